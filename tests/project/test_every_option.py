@@ -627,7 +627,7 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     + [("fetch", "out"), ("fetch", "source")],
     "runs/test_doctor.py": [("doctor", "json_file")],
     "models/test_windows.py": [("score", "stride")],
-    "models/test_given_words.py": [("score", "words")],
+    "models/test_given_words.py": [("score", name) for name in ("words", "frequency", "language", "length")],
     "models/test_lstm.py": [("convert-lstm", name) for name in ("vocabulary", "out", "kind", "overwrite")],
     "publishing/test_installing.py": [("install-metrics", "yes"), ("install-metrics", "remove")],
     "publishing/test_no_misleading.py": [("publish", "yes")],

@@ -72,6 +72,28 @@ def score(
             rich_help_panel=DATA,
         ),
     ] = None,
+    frequency: Annotated[
+        str | None,
+        typer.Option(
+            help="Add the frequency of each word, per million: wordfreq, or a table with columns word and count. "
+            "Default: no such column, because scores need none.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            help="With --frequency wordfreq: language of its list. Default: en.", rich_help_panel=DATA
+        ),
+    ] = None,
+    length: Annotated[
+        bool,
+        typer.Option(
+            "--length",
+            help="Add the length of each word in characters. Default: no such column, because scores need none.",
+            rich_help_panel=DATA,
+        ),
+    ] = False,
     stride: Annotated[
         int | None,
         typer.Option(
@@ -94,8 +116,13 @@ def score(
         from ..io.table_files import check_table, write_table
         from ..models.model_source import require_on_disk
         from ..runs import score_sentences as scoring
+        from ..runs.frequency import word_list
 
-        by = scoring.parse_by(by, words)
+        facts = [name for name, given in (("frequency", frequency), ("length", length)) if given]
+        by = scoring.parse_by(by, [f"--{name}" for name in (*(["words"] if words else []), *facts)])
+        if language is not None and frequency is None:
+            raise ValueError("--language has no effect without --frequency wordfreq; remove it.")
+        zipf, known_from = word_list(frequency, language, "--frequency") if frequency else (None, None)
         for name, given in (("--column", column), ("--words", words)):
             if given is not None and scoring.is_text_file(file):
                 raise ValueError(f"{name} has no effect with {file}, a text without columns; remove it.")
@@ -107,9 +134,9 @@ def score(
             check_table(out, inputs)
             if not overwrite:
                 scoring.check_ours(out)
-        frame = scoring.read_sentences(file, column, by, words)
+        frame = scoring.read_sentences(file, column, by, words, facts)
         require_on_disk([model])
-    terminal.findings(scoring.inspect(frame, column, by, words))
+    terminal.findings(scoring.inspect(frame, column, by, words, zipf))
     with terminal.waiting(f"Loading {model}"):  # importing PyTorch takes seconds
         from ..loading import load_with_options
         from ..models.answers import with_windows
@@ -118,11 +145,21 @@ def score(
         terminal.quiet()
         scorer = with_windows(load_with_options(model, options, purpose=SENTENCES), stride)
     terminal.start_token(scorer)
-    asked = {"source": file, "column": column, "by": by, "words": words, "bits": bits}
+    asked = {
+        "source": file,
+        "column": column,
+        "by": by,
+        "words": words,
+        "frequency": known_from,
+        "length": length,
+    }
+    asked |= {"bits": bits}
     if out is not None and not overwrite:
         scoring.check_not_lost(scorer, out, asked)
     with terminal.progress(f"{scorer.name}: {file}") as progress:
-        scored = scoring.score(scorer, frame, column, by=by, words=words, bits=bits, progress=progress)
+        scored = scoring.score(
+            scorer, frame, column, by=by, words=words, zipf=zipf, length=length, bits=bits, progress=progress
+        )
     if out is None:
         tables.table(scored)
     else:

@@ -1,6 +1,7 @@
 """`tse frequency`: adds the frequencies of lemmas to a run, from a word list or from counts, without the model."""
 
 import math
+import unicodedata
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -29,11 +30,7 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str | None = No
         ValueError: the folder has no scores of agreement or scores of a contrast of the user's own, wordfreq is
             missing, the file is not a table of counts or has no scored lemma, or a language is given for it.
     """
-    if counts != WORDFREQ and language is not None:
-        raise ValueError(
-            f"--language has no effect with --counts {counts}; it names a list of wordfreq. Remove it."
-        )
-    zipf, source = _wordfreq(language or "en") if counts == WORDFREQ else _counted(counts)
+    zipf, source = word_list(counts, language, "--counts")
     records = [record for record in read_records(out) if "lemmas" in record.tables and not record.is_shard]
     if not records:
         raise ValueError(
@@ -66,6 +63,34 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str | None = No
     return len(records)
 
 
+def word_list(counts: str, language: str | None, option: str) -> tuple[Zipf, str]:
+    """Return how frequent words are, and where that is known from.
+
+    Args:
+        counts: `wordfreq`, or a table with columns `word` and `count`.
+        language: of wordfreq's list; None: en.
+        option: the option of the command that takes the counts, for messages.
+    """
+    if counts != WORDFREQ and language is not None:
+        raise ValueError(
+            f"--language has no effect with {option} {counts}; it names a list of wordfreq. Remove it."
+        )
+    return _wordfreq(language or "en", option) if counts == WORDFREQ else _counted(counts)
+
+
+def per_million(zipf: Zipf, word: str) -> float:
+    """Return how often a word occurs in a million words, NaN if it is unknown.
+
+    Punctuation at its ends is left out. A word that is unknown as it is written is looked up in small letters.
+
+    >>> per_million(lambda word: {"the": 7.0}.get(word, math.nan), "The,")
+    10000.0
+    """
+    bare = word.strip("".join(sign for sign in word if unicodedata.category(sign)[0] in "PSZ")) or word
+    known = (zipf(form) for form in (bare, bare.lower()))
+    return next((10.0 ** (found - 3) for found in known if not math.isnan(found)), math.nan)
+
+
 def _require_numbers(record: Record) -> None:
     """Raise ValueError if scores are not of singular and plural, or if groups have lemmas of their own."""
     for key, found in (
@@ -79,19 +104,27 @@ def _require_numbers(record: Record) -> None:
             )
 
 
-def _wordfreq(language: str) -> tuple[Zipf, str]:
+def _wordfreq(language: str, option: str) -> tuple[Zipf, str]:
     try:
         import wordfreq
     except ImportError as error:
         raise ValueError(
             "The word list wordfreq is not installed: pip install 'refined-tse[frequency]', or name a table of counts "
-            "with --counts FILE (columns word and count)."
+            f"with {option} FILE (columns word and count)."
         ) from error
     if language not in wordfreq.available_languages():
         raise ValueError(
             f"wordfreq has no list for {language!r}; expected one of: "
             f"{', '.join(sorted(wordfreq.available_languages()))}."
         )
+
+    try:
+        wordfreq.zipf_frequency("a", language)
+    except ImportError as error:
+        raise ValueError(
+            f"wordfreq needs more packages for {language!r} ({error}): pip install 'wordfreq[cjk]', or name a table "
+            f"of counts with {option} FILE (columns word and count)."
+        ) from error
 
     def zipf(word: str) -> float:
         return wordfreq.zipf_frequency(word, language) or math.nan  # 0 is an unknown word

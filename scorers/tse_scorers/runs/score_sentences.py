@@ -7,7 +7,9 @@ pseudo-log-likelihoods, which are not surprisals: their column is `pll_nats` or 
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from ..models.base import Scorer, TokenCounter, WordScorer
 from ..models.options import Purpose, asked_signature
 from ..models.tokens import joined_words
 from ..suites.checks import WHITE_SPACE, Finding, given_words, unsplit, white_space
+from .frequency import Zipf, per_million
 from .score_regions import read_regions, score_regions
 
 SENTENCES = Purpose(frozenset({"sentence"}), "`tse score`, which scores whole sentences")
@@ -47,11 +50,15 @@ _ADDED = {
 """What is scored -> columns that are added to the user's."""
 
 
-def parse_by(by: str | None, words: str | None = None) -> str:
-    """Return what is scored; raises ValueError where that is unknown, or has no use for a column of words."""
-    by = by or ("sentence" if words is None else "word")
-    if words is not None and by != "word":
-        raise ValueError(f"--words has no effect with --by {by}; remove one of the two.")
+def parse_by(by: str | None, of_words: Sequence[str] = ()) -> str:
+    """Return what is scored: words, where options that only they have were given, else sentences.
+
+    Raises:
+        ValueError: that is unknown, or these options have no effect on it.
+    """
+    by = by or ("word" if of_words else "sentence")
+    if of_words and by != "word":
+        raise ValueError(f"{' and '.join(of_words)} has no effect with --by {by}; remove one of the two.")
     if by not in DEFAULT_COLUMNS:
         raise ValueError(f"Cannot score by {by!r}; expected one of: {', '.join(DEFAULT_COLUMNS)}.")
     return by
@@ -63,7 +70,11 @@ def is_text_file(source: str) -> bool:
 
 
 def read_sentences(
-    source: str, column: str = "sentence", by: str = "sentence", words: str | None = None
+    source: str,
+    column: str = "sentence",
+    by: str = "sentence",
+    words: str | None = None,
+    facts: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Read sentences from a text file (one a line), a table or a Hub data set `org/name[@revision]`.
 
@@ -72,6 +83,7 @@ def read_sentences(
         column: the column that holds the sentences, or the regions. Where only the words are there, it is made of them.
         by: `sentence`, `word` or `region`.
         words: the column that holds lists with the words of the sentences.
+        facts: columns that are added beside the scores, `frequency` and `length`.
 
     Returns:
         All columns of the source; of a text file, the column `sentence`.
@@ -100,18 +112,31 @@ def read_sentences(
         require_text(frame, [column], what)
         if words is not None:
             given_words(frame, words, column, what)
-    require_unreserved(frame, _ADDED[by], what)
+    require_unreserved(frame, [*_ADDED[by], *facts], what)
     return frame
 
 
 def inspect(
-    frame: pd.DataFrame, column: str, by: str = "sentence", words: str | None = None
+    frame: pd.DataFrame,
+    column: str,
+    by: str = "sentence",
+    words: str | None = None,
+    zipf: Zipf | None = None,
 ) -> list[Finding]:
     """Return what limits the scores of these texts; regions are joined by one space, whatever stands in them."""
     if by == "region":
         return []
     is_split = by != "word" or words is not None
-    return [*white_space(frame, {column: WHITE_SPACE}), *([] if is_split else unsplit(frame, column))]
+    found = [*white_space(frame, {column: WHITE_SPACE}), *([] if is_split else unsplit(frame, column))]
+    different = (
+        {} if zipf is None else dict.fromkeys(chain(*(frame[words] if words else frame[column].str.split())))
+    )
+    unknown = [word for word in different if zipf and math.isnan(per_million(zipf, word))]
+    if unknown:
+        what = f"words without a frequency, of {len(different):,} different ones"
+        advice = "Their frequency is left empty. Check the language and the spelling of the counts."
+        found.append(Finding(what, len(unknown), repr(unknown[0]), advice))
+    return found
 
 
 def score(
@@ -121,6 +146,8 @@ def score(
     *,
     by: str = "sentence",
     words: str | None = None,
+    zipf: Zipf | None = None,
+    length: bool = False,
     bits: bool = False,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
@@ -132,6 +159,8 @@ def score(
         column: the column that holds the texts.
         by: `sentence`, `word` or `region`.
         words: by word, the column that holds lists of the words; None: those between white space.
+        zipf: by word, adds a column `frequency` (per million words).
+        length: by word, adds a column `length` (characters).
         bits: whether surprisals are in bits instead of nats.
         progress: called with (work done, work in all).
 
@@ -144,7 +173,11 @@ def score(
         ValueError: the scorer does not score words, cannot score one of the sentences, or a column has the name of
             one that is added.
     """
-    require_unreserved(frame, _ADDED[parse_by(by)], "The table")
+    facts: dict[str, Callable[[str], float]] = (
+        {} if zipf is None else {"frequency": partial(per_million, zipf)}
+    )
+    facts |= {"length": len} if length else {}
+    require_unreserved(frame, [*_ADDED[parse_by(by)], *facts], "The table")
     if by != "sentence" and not isinstance(scorer, WordScorer):
         raise ValueError(
             f"{scorer.name} only has scores of whole sentences, not of words. Use --by sentence, or another model."
@@ -157,7 +190,10 @@ def score(
         assert isinstance(scorer, WordScorer)
         own = frame.drop(columns=[column, *([words] if words else [])]).reset_index(drop=True)
         split = None if words is None else frame[words].tolist()
-        return _with_units(scorer, _words(own, word_logprobs(scorer, sentences, progress, split)), bits)
+        scored_words = _words(own, word_logprobs(scorer, sentences, progress, split))
+        for name, fact in facts.items():  # before the log-probability
+            scored_words.insert(len(scored_words.columns) - 1, name, scored_words["word"].map(fact))
+        return _with_units(scorer, scored_words, bits)
     scored = frame.assign(logprob=sentence_logprobs(scorer, sentences, progress))
     if isinstance(scorer, TokenCounter):
         scored["n_tokens"] = scorer.token_counts(sentences)
@@ -222,7 +258,8 @@ def write_signature(scorer: Scorer, out: Path, asked: dict[str, Any]) -> None:
     Args:
         scorer: the model.
         out: the table.
-        asked: what was scored: `source`, `column`, `by`, `words`, `bits` and `n_rows`. Of a file, its SHA-256 is added.
+        asked: what was scored: `source`, `column`, `by`, `words`, `frequency`, `length`, `bits` and `n_rows`. Of a
+            file, its SHA-256 is added.
     """
     content = _signature(scorer, out, asked)
     write_text(signature_path(out), json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n")
