@@ -41,7 +41,7 @@ tse run --suite blimp --source blimp.jsonl --context matched --context-lengths 1
   --template 'See: {sentence}' --model tiny-causal --model bigram.json --out in_context
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
-tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
+tse score sentences.csv --model tiny-causal --by word --bits --frequency counts.csv --length --out by-word.csv
 tse score regions.csv --model tiny-causal --by region --out by-region.csv
 tse run --dataset own.csv --lemmas words.csv --model tiny-causal --out own
 tse run -g Simple --limit 2 -m tiny-causal -m tiny-masked --forms all --lemma-sample 30 --keep-forms --sampler \

@@ -83,7 +83,8 @@ def score(
     language: Annotated[
         str | None,
         typer.Option(
-            help="With --frequency wordfreq: language of its list. Default: en.", rich_help_panel=DATA
+            help="With --frequency wordfreq: language of its list. Default: en, because most test sets are English.",
+            rich_help_panel=DATA,
         ),
     ] = None,
     length: Annotated[
