@@ -47,6 +47,12 @@ COLUMNS = {
         "paper_table": pa.int32(),
         "repeats_table": pa.int32(),
     },
+    "hu2020_suites": {
+        "suite": pa.string(),
+        "model": pa.string(),
+        "n_correct": pa.int32(),
+        "n_items": pa.int32(),
+    },
 }
 
 

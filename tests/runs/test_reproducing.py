@@ -175,3 +175,24 @@ def test_a_real_model_in_place_of_the_papers(tmp_path, smollm2):
     ours = found.table.drop_duplicates(["group", "metric"]).set_index(["group", "metric"])["ours"]
     assert ours["Simple", "tse"] >= 0.9 and ours["Simple", "mw"] >= 0.75
     assert ours.xs("tse", level="metric").mean() > 0.7
+
+
+@pytest.mark.upstream
+def test_syntaxgym_of_hu_2020(tmp_path, upstream):
+    """The suites that are in the folder, each by its first criterion, and the mean over these suites."""
+    source = upstream / "syntactic-generalization" / "test_suites" / "json"
+    asked = ["--source", str(source), "--limit", "3", "-m", "tiny-causal", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, ["reproduce", "hu2020", *asked])
+    assert done.exit_code == 0, done.output
+    with (tmp_path / "reproduction.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 5 * (5 + 1)  # five models of the paper; five suites and their mean
+    of_gpt2 = {row["group"]: float(row["published"]) for row in rows if row["system"] == "gpt-2"}
+    assert of_gpt2["fgd_hierarchy"] == 15 / 24 and of_gpt2["cleft"] == 1
+    overall = of_gpt2.pop("all")
+    assert overall == pytest.approx(sum(of_gpt2.values()) / 5)
+
+
+def test_syntaxgym_names_where_its_suites_are(tmp_path):
+    with pytest.raises(ValueError, match=r"git clone .*syntactic-generalization"):
+        reproduce("hu2020", tmp_path, models=["tiny-causal"])

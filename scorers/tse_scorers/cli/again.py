@@ -100,7 +100,7 @@ def rerun(
 
 @app.command()
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="newman2021, warstadt2020 or rochereau2020.")],
+    paper: Annotated[str, typer.Argument(help="newman2021, warstadt2020, rochereau2020 or hu2020.")],
     table: Annotated[
         str | None,
         typer.Option(help="Number of the paper's table. Default: all that are known.", rich_help_panel=DATA),

@@ -12,12 +12,16 @@ from ..io.suggestions import unknown_name
 
 @dataclass(frozen=True)
 class Part:
-    """Data of a paper: a suite with its options, those without `--source`, and the name of its data for `tse fetch`."""
+    """Data of a paper: a suite with its options, those without `--source`, and where its data is.
+
+    `fetch` is its name for `tse fetch`, `where` says in a sentence how a user gets it otherwise.
+    """
 
     suite: str
     options: Mapping[str, Any]
     without_source: Mapping[str, Any] = field(default_factory=dict)
     fetch: str | None = None
+    where: str = ""
 
 
 @dataclass(frozen=True)

@@ -148,6 +148,10 @@ def _published_numbers(paper: str, config: str, table: str | None) -> pd.DataFra
         return pd.DataFrame({"system": frame["model"], **keys, "published": frame["score"]})
     if paper == "warstadt2020":
         return _blimp(frame, table)
+    if paper == "hu2020":
+        keys = {"group": frame["suite"], "metric": "criterion_accuracy"}
+        share = frame["n_correct"] / frame["n_items"]
+        return pd.DataFrame({"system": frame["model"], **keys, "published": share})
     frame = frame[(frame["system"] != "human") & frame["repeats_table"].isna()]
     if table is not None:
         frame = frame[frame["paper_table"] == int(table)]
@@ -188,13 +192,25 @@ def _beside(
         ours = ours[ours["metric"].eq("tse") | (ours["cutoff_side"].eq("top") & ours["cutoff"].eq(1.0))]
     if paper == "warstadt2020":
         ours = ours[ours["method"] == "full"]
+    if paper == "hu2020":  # the first criterion of a suite is the one that was published
+        ours = ours[ours["level"].eq("criterion") & ours["value"].str.endswith("/1")]
+        ours = ours.assign(group=ours["value"].str.removesuffix("/1"))
     keys = [key for key in KEYS if key in published]
     ours = ours[["model", *keys, "score", "n"]].rename(columns={"score": "ours"})
     joined = published.merge(ours, on=keys)
     meant = joined["model"].map(lambda model: systems.get(model))
     joined = joined[meant.isna() | (meant == joined["system"])]
+    if paper == "hu2020":
+        joined = pd.concat([joined, _over_suites(joined)])
     joined["difference"] = joined["ours"] - joined["published"]
     return joined[["model", "system", *keys, "published", "ours", "difference", "n"]].reset_index(drop=True)
+
+
+def _over_suites(suites: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean over the suites that were run, published and ours, of each system and model."""
+    by = suites.groupby(["system", "model", "metric"], sort=False)
+    means = by.agg(published=("published", "mean"), ours=("ours", "mean"), n=("n", "sum"))
+    return means.reset_index().assign(group="all")
 
 
 def _parts(
@@ -212,6 +228,7 @@ def _parts(
             made.append((Recipe(part.suite, options), make_suite(part.suite, **options)))
         except ValueError as error:
             get = "" if part.fetch is None else f" Get it with `tse fetch {part.fetch}`, then add --source."
+            get += f" {part.where}" if part.where and source is None else ""
             left_out.append(f"{options.get('dataset', part.suite)}: {error}{get}")
     return made, left_out
 
