@@ -124,7 +124,7 @@ def test_a_token_over_two_words_is_named_and_counts_for_the_first():
     weights = torch.randn(len(pieces), len(pieces), generator=torch.Generator().manual_seed(0))
     scorer = load_scorer(lambda ids: weights[ids], inside)
     text, words = "我的是你", ["我", "的", "是", "你"]
-    with pytest.warns(TextWarning, match="1 tokens of .* reach into the next word.*'是'"):
+    with pytest.warns(TextWarning, match="tokens that reach into the next word: 1.*NaN.: 1 .'是'"):
         (found,) = scorer.word_logprobs([text], words=[words])
     assert [word for word, _ in found] == words and np.isnan(found[2][1])
     logprobs = weights.double().log_softmax(-1)

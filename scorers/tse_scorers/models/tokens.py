@@ -191,12 +191,14 @@ def name_straddling(model: str, texts: Sequence[TokenWords]) -> None:
     if not n:
         return
     missing = [
-        word for text in texts for place, word in enumerate(text.words) if place not in set(text.of_token)
+        text.words[place]
+        for text in texts
+        for place in np.setdiff1d(np.arange(len(text.words)), text.of_token).tolist()
     ]
     shown = f" ({', '.join(map(repr, missing[:5]))}{', …' * (len(missing) > 5)})" if missing else ""
     warnings.warn(
-        f"{n:,} tokens of {model} reach into the next word, and count for the word of their first character. "
-        f"{len(missing):,} words{shown} have no token of their own, and no score (NaN).",
+        f"{model}: tokens that reach into the next word: {n:,}. Each counts for the word of its first character. Words "
+        f"without a token of their own, and so without a score (NaN): {len(missing):,}{shown}.",
         TextWarning,
         stacklevel=3,
     )
