@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "scorers" / "tse_scorers"
-BESIDE = ("explore", "exporting", "lstm_converter", "papers", "publishing")
+BESIDE = ("explore", "exporting", "importing", "lstm_converter", "papers", "publishing")
 """What stands beside the core: it could leave with its commands and its folder."""
 ROOMS = ("data", "ask", "estimate", "show")
 """Rooms of a large suite, from the ground up: a room imports only those before it."""

@@ -64,7 +64,14 @@ data = {{"data_collator": collator, "train_dataset": rows, "eval_dataset": rows[
 trainer = Trainer(model, arguments, processing_class=tokenizer, **data)
 trainer.remove_callback(PrinterCallback)
 """
-SETUPS = {"training": _TRAINING.format(tests=str(ROOT / "tests" / "support"))}
+_LOGS = """
+import shutil
+shutil.copytree({logs!r}, ".", dirs_exist_ok=True)
+"""
+SETUPS = {
+    "training": _TRAINING.format(tests=str(ROOT / "tests" / "support")),
+    "logs": _LOGS.format(logs=str(ROOT / "tests" / "golden" / "imports")),
+}
 """What a page takes as given, by the name that its comment says."""
 
 

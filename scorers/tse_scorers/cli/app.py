@@ -19,6 +19,7 @@ from . import doctor as cli_doctor
 from . import estimate as cli_estimate
 from . import explore as cli_explore
 from . import exports as cli_exports
+from . import imports as cli_imports
 from . import models as cli_models
 from . import results as cli_results
 from . import score as cli_score
@@ -54,6 +55,7 @@ app.add_typer(cli_models.app)
 app.add_typer(cli_sharing.app)
 app.add_typer(cli_design.app)
 app.add_typer(cli_exports.app, name="export")
+app.add_typer(cli_imports.app, name="import")
 
 
 def _version(asked: bool) -> None:

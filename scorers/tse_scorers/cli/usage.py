@@ -14,7 +14,7 @@ UsageError: type[Exception] = _click.UsageError
 
 
 PANELS = {
-    "Evaluate": ("run", "watch", "estimate", "score", "doctor", "data", "fetch"),
+    "Evaluate": ("run", "watch", "estimate", "score", "import", "doctor", "data", "fetch"),
     "Compare": ("compare", "power", "noise-ceiling", "frequency"),
     "Look": ("explore", "report"),
     "Share": ("publish", "export", "install-metrics"),

@@ -132,7 +132,8 @@ def _task(name: str, group: str, pairs: Path, choices: TwoWayChoices) -> dict[st
         "target_delimiter": "",  # the answers have the space before them
         "num_fewshot": 0,
         "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
-        "metadata": {"version": _VERSION} | ({"note": choices.note} if choices.note else {}),
+        "metadata": {"version": _VERSION, "data": choices.name}
+        | ({"note": choices.note} if choices.note else {}),
     }
 
 

@@ -5,16 +5,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ...engine.progress import Progress
-from ...io.bundle import split_revision
+from ...io.bundle import metric_modules, split_revision
 from ...io.files import slug
 from ...io.result_row import ResultRow
 from ...io.results import CannotAggregateError
 from ...io.table_files import Tables, fingerprint, is_table
-from ...models.base import FormScorer, GapScorer, Scorer
+from ...models.base import FormScorer, GapScorer, Logprobs, Scorer
 from ...models.options import Option, OptionError, Question
 from ...report.inputs import Runs, ScoreFile
 from ...report.section import Section
@@ -22,11 +24,12 @@ from ..base import Items, Measure, Tab
 from ..checks import Finding, Findings
 from ..for_other_tools import TwoWayChoices
 from ..hub_data import shipped_dataset
-from ..own_columns import own_columns
+from ..own_columns import data_signature, own_columns
 from ..sampling import limited, sampled, score_share, share
 from .ask.columns import RESERVED
 from .ask.listing import list_lemmas, listed_table
 from .ask.outcomes import lemma_table
+from .ask.template_verbs import looked_up_tables
 from .data.checks import check_numbers, inspect, inspect_lemmas
 from .data.contrast import (
     FORMS,
@@ -149,6 +152,38 @@ class AgreementSuite:
     def n_items(self) -> int:
         """The number of pairs."""
         return len(self._pairs)
+
+    @property
+    def pairs(self) -> pd.DataFrame:
+        """The pairs."""
+        return self._pairs
+
+    def keep_items(self, kept: NDArray[np.bool_]) -> None:
+        """Keep the marked pairs, (pairs,)."""
+        self._pairs = self._pairs[kept].reset_index(drop=True)
+        self._kept = pd.Series(True, index=self._pairs.index)
+
+    def looked_up(
+        self, scorer: Scorer, correct: Logprobs, incorrect: Logprobs
+    ) -> tuple[dict[str, Any], Tables]:
+        """Return signature and scores of pairs whose verbs were scored elsewhere: TSE, without EW and MW.
+
+        Args:
+            scorer: has the signature of the model.
+            correct: log-probability of the correct form of each pair, (pairs,).
+            incorrect: the same of the incorrect form.
+        """
+        signature = {
+            "suite": self.name,
+            "metric": "refined_tse",
+            "metric_version": metric_modules("refined_tse").scores.VERSION,
+            "dataset": f"{self.dataset}/{self.config}",
+            **data_signature(self._pairs, self._own),
+            "n_pairs": len(self._pairs),
+            **scorer.signature,
+        }
+        tables = looked_up_tables(self._pairs, correct, incorrect, self._own)
+        return signature | self._contrast.signature, tables
 
     def keep_shard(self, number: int, of: int) -> None:
         """Keep one share: consecutive left contexts, so that pairs with the same context stay together."""

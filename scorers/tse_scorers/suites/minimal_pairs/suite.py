@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
@@ -135,6 +137,10 @@ class MinimalPairSuite:
         """Keep at most `budget` pairs, spread evenly over the paradigms."""
         self._pairs = sampled(self._pairs, "paradigm", budget, seed)
         self._kept = slice(None)
+
+    def keep_items(self, kept: NDArray[np.bool_]) -> None:
+        """Keep the marked pairs, (pairs,)."""
+        self._pairs = self._pairs[kept].reset_index(drop=True)
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""

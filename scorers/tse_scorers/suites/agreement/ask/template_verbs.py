@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ....engine.arrays import Indices
 from ....io.bundle import metric_modules
-from ....models.base import FormScorer, GapScorer
+from ....models.base import FormScorer, GapScorer, Logprobs
 from ....models.words import capitalized
 from ...own_columns import column_arrays, described
 from ..options import AgreementOptions
+from .columns import COUNTS
 
 PAIRS = described(
     (
@@ -110,14 +111,47 @@ class TemplateVerbs:
         correct = padded[unit, self._of_pairs(self._column, pairs, "verb_correct")]
         incorrect = padded[unit, self._of_pairs(self._column, pairs, "verb_incorrect")]
         scorable = ~np.isnan(correct) & ~np.isnan(incorrect) & self._comparable(pairs)
-        judged = metric_modules("refined_tse").scores.is_correct(correct, incorrect)
-        return pa.table(
-            {column: pairs[column].to_numpy() for column in _COPIED if column in pairs}
-            | {
-                "context_id": unit,
-                "logprob_correct": pa.array(correct, from_pandas=True),
-                "logprob_incorrect": pa.array(incorrect, from_pandas=True),
-                "tse": pa.array(judged.astype(np.int8), mask=~scorable),
-            }
-            | column_arrays(pairs[list(own)])
-        )
+        return _pair_table(pairs, correct, incorrect, scorable, own)
+
+
+def _pair_table(
+    pairs: pd.DataFrame,
+    correct: Logprobs,
+    incorrect: Logprobs,
+    scorable: NDArray[np.bool_],
+    own: Sequence[str],
+) -> pa.Table:
+    judged = metric_modules("refined_tse").scores.is_correct(correct, incorrect)
+    return pa.table(
+        {column: pairs[column].to_numpy() for column in _COPIED if column in pairs}
+        | {
+            "context_id": pairs["unit"].to_numpy(),
+            "logprob_correct": pa.array(correct, from_pandas=True),
+            "logprob_incorrect": pa.array(incorrect, from_pandas=True),
+            "tse": pa.array(judged.astype(np.int8), mask=~scorable),
+        }
+        | column_arrays(pairs[list(own)])
+    )
+
+
+def looked_up_tables(
+    pairs: pd.DataFrame, correct: Logprobs, incorrect: Logprobs, own: Sequence[str]
+) -> dict[str, pa.Table]:
+    """Return the tables of pairs whose verbs were scored after their left contexts, without scores of lemmas.
+
+    Args:
+        pairs: the data.
+        correct: log-probability of the correct form of each pair, (pairs,).
+        incorrect: the same of the incorrect form.
+        own: names of the user's columns.
+    """
+    pairs = pairs.assign(unit=pairs.groupby(["prefix", "number"], sort=False).ngroup())
+    contexts = pairs.drop_duplicates(["unit", "table_row"])
+    described = ["table_row", "construction", "number", "prefix", "suffix"]
+    of_contexts = {name: contexts[name].to_numpy() for name in described if name in contexts}
+    of_contexts |= {name: np.zeros(len(contexts), dtype=np.int64) for name in COUNTS}
+    scorable = ~np.isnan(correct) & ~np.isnan(incorrect)
+    return {
+        "contexts": pa.table({"context_id": contexts["unit"].to_numpy()} | of_contexts),
+        "pairs": _pair_table(pairs, correct, incorrect, scorable, own),
+    }

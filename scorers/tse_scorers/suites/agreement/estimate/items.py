@@ -33,7 +33,7 @@ def compared_items(file: ScoreFile) -> Items:
         outcomes = _outcomes(file)
         return {
             label: ContextScores(
-                frame.drop(columns=scores).assign(score=frame[column]),
+                frame.drop(columns=scores, errors="ignore").assign(score=frame[column]),
                 context_groups,
                 model,
                 measure=label,
@@ -41,6 +41,7 @@ def compared_items(file: ScoreFile) -> Items:
                 forms=file.sibling("forms"),
             )
             for label, column, model in zip(("EW", "MW"), scores, (EW, MW), strict=True)
+            if column in frame  # of an imported record, only TSE is known
         }
     if file.kind == "pairs":
         frame = file.read_known([*_PAIR, "cluster", "item", "context_id", "tse"]).rename(

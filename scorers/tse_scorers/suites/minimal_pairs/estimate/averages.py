@@ -27,7 +27,9 @@ def aggregate_scores(examples: pa.Table) -> list[ResultRow]:
     outcomes = metric_modules("minimal_pair_accuracy").accuracy.outcomes
     found = outcomes(frame[f"{compared}_good"], frame[f"{compared}_bad"])
     is_scored = frame["score"].notna()
-    frame = frame.assign(tie=found.tie & is_scored, nonfinite=found.nonfinite & is_scored)
+    # A null is no NaN: of imported pairs, only the outcome may be known.
+    is_compared = is_scored & examples[f"{compared}_good"].is_valid().to_numpy()
+    frame = frame.assign(tie=found.tie & is_scored, nonfinite=found.nonfinite & is_compared)
     return [row for method in METHODS for row in _rows(frame[frame["method"] == method], method)]
 
 

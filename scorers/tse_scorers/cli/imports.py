@@ -1,0 +1,148 @@
+"""Commands that read results of other tools: `tse import …`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import terminal
+from .help import App
+from .option_groups import takes_suite_options
+from .options import DATA, MODEL, OUTPUT, Overwrite, SuiteNames
+from .several_suites import make_suites
+from .shown_report import show_report
+from .usage import Commands
+
+if TYPE_CHECKING:
+    from ..importing.choices import Logs
+    from ..importing.imported_records import Imported
+
+app = App(cls=Commands, no_args_is_help=True, help="Read results of other tools.")
+
+Out = Annotated[Path, typer.Option(help="Output folder, as of `tse run`.", rich_help_panel=OUTPUT)]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--name", help="How results call the model. Default: as the log does.", rich_help_panel=MODEL
+    ),
+]
+_LM_EVAL, _INSPECT = Path("tse-lm-eval"), Path("tse-inspect")
+
+
+@app.callback()
+def imports() -> None:
+    """Read results of other tools, to compare, report and explore them."""
+
+
+@app.command("lm-eval")
+@takes_suite_options
+def lm_eval(
+    *,
+    logs: Annotated[
+        Path, typer.Argument(help="Folder that lm-eval wrote: --output_path, with --log_samples.")
+    ],
+    out: Out = _LM_EVAL,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--task", help="Only this task or group of tasks; repeatable. Default: all.", rich_help_panel=DATA
+        ),
+    ] = None,
+    name: Name = None,
+    suite: SuiteNames = None,
+    asked: dict[str, Any],
+    overwrite: Overwrite = False,
+) -> None:
+    """Read logs of lm-evaluation-harness: choices between two answers, with their log-probabilities.
+
+    Items are found by their texts in the data that --suite, --dataset or --source name; without these, in the data of
+    `tse export lm-eval`, else the texts are the data.
+    """
+    with terminal.waiting("Reading the logs"):
+        from ..importing.lm_eval_logs import read_lm_eval
+
+        found = read_lm_eval(logs, task or ())
+    _write(found, out, suite, asked, overwrite, name)
+
+
+@app.command("inspect")
+@takes_suite_options
+def inspect(
+    *,
+    log: Annotated[Path, typer.Argument(help="Log of Inspect, .eval or .json.")],
+    out: Out = _INSPECT,
+    scorer: Annotated[
+        str | None,
+        typer.Option(help="Whose scores are read. Default: those of the only one.", rich_help_panel=DATA),
+    ] = None,
+    name: Name = None,
+    suite: SuiteNames = None,
+    asked: dict[str, Any],
+    overwrite: Overwrite = False,
+) -> None:
+    """Read a log of Inspect: right or wrong for each item with two choices.
+
+    Items are found by their texts in the data that --dataset or --source name; without these, the texts are the data.
+    """
+    with terminal.waiting("Reading the log"):
+        from ..importing.inspect_logs import read_inspect
+
+        found = read_inspect(log, scorer)
+    _write(found, out, suite, asked, overwrite, name)
+
+
+def _write(
+    found: "Logs",
+    out: Path,
+    suite: Sequence[str] | None,
+    asked: dict[str, Any],
+    overwrite: bool,
+    name: str | None,
+) -> None:
+    from ..importing.imported_records import import_log
+
+    models = {log.model for log in found.logs}
+    if name is not None and len(models) > 1:
+        raise ValueError(f"The logs have several models ({', '.join(models)}); --name is for one. Remove it.")
+    for sentence in found.left_out:
+        terminal.say(sentence)
+    by_default = "agreement" if all(log.agreement for log in found.logs) else "blimp"
+    for log in found.logs:
+        made = (
+            make_suites(suite or [by_default], asked) if suite or asked else []
+        )  # each log keeps its own items
+        for each in import_log(log, out, made, overwrite, name):
+            _say(each)
+    show_report(out)
+
+
+def _say(each: "Imported") -> None:
+    """Say what was imported, by which convention, and what was not."""
+    found = each.n_choices - each.n_unmatched
+    terminal.say(
+        f"{each.model} on {each.data}, scored by {each.tool}: {found:,} of {each.n_choices:,} items of the log."
+    )
+    if each.n_unmatched:
+        terminal.say(
+            f"Not in the data: {each.n_unmatched:,} items of the log, for instance {each.unmatched!r:.200}."
+        )
+    if each.n_data > each.n_items:
+        terminal.say(
+            f"Not in the log: {each.n_data - each.n_items:,} of the {each.n_data:,} items of the data."
+        )
+    said = [
+        ("scored", "answers"),
+        ("first_token", "first token of a sentence"),
+        ("num_fewshot", "examples"),
+    ]
+    for key, words in said:
+        if key in each.convention:
+            terminal.say(f"{words}: {each.convention[key]}")
+    if each.convention.get("leading_space"):
+        terminal.say("Sentences begin with a space, as in a run with --leading-space.")
+    if each.n_ties:
+        right = "" if each.n_right is None else f"; {each.tool} counts {each.n_right:,} items as right in all"
+        terminal.say(f"Ties: {each.n_ties:,}, which are not correct here{right}.")
+    if each.source is not None:
+        terminal.say(f"The items as data: {each.source}; score your own models on them with --source.")

@@ -1,0 +1,129 @@
+"""What a log of another tool says: choices between two texts, and the convention that they were scored by."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..io.declared import parse
+from ..io.files import require_regular_file, unreadable
+from ..io.limits import TEXT_BYTES, require_size
+
+_NAMED = 5
+"""A sentence names at most this many tasks."""
+_LABELS = ("UID", "linguistics_term", "field")
+_NUMBERS = ("pairID", "pair_id", "item")
+
+
+class Choice(NamedTuple):
+    """One item: an acceptable text and an unacceptable one.
+
+    Attributes:
+        good: the acceptable text, with its context.
+        bad: the other one.
+        logprobs: natural log-probabilities of both; None where only the outcome is known.
+        is_right: whether the tool counts it as right; None where it does not say.
+        labels: some of `UID`, `linguistics_term`, `field` and `pair_id`, as the log has them.
+    """
+
+    good: str
+    bad: str
+    logprobs: tuple[float, float] | None
+    is_right: bool | None
+    labels: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Log:
+    """The choices of one model on one set of data.
+
+    Attributes:
+        model: its name in results.
+        revision: its commit on the Hub, if the log has it.
+        tool: name and version of the tool.
+        data: what the log calls the data.
+        convention: how the choices were scored, as keys of the signature.
+        choices: the items.
+        agreement: whether these are items of `--suite agreement` data with that name.
+    """
+
+    model: str
+    revision: str | None
+    tool: str
+    data: str
+    convention: Mapping[str, Any]
+    choices: Sequence[Choice]
+    agreement: bool = False
+
+
+class Logs(NamedTuple):
+    """What was read.
+
+    Attributes:
+        logs: one for each model and set of data.
+        left_out: one sentence for each reason why items or tasks cannot be imported.
+    """
+
+    logs: Sequence[Log]
+    left_out: Sequence[str]
+
+
+class NoChoiceError(ValueError):
+    """An item is not a choice between two texts; the message says why, as the end of a sentence."""
+
+
+def labels_of(columns: Mapping[str, Any], otherwise: Mapping[str, str]) -> dict[str, Any]:
+    """Return the labels of an item.
+
+    >>> labels_of({"UID": "order", "pairID": "3", "other": 1}, {"UID": "task", "field": "syntax"})
+    {'UID': 'order', 'field': 'syntax', 'pair_id': 3}
+    """
+    found: dict[str, Any] = dict(otherwise)
+    found |= {name: columns[name] for name in _LABELS if isinstance(columns.get(name), str) and columns[name]}
+    for name in _NUMBERS:
+        text = str(columns.get(name))
+        if text.isascii() and text.isdigit() and len(text) <= 15:
+            return found | {"pair_id": int(text)}
+    return found
+
+
+def parsed_json(kind: Any, content: bytes | str, where: object, expected: str) -> Any:
+    """Return JSON of a log as an instance of a declared type; keys that are not declared are not read.
+
+    Raises:
+        ValueError: it is not valid JSON or not of that type; the message begins with `where`.
+    """
+    try:
+        return parse(kind, json.loads(content))
+    except RecursionError as error:
+        raise ValueError(f"{where}: the JSON is nested too deeply. Expected {expected}.") from error
+    except ValueError as error:
+        raise ValueError(f"{where}: {str(error).rstrip('.')}. Expected {expected}.") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a regular file of at most `TEXT_BYTES`."""
+    require_regular_file(path)
+    require_size(path, TEXT_BYTES)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def name_of(model: str) -> str:
+    """Return how results call a model of a log: a Hub id, or the last part of a path on somebody's machine.
+
+    >>> name_of("/home/me/models/tiny/"), name_of("EleutherAI/pythia-70m")
+    ('tiny', 'EleutherAI/pythia-70m')
+    """
+    parts = model.replace("\\", "/").rstrip("/").split("/")
+    is_path = len(parts) > 2 or parts[0] in ("", ".", "..", "~")
+    return (parts[-1] if is_path else "/".join(parts)) or "model"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Name tasks; of many, only the first ones and how many more there are."""
+    more = len(names) - _NAMED
+    return ", ".join(names) if more < 1 else f"{', '.join(names[:_NAMED])} and {more} more"

@@ -1,0 +1,268 @@
+"""Choices of logs, found in the data by their texts, and written as records of `tse run`."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ..io.files import check_folder, slug, write_text
+from ..io.ours import check_ours
+from ..io.records import (
+    DamagedFileError,
+    read_record,
+    record_folder,
+    require_records,
+    require_same,
+    write_record,
+    writing,
+)
+from ..io.results import export_results
+from ..models.base import Logprobs
+from ..models.options import ModelOptions
+from ..runs.recipe import Recipe, suites_asked_for
+from ..suites.agreement.suite import AgreementSuite
+from ..suites.base import Suite
+from ..suites.minimal_pairs.scores import score_pairs
+from ..suites.minimal_pairs.suite import MinimalPairSuite
+from .choices import Choice, Log
+
+DATA = "data"
+"""Folder of pairs that are only known from a log, as `--source` of `tse run` reads them."""
+_OF_DATA = ("dataset_fingerprint", "own_columns")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A record that was written, and what was not.
+
+    Attributes:
+        model: its name.
+        suite: the suite.
+        data: its configuration.
+        tool: name and version.
+        convention: how the choices were scored.
+        n_items: items of the record.
+        n_choices: items of the log.
+        n_unmatched: items of the log that are not in the data.
+        unmatched: a text of one of them.
+        n_data: items of the data.
+        n_ties: items whose two sides have the same log-probability.
+        n_right: items that the tool counts as right, of those in the record; None where it does not say.
+        source: the file of pairs that was written; None where the data were known.
+    """
+
+    model: str
+    suite: str
+    data: str
+    tool: str
+    convention: Mapping[str, Any]
+    n_items: int
+    n_choices: int
+    n_unmatched: int
+    unmatched: str
+    n_data: int
+    n_ties: int
+    n_right: int | None
+    source: Path | None
+
+
+class _Looked:
+    """Answers minimal pairs with the log-probabilities of a log; an outcome alone counts as 0 and -1."""
+
+    def __init__(self, log: Log, name: str | None, scores: Mapping[int, Choice]) -> None:
+        self.name = name or log.model
+        self.signature: dict[str, Any] = {
+            "model": self.name, "revision": log.revision, "tool": log.tool, **log.convention,
+        }  # fmt: skip
+        self._scores = scores
+
+    def sentence_logprobs(self, sentences: Sequence[str], progress: object = None) -> Logprobs:
+        raise ValueError(f"{self.name} was imported from a log, which has whole pairs only.")
+
+    def pair_logprobs(self, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
+        """Return the log-probabilities of both sides of each pair, by the index of the table."""
+        sides = [_sides(self._scores[place]) for place in table.index]
+        good, bad = np.array(sides, dtype=np.float64).T
+        return good, bad
+
+
+def import_log(
+    log: Log,
+    out: Path,
+    made: Sequence[tuple[Suite, Recipe]] = (),
+    overwrite: bool = False,
+    name: str | None = None,
+) -> list[Imported]:
+    """Write the choices of a log as records, one for each of the suites that have some of them.
+
+    Args:
+        log: the choices.
+        out: the output folder.
+        made: suites with their data, and what they were made of; empty: what the log says, else its texts are the data.
+        overwrite: replace scores of other data or options.
+        name: the model's name in results; None: as the log says.
+
+    Raises:
+        ValueError: no item of the log is in the data, the suite has other items than choices between two texts, or the
+            folder cannot be written.
+    """
+    check_folder(out)
+    check_ours(out, overwrite)
+    if not overwrite:
+        require_records(out)
+    source = None
+    if not made and log.agreement:
+        made = suites_asked_for("agreement", {"dataset": log.data})
+    elif not made:
+        source = _own_pairs(log, out, overwrite)
+        made = suites_asked_for("blimp", {"source": source})
+    found = [
+        each for suite, recipe in made if (each := _record(log, out, suite, recipe, overwrite, name, source))
+    ]
+    if not found:
+        first = log.choices[0]
+        raise ValueError(
+            f"None of the {len(log.choices):,} items of the log ({log.data}) is in the data "
+            f"{', '.join(str(suite.config) for suite, _ in made)}, for instance {first.good!r:.200} and "
+            f"{first.bad!r:.200}. Name the data that was scored, with --suite, --dataset or --source; without them, "
+            "the texts of the log are the data."
+        )
+    return found
+
+
+def _own_pairs(log: Log, out: Path, overwrite: bool) -> Path:
+    """Write the texts of a log as minimal pairs, where they are the only data there is."""
+    rows = [
+        {**choice.labels, "sentence_good": choice.good, "sentence_bad": choice.bad} for choice in log.choices
+    ]
+    numbers = [(row["UID"], row.get("pair_id")) for row in rows]
+    if len(set(numbers)) < len(rows) or any(number is None for _, number in numbers):
+        rows = [{key: value for key, value in row.items() if key != "pair_id"} for row in rows]
+    columns = [key for key in ("linguistics_term", "field") if not all(key in row for row in rows)]
+    rows = [{key: value for key, value in row.items() if key not in columns} for row in rows]
+    path = out / DATA / f"{slug(log.data)}.jsonl"
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    if path.exists() and not overwrite and path.read_text(encoding="utf-8") != text:
+        raise ValueError(
+            f"{path} already holds other pairs of an earlier import. Choose another folder with --out, or replace them "
+            "with --overwrite."
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, text)
+    return path
+
+
+def _record(
+    log: Log, out: Path, suite: Suite, recipe: Recipe, overwrite: bool, name: str | None, source: Path | None
+) -> Imported | None:
+    """Write the record of a log on one suite; None where it has none of the items."""
+    if not isinstance(suite, AgreementSuite | MinimalPairSuite):
+        raise ValueError(
+            f"Logs cannot be imported for the suite {suite.name}; expected agreement or blimp, whose items are choices "
+            "between two texts. Choose one with --suite."
+        )
+    chosen, used = _matched(log, suite)
+    n_data = suite.n_items
+    places = np.array([choice is not None for choice in chosen], dtype=bool)
+    if not places.any():
+        return None
+    suite.keep_items(places)
+    kept = [choice for choice in chosen if choice is not None]
+    scorer = _Looked(log, name, dict(zip(suite.pairs.index, kept, strict=True)))
+    if isinstance(suite, AgreementSuite):
+        signature, tables = suite.looked_up(scorer, *_columns(kept))
+    else:
+        signature = suite.signature(scorer)
+        tables = {suite.tables[0]: _outcomes_only(score_pairs(scorer, suite.pairs, ["full"]), kept)}
+    if source is not None:  # items are compared by their texts; nothing else is known of the data
+        signature = {key: value for key, value in signature.items() if key not in _OF_DATA}
+    signature["identity"] = {
+        "suite": suite.name,
+        "dataset": suite.dataset,
+        "config": suite.config,
+        "model": scorer.name,
+        "revision": log.revision,
+    }
+    made = recipe.of(None, ModelOptions(), suite, signature, None)
+    folder = record_folder(out, signature)
+    with writing(folder, scorer.name, None):
+        if not overwrite:
+            with suppress(DamagedFileError, FileNotFoundError):
+                require_same(read_record(folder), signature | {"recipe": made})
+        record = write_record(out, signature | {"recipe": made}, tables)
+        record.averaged(lambda _, scores: suite.aggregate(scores))
+    export_results(out, overwrite)
+    unmatched = next((c for n, c in enumerate(log.choices) if n not in used), None)
+    said = [choice.is_right for choice in kept]
+    return Imported(
+        scorer.name, suite.name, suite.config, log.tool, log.convention, len(kept), len(log.choices),
+        len(log.choices) - len(used), "" if unmatched is None else unmatched.good, n_data,
+        sum(choice.logprobs is not None and choice.logprobs[0] == choice.logprobs[1] for choice in kept),
+        None if None in said else sum(map(bool, said)), source,
+    )  # fmt: skip
+
+
+def _matched(log: Log, suite: AgreementSuite | MinimalPairSuite) -> tuple[list[Choice | None], set[int]]:
+    """Return the choice of each item of the data, by its two texts, and the places of the choices that are in it.
+
+    Several items may have the same texts, as pairs that differ after the verb. A choice with the number and group of
+    one of them is that item; any other one is all items with its texts.
+    """
+    rows = suite.two_way_choices().rows
+    texts = [
+        (_spaced(context + good), _spaced(context + bad))
+        for context, good, bad in zip(rows["context"], rows["good"], rows["bad"], strict=True)
+    ]
+    names = list(zip(rows["group"].map(str), rows["item"].map(str), texts, strict=True))
+    known, there = set(names), set(texts)
+    by_name: dict[tuple[str, str, tuple[str, str]], int] = {}
+    by_text: dict[tuple[str, str], int] = {}
+    used = set()
+    for place, choice in enumerate(log.choices):
+        own = _spaced(choice.good), _spaced(choice.bad)
+        name = (str(choice.labels.get("UID")), str(choice.labels.get("pair_id")), own)
+        if own in there:
+            used.add(place)
+        if name in known:
+            by_name.setdefault(name, place)
+        else:
+            by_text.setdefault(own, place)
+    places = [by_name.get(name, by_text.get(name[2])) for name in names]
+    return [None if place is None else log.choices[place] for place in places], used
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _sides(choice: Choice) -> tuple[float, float]:
+    if choice.logprobs is not None:
+        return choice.logprobs
+    return (0.0, -1.0) if choice.is_right else (-1.0, 0.0)
+
+
+def _columns(choices: Sequence[Choice]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if any(choice.logprobs is None for choice in choices):
+        raise ValueError(
+            "The log has no log-probabilities, which TSE compares. Import it as minimal pairs, with --suite blimp and "
+            "the sentences as --source."
+        )
+    good, bad = np.array([_sides(choice) for choice in choices], dtype=np.float64).reshape(-1, 2).T
+    return good, bad
+
+
+def _outcomes_only(examples: pa.Table, choices: Sequence[Choice]) -> pa.Table:
+    """Return scores per example without the log-probabilities that only stood for outcomes."""
+    if all(choice.logprobs is not None for choice in choices):
+        return examples
+    for name in ("logprob_good", "logprob_bad"):
+        at = examples.column_names.index(name)
+        examples = examples.set_column(at, name, pa.nulls(len(examples), pa.float64()))
+    return examples

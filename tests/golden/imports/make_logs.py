@@ -1,0 +1,130 @@
+"""Makes the logs in this folder: of lm-evaluation-harness 0.4.13 and inspect_ai 0.3.285, on tiny models.
+
+    python tests/golden/imports/make_logs.py lm-eval     needs lm_eval==0.4.13
+    python tests/golden/imports/make_logs.py inspect     needs inspect_ai==0.3.285
+
+* `lm_eval/`: tiny-causal on `lm_syneval`, with the harness's own template, on four pairs of each of our 15 constructions
+  of Marvin and Linzen (the data set itself is on the Hub); and `pairs.jsonl` as tasks of `tse export lm-eval`, with one
+  tie.
+* `grammar.eval`, `grammar.json`: `pairs.jsonl` as questions with two choices, answered by a mock model: B, A, A, B, …
+
+Descriptions of the machine are removed from `results_*.json`, and events and messages from the logs of Inspect.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SUBJECTS = ("The author", "The pilot", "The surgeon", "The farmer", "The manager", "The customer")
+MACHINE = ("pretty_env_info", "total_evaluation_time_seconds", "start_time", "end_time", "git_hash", "date")
+
+
+def pairs() -> list[dict[str, object]]:
+    """Twelve pairs of two paradigms; the first of `order` has two equal sentences."""
+    rows: list[dict[str, object]] = []
+    for paradigm, (good, bad) in {"agreement": ("laughs", "laugh"), "order": ("smiles", "is")}.items():
+        for number, subject in enumerate(SUBJECTS):
+            wrong = good if (paradigm, number) == ("order", 0) else bad
+            rows.append(
+                {"UID": paradigm, "pairID": number, "linguistics_term": "own", "field": "syntax"}
+                | {"sentence_good": f"{subject} {good}.", "sentence_bad": f"{subject} {wrong}."}
+            )
+    return rows
+
+
+def lm_eval(folder: Path) -> None:
+    """Run the harness in a folder and copy its logs."""
+    import lm_eval
+    import yaml
+
+    import tse_scorers
+    from tse_scorers.io.bundle import shipped_table
+
+    shutil.copytree(
+        Path(tse_scorers.__file__).parent / "bundled_models" / "tiny-causal", folder / "tiny-causal"
+    )
+    tasks = folder / "tasks"
+    exported = ["export", "lm-eval", str(tasks), "--suite", "blimp", "--source", str(HERE / "pairs.jsonl")]
+    subprocess.run([sys.executable, "-m", "tse_scorers", *exported], check=True)
+    template = Path(lm_eval.__file__).parent / "tasks" / "lm_syneval" / "_template_yaml"
+    common = yaml.safe_load(template.read_text())
+    data = shipped_table("agreement_templates", "marvin_linzen").to_pandas()
+    names = []
+    for construction, rows in data.groupby("construction", sort=False):
+        name = f"lm_syneval__agreement__{construction}"
+        some = rows.sample(4, random_state=0)[["sentence_good", "sentence_bad"]]
+        some.to_json(tasks / f"{name}.jsonl", orient="records", lines=True)
+        own = {
+            "task": name,
+            "dataset_path": "json",
+            "dataset_kwargs": {"data_files": {"test": f"tasks/{name}.jsonl"}},
+        }
+        (tasks / f"{name}.yaml").write_text(yaml.safe_dump(common | own))
+        names.append(name)
+    inner = {"group": "lm_syneval__agreement", "task": names}
+    (tasks / "lm_syneval__agreement.yaml").write_text(yaml.safe_dump(inner))
+    outer = {"group": "lm_syneval", "task": ["lm_syneval__agreement"]}
+    (tasks / "lm_syneval.yaml").write_text(yaml.safe_dump(outer))
+    command = "import sys; from lm_eval.__main__ import cli_evaluate; sys.exit(cli_evaluate())"
+    options = "run --model hf --model_args pretrained=tiny-causal,dtype=float32 --device cpu --batch_size 8 --tasks "
+    options += "lm_syneval,tse_pairs --include_path tasks --output_path logs --log_samples"
+    subprocess.run([sys.executable, "-c", command, *options.split()], check=True, cwd=folder)
+    shutil.rmtree(HERE / "lm_eval", ignore_errors=True)
+    shutil.copytree(folder / "logs", HERE / "lm_eval")
+    for path in (HERE / "lm_eval").rglob("results_*.json"):
+        content = json.loads(path.read_text())
+        for key in MACHINE:
+            content.pop(key, None)
+        path.write_text(json.dumps(content, ensure_ascii=False) + "\n")
+
+
+def inspect(folder: Path) -> None:
+    """Run the task as an archive and as JSON."""
+    import tiktoken
+    from inspect_ai import Task, eval
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.log import read_eval_log, write_eval_log
+    from inspect_ai.model import ModelOutput, get_model
+    from inspect_ai.scorer import choice
+    from inspect_ai.solver import multiple_choice
+
+    class Words:
+        """Counts words, because the tokenizer is downloaded."""
+
+        def encode(self, text: str, **_: object) -> list[str]:
+            return text.split()
+
+    tiktoken.get_encoding = lambda _: Words()
+    samples = []
+    for number, row in enumerate(pairs()):
+        sides = [str(row["sentence_bad"]), str(row["sentence_good"])][:: -1 if number % 2 else 1]
+        about = {"UID": row["UID"], "pairID": row["pairID"]}
+        target = "A" if number % 2 else "B"
+        question = "Which sentence is grammatical?"
+        samples.append(Sample(input=question, choices=sides, target=target, id=number, metadata=about))
+    letters = ["B" if number % 3 == 0 else "A" for number in range(len(samples))]
+    outputs = [ModelOutput.from_content("mockllm/model", f"ANSWER: {letter}") for letter in letters]
+    task = Task(
+        dataset=MemoryDataset(samples, name="pairs"),
+        solver=multiple_choice(),
+        scorer=choice(),
+        name="grammar",
+    )
+    model = get_model("mockllm/model", custom_outputs=outputs)
+    (log,) = eval(task, model=model, log_dir=str(folder), display="none", max_connections=1)
+    log = read_eval_log(log.location)
+    log.eval.model_args = {}
+    for sample in log.samples or []:
+        sample.events, sample.messages, sample.attachments, sample.events_data = [], [], {}, None
+    write_eval_log(log, str(HERE / "grammar.eval"))
+    write_eval_log(log, str(HERE / "grammar.json"))
+
+
+if __name__ == "__main__":
+    (HERE / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in pairs()))
+    with tempfile.TemporaryDirectory() as temporary:
+        {"lm-eval": lm_eval, "inspect": inspect}[sys.argv[1]](Path(temporary))

@@ -1,0 +1,273 @@
+"""`tse import`: logs of other tools are compared with our own runs, item by item, and are not believed blindly.
+
+The logs in `tests/golden/imports` were made by the tools themselves; `make_logs.py` there says how.
+"""
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from tse_scorers import run
+from tse_scorers.cli.app import app
+from tse_scorers.importing import inspect_logs
+from tse_scorers.io.records import read_records
+
+LOGS = Path(__file__).resolve().parents[1] / "golden" / "imports"
+PAIRS = LOGS / "pairs.jsonl"
+
+
+def tse(*words: object) -> str:
+    said = CliRunner().invoke(app, list(map(str, words)), catch_exceptions=False)
+    assert said.exit_code == 0
+    return " ".join(said.output.split())
+
+
+def refused(*words: object) -> str:
+    error = CliRunner().invoke(app, list(map(str, words))).exception
+    assert isinstance(error, ValueError)
+    return str(error)
+
+
+def compared(tmp_path: Path, *words: object) -> pd.DataFrame:
+    tse("compare", *words, "--out", tmp_path / "compared", "--json", tmp_path / "rows.json")
+    return pd.DataFrame(json.loads((tmp_path / "rows.json").read_text()))
+
+
+def scores(folder: Path, config: str) -> pd.DataFrame:
+    (record,) = (each for each in read_records(folder) if each.identity["config"] == config)
+    return record.read()["scores"].to_pandas().query("method == 'full'").reset_index(drop=True)
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory):
+    """The harness's logs, imported, and our runs on the same items."""
+    folder = tmp_path_factory.mktemp("imported")
+    said = tse("import", "lm-eval", LOGS / "lm_eval", "--out", folder / "theirs")
+    run("tiny-causal", suite="blimp", source=PAIRS, out=folder / "pairs", report=False)
+    source = folder / "theirs" / "data" / "lm_syneval.jsonl"
+    run("tiny-causal", suite="blimp", source=source, out=folder / "syneval", report=False)
+    return SimpleNamespace(folder=folder, theirs=folder / "theirs", said=said)
+
+
+def edited_log(folder: Path, **changes: object) -> Path:
+    """A copy of the harness's logs with other values in `results_….json`."""
+    logs = folder / "logs"
+    shutil.copytree(LOGS / "lm_eval", logs)
+    (path,) = logs.rglob("results_*.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    return logs
+
+
+def edited_line(folder: Path, **changes: object) -> Path:
+    """A copy of the harness's logs with other values in the first line of a task."""
+    logs = edited_log(folder)
+    (path,) = logs.rglob("samples_tse_pairs_order_*.jsonl")
+    first, *rest = path.read_text().splitlines()
+    path.write_text("\n".join([json.dumps(json.loads(first) | changes), *rest]) + "\n")
+    return logs
+
+
+# ---- lm-evaluation-harness -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("data", "own", "n"), [("pairs", "pairs", 12), ("lm_syneval", "syneval", 60)])
+def test_logs_of_the_harness_equal_our_own_runs(imported, tmp_path, data, own, n):
+    """Same model, same items: each group differs by 0, and each sentence has the same log-probability.
+
+    `lm_syneval` is the harness's own Marvin and Linzen, on all of our 15 constructions. A tie is right there and wrong
+    here, and is not in these 60 items.
+    """
+    rows = compared(tmp_path, imported.theirs, imported.folder / own)
+    assert (rows["difference"] == 0).all() and rows["config"].unique().tolist() == [data]
+    overall = rows[rows["group"] == "all"].iloc[0]
+    assert overall["n_items"] == n and overall["n_excluded"] == 0 and not overall["different"]
+    theirs, ours = scores(imported.theirs, data), scores(imported.folder / own, data)
+    for side in ("good", "bad"):
+        assert (theirs[f"sentence_{side}"] == ours[f"sentence_{side}"]).all()
+        assert theirs[f"logprob_{side}"].to_numpy() == pytest.approx(
+            ours[f"logprob_{side}"].to_numpy(), abs=1e-4
+        )
+    if data == "lm_syneval":
+        groups = rows.loc[rows["level"] == "paradigm", "group"]
+        assert len(groups) == 15 and "lm_syneval__agreement__simple_agrmt" in set(groups)
+
+
+def test_the_record_says_by_which_tool_and_convention_it_was_scored(imported):
+    (record,) = (each for each in read_records(imported.theirs) if each.identity["config"] == "lm_syneval")
+    said = {"tool": "lm-eval 0.4.13", "first_token": "given the start token", "normalization": "none"}
+    assert said.items() <= record.signature.items() and record.signature["dtype"] == "float32"
+    assert "scored by lm-eval 0.4.13: 12 of 12 items of the log" in imported.said
+    assert (
+        "Ties: 1, which are not correct here; lm-eval 0.4.13 counts 11 items as right in all" in imported.said
+    )
+
+
+def test_another_first_token_is_not_compared_without_a_word(imported, tmp_path):
+    """Without a start token, the harness takes the end token; our scores are given something else."""
+    logs = edited_log(tmp_path, tokenizer_bos_token=[None, "None"])
+    tse("import", "lm-eval", logs, "--out", tmp_path / "theirs", "--task", "tse_pairs")
+    folders = tmp_path / "theirs", imported.folder / "pairs"
+    unlike = "first token (given the start token; given the end token)"
+    assert unlike in refused("compare", *folders, "--out", tmp_path / "compared")
+    rows = compared(tmp_path, *folders, "--allow-different")
+    assert (rows["different"] == unlike).all() and (rows["difference"] == 0).all()
+
+
+def test_a_start_token_that_opens_chat_turns_is_named(tmp_path):
+    logs = edited_log(tmp_path, tokenizer_bos_token=["<|im_start|>", "1"])
+    said = tse("import", "lm-eval", logs, "--out", tmp_path / "out", "--task", "tse_pairs")
+    assert "first token of a sentence: given <|im_start|>, which opens turns of a chat" in said
+
+
+def test_items_are_found_in_named_data_and_what_is_not_there_is_counted(tmp_path):
+    own = tmp_path / "half.jsonl"
+    lines = PAIRS.read_text().splitlines()
+    extra = json.dumps(
+        json.loads(lines[0]) | {"pairID": 99, "sentence_good": "It is.", "sentence_bad": "It are."}
+    )
+    own.write_text("\n".join([*lines[:6], extra]) + "\n")
+    said = tse(
+        "import",
+        "lm-eval",
+        LOGS / "lm_eval",
+        "--task",
+        "tse_pairs",
+        "--source",
+        own,
+        "--out",
+        tmp_path / "out",
+    )
+    assert "6 of 12 items of the log" in said
+    assert "Not in the data: 6 items of the log, for instance 'The author smiles.'" in said
+    assert "Not in the log: 1 of the 7 items of the data" in said
+    assert scores(tmp_path / "out", "half")["pair_id"].tolist() == list(range(6))
+
+
+def test_exported_agreement_tasks_become_tse_of_the_same_pairs(tmp_path):
+    """Many pairs have the same left context and verb; the number in the task says which of them was asked."""
+    own = tmp_path / "own"
+    run("tiny-causal", limit=2, out=own, report=False)
+    (record,) = read_records(own)
+    tables = {
+        name: table.to_pandas() for name, table in record.read().items() if name in ("pairs", "contexts")
+    }
+    context = tables["contexts"].drop_duplicates("context_id").set_index("context_id")["prefix"]
+    logs = tmp_path / "logs" / "tiny-causal"
+    logs.mkdir(parents=True)
+    (results,) = LOGS.rglob("results_*.json")
+    content = json.loads(results.read_text())
+    config = content["configs"]["tse_pairs_order"]
+    kwargs = {"group": "Simple", "pairs": "tse_marvin_linzen.parquet"}
+    task = {**config, "dataset_kwargs": kwargs, "metadata": {"data": "marvin_linzen"}}
+    (logs / "results_now.json").write_text(
+        json.dumps(content | {"configs": {"tse_ml": task}, "group_subtasks": {}})
+    )
+    with (logs / "samples_tse_ml_now.jsonl").open("w") as file:
+        for number, pair in enumerate(tables["pairs"].to_dict("records")):
+            sides = [
+                (f" {pair[f'verb_{side}']}", pair[f"logprob_{side}"]) for side in ("incorrect", "correct")
+            ]
+            prefix = context[pair["context_id"]]
+            arguments = {
+                f"gen_args_{n}": {"arg_0": prefix, "arg_1": text} for n, (text, _) in enumerate(sides)
+            }
+            doc = {"group": pair["table_row"], "item": str(pair["pair_id"]), "context": prefix}
+            answers = [[repr(value), "False"] for _, value in sides]
+            line = {"doc_id": number, "doc": doc | {"choices": [text for text, _ in sides]}, "target": "1"}
+            file.write(json.dumps(line | {"arguments": arguments, "filtered_resps": answers}) + "\n")
+    said = tse("import", "lm-eval", tmp_path / "logs", "--out", tmp_path / "theirs")
+    assert "tiny-causal on marvin_linzen, scored by lm-eval 0.4.13: 18 of 18 items" in said
+    rows = compared(tmp_path, tmp_path / "theirs", own)
+    assert set(rows["measure"]) == {"TSE"} and (rows["difference"] == 0).all()
+    assert rows.loc[rows["group"] == "all", "n_items"].item() == 18
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"acc": 1.0, "target": "0", "filtered_resps": [["-5", "False"], ["-4", "False"]]}, "has acc 1.0, but the"),
+        ({"filtered_resps": [["0.5", "False"], ["-4", "False"]]}, "has the log-probability 0.5; expected"),
+        ({"doc": ["a"]}, 'line 1: doc is ["a"]; expected keys and values'),
+    ],
+)  # fmt: skip
+def test_a_log_that_contradicts_itself_is_refused(tmp_path, changes, message):
+    logs = edited_line(tmp_path, **changes)
+    assert message in refused("import", "lm-eval", logs, "--out", tmp_path / "out")
+    assert not (tmp_path / "out" / "runs").exists()
+
+
+def test_tasks_that_are_no_choices_are_named(tmp_path):
+    logs = edited_line(tmp_path, filtered_resps=["a text", "another"])
+    said = tse("import", "lm-eval", logs, "--out", tmp_path / "out")
+    assert "Not imported: tse_pairs_order, because its answers have no log-probabilities." in said
+    assert len(scores(tmp_path / "out", "pairs")) == 6
+
+
+def test_what_is_no_log_is_refused_with_what_was_expected(tmp_path):
+    assert "holds no results_*.json; expected what lm-evaluation-harness" in refused(
+        "import", "lm-eval", tmp_path
+    )
+    (tmp_path / "results_1.json").write_text("[" * 100_000)
+    assert "the JSON is nested too deeply" in refused("import", "lm-eval", tmp_path)
+    (tmp_path / "results_1.json").write_text(
+        '{"config": {}, "configs": {"../../x": {}}, "group_subtasks": {"a": ["a"]}}'
+    )
+    assert "Run the harness again with --log_samples" in refused("import", "lm-eval", tmp_path)
+    assert "Did you mean tse_pairs" in refused("import", "lm-eval", LOGS / "lm_eval", "--task", "tse_pair")
+
+
+# ---- Inspect ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["eval", "json"])
+def test_a_log_of_inspect_says_which_items_are_right(tmp_path, ending):
+    """The mock model answered two of three questions with A, and the right answer is A for every second one."""
+    said = tse("import", "inspect", LOGS / f"grammar.{ending}", "--source", PAIRS, "--out", tmp_path / "out")
+    assert "scored by inspect_ai 0.3.285: 12 of 12 items" in said
+    found = scores(tmp_path / "out", "pairs")
+    letters = ["B" if n % 3 == 0 else "A" for n in range(12)]
+    assert found["correct"].tolist() == [int(letters[n] == ("A" if n % 2 else "B")) for n in range(12)]
+    assert found["logprob_good"].isna().all() and not found["tie"].any()
+    (record,) = read_records(tmp_path / "out")
+    (overall,) = (row for row in record.rows() if row.value == "" and row.level == "all")
+    assert (round(overall.score, 9), overall.n, overall.n_nonfinite, overall.n_ties) == (0.5, 12, 0, 0)
+
+
+def test_written_answers_are_not_compared_with_log_probabilities_without_a_word(imported, tmp_path):
+    tse(
+        "import",
+        "inspect",
+        LOGS / "grammar.eval",
+        "--source",
+        PAIRS,
+        "--out",
+        tmp_path / "out",
+        "--name",
+        "mock",
+    )
+    folders = tmp_path / "out", imported.folder / "pairs"
+    unlike = "kind of answer (log-probabilities; written answers (solver multiple_choice; scorer choice))"
+    assert unlike in refused("compare", *folders, "--out", tmp_path / "compared")
+    rows = compared(tmp_path, *folders, "--allow-different")
+    assert rows.loc[rows["group"] == "all", "reference_score"].item() == pytest.approx(0.5)
+    assert (rows["different"] == unlike).all()
+
+
+def test_archives_that_are_damaged_or_too_large_are_refused(tmp_path, monkeypatch):
+    packed = (LOGS / "grammar.eval").read_bytes()
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(LOGS / "grammar.eval") as archive:
+        start = archive.getinfo("header.json").header_offset
+    path.write_bytes(packed[: start + 60] + b"\0" * 20 + packed[start + 80 :])
+    assert "could not be read" in refused("import", "inspect", path, "--out", tmp_path / "out")
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("samples/1_epoch_1.json", "{}")
+    assert "has no header.json; expected a log of inspect_ai" in refused("import", "inspect", path)
+    monkeypatch.setattr(inspect_logs.limits, "ARCHIVE_BYTES", 1000)
+    assert "unpacked" in refused("import", "inspect", LOGS / "grammar.eval", "--out", tmp_path / "out")
