@@ -3,8 +3,8 @@
     python tests/golden/imports/make_logs.py lm-eval     needs lm_eval==0.4.13
     python tests/golden/imports/make_logs.py inspect     needs inspect_ai==0.3.285
 
-* `lm_eval/`: tiny-causal on `lm_syneval`, with the harness's own template, on four pairs of each of our 15 constructions
-  of Marvin and Linzen (the data set itself is on the Hub); and `pairs.jsonl` as tasks of `tse export lm-eval`, with one
+* `lm_eval/`: tiny-causal on `lm_syneval`, with the harness's template, on four pairs of each of our 15 constructions of
+  Marvin and Linzen (the data set itself is on the Hub); and `pairs.jsonl` as tasks of `tse export lm-eval`, with one
   tie.
 * `grammar.eval`, `grammar.json`: `pairs.jsonl` as questions with two choices, answered by a mock model: B, A, A, B, …
 
