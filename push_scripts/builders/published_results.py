@@ -56,13 +56,40 @@ COLUMNS = {
 }
 
 
+FINAL_STEP = 143_000
+"""The last step of all Pythia models, by the names on the Hub."""
+STEP_TOKENS = 2_097_152
+"""Tokens in a step of Pythia, by the names on the Hub."""
+
+
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
     """Return every table; `source` is not used."""
-    return {
-        config: {
-            "train": csv.read_csv(
-                SOURCES / f"{config}.csv", convert_options=csv.ConvertOptions(column_types=columns)
-            )
-        }
+    tables = {
+        config: csv.read_csv(
+            SOURCES / f"{config}.csv", convert_options=csv.ConvertOptions(column_types=columns)
+        )
         for config, columns in COLUMNS.items()
     }
+    phenomena = tables["warstadt2020_prefix_methods"].select(["paradigm", "phenomenon"])
+    tables["biderman2023_blimp"] = _pythia(phenomena)
+    return {config: {"train": table} for config, table in tables.items()}
+
+
+def _pythia(phenomena: pa.Table) -> pa.Table:
+    """Return Pythia's accuracies, one row each; in the source, a row is a checkpoint and a column a paradigm.
+
+    Models that were trained with twice the batch have half as many steps; the Hub names their checkpoints by twice the
+    step, so that one name is the same number of tokens in all models.
+    """
+    wide = csv.read_csv(SOURCES / "biderman2023_blimp.csv").to_pylist()
+    last = {row["model"]: row["step"] for row in wide}  # steps are in ascending order
+    rows = []
+    for row in wide:
+        named = row["step"] * FINAL_STEP // last[row["model"]]
+        about = {"model": row["model"], "step": row["step"], "revision": f"step{named}"}
+        about["tokens"] = named * STEP_TOKENS
+        for labels in phenomena.to_pylist():
+            rows.append(about | labels | {"accuracy": row[labels["paradigm"]] / 1000})
+    schema = {"model": pa.string(), "step": pa.int32(), "revision": pa.string(), "tokens": pa.int64()}
+    schema |= {"paradigm": pa.string(), "phenomenon": pa.string(), "accuracy": pa.float64()}
+    return pa.Table.from_pylist(rows, schema=pa.schema(schema))

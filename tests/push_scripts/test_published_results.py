@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from build_datasets import main
-from builders.published_results import COLUMNS, build
+from builders.published_results import build
 from hub.cards import check_dataset
 
 
@@ -120,7 +120,7 @@ def test_repeated_table_is_kept_and_flagged(tables):
 def test_committed_files_are_what_the_builder_writes(root, tmp_path):
     """Byte for byte with the pyarrow that wrote them; with another one, the same tables."""
     assert main(["published_results", "--out", str(tmp_path)]) == 0
-    for config in COLUMNS:
+    for config in build():
         committed, built = (
             base / "published_results" / config / "train.parquet" for base in (root / "datasets", tmp_path)
         )
@@ -199,6 +199,22 @@ def test_hu2020_counts_are_those_of_the_released_items(tables, upstream):
         items = pd.read_csv(upstream / "syntactic-generalization" / "data" / "raw" / "sg_results" / name)
         released = items.groupby("suite")["correct"].agg(["sum", "size"])
         assert (counts.loc[model].loc[released.index].to_numpy() == released.to_numpy()).all()
+
+
+def test_pythia_has_every_published_accuracy_once(tables):
+    """The table of origin repeats step 123,000 of pythia-70m; the names of some checkpoints are doubled on the Hub."""
+    table = tables["biderman2023_blimp"]
+    assert len(table) == 16 * 15 * 67 and not table.duplicated(["model", "step", "paradigm"]).any()
+    assert set(table.groupby("model")["tokens"].max()) == {143_000 * 2_097_152}
+    doubled = table[table["step"].astype(str).radd("step") != table["revision"]]
+    assert set(doubled["model"].str.removesuffix("-deduped")) == {"pythia-160m", "pythia-410m", "pythia-1.4b"}
+    assert (doubled["revision"].str.removeprefix("step").astype(int) == 2 * doubled["step"]).all()
+    accuracy = table.set_index(["model", "revision", "paradigm"])["accuracy"]
+    assert accuracy["pythia-1.4b", "step3000", "adjunct_island"] == 0.855  # the first row of the file
+    assert accuracy["pythia-70m"].groupby("revision").mean()["step143000"] == pytest.approx(
+        0.752612, abs=1e-6
+    )
+    assert set(table["paradigm"]) == set(tables["warstadt2020_models"]["paradigm"])
 
 
 def test_newman2021_table3(tables):

@@ -20,10 +20,11 @@ from typer.testing import CliRunner
 
 from tse_scorers import loading
 from tse_scorers.cli.app import app
-from tse_scorers.io.bundle import bundle_path
+from tse_scorers.io.bundle import bundle_path, load_data
 from tse_scorers.io.results import read_results
 from tse_scorers.models import revisions as series
 from tse_scorers.models.causal import CausalScorer
+from tse_scorers.report import page
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.report import write_report
 from tse_scorers.statistics import Units, clustered_mean
@@ -283,3 +284,29 @@ def test_a_series_says_from_where_on_no_checkpoint_differs_from_the_last(tmp_pat
         tmp_path / "alike", {"step1": [1], "step2": [1], "step3": []}
     )
     assert "no checkpoint differs" not in _accuracies(tmp_path / "late", wrong | {"step3": [1] * 9})
+
+
+def test_published_curves_stand_behind_a_series_on_blimp(checkpoints, tmp_path, monkeypatch):
+    """The thin lines are means over the paradigms that were run, at the steps of the names on the Hub."""
+    pairs = [
+        {"UID": uid, "pairID": number, "field": "syntax", "linguistics_term": "own"}
+        | {"sentence_good": f"The {noun} laughs.", "sentence_bad": f"The {noun} laugh."}
+        for uid in ("wh_island", "adjunct_island")
+        for number, noun in enumerate(("author", "pilot"))
+    ]
+    data = tmp_path / "blimp.jsonl"
+    data.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
+    figures = []
+    monkeypatch.setattr(page, "save", lambda picture, folder: figures.append(picture) or "<svg/>")
+    asked = ["--suite", "blimp", "--source", str(data), "--revisions", "step*", "--device", "cpu"]
+    done = CliRunner().invoke(app, ["run", "-m", str(checkpoints), *asked, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    (picture,) = [picture for picture in figures if picture.name.startswith("series_")]
+    assert "Thin lines: 8 Pythia models" in picture.caption
+    (axes,) = picture.draw().axes
+    published = load_data("published_results", "biderman2023_blimp").to_pandas()
+    islands = published[published["paradigm"].isin(["wh_island", "adjunct_island"])]
+    expected = islands[islands["model"] == "pythia-1.4b"].groupby("tokens")["accuracy"].mean().to_list()
+    drawn = [list(line.get_ydata()) for line in axes.lines if len(line.get_xdata()) == 15]
+    assert len(drawn) == 8 and any(line == pytest.approx(expected) for line in drawn)
+    assert {line.get_xdata()[-1] for line in axes.lines if len(line.get_xdata()) == 15} == {143_000}

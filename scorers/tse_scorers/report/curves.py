@@ -33,6 +33,7 @@ def panels_of_lines(
     logarithmic: Collection[str] = (),
     most: int = NAMED,
     width: float = 7.2,
+    behind: Mapping[str, pd.DataFrame] | None = None,
 ) -> "Figure":
     """Draw one panel per entry, each with one line per label.
 
@@ -45,6 +46,7 @@ def panels_of_lines(
         logarithmic: panels whose horizontal axis is logarithmic.
         most: with more labels, lines are named at their ends instead of in a legend.
         width: of the figure, in inches.
+        behind: name of the horizontal axis -> thin lines without names: columns line, x, y.
     """
     from matplotlib.figure import Figure
 
@@ -62,7 +64,9 @@ def panels_of_lines(
         if chance is not None:
             axes.axhline(chance, color=MUTED, linestyle=(0, (2, 2)), linewidth=0.9)
         axes.set_xlabel(name)
-        scale_axis(axes, panel["x"], name in logarithmic)
+        thin = (behind or {}).get(name, panel[:0])
+        _draw_behind(axes, thin)
+        scale_axis(axes, pd.concat([panel["x"], thin["x"]]), name in logarithmic)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
     for row in grid:
@@ -87,6 +91,12 @@ def draw_line(axes: "Axes", points: pd.DataFrame, label: str, line: Line, with_b
         axes.fill_between(
             points["x"], points["low"], points["high"], color=line.colour, alpha=0.15, linewidth=0
         )
+
+
+def _draw_behind(axes: "Axes", points: pd.DataFrame) -> None:
+    """Draw thin lines behind all others: columns line, x, y."""
+    for _, line in points.groupby("line", sort=False) if len(points) else ():
+        axes.plot(line["x"], line["y"], color=FAINT, linewidth=0.6, zorder=0)
 
 
 OTHERS = Line(FAINT, "", width=0.9)
@@ -171,7 +181,12 @@ _OWN, _WHOLE = Line(INK, ""), Line(FAINT, "", width=1.2)
 
 
 def small_multiples(
-    points: pd.DataFrame, whole: str, x_axis: str, y_axis: str, logarithmic: bool
+    points: pd.DataFrame,
+    whole: str,
+    x_axis: str,
+    y_axis: str,
+    logarithmic: bool,
+    behind: pd.DataFrame | None = None,
 ) -> "Figure":
     """Draw one panel per label with its band, and the line of the label `whole` in grey in all of them.
 
@@ -181,16 +196,19 @@ def small_multiples(
         x_axis: name of the horizontal axes.
         y_axis: name of the vertical axis, which all share.
         logarithmic: whether the horizontal axes are.
+        behind: thin lines in the panels of their labels, in place of the grey line: columns label, line, x, y.
     """
     from matplotlib.figure import Figure
 
+    thin = points[:0].assign(line="") if behind is None else behind
     labels = sorted(pd.unique(points["label"]), key=lambda label: label != whole)
     across = min(_ACROSS, len(labels))
     down = -(-len(labels) // across)
     figure = Figure(figsize=figure_size(1.92 * across, 1.35 * down + 0.4))
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for axes, label in zip(grid.flat, labels, strict=False):
-        if label != whole:
+        _draw_behind(axes, thin[thin["label"] == label])
+        if label != whole and thin.empty:
             draw_line(axes, points[points["label"] == whole], whole, _WHOLE, with_band=False)
         draw_line(axes, points[points["label"] == label], label, _OWN, with_band=True)
         axes.set_title(shortened(label, 28), fontsize=7.5, fontweight="normal")
@@ -198,7 +216,7 @@ def small_multiples(
         axes.set_visible(False)
     for axes in list(grid.flat)[len(labels) - across : len(labels)]:  # the last panel of each column
         axes.tick_params(axis="x", labelbottom=True)
-    scale_axis(grid[0][0], points["x"], logarithmic, most=_TICKS)
+    scale_axis(grid[0][0], pd.concat([points["x"], thin["x"]]), logarithmic, most=_TICKS)
     figure.supxlabel(x_axis, fontsize=9.5)
     figure.supylabel(y_axis, fontsize=9.5)
     return figure

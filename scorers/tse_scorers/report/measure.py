@@ -1,8 +1,24 @@
 """A headline measure: the number that stands for a whole suite in tables, logs, comparisons and model cards."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class PublishedCurves(NamedTuple):
+    """Learning curves of published models, which are drawn behind those of a run.
+
+    Attributes:
+        points: columns `level` and `value` (the group, as in `results.json`), `line` (whose curve it is), `x` (its
+            place on the axis of revisions) and `y`.
+        caption: what they are, as a sentence.
+    """
+
+    points: "pd.DataFrame"
+    caption: str
 
 
 @dataclass(frozen=True)
@@ -24,6 +40,8 @@ class Measure:
         why_excluded: why items have no score, as the terminal and the report say it.
         detail: what else the terminal says about a score, a format of the columns of its row:
             `sentences of context {length:.0f}`.
+        published_curves: returns published curves of the same groups, given the rows of a model's results; None where
+            there are none.
     """
 
     label: str
@@ -37,6 +55,7 @@ class Measure:
     over_lemmas: bool = False
     why_excluded: str = ""
     detail: str = ""
+    published_curves: "Callable[[pd.DataFrame], PublishedCurves | None] | None" = None
 
     def selects(self, row: Mapping[str, Any]) -> bool:
         """Whether a row of results holds this measure, for whatever group."""

@@ -4,7 +4,7 @@ The fit is score = a + b * log10(position), by least squares over the revisions 
 gain from ten times as much training.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,9 @@ def section(runs: Runs, measures: Measures, names: Names | None = None) -> Secti
     parts = [
         part
         for model, of_model in rows.groupby("model", sort=False)
-        for part in _parts(models[str(model)], of_model, names)
+        for part in _parts(
+            models[str(model)], of_model, names, runs.rows[runs.rows["model"] == model], measures
+        )
     ]
     if not parts:
         return None
@@ -83,12 +85,37 @@ def _label(measure: Measure, row: Mapping[str, Any], names: Names) -> str:
     return names.group(str(row["suite"]), str(row["level"]), str(row["value"]))
 
 
-def _parts(model: str, rows: pd.DataFrame, names: Names) -> Iterator[Part]:
+def _behind(rows: pd.DataFrame, measures: Sequence[Measure], names: Names) -> tuple[pd.DataFrame, str]:
+    """Return published curves of the groups of a suite (`label`, `line`, `x`, `y`), and their caption."""
+    for measure in measures:
+        found = measure.published_curves and measure.published_curves(rows)
+        if found:
+            suite = str(rows["suite"].iloc[0])
+            groups = zip(found.points["level"], found.points["value"], strict=True)
+            labels = [_label(measure, {"suite": suite, "level": at, "value": of}, names) for at, of in groups]
+            return found.points.assign(label=labels), f" {found.caption}"
+    return pd.DataFrame(columns=["label", "line", "x", "y"]), ""
+
+
+def _parts(
+    model: str, rows: pd.DataFrame, names: Names, results: pd.DataFrame, measures: Measures
+) -> Iterator[Part]:
+    """Yield the curves of a model on each suite.
+
+    Args:
+        model: its name.
+        rows: its points.
+        names: names of data and groups.
+        results: all rows of its results.
+        measures: headline measures of the suites.
+    """
     for (suite, config), of_suite in rows.groupby(["suite", "config"], sort=False):
         if of_suite["x"].nunique() < LEAST:
             continue
         points = of_suite.sort_values("x")
         few = _ONE_IS_SHOWN if of_suite["x"].nunique() > MOST else ""
+        of_data = results[(results["suite"] == suite) & (results["config"] == config)]
+        behind, about = _behind(of_data, measures[str(suite)], names)
         name = f"series_{slugs([f'{model}_{suite}_{config}']).popitem()[1]}"
         ends = [
             f"{label} from {score(curve['y'].iloc[0])} to {score(curve['y'].iloc[-1])}"
@@ -100,10 +127,10 @@ def _parts(model: str, rows: pd.DataFrame, names: Names) -> Iterator[Part]:
             blocks=[
                 Picture(
                     name=name,
-                    caption=_caption(points),
+                    caption=_caption(points, about),
                     alt=f"From the first to the last revision: {'; '.join(ends)}.",
-                    draw=partial(_figure, points),
-                    panels={"": partial(_figure, points)},
+                    draw=partial(_figure, points, behind),
+                    panels={"": partial(_figure, points, behind)},
                     is_wide=points["label"].nunique() > NAMED,
                     basis=_basis(points),
                     tables=[_scores(points, name), _fits(points)],
@@ -116,13 +143,19 @@ _X_AXIS = "step or tokens"
 _ONE_IS_SHOWN = " The other sections show only the last revision."
 
 
-def _figure(points: pd.DataFrame) -> "Figure":
-    is_logarithmic = _is_logarithmic(points)
+def _figure(points: pd.DataFrame, behind: pd.DataFrame) -> "Figure":
+    is_logarithmic, whole = _is_logarithmic(points), _whole(points)
     if points["label"].nunique() > NAMED:
-        return small_multiples(points, _whole(points), _X_AXIS, "score", is_logarithmic)
+        return small_multiples(points, whole, _X_AXIS, "score", is_logarithmic, behind)
     panel = {_X_AXIS: points[["label", "x", "y", "low", "high"]]}
+    of_whole = {_X_AXIS: behind[behind["label"] == whole]}
     return panels_of_lines(
-        panel, "score", logarithmic=list(panel) if is_logarithmic else [], most=0, width=5.4
+        panel,
+        "score",
+        logarithmic=list(panel) if is_logarithmic else [],
+        most=0,
+        width=5.4,
+        behind=of_whole,
     )
 
 
@@ -136,11 +169,11 @@ def _whole(points: pd.DataFrame) -> str:
     return str(labels.iloc[0] if len(labels) else points["label"].iloc[0])
 
 
-def _caption(points: pd.DataFrame) -> str:
+def _caption(points: pd.DataFrame, about: str) -> str:
     bands = " Bands: 95 % intervals." if points["low"].notna().any() else ""
-    beside = f" Grey: {_whole(points)}." if points["label"].nunique() > NAMED else ""
+    beside = f" Grey: {_whole(points)}." if points["label"].nunique() > NAMED and not about else ""
     scale = " The horizontal axis is logarithmic." if _is_logarithmic(points) else ""
-    return f"Scores over revisions.{bands}{beside}{scale}"
+    return f"Scores over revisions.{bands}{beside}{scale}{about}"
 
 
 def _scores(points: pd.DataFrame, name: str) -> Table:

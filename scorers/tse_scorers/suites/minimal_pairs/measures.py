@@ -1,9 +1,20 @@
 """Headline measures of minimal pairs: accuracy by each method."""
 
-from ...report.measure import Measure
+from typing import TYPE_CHECKING
+
+from ...report.measure import Measure, PublishedCurves
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 METHOD_LABELS = {"full": "accuracy", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
 METHODS = tuple(METHOD_LABELS)
+
+
+def _published_curves(rows: "pd.DataFrame") -> PublishedCurves | None:
+    from .show.section_growth import pythia_curves  # loads scipy, which `--help` does not need
+
+    return pythia_curves(rows)
 
 
 def _accuracy(method: str) -> Measure:
@@ -15,6 +26,7 @@ def _accuracy(method: str) -> Measure:
         percent=True,
         right_or_wrong=True,
         curve_levels=("all", "phenomenon") if is_full else (),
+        published_curves=_published_curves if is_full else None,
         why_excluded="" if is_full else "the pair has no such prefixes",
     )
 

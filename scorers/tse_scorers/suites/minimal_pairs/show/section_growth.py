@@ -13,6 +13,7 @@ import scipy  # whose parts are imported when they are used
 from ....io.series_order import position
 from ....report.charts import dots, single_dots
 from ....report.findings import extremes
+from ....report.measure import PublishedCurves
 from ....report.plots import Picture
 from ....report.published import published
 from ....report.revisions import HASH
@@ -133,6 +134,31 @@ def published_slopes() -> dict[str, "pd.Series[float]"]:
         str(model): of_model.set_index("phenomenon")["slope"]
         for model, of_model in paper.groupby("model", sort=False)
     }
+
+
+def pythia_curves(rows: pd.DataFrame) -> PublishedCurves | None:
+    """Return the curves of Pythia's models on BLiMP, over the paradigms of a run; None where a run has others.
+
+    Args:
+        rows: results of one model on BLiMP.
+    """
+    table = published("biderman2023_blimp")
+    paradigms = set(rows.loc[rows["level"] == "paradigm", "value"])
+    if table.empty or not paradigms or not paradigms <= set(table["paradigm"]):
+        return None
+    table = table[table["paradigm"].isin(paradigms) & ~table["model"].str.endswith("-deduped")]
+    table = table.assign(x=[position(name)[0] for name in table["revision"]])
+    groups = [
+        table.assign(level="all", value=rows.loc[rows["level"] == "all", "value"].iloc[0]),
+        table.assign(level="phenomenon", value=table["phenomenon"]),
+    ]
+    means = pd.concat(groups).groupby(["level", "value", "model", "x"], sort=False)["accuracy"].mean()
+    points = means.reset_index().rename(columns={"model": "line", "accuracy": "y"})
+    return PublishedCurves(
+        points,
+        f"Thin lines: {points['line'].nunique()} Pythia models (70M to 12B parameters) on the same paradigms, at "
+        "their steps of 2.1 million tokens (published by Biderman et al. 2023; lm-evaluation-harness, float16).",
+    )
 
 
 def doublings_to(target: float, accuracy: float, slope: float) -> float:
