@@ -125,6 +125,20 @@ def test_a_start_token_that_opens_chat_turns_is_named(tmp_path):
     assert "first token of a sentence: given <|im_start|>, which opens turns of a chat" in said
 
 
+def test_a_log_that_does_not_name_the_start_token_says_so(imported, tmp_path):
+    """Logs of servers lack it; whether the first tokens are alike is then unknown, not unlike."""
+    logs = edited_log(tmp_path, tokenizer_bos_token=None)
+    said = tse("import", "lm-eval", logs, "--out", tmp_path / "theirs", "--task", "tse_pairs")
+    assert (
+        "first token of a sentence: the log does not say; the harness takes bos_token, else eos_token" in said
+    )
+    assert (compared(tmp_path, tmp_path / "theirs", imported.folder / "pairs")["difference"] == 0).all()
+
+
+def test_an_import_is_not_run_again(imported):
+    assert "was imported from a log of lm-eval 0.4.13" in refused("rerun", imported.theirs)
+
+
 def test_items_are_found_in_named_data_and_what_is_not_there_is_counted(tmp_path):
     own = tmp_path / "half.jsonl"
     lines = PAIRS.read_text().splitlines()

@@ -139,6 +139,10 @@ def _say(each: "Imported") -> None:
     for key, words in said:
         if key in each.convention:
             terminal.say(f"{words}: {each.convention[key]}")
+    if "leading_space" in each.convention and "first_token" not in each.convention:
+        terminal.say(
+            "first token of a sentence: the log does not say; the harness takes bos_token, else eos_token"
+        )
     if each.convention.get("leading_space"):
         terminal.say("Sentences begin with a space, as in a run with --leading-space.")
     if each.n_ties:

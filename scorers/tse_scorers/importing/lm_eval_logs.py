@@ -22,6 +22,8 @@ from ..suites.agreement.data.tables import NAMES
 from .choices import Choice, Log, Logs, NoChoiceError, labels_of, listed, name_of, parsed_json, read_bytes
 
 _EXPECTED = "what lm-evaluation-harness 0.4.13 writes with --output_path and --log_samples"
+_FORMATS = ("json", "csv", "parquet", "text", "arrow")
+"""What `dataset_path` is for data in files."""
 _HIGHEST = 1e-3
 """A log-probability may be above 0 by floating-point noise."""
 
@@ -116,7 +118,8 @@ class _Run:
     def data(self) -> str:
         groups = self.results.groups_of(self.task)
         path = (self.config.dataset_path or "").rstrip("/").rpartition("/")[2]
-        return self.exported or (groups[-1] if groups else path or self.task)
+        name = "" if path in _FORMATS else path
+        return self.exported or (groups[-1] if groups else name or self.task)
 
 
 def read_lm_eval(logs: Path, tasks: Collection[str] = ()) -> Logs:
@@ -303,7 +306,8 @@ def _convention(results: _Results, task: _Task, contexts: Collection[bool], spac
     """
     found: dict[str, Any] = {"dtype": (results.config.model_dtype or "unknown").removeprefix("torch.")}
     if False in contexts:
-        found |= {"first_token": _first_token(results), "leading_space": spaces}
+        first_token = _first_token(results)
+        found |= {"leading_space": spaces} | ({} if first_token is None else {"first_token": first_token})
     if True in contexts and isinstance(given := results.argument("add_bos_token"), bool):
         found["bos_at_gap"] = given
     examples = task.num_fewshot or 0
@@ -316,12 +320,15 @@ def _convention(results: _Results, task: _Task, contexts: Collection[bool], spac
     }
 
 
-def _first_token(results: _Results) -> str:
-    """Say what the first token of a whole sentence is given: the start token, else the end token."""
+def _first_token(results: _Results) -> str | None:
+    """Say what the first token of a whole sentence is given: the start token, else the end token.
+
+    None where the log does not say whether the tokenizer has a start token, as logs of servers.
+    """
     start: Sequence[str | None] | None = results.tokenizer_bos_token
     chosen = results.argument("prefix_token_id")
     if start is None or len(start) != 2:
-        return "unknown" if chosen is None else f"given the token {chosen}"
+        return None if chosen is None else f"given the token {chosen}"
     token, number = start
     if chosen is not None and str(chosen) != number:
         return f"given the token {chosen}"

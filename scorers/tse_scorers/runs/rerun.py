@@ -125,6 +125,11 @@ def check_recipe(signature: dict[str, Any], results: Path, granted: Granted) -> 
             f"{results} has no recipe for {name}: an older version wrote it, or Python did. Make the run again with "
             "`tse run`."
         )
+    if "tool" in signature:
+        raise ValueError(
+            f"{name} was imported from a log of {signature['tool']}; expected a run of this package. Import the log "
+            "again with `tse import`, or run the model with `tse run`."
+        )
     if not isinstance(recipe.get("model"), str):
         raise ValueError(
             f"{name} was only in memory, so it cannot be loaded again. Save it to a folder and name that in `tse run`."
