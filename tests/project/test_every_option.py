@@ -65,8 +65,10 @@ def data(tmp_path_factory) -> Path:
     lines = [json.dumps(sentence) + "\n" for sentence in sentences]
     (folder / "blimp.jsonl").write_text("".join(lines))
     (folder / "some.jsonl").write_text("".join(lines[:2]))
+    same = {"sentence_bad": "sentence_good", "one_prefix_word_bad": "one_prefix_word_good"}
     identical = [
-        one | {"sentence_bad": one["sentence_good"], "pairID": one["pairID"] + 9} for one in sentences
+        one | {bad: one[good] for bad, good in same.items()} | {"pairID": one["pairID"] + 9}
+        for one in sentences
     ]
     (folder / "flawed.jsonl").write_text("".join(lines + [json.dumps(one) + "\n" for one in identical]))
     described = (
@@ -535,7 +537,8 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
     ),
     "data linkings": (["three"], {"unigram": ["--unigram", "counts.csv"], "out": ["--out", "new.csv"]}),
     "data check": (
-        ["own.yaml", "--source", "own"], {"config": ["--config", "deu"], "source": ["--source", "design"]}
+        ["own.yaml", "--source", "own"],
+        {"config": ["--config", "deu"], "source": ["--source", "design"], "flawed": ["--flawed", "new.csv"]},
     ),
     "merge": (["parts", "--out", "new"], {"out": ["--out", "newer"]}),
     "report": (["one"], {"plain_latex": ["--plain-latex"], "paper": ["--paper"]}),
