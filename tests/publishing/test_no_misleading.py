@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from huggingface_hub import parse_eval_result_entries
+from huggingface_hub import get_session, parse_eval_result_entries
 from test_publishing import GERMAN, LEMMAS, MODEL, RESULTS, folder, hub, run, signed  # noqa: F401
 from typer.testing import CliRunner
 
@@ -246,12 +246,15 @@ def test_a_server_that_never_answers_is_an_error_within_seconds(run, monkeypatch
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
         monkeypatch.setattr("huggingface_hub.hf_api.constants.ENDPOINT", address)
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
         monkeypatch.setattr("huggingface_hub.get_token", lambda: "hf_planted")
+        monkeypatch.setattr(get_session(), "timeout", 77.0)
         threading.Thread(target=_accept, args=(silent,), daemon=True).start()
         begun = time.monotonic()
         with pytest.raises(ValueError, match="timed out") as raised:
             publishing.publish(publishing.publications(run, model_repo=MODEL)[0])
         assert time.monotonic() - begun < 20
+    assert get_session().timeout.connect == 77.0, "other uses of the Hub's client keep their own deadline"
     assert "HF_ENDPOINT" in str(raised.value) and "hf_planted" not in str(raised.value)
 
 

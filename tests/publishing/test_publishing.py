@@ -82,6 +82,7 @@ def run(tmp_path) -> Path:
 @pytest.fixture
 def hub(monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)  # the loopback Hub is on this machine
     monkeypatch.setattr(_http, "time", SimpleNamespace(sleep=lambda seconds: None))
     monkeypatch.setenv("HF_TOKEN", WRITE_TOKEN)
     with LoopbackHub() as hub:
@@ -273,6 +274,13 @@ def test_files_of_ones_own_are_no_data_sets_on_the_hub(tmp_path, data):
     with pytest.raises(ValueError, match=r"your own data.*--results-repo"):
         publishing.publications(results, model_repo=MODEL, data_org="lab")
     assert publishing.publications(results, results_repo=RESULTS)
+
+
+def test_a_registered_set_that_the_hub_lacks_gets_no_entry(tmp_path):
+    """An entry names a data set on the Hub; the whole of `climp` was scored, but it is only on GitHub."""
+    run = signed("a", ("blimp", "climp", "climp"), n_pairs=16, n_pairs_of_set=16)
+    with pytest.raises(ValueError, match="climp is not a data set on the Hub"):
+        publishing.publications(folder(tmp_path / "run", run), model_repo=MODEL)
 
 
 def test_results_stand_once_whatever_their_model_is_called(tmp_path):
