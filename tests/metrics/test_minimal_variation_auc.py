@@ -197,6 +197,14 @@ def test_set_with_a_violation_missing():
     assert rows["1-6", "all"]["auc"] == 1.0
 
 
+def test_ties_of_excluded_sets_are_not_counted():
+    """Six ties are in the set that counts; the five comparisons left of an incomplete set are no part of the score."""
+    frame = design(2)
+    frame = frame[(frame["template"] != 1) | (frame["positions"] != "123") | (frame["cases"] != "NNA")]
+    row = score(frame, np.zeros(len(frame)), incomplete="exclude")["1-6", "cell:NDA|ag1,re2,pa3"]
+    assert (row["n"], row["n_excluded"], row["n_ties"]) == (1, 1, 6)
+
+
 def test_cell_without_any_set_is_nan_and_left_out_of_means():
     frame = design()
     frame = frame[(frame["cases"] != "NDA") | (frame["positions"] != "123")]

@@ -530,6 +530,15 @@ def test_a_row_of_minus_infinity_is_not_a_distribution():
 # ---- averages ---------------------------------------------------------------------------------------------
 
 
+def test_a_context_with_nan_is_not_one_without_lemmas():
+    """One of the two other contexts has no lemma in the top tenth: the share is 1/2, not 2/3."""
+    logits = np.log([[0.7, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.7], [0.7, 0.1, 0.1, math.nan]])
+    scores = tse.scores.context_scores(*tse.ranking.pair_statistics(logits, [0], [1]), (0.1, 1.0), (1.0,))
+    rows = {(r["metric"], r["cutoff_side"], r["cutoff"]): r for r in tse.averaging.aggregate(scores)}
+    share = rows["share_without_lemmas", "top", 0.1]
+    assert (share["score"], share["n"], share["n_excluded"], share["n_nonfinite"]) == (0.5, 2, 1, 1)
+
+
 def test_contexts_without_lemmas_are_left_out_and_their_share_is_given():
     """The first form of HAND is above the top tenth; the second context's lemma is nowhere near it."""
     logits = np.log([[0.7, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.7]])

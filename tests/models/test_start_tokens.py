@@ -75,6 +75,13 @@ def test_without_a_token_of_documents_the_end_of_texts_serves_but_no_end_of_turn
     assert CausalScorer(model, hidden).start_token_text == "<|endoftext|>"
 
 
+def test_a_token_of_documents_that_opens_chat_turns_here_is_passed_over():
+    """The template decides, not the name: where each turn begins with <|endoftext|>, the end of texts serves."""
+    turns = "{% for m in messages %}{{ '<|endoftext|>' + m['role'] + ' ' + m['content'] }}{% endfor %}"
+    model, tokenizer = with_start("<|im_start|>", "<end>", turns)
+    assert CausalScorer(model, tokenizer).start_token_text == "<end>"
+
+
 class _Without:
     """A tokenizer whose vocabulary has, of the special tokens, only some."""
 

@@ -4,6 +4,7 @@ import io
 import re
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from browser import chromium, opened, serious_violations, sideways
@@ -60,6 +61,14 @@ def test_scores_that_say_nothing_carry_badges(eight):
     lines = _lines(runs).iloc[:3].assign(n=10.0, n_ties=10.0, score=0.5, n_units=9.0, reliable=False)
     cells = next(iter(leaderboard(lines, {}).rows.values()))
     assert all(set(cell.badges) == {"all ties", "few items", "few units"} for cell in cells)
+
+
+@pytest.mark.parametrize(("n_units", "badges"), [(3.0, {"few units"}), (4.0, set())])
+def test_of_files_that_do_not_say_what_is_reliable_the_units_are_counted(eight, n_units, badges):
+    """Older files lack the column, which says nothing against their scores."""
+    lines = _lines(read_runs([eight])).iloc[:3].assign(n=100.0, n_ties=0.0, n_units=n_units, reliable=np.nan)
+    cells = [cell for cells in leaderboard(lines, {}).rows.values() for cell in cells]
+    assert cells and all(set(cell.badges) & {"few units"} == badges for cell in cells)
 
 
 def test_sentences_state_what_the_rows_hold():

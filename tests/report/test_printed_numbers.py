@@ -158,3 +158,9 @@ def test_the_ends_of_an_interval_near_100_are_not_rounded_to_a_false_one():
     assert {name: cells[0].margin for name, cells in board.rows.items()} == {
         "a": ">99.9", "b": "96.3 to >99.9", "c": ">99.9 to 100.0", "d": "96.3–100.0"
     }  # fmt: skip
+
+
+def test_halves_of_an_interval_may_differ_by_two_hundredths():
+    """The boundary itself is printed with ± and the longer half; beyond it, both ends are printed."""
+    assert with_interval(0.5, 0.45, 0.57) == with_interval(0.5, 0.43, 0.55) == "0.50 ± 0.07"
+    assert with_interval(0.5, 0.45, 0.5701) == "0.50 [0.45, 0.57]"

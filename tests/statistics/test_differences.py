@@ -34,6 +34,13 @@ def test_only_items_that_both_scored_count():
     assert ours.estimate.n_items == 3 and ours.estimate.mean == pytest.approx(2 / 3)
 
 
+def test_items_that_neither_system_scored_are_not_excluded_by_the_comparison():
+    """Only an item with a score of one of the two is lost because they are compared."""
+    nan = math.nan
+    ours = paired_difference([1, 0, nan, nan], [0, 1, 1, nan], Units(list("abcd"), "nouns"))
+    assert (ours.n_excluded, ours.estimate.n_items) == (1, 2)
+
+
 def test_equal_systems_do_not_differ():
     ours = paired_difference([1, 0, 1], [1, 0, 1], Units(list("abc"), "nouns"))
     assert ours.p == 1 and ours.estimate.variance == 0 < ours.estimate.se

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from tse_scorers.statistics import CellSums, Units, cell_sums, clustered_mean, crossed_mean
@@ -61,14 +62,32 @@ def test_power_is_one_far_out_and_without_noise():
     assert power_of_t(0, 0, 5) == 0
 
 
+def _noncentral_t(difference, variances, n_clusters, n_lemmas):
+    """Power from the formulas in the module's text and scipy's noncentral t distribution."""
+    between, of_lemmas, of_cells = variances
+    se = math.sqrt(between / n_clusters + of_lemmas / n_lemmas + of_cells / (n_clusters * n_lemmas))
+    df = min(n_clusters, n_lemmas) - 1
+    critical, shifted = stats.t.ppf(0.975, df), stats.nct(df, difference / se)
+    return shifted.sf(critical) + shifted.cdf(-critical)
+
+
+@pytest.mark.parametrize(("n_clusters", "n_lemmas"), [(3, 50), (50, 3), (20, 20)])
+def test_power_has_one_degree_of_freedom_less_than_the_fewer_units(n_clusters, n_lemmas):
+    """The kind with fewer units decides, and one more degree of freedom was not noticed."""
+    variances = (0.02, 0.01, 0.1)
+    expected = _noncentral_t(0.3, variances, n_clusters, n_lemmas)
+    assert power(0.3, Components(*variances), n_clusters, n_lemmas) == pytest.approx(expected, rel=1e-9)
+
+
 def test_smallest_design_is_the_smallest():
+    """All smaller numbers of clusters are tried, by a computation that shares no function with the package."""
     components = Components(0.02, 0.01, 0.1)
     few, many = (fewest_clusters(0.05, components, n_lemmas) for n_lemmas in (50, 400))
     # 20 lemmas are too few for any number of templates.
     assert [fewest_clusters(0.05, components, n_lemmas) for n_lemmas in (2, 20)] == [None, None]
     for n_clusters, n_lemmas in ((few, 50), (many, 400)):
-        assert power(0.05, components, n_clusters, n_lemmas) >= 0.8
-        assert power(0.05, components, n_clusters - 1, n_lemmas) < 0.8
+        tried = (n for n in range(2, 1000) if _noncentral_t(0.05, components, n, n_lemmas) >= 0.8)
+        assert n_clusters == next(tried)
     assert few > many
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tse_scorers.suites.registry import make_suite
-from tse_scorers.suites.sampling import stratified_sample
+from tse_scorers.suites.sampling import share, stratified_sample
 
 groups_of = st.lists(st.sampled_from("abcd"), min_size=1, max_size=60).map(pd.Series)
 
@@ -41,3 +41,10 @@ def test_seed_zero_takes_what_a_limit_takes():
     limited, sampled = make_suite("agreement", limit=2), make_suite("agreement")
     sampled.keep_sample(2 * 9, seed=0)
     assert sampled._pairs["pair_id"].tolist() == limited._pairs["pair_id"].tolist()
+
+
+def test_shares_are_stretches_of_items_in_order_of_appearance():
+    """Shares that are put together in their order give the order of the whole table."""
+    items = pd.Series([*"bbadace"])  # the items b, a, d, c, e
+    assert ["".join(items[share(items, number, 2)]) for number in (1, 2)] == ["bbada", "ce"]
+    assert ["".join(items[share(items, number, 5)]) for number in range(1, 6)] == ["bb", "aa", "d", "c", "e"]

@@ -227,6 +227,13 @@ def test_a_warning_says_that_it_never_runs(tmp_path, options, every_n_steps, rea
     assert logged(trainer, "eval_tse/ew") == []
 
 
+def test_a_single_score_after_the_last_step_is_due(tmp_path, recwarn):
+    """A distance as long as the training is no mistake: it scores once, at the end."""
+    trainer = train(tmp_path, SyntaxEvaluationCallback(4, budget=PAIRS), eval_strategy="no")
+    assert [step for step, _ in logged(trainer, "eval_tse/ew")] == [trainer.state.max_steps] == [4]
+    assert not [warning for warning in recwarn if "never runs" in str(warning.message)]
+
+
 def test_several_evaluation_sets_are_one_evaluation(tmp_path):
     trainer = train(tmp_path, SyntaxEvaluationCallback(budget=PAIRS), eval_sets=2, eval_on_start=True)
     assert [step for step, _ in logged(trainer, "eval_set1_loss")] == [0, 2, 4]
