@@ -6,7 +6,7 @@ from typing import Any
 from tse_scorers.io.bundle import load_data
 from tse_scorers.suites.agreement import scores as agreement
 
-from . import contexts, data, dtypes, forms, gaps, machine, models, processes, scaling, sentences
+from . import contexts, data, dtypes, forms, gaps, machine, mapping, models, processes, scaling, sentences
 from .options import Options
 
 
@@ -90,4 +90,5 @@ BENCHMARKS = {
     "processes": two_processes,
     "scaling": scaling.table,
     "dtypes": dtypes.table,
+    "mapping": mapping.table,
 }

@@ -1,10 +1,14 @@
 """`score_dataset` and `scorer.map`: data sets in, data sets out, straight into the metrics."""
 
+import json
+import sys
+
 import evaluate as hf_evaluate
 import numpy as np
 import pandas as pd
 import pytest
 from datasets import Dataset, DatasetDict, IterableDataset, load_dataset
+from launching import finished, launched
 
 from tse_scorers import load_scorer, run, score_dataset
 
@@ -179,6 +183,83 @@ def test_a_cached_result_asks_no_model(tmp_path):
     for _ in range(2):
         score_dataset(data, in_memory, "text")
     assert len(in_memory.asked) == 4
+
+
+class CountedGaps:
+    """A bundled model that counts the passes over gaps."""
+
+    def __init__(self, scorer) -> None:
+        self._scorer = scorer
+        self.signature = scorer.signature | {"revision": "counted"}
+        self.passes = 0
+
+    def __getattr__(self, name):
+        return getattr(self._scorer, name)
+
+    def read_slots(self, *arguments, **options):
+        self.passes += 1
+        return self._scorer.read_slots(*arguments, **options)
+
+
+def test_other_lemmas_and_options_are_asked_again(causal, pairs, lemmas, tmp_path):
+    """Each number depends on the lemmas and the options; what was asked in the same way is read, in one pass each."""
+    data = loaded(pairs, tmp_path).select(range(12))
+    first, second = lemmas.select(range(200)), lemmas.select(range(200, 400))
+    renamed = first.map(lambda row, at: {"lemma": f"{at}"}, with_indices=True)
+    ways = [
+        {"lemmas": first},
+        {"lemmas": second},
+        {"lemmas": first, "cutoffs": True},
+        {"lemmas": first, "forms": True},
+    ]
+    scorer = CountedGaps(causal)
+    found = [score_dataset(data, scorer, **way) for way in ways]
+    asked = scorer.passes
+    assert found[0]["ew"] != found[1]["ew"]
+    assert "ew_top_0.9" in found[2].column_names and "correct" in found[3].column_names
+    again = [score_dataset(data, scorer, **way) for way in [*ways, {"lemmas": renamed}]]
+    assert scorer.passes == asked == len(ways)
+    assert [data.column_names for data in again[:4]] == [data.column_names for data in found]
+    assert again[4]["ew"] == found[0]["ew"]
+    score_dataset(data.select_columns(["prefix", "suffix", "number"]), scorer, lemmas=first)
+    assert scorer.passes == asked + 1
+
+
+TWO_PROCESSES = """
+import json, sys
+from datasets import Dataset, disable_progress_bars
+from tse_scorers import load_scorer
+disable_progress_bars()
+pairs, lemmas = (Dataset.from_parquet(path, cache_dir=sys.argv[3]) for path in sys.argv[1:3])
+scorer = load_scorer("tiny-causal", device="cpu")
+gaps = scorer.map(pairs, lemmas=lemmas, cutoffs=True)
+texts = scorer.map(pairs.map(lambda row: {"text": row["prefix"] + " " + row["verb_correct"]}), "text")
+words = scorer.map(texts, surprisals="text")
+stream = scorer.map(pairs.to_iterable_dataset(), lemmas=lemmas)
+columns = [gaps["ew"][:], gaps["mw_top_0.1"][:], gaps["context"][:], texts["logprob_text"][:]]
+columns += [[value for row in words["surprisals_text"] for value in row], [row["ew"] for row in stream]]
+print("RESULT " + json.dumps(columns), flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_equal_one(root, pairs, tmp_path):
+    """Processes share the work of one `map`, and each gets all rows."""
+    script = tmp_path / "script.py"
+    script.write_text(TWO_PROCESSES)
+    lemmas = root / "datasets/verb_lemmas/released/train.parquet"
+
+    def results(printed):
+        return [
+            json.loads(line.partition("RESULT ")[2]) for line in printed.splitlines() if "RESULT " in line
+        ]
+
+    arguments = [str(script), str(pairs), str(lemmas), str(tmp_path / "cache")]
+    [alone] = results(finished([sys.executable, *arguments], 300))
+    both = results(launched(2, *arguments))
+    assert len(both) == 2 and both[0] == both[1]
+    for found, expected in zip(both[0], alone, strict=True):
+        assert found == pytest.approx(expected, abs=1e-5, nan_ok=True)
 
 
 def test_a_stream_is_asked_in_parts():

@@ -19,6 +19,7 @@ from tse_scorers.models.queries import Slot
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.ask import gap_answers
 from tse_scorers.suites.agreement.ask.inflections import inflections_in_vocabulary
+from tse_scorers.suites.agreement.ask.top_forms import top_forms
 from tse_scorers.suites.agreement.show.gap_cards import compare_forms, gap_card
 
 LEMMAS = pd.DataFrame(
@@ -140,7 +141,7 @@ def test_tse_at_an_opening_gap(kind, family, leading_space):
 @everybody
 def test_most_probable_forms_at_an_opening_gap(kind, family):
     scorer = scorer_of(kind, family)
-    forms = scored(kind, family).top_forms.to_pandas()
+    forms = top_forms(scorer, pairs_of(*PLAIN, *OPENING), LEMMAS).to_pandas()
     assert set(forms["prefix"]) == {"", PLAIN[1][0]}
     forms = forms[forms["prefix"] == ""]
     best = literal_tse.ranking(probabilities_at_opening(scorer, OPENING[0][1]))[:10]

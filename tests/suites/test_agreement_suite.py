@@ -24,6 +24,7 @@ from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.ask.top_forms import top_forms
 from tse_scorers.suites.registry import make_suite
 
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
@@ -197,7 +198,7 @@ def test_averages_over_rows_of_the_table_and_over_all(kind, family):
 @both
 def test_most_probable_forms(kind, family):
     scorer = scorer_of(kind, family)
-    forms = scored(kind, family).top_forms.to_pandas()
+    forms = top_forms(scorer_of(kind, family), PAIRS, LEMMAS).to_pandas()
     right = {single(scorer, word) for word in LEMMAS["singular"]} - {-1}
     for (prefix, suffix, number), of_context in forms.groupby(["prefix", "suffix", "number"]):
         probabilities = probabilities_at(scorer, prefix, suffix)

@@ -20,7 +20,7 @@ from tse_scorers.report.summary import headlines
 from tse_scorers.report.table_forms import to_markdown
 from tse_scorers.report.tables import Table, percent, score
 from tse_scorers.statistics.clustered import clustered_mean
-from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.ask.top_forms import top_forms as top_forms_of
 from tse_scorers.suites.agreement.data.paper_examples import TABLE_3, positions, published_examples
 from tse_scorers.suites.agreement.show.section_examples import example_parts
 from tse_scorers.suites.minimal_pairs.show.section import section as minimal_pairs_section
@@ -330,7 +330,7 @@ def test_table_3_is_among_the_contexts_of_every_run(model):
     papers = [row[row["prefix"] == prefix] for prefix, _ in TABLE_3]
     some = pd.concat([*papers, row.head(40), row.tail(40)]).drop_duplicates(["prefix", "suffix"])
     lemmas = load_data("verb_lemmas", "released").to_pandas().head(100)
-    forms = agreement.score_contexts(load_scorer(model), some, lemmas).top_forms.to_pandas()
+    forms = top_forms_of(load_scorer(model), some, lemmas).to_pandas()
     shown = forms.drop_duplicates("context_id")
     assert set(shown["prefix"]) >= {prefix for prefix, _ in TABLE_3} and len(shown) <= 4 < len(some)
     if model == "tiny-masked":

@@ -27,7 +27,6 @@ from .ask.inflections import Inflections
 from .ask.listing import list_lemmas, listed_table
 from .ask.outcomes import encode, lemma_table, outcome_table, outcome_width
 from .ask.template_verbs import TemplateVerbs
-from .ask.top_forms import top_forms
 from .ask.unequal_forms import METRIC as UNEQUAL
 from .ask.unequal_forms import sentence_scores
 from .ask.whole_words import read_words
@@ -53,7 +52,6 @@ class AgreementScores:
     Attributes:
         contexts: one row per context and table row, with a column per measure and cut-off.
         pairs: one row per minimal pair: log-probabilities of its own verb's forms, TSE (null if it cannot be scored).
-        top_forms: the most probable forms in a sample of contexts.
         outcomes: one row per context: which lemmas are right, and the probabilities of the heaviest ones.
         lemmas: the lemma of each bit of the outcomes.
         listed: one row per listed lemma: whether it is scored, and why not.
@@ -62,7 +60,6 @@ class AgreementScores:
 
     contexts: pa.Table
     pairs: pa.Table
-    top_forms: pa.Table
     outcomes: pa.Table
     lemmas: pa.Table
     listed: pa.Table
@@ -134,7 +131,6 @@ def score_contexts(
     return AgreementScores(
         contexts=contexts,
         pairs=questions.verbs.table(gaps.pairs, answers.own_verbs, own),
-        top_forms=top_forms(scorer, gaps, lemmas),
         outcomes=outcome_table(answers.outcomes),
         lemmas=lemma_table({opening: each.inflections for opening, each in listed.items()}, lemmas),
         listed=listed_table(listed, options, questions.word_end),

@@ -214,6 +214,7 @@ class AgreementSuite:
         Raises:
             ValueError: the scorer does not answer at a gap.
         """
+        from .ask.top_forms import top_forms
         from .scores import score_contexts
 
         gaps = self._asked(scorer)
@@ -221,7 +222,10 @@ class AgreementSuite:
         def score_group(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> Tables:
             pairs = self._contrast.as_numbers(pairs)
             found = score_contexts(gaps, pairs, lemmas, progress, self._own, self._options)
-            return {kind: getattr(found, kind) for kind in self._kinds}
+            return {
+                kind: top_forms(gaps, pairs, lemmas) if kind == "top_forms" else getattr(found, kind)
+                for kind in self._kinds
+            }
 
         def score(pairs: pd.DataFrame) -> Tables:
             parts = {group: score_group(own, lemmas) for group, own, lemmas in by_list(pairs, self._lemmas)}

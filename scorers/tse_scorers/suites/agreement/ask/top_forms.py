@@ -16,7 +16,7 @@ from ....models.base import FormScorer, GapScorer
 from ....models.queries import Slot
 from ...own_columns import described
 from ..data.paper_examples import with_paper_contexts
-from .gaps import Gaps
+from .gaps import gaps_of
 from .inflections import Inflections, find_inflections
 
 FORMS_SHOWN = 10
@@ -43,13 +43,14 @@ def marked_forms(
     return {opening: find_inflections(scorer, lemmas, opening) for opening in np.unique(opens).tolist()}
 
 
-def top_forms(scorer: GapScorer | FormScorer, gaps: Gaps, lemmas: pd.DataFrame) -> pa.Table:
+def top_forms(scorer: GapScorer | FormScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame) -> pa.Table:
     """Return the most probable tokens of a few contexts of each table row, with verbs marked as right or wrong.
 
     There are none of a scorer that does not give the distribution over its tokens.
     """
     if not isinstance(scorer, GapScorer):
         return TOP_FORMS.empty_table()
+    gaps = gaps_of(scorer, pairs)
     listed = marked_forms(scorer, lemmas, gaps.opens)
     by_row = gaps.units.groupby("table_row", sort=False)["unit"]
     chosen = np.concatenate([_spread(rows.to_numpy()) for _, rows in by_row])
