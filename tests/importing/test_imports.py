@@ -285,3 +285,27 @@ def test_archives_that_are_damaged_or_too_large_are_refused(tmp_path, monkeypatc
     assert "has no header.json; expected a log of inspect_ai" in refused("import", "inspect", path)
     monkeypatch.setattr(inspect_logs.limits, "ARCHIVE_BYTES", 1000)
     assert "unpacked" in refused("import", "inspect", LOGS / "grammar.eval", "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("lm-eval", LOGS / "lm_eval", "--task", "tse_pairs", "--suite", "german"), "german"),
+        (("inspect", LOGS / "grammar.eval", "--scorer", "nobody"), "nobody"),
+        (("inspect", LOGS / "grammar.eval", "--suite", "german"), "german"),
+    ],
+)
+def test_what_does_not_fit_the_log_is_refused_by_name(tmp_path, words, said):
+    assert said in refused("import", *words, "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "log", [("lm-eval", LOGS / "lm_eval", "--task", "tse_pairs"), ("inspect", LOGS / "grammar.eval")]
+)
+def test_the_same_name_with_other_items_needs_overwrite(tmp_path, log):
+    """As in a run: what is there is not replaced unasked, and is with --overwrite."""
+    half = tmp_path / "mine.jsonl"
+    half.write_text("\n".join(PAIRS.read_text().splitlines()[:6]) + "\n")
+    common = ("--name", "theirs", "--out", tmp_path / "out", "--source", half)
+    tse("import", *log, *common)
+    assert "6 of 12 items of the log" in tse("import", *log, *common, "--overwrite")

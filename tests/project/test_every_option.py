@@ -629,6 +629,11 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     ]
     + [("fetch", "out"), ("fetch", "source")],
     "runs/test_doctor.py": [("doctor", "json_file")],
+    "importing/test_imports.py": [
+        (f"import {tool}", option)
+        for tool, own in (("lm-eval", "task"), ("inspect", "scorer"))
+        for option in (own, "out", "name", "suite", "overwrite")
+    ],
     "models/test_windows.py": [("score", "stride")],
     "models/test_given_words.py": [("score", name) for name in ("words", "frequency", "language", "length")],
     "models/test_lstm.py": [("convert-lstm", name) for name in ("vocabulary", "out", "kind", "overwrite")],
@@ -663,6 +668,8 @@ def test_every_option_of_a_command_is_tested():
         "doctor",
         "watch",
         "export lm-eval",
+        "import lm-eval",
+        "import inspect",
     }  # options of models and suites
     of_all_suites = {*MODEL_OPTIONS, *SUITE_OPTIONS, "suite_option"}
     known, unknown = set(), []

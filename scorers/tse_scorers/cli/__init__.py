@@ -19,6 +19,7 @@ In reading order:
     doctor.py    `tse doctor`
     design.py    `tse power`, `tse noise-ceiling`
     exports.py   `tse export`: tables for other tools
+    imports.py   `tse import`: results of other tools
     models.py    `tse train-ngram`, `tse convert-lstm`
     sharing.py   `tse publish`, `tse install-metrics`
     help.py      what `--help` of a command looks like
