@@ -25,8 +25,7 @@ class PairSetOptions(SuiteOptions):
     groups: Sequence[str] | None = groups_option()
     limit: int | None = limit_option()
     without_flawed: bool = option(
-        "Leave out the pairs that are known to be wrong: those that the description of the set lists, and pairs of two "
-        "identical sentences",
+        "Leave out faulty pairs",
         "they are scored and counted",
         "published accuracies are over all pairs",
         False,
@@ -34,7 +33,7 @@ class PairSetOptions(SuiteOptions):
     linking: str | None = option(
         "How whole sentences are compared: sum, mean_token, mean_char, mean_byte, mean_continuation, slln[:alpha], "
         "slor, morcela[:beta,gamma]",
-        "as the authors of the set do; sum for BLiMP and your own pairs",
+        "as the set's authors do; sum for BLiMP and your own",
         "scores can then be compared with theirs (BLiMP: Warstadt et al. 2020)",
     )
     unigram: Path | str | None = option(
