@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from ..io.files import require_exists
-from ..io.table_files import check_table, write_table
 from . import completions, tables, terminal
 from .help import App
 from .options import DATA, OUTPUT
@@ -130,6 +129,8 @@ def check(
     if source is not None:
         require_exists(source)
     if flawed is not None:
+        from ..io.table_files import check_table
+
         check_table(flawed)
     with terminal.waiting("Reading the pairs"):
         from ..suites.minimal_pairs.data.checks import flaws_of, known_flaws
@@ -146,6 +147,8 @@ def check(
     n_paradigms = loaded.table["UID"].nunique()
     terminal.say(f"{found.title}: {len(loaded.table):,} pairs in {n_paradigms:,} paradigms.")
     if flawed is not None:
+        from ..io.table_files import write_table
+
         listed = pairs[["paradigm", "pair_id"]].assign(flaw=flaws_of(pairs, found.flawed))
         write_table(listed[listed["flaw"] != ""], flawed)
 
@@ -172,6 +175,7 @@ def linkings(
         import pandas as pd
 
         from ..io.records import SINGLE, read_records
+        from ..io.table_files import check_table, write_table
         from ..suites.minimal_pairs.ask.linking import linked_accuracies, load_unigrams
 
     if out is not None:
