@@ -8,6 +8,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,38 @@ _METRICS = Path(__file__).resolve().parents[1] / "metrics"
 _SENTENCES = ["sentence_good", "sentence_bad"]
 
 
+@dataclass(frozen=True)
+class Work:
+    """One data set, and what is asked about it in both ways.
+
+    Attributes:
+        name: of the data set.
+        rows: its rows.
+        suite: the suite of `run`.
+        option: the option of `run` that takes the data.
+        mapped: arguments of `map`.
+        metric: the metric that takes what `map` returns.
+        by: the argument and the column that group the metric's scores.
+        score: the number that both ways give.
+    """
+
+    name: str
+    rows: pd.DataFrame
+    suite: str
+    option: str
+    mapped: dict[str, Any]
+    metric: str
+    by: dict[str, str]
+    score: str
+
+
 def table(options: Options) -> dict[str, Any]:
     """Return the medians of both ways and their ratio, for each model and data set."""
     disable_progress_bar()
     try:
         rows = [
-            {"work": work, "model": model} | _compared(model, options, **parts)
-            for work, parts in _works(options).items()
+            {"work": work.name, "model": model} | _compared(model, work, options)
+            for work in _works(options)
             for model in ("tiny-causal", "tiny-masked")
         ]
     finally:
@@ -40,71 +66,62 @@ def table(options: Options) -> dict[str, Any]:
     return {"rows": rows}
 
 
-def _works(options: Options) -> dict[str, dict[str, Any]]:
+def _works(options: Options) -> list[Work]:
     pairs = minimal_pairs.load(options.blimp)
     pairs = pairs.groupby("paradigm").head(options.limit or 100).rename(columns={"paradigm": "UID"})
     templates = load_data("agreement_templates", "marvin_linzen").to_pandas()
     if options.limit is not None:
         templates = templates.groupby("table_row").head(options.limit)
-    lemmas = load_data("verb_lemmas", "released")
-    return {
-        "BLiMP": {
-            "suite": "minimal_pairs",
-            "given": "source",
-            "frame": pairs[["UID", *_SENTENCES]],
-            "mapped": {"columns": _SENTENCES},
-            "metric": "minimal_pair_accuracy",
-            "computed": {"paradigm": "UID"},
-            "score": "accuracy",
-        },
-        "Marvin & Linzen": {
-            "suite": "agreement",
-            "given": "dataset",
-            "frame": templates,
-            "mapped": {"lemmas": lemmas, "cutoffs": True},
-            "metric": "refined_tse",
-            "computed": {"groups": "table_row"},
-            "score": "ew",
-        },
-    }
+    return [
+        Work(
+            "BLiMP",
+            pairs[["UID", *_SENTENCES]],
+            suite="minimal_pairs",
+            option="source",
+            mapped={"columns": _SENTENCES},
+            metric="minimal_pair_accuracy",
+            by={"paradigm": "UID"},
+            score="accuracy",
+        ),
+        Work(
+            "Marvin & Linzen",
+            templates,
+            suite="agreement",
+            option="dataset",
+            mapped={"lemmas": load_data("verb_lemmas", "released"), "cutoffs": True},
+            metric="refined_tse",
+            by={"groups": "table_row"},
+            score="ew",
+        ),
+    ]
 
 
-def _compared(
-    model: str,
-    options: Options,
-    suite: str,
-    given: str,
-    frame: pd.DataFrame,
-    mapped: dict[str, Any],
-    metric: str,
-    computed: dict[str, Any],
-    score: str,
-) -> dict[str, Any]:
+def _compared(model: str, work: Work, options: Options) -> dict[str, Any]:
     """Time both ways in turn; fail where their numbers differ."""
     scorer = load_scorer(model, device=options.device)
-    module = evaluate.load(str(_METRICS / metric))
+    module = evaluate.load(str(_METRICS / work.metric))
     seconds: dict[str, list[float]] = {"map": [], "metric": [], "run": []}
     for _ in range(options.repeats):
         with tempfile.TemporaryDirectory() as made:
             data = Path(made) / "data.parquet"
-            frame.to_parquet(data)
+            work.rows.to_parquet(data)
             rows = Dataset.from_parquet(str(data), cache_dir=made)
-            scored = _timed(seconds["map"], lambda rows=rows: scorer.map(rows, **mapped))
+            scored = _timed(seconds["map"], lambda rows=rows: scorer.map(rows, **work.mapped))
             found = _timed(
-                seconds["metric"], lambda scored=scored: module.compute(predictions=scored, **computed)
+                seconds["metric"], lambda scored=scored: module.compute(predictions=scored, **work.by)
             )
-            asked: dict[str, Any] = {"out": Path(made) / "out", "report": False, given: data}
-            results = _timed(seconds["run"], lambda asked=asked: run(scorer, suite, **asked))
+            asked: dict[str, Any] = {"out": Path(made) / "out", "report": False, work.option: data}
+            results = _timed(seconds["run"], lambda asked=asked: run(scorer, work.suite, **asked))
         whole = next(
             row.score
             for row in results
-            if (row.group, row.metric) == ("all", score) and row.cutoff in (None, 1.0)
+            if (row.group, row.metric) == ("all", work.score) and row.cutoff in (None, 1.0)
         )
-        if abs(found[score] - whole) > 1e-6:
-            raise AssertionError(f"{score} is {found[score]} by map and metric, {whole} by run.")
+        if abs(found[work.score] - whole) > 1e-6:
+            raise AssertionError(f"{work.score} is {found[work.score]} by map and metric, {whole} by run.")
     medians = {name: statistics.median(values) for name, values in seconds.items()}
     both = medians["map"] + medians["metric"]
-    return {"pairs": len(frame), **medians, "map and metric / run": both / medians["run"]}
+    return {"pairs": len(work.rows), **medians, "map and metric / run": both / medians["run"]}
 
 
 def _timed(seconds: list[float], work: Callable[[], Any]) -> Any:

@@ -26,7 +26,7 @@ from .suites.agreement.data.contrast import GROUP
 from .suites.agreement.data.tables import check_pairs
 from .suites.agreement.options import AgreementOptions
 from .suites.agreement.scores import AgreementScores, score_contexts
-from .suites.checks import DataWarning, given_words, unsplit
+from .suites.checks import DataWarning, require_spelled, unsplit
 
 CHUNK = 10_000
 """Rows of a stream that are scored together."""
@@ -305,7 +305,7 @@ class _Words:
         require_columns(frame, self.columns, _WHAT)
         require_text(frame, self.texts, _WHAT)
         for text, words in zip(self.texts, self.words, strict=False):
-            given_words(frame, words, text, _WHAT)
+            require_spelled(frame[text], word_lists(frame, words, _WHAT), _WHAT)
         for text in () if self.words else self.texts:
             for finding in unsplit(frame, text):
                 warnings.warn(f"{_WHAT}: {finding}", DataWarning, stacklevel=6)

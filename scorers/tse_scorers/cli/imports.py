@@ -109,9 +109,8 @@ def _write(
         terminal.say(sentence)
     by_default = "agreement" if all(log.agreement for log in found.logs) else "blimp"
     for log in found.logs:
-        made = (
-            make_suites(suite or [by_default], asked) if suite or asked else []
-        )  # each log keeps its own items
+        # Made for each log, because it keeps only its own items.
+        made = make_suites(suite or [by_default], asked) if suite or asked else []
         for each in import_log(log, out, made, overwrite, name):
             _say(each)
     show_report(out)

@@ -10,8 +10,6 @@ from ..io.declared import parse
 from ..io.files import require_regular_file, unreadable
 from ..io.limits import TEXT_BYTES, require_size
 
-_NAMED = 5
-"""A sentence names at most this many tasks."""
 _LABELS = ("UID", "linguistics_term", "field")
 _NUMBERS = ("pairID", "pair_id", "item")
 
@@ -121,9 +119,3 @@ def name_of(model: str) -> str:
     parts = model.replace("\\", "/").rstrip("/").split("/")
     is_path = len(parts) > 2 or parts[0] in ("", ".", "..", "~")
     return (parts[-1] if is_path else "/".join(parts)) or "model"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Name tasks; of many, only the first ones and how many more there are."""
-    more = len(names) - _NAMED
-    return ", ".join(names) if more < 1 else f"{', '.join(names[:_NAMED])} and {more} more"

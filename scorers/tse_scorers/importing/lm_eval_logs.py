@@ -17,15 +17,17 @@ from typing import Any
 
 from ..io.files import require_exists
 from ..io.suggestions import unknown_name
+from ..models.answers import ROUNDING
 from ..models.start_tokens import TURN_TOKENS
+from ..report.comparable import listed
 from ..suites.agreement.data.tables import NAMES
-from .choices import Choice, Log, Logs, NoChoiceError, labels_of, listed, name_of, parsed_json, read_bytes
+from .choices import Choice, Log, Logs, NoChoiceError, labels_of, name_of, parsed_json, read_bytes
 
 _EXPECTED = "what lm-evaluation-harness 0.4.13 writes with --output_path and --log_samples"
 _FORMATS = ("json", "csv", "parquet", "text", "arrow")
 """What `dataset_path` is for data in files."""
-_HIGHEST = 1e-3
-"""A log-probability may be above 0 by floating-point noise."""
+_NAMED = 5
+"""A sentence names at most this many tasks."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ def read_lm_eval(logs: Path, tasks: Collection[str] = ()) -> Logs:
         )
     left_out: dict[str, list[str]] = {}
     found = list(_logs(runs.values(), left_out))
-    sentences = [f"Not imported: {listed(names)}, because {why}." for why, names in left_out.items()]
+    sentences = [f"Not imported: {listed(names, _NAMED)}, because {why}." for why, names in left_out.items()]
     if not found:
         raise ValueError(" ".join([f"{logs} holds no choices between two answers.", *sentences]))
     return Logs(found, sentences)
@@ -288,7 +290,7 @@ def _logprob(answer: Any, where: str) -> float:
         value = float(str(answer[0]))
     except ValueError as error:
         raise NoChoiceError("its answers have no log-probabilities") from error
-    if value > _HIGHEST:
+    if value > ROUNDING:
         raise ValueError(
             f"{where} has the log-probability {value:g}; expected at most 0. The log is damaged."
         )

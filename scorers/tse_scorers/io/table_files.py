@@ -208,7 +208,7 @@ def word_lists(frame: pd.DataFrame, column: str, what: str) -> "pd.Series[Any]":
                 f"{what} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected a list "
                 f"of words, as JSON in a CSV file: {json.dumps(['The', 'author'])}. Fix this column."
             )
-    return pd.Series(found, index=frame.index, dtype=object)
+    return pd.Series(found, index=frame.index, name=column, dtype=object)
 
 
 def read_counts(path: Path, unit: str, whole: bool = True) -> "pd.Series[float]":

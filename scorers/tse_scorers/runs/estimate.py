@@ -96,9 +96,8 @@ def _measure(runner: BatchRunner, clock: Callable[[], float]) -> tuple[float, fl
     places = np.linspace(0, len(groups) - 1, min(SAMPLE_BATCHES, len(groups))).astype(int)
     sample = [groups[place] for place in np.unique(places)]
     total = int(runner.plan.lengths.sum())
-    runner.run_rows(
-        groups[-1][-1:]
-    )  # the shortest row, untimed: the first one waits for weights, kernels and compilers
+    # The shortest row, untimed: whatever runs first waits for weights, kernels and compilers.
+    runner.run_rows(groups[-1][-1:])
     first, start = int(runner.plan.lengths[sample[0]].sum()), clock()
     with FlopCounterMode(display=False, custom_mapping=_ATTENTION_ON_CPU) as counter:
         runner.run_rows(sample[0])

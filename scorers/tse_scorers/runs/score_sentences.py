@@ -33,7 +33,7 @@ from ..models.answers import sentence_logprobs, word_logprobs
 from ..models.base import Scorer, TokenCounter, WordScorer
 from ..models.options import Purpose, asked_signature
 from ..models.tokens import joined_words
-from ..suites.checks import WHITE_SPACE, Finding, given_words, unsplit, white_space
+from ..suites.checks import WHITE_SPACE, Finding, require_spelled, unsplit, white_space
 from .frequency import Zipf, per_million
 from .score_regions import read_regions, score_regions
 
@@ -111,7 +111,7 @@ def read_sentences(
         require_columns(frame, [column], what)
         require_text(frame, [column], what)
         if words is not None:
-            given_words(frame, words, column, what)
+            require_spelled(frame[column], frame[words], what)
     require_unreserved(frame, [*_ADDED[by], *facts], what)
     return frame
 

@@ -11,7 +11,6 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 
-from ..io.table_files import word_lists
 from ..models.base import Scorer
 from ..models.options import ANYTHING, Purpose, Question
 from ..models.tokens import is_unspaced, word_spans
@@ -24,7 +23,7 @@ WHITE_SPACE = r"^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 INSIDE = r"\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """The same, not counting the ends of a text."""
 LONGEST_WORD = 12
-"""Characters of the longest word that is taken for one, in scripts without spaces."""
+"""A longer piece of text, in characters, is not taken for a single word in scripts without spaces."""
 _FINAL_MARK = r"[.?!…。？！।؟۔][\"'”’»)\]]*$"
 
 
@@ -203,15 +202,14 @@ def white_space(frame: pd.DataFrame, patterns: dict[str, str]) -> list[Finding]:
     return found(odd, examples, "rows with white space other than one space between words", advice)
 
 
-def given_words(frame: pd.DataFrame, words: str, text: str, what: str) -> "pd.Series[Any]":
-    """Return a column of words as tuples; raises ValueError where a row's words do not spell its text."""
-    lists = word_lists(frame, words, what)
-    for row, (sentence, own) in enumerate(zip(frame[text], lists, strict=True)):
+def require_spelled(texts: "pd.Series[str]", words: "pd.Series[Any]", what: str) -> None:
+    """Raise ValueError where a row's words, as `word_lists` returns them, do not spell its text."""
+    for row, (text, of_text) in enumerate(zip(texts, words, strict=True)):
         try:
-            word_spans(sentence, own)
+            word_spans(text, of_text)
         except ValueError as error:
-            raise ValueError(f"{what}, columns {text!r} and {words!r}, row {row + 1}: {error}") from error
-    return lists
+            where = f"{what}, columns {texts.name!r} and {words.name!r}, row {row + 1}"
+            raise ValueError(f"{where}: {error}") from error
 
 
 def unsplit(frame: pd.DataFrame, column: str) -> list[Finding]:
