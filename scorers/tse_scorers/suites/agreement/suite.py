@@ -16,6 +16,7 @@ from ...io.files import slug
 from ...io.result_row import ResultRow
 from ...io.results import CannotAggregateError
 from ...io.table_files import Tables, fingerprint, is_table
+from ...models.answers import require_logprobs
 from ...models.base import FormScorer, GapScorer, Logprobs, Scorer
 from ...models.options import Option, OptionError, Question
 from ...report.inputs import Runs, ScoreFile
@@ -59,6 +60,8 @@ _DATASETS = {
 _BUILT = ("newman2021", "blimp")
 """Data sets that a folder of built data may hold."""
 _NO_LEMMA = "no lemma has two single-token forms there"
+_OF_LEMMAS = ("forms", "word_end", "lemma_sample", "keep_forms", "sampler", "sentence_pll")
+"""Options that decide how EW and MW are scored."""
 _TABLES = ("contexts", "pairs", "top_forms", "outcomes", "lemmas", "listed")
 _WITH_LEMMAS = ("lemmas", "listed")
 """Tables that only one shard has."""
@@ -172,7 +175,21 @@ class AgreementSuite:
             scorer: has the signature of the model.
             correct: log-probability of the correct form of each pair, (pairs,).
             incorrect: the same of the incorrect form.
+
+        Raises:
+            OptionError: an option of EW and MW is given.
+            ValueError: a value is no log-probability.
         """
+        for name in _OF_LEMMAS:
+            if getattr(self._options, name) != getattr(AgreementOptions(), name):
+                raise OptionError(
+                    Option(name), " has no effect on imported scores, which have no lemmas; remove it."
+                )
+        verbs = self._pairs["verb_correct"].tolist(), self._pairs["verb_incorrect"].tolist()
+        correct, incorrect = (
+            require_logprobs(side, (len(texts),), f"The log of {scorer.name}", texts.__getitem__)
+            for side, texts in zip((correct, incorrect), verbs, strict=True)
+        )
         signature = {
             "suite": self.name,
             "metric": "refined_tse",
