@@ -47,12 +47,7 @@ COLUMNS = {
         "paper_table": pa.int32(),
         "repeats_table": pa.int32(),
     },
-    "hu2020_suites": {
-        "suite": pa.string(),
-        "model": pa.string(),
-        "n_correct": pa.int32(),
-        "n_items": pa.int32(),
-    },
+    "hu2020_items": {"suite": pa.string(), "model": pa.string(), "correct": pa.string()},
 }
 
 
@@ -72,7 +67,19 @@ def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
     }
     phenomena = tables["warstadt2020_prefix_methods"].select(["paradigm", "phenomenon"])
     tables["biderman2023_blimp"] = _pythia(phenomena)
+    tables["hu2020_items"] = _items(tables["hu2020_items"])
     return {config: {"train": table} for config, table in tables.items()}
+
+
+def _items(suites: pa.Table) -> pa.Table:
+    """Return one row per item; in the source, a row is a suite and model, with 1 or 0 for each item."""
+    rows = [
+        {"suite": row["suite"], "model": row["model"], "item": item, "correct": mark == "1"}
+        for row in suites.to_pylist()
+        for item, mark in enumerate(row["correct"])
+    ]
+    columns = {"suite": pa.string(), "model": pa.string(), "item": pa.int32(), "correct": pa.bool_()}
+    return pa.Table.from_pylist(rows, pa.schema(list(columns.items())))
 
 
 def _pythia(phenomena: pa.Table) -> pa.Table:
