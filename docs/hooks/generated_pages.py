@@ -1,10 +1,11 @@
-"""What is made from the project itself: command line, metrics' cards, contributing, changelog, columns of tables.
+"""Pages made from the project itself: first page, commands, metrics' cards, contributing, changelog, columns of tables.
 
 They are written at build time, so that they cannot be out of date.
 """
 
 import re
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -14,17 +15,33 @@ from mkdocs.structure.files import File, Files
 from typer.main import get_command
 
 from tse_scorers.cli.app import app
+from tse_scorers.cli.help import by_panel
+from tse_scorers.cli.usage import PANELS
 from tse_scorers.models.options import Described, ModelOptions, described_options
 from tse_scorers.suites.registry import built_in_options
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def on_config(config: MkDocsConfig) -> None:
+    """Show the version in the header, the repository in the footer, and the pages of commands in the navigation."""
+    config.site_name += f" {version('refined-tse')}"
+    if config.repo_url:  # the theme's own link would ask the repository's host for its number of stars
+        config.copyright = f'<a href="{config.repo_url}">Repository</a>'
+        config.repo_url = config.repo_name = None
+    [reference] = (section["Reference"] for section in config.nav or [] if "Reference" in section)
+    [commands] = (section["Commands"] for section in reference if "Commands" in section)
+    for panel, names in PANELS.items():
+        commands.append({panel: [{f"tse {name}": _page_of(name)} for name in names]})
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
     pages = {"reference/command-line.md": command_line()}
+    pages |= {_page_of(name): command_page(name) for name in get_command(app).commands}
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
         pages[name.lower()] = _with_links_of_the_site(_read(ROOT / name))
+    pages["index.md"] = _with_links_of_the_site(_read(ROOT / "README.md"))
     for card in sorted(ROOT.glob("metrics/*/README.md")):
         pages[f"reference/metrics/{card.parent.name}.md"] = _without_front_matter(_read(card))
     for path, content in pages.items():
@@ -70,26 +87,40 @@ def _columns(match: re.Match[str]) -> str:
 
 
 def command_line() -> str:
-    """Return the page on the command line, one section per command."""
-    group = get_command(app)
+    """Return the page that lists the commands, in the groups of `tse --help`."""
+    commands = get_command(app).commands
     parts = [
         "# Command line",
-        "Every command prints this text with `--help`. `python -m tse_scorers` is the same program as `tse`, for "
-        "launchers such as `torchrun`.",
+        "Each page holds the text that the command prints with `--help`, with all options. `python -m tse_scorers` is "
+        "the same program as `tse`, for launchers such as `torchrun`.",
     ]
-    for name, command in _commands(group):
-        parts += [f"## tse {name}", str(command.help), f"```text\ntse {name} {_usage(command)}\n```"]
-        parts += list(_parameters(command))
+    for panel, names in PANELS.items():
+        rows = [f"| [`tse {name}`](commands/{name}.md) | {commands[name].help} |" for name in names]
+        parts += [f"## {panel}", "\n".join(["| command | what it does |", "|---|---|", *rows])]
     return "\n\n".join(parts) + "\n"
 
 
-def _commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each command with its whole name; of a group, the commands in it."""
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            yield from _commands(command, f"{prefix}{name} ")
-        else:
-            yield f"{prefix}{name}", command
+def command_page(name: str) -> str:
+    """Return the page of a command; one section for each command in a group."""
+    command = get_command(app).commands[name]
+    parts = [f"# tse {name}", str(command.help)]
+    if hasattr(command, "commands"):
+        for inner, each in command.commands.items():
+            parts += [f"## tse {name} {inner}", str(each.help), *_described(f"{name} {inner}", each)]
+    else:
+        parts += _described(name, command)
+    return "\n\n".join(parts) + "\n"
+
+
+def _page_of(name: str) -> str:
+    return f"reference/commands/{name}.md"
+
+
+def _described(name: str, command: Any) -> Iterator[str]:
+    yield f"```text\ntse {name} {_usage(command)}\n```"
+    for panel, parameters in by_panel([p for p in command.params if p.name != "help"]).items():
+        rows = [f"| {_names(p)} | {_told(p)} |" for p in parameters]
+        yield "\n".join([f"| {panel} | what it does |", "|---|---|", *rows])
 
 
 def _usage(command: Any) -> str:
@@ -101,14 +132,6 @@ def _usage(command: Any) -> str:
 def _argument(parameter: Any) -> str:
     name = f"{str(parameter.name).upper()}{'…' if parameter.nargs == -1 else ''}"
     return name if parameter.required else f"[{name}]"
-
-
-def _parameters(command: Any) -> Iterator[str]:
-    for kind, heading in (("argument", "Argument"), ("option", "Option")):
-        found = [p for p in command.params if p.param_type_name == kind and p.name != "help"]
-        if found:
-            rows = [f"| {_names(p)} | {_told(p)} |" for p in found]
-            yield "\n".join([f"| {heading} | |", "|---|---|", *rows])
 
 
 def _names(parameter: Any) -> str:
