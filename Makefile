@@ -4,18 +4,25 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 OUT ?= tse-results
 
-.PHONY: demo test test-fast check docs format bench bench-gpu datasets clean
+.PHONY: demo test test-all test-fast check docs format bench bench-gpu datasets clean
 
 demo: $(VENV)/.installed
 	$(BIN)/tse run --out $(OUT)
 
+TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
 test: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST)
+	$(TESTS) -m "not slow" $(PYTEST)
+
+test-all: $(VENV)/.installed-dev
+	$(TESTS) $(PYTEST)
 
 FAST := tests/metrics tests/io tests/push_scripts tests/publishing tests/engine/test_plan.py tests/engine/test_trie.py
+# These start processes that import for seconds.
+FAST += $(addprefix --ignore=tests/push_scripts/test_, hub_revisions.py hub_roundtrip.py space.py)
 
 test-fast: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not (slow or browser or upstream)" $(FAST) $(PYTEST)
+	$(TESTS) -m "not (slow or browser or upstream)" $(FAST) $(PYTEST)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

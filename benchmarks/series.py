@@ -99,7 +99,7 @@ def compare(checkpoints: int = 1000, folder: Path | None = None) -> dict[str, An
         place = Path(made)
         sentences = write_data(place / "pairs.jsonl")
         write_checkpoints(place / "training", checkpoints, sentences)
-        options = {"source": place / "pairs.jsonl"}
+        options = {"data": place / "pairs.jsonl"}
         run = Run(
             make_suite("blimp", **options), place / "out", recipe=Recipe("blimp", options), keep_rows=False
         )

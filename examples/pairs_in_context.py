@@ -2,12 +2,10 @@
 
     python examples/pairs_in_context.py --model gpt2
 
-The pairs are drawn from the shipped templates; with `--source` they are your own table, with `--dataset` a set of
-`tse data list`.
+The pairs are drawn from the shipped templates; `--data` takes a table of your own, or a set of `tse data list`.
 """
 
 import argparse
-import tempfile
 from pathlib import Path
 
 from tse_scorers import load_data, run
@@ -19,21 +17,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--model", default="tiny-causal")
-    parser.add_argument("--source", type=Path, help="a table of your own pairs, or a copy of the set")
-    parser.add_argument("--dataset", help="a set of minimal pairs")
+    parser.add_argument("--data", help="a table of your own pairs, or a set of minimal pairs")
     parser.add_argument("--limit", type=int, default=20, help="pairs of each paradigm")
     parser.add_argument("--out", type=Path, default=Path("in-context"))
     options = parser.parse_args()
 
-    with tempfile.TemporaryDirectory() as folder:
-        source = options.source
-        if source is None and options.dataset is None:
-            source = Path(folder) / "agreement.csv"
-            shipped_pairs().to_csv(source, index=False)
-        rows = run(
-            options.model, suite="blimp", source=source, dataset=options.dataset, limit=options.limit,
-            context=["matched", "ungrammatical"], context_lengths=[1, 4], out=options.out,
-        )  # fmt: skip
+    rows = run(
+        options.model, suite="blimp", data=options.data or shipped_pairs(), limit=options.limit,
+        context=["matched", "ungrammatical"], context_lengths=[1, 4], out=options.out,
+    )  # fmt: skip
     for row in rows:
         if row["metric"] == "accuracy_in_context" and row["group"] == "all":
             print(f"{row['context']:14} {row['length']} sentences: {row['score']:.1%} of {row['n']} pairs")

@@ -7,7 +7,6 @@ item should show, the interaction how large the effect is.
 """
 
 import argparse
-import tempfile
 from itertools import product
 from pathlib import Path
 
@@ -40,10 +39,7 @@ def main() -> None:
     parser.add_argument("--model", default="tiny-causal")
     parser.add_argument("--out", type=Path, default=Path("two-by-two"))
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "attraction.csv"
-        design().to_csv(source, index=False)
-        rows = run(options.model, suite="regions", source=source, criteria=[CRITERION], out=options.out)
+    rows = run(options.model, suite="regions", data=design(), criteria=[CRITERION], out=options.out)
     for row in rows:
         if row["group"].startswith("criterion:"):
             print(f"{row['score']:.0%} of {row['n']} items fulfil the criterion")

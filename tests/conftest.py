@@ -2,9 +2,11 @@
 
 import importlib.util
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from doc_snippets import draft
 from hypothesis import settings
 
 # The same examples at each run, and no clock: machines that are busy are slow, not wrong.
@@ -44,8 +46,20 @@ def smollm2() -> Path:
     return Path(package.submodule_search_locations[0]) / "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
+@pytest.fixture(autouse=True, scope="module")
+def draft_pictures(request) -> Iterator[None]:
+    """Draws the pictures of reports without writing them as SVG and PNG, which is most of a run's time.
+
+    Those of `tests/report` are written.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.parent.name != "report":
+            patch.setattr("tse_scorers.report.page.save", draft)
+        yield
+
+
 @pytest.fixture
 def no_pictures(monkeypatch) -> None:
-    """Leaves the pictures of reports empty, for tests of something else: drawing them takes most of the time."""
+    """Leaves the pictures of reports empty, for tests of something else: they are not even drawn."""
     empty = '<svg xmlns="http://www.w3.org/2000/svg" width="1pt"/>'
     monkeypatch.setattr("tse_scorers.report.page.save", lambda picture, folder: empty)

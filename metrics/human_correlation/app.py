@@ -27,8 +27,9 @@ def score(values: pd.DataFrame) -> tuple[str, Styler]:
         [name, result[name], *result[f"{name}_interval"], result[f"{name}_pvalue"]]
         for name in ("pearson", "spearman", "kendall")
     ]
+    form = "{:.2f}" if result["n"] < 1000 else "{:.3f}"  # as so many items can bear
     table = pd.DataFrame(rows, columns=RESULTS).style.format(
-        dict.fromkeys(RESULTS[1:4], "{:.4f}") | {"p-value": "{:.2g}"}
+        dict.fromkeys(RESULTS[1:4], form) | {"p-value": "{:.2g}"}
     )
     table = table.map(lambda _: "text-align: right", subset=RESULTS[1:])
     text = f"{result['n']} items, {result['n_excluded']} excluded (not finite); 95 % bootstrap intervals."
@@ -54,6 +55,9 @@ demo = gr.Interface(
         "Spearman's rho and Kendall's tau-b with paired bootstrap intervals."
     ),
 )
+
+with demo:  # the example is computed when the page opens
+    demo.load(score, demo.input_components, demo.output_components)
 
 if __name__ == "__main__":
     demo.launch()

@@ -6,9 +6,18 @@ import evaluate
 import gradio as gr
 import pandas as pd
 from pandas.io.formats.style import Styler
+from scipy.stats import binomtest
 
 METRIC = evaluate.load(str(Path(__file__).with_name("minimal_pair_accuracy.py")))
-RESULTS = ["accuracy", "pairs", "ties", "level", "name"]  # long names last: narrow windows cut them off
+RESULTS = [
+    "accuracy",
+    "low",
+    "high",
+    "pairs",
+    "ties",
+    "level",
+    "name",
+]  # long names last: narrow windows cut them off
 COLUMNS = ["good", "bad", "paradigm"]
 EXAMPLE = [
     [-21.3, -24.9, "regular_plural_subject_verb_agreement_1"],
@@ -35,17 +44,26 @@ def score(pairs: pd.DataFrame) -> tuple[str, Styler]:
     except ValueError as error:
         raise gr.Error(str(error)) from error
     rows = [
-        [share["accuracy"], share["n"], share["n_ties"], level, name]
+        [share["accuracy"], *interval(share), share["n"], share["n_ties"], level, name]
         for level in ("paradigm", "phenomenon", "field")
         for name, share in result[f"by_{level}"].items()
     ]
-    table = pd.DataFrame(rows, columns=RESULTS).style.format({"accuracy": "{:.4f}"})
-    table = table.map(lambda _: "text-align: right", subset=RESULTS[:3])
+    form = "{:.2f}" if result["n"] < 1000 else "{:.3f}"  # as so many pairs can bear
+    table = pd.DataFrame(rows, columns=RESULTS).style.format(dict.fromkeys(RESULTS[:3], form))
+    table = table.map(lambda _: "text-align: right", subset=RESULTS[:5])
     text = (
-        f"**Accuracy {result['accuracy']:.4f}** over {result['n']} pairs; "
-        f"{result['n_ties']} ties, {result['n_nonfinite']} not finite (not correct)."
+        f"**Accuracy {form.format(result['accuracy'])}** over {result['n']} pairs; "
+        f"{result['n_ties']} ties, {result['n_nonfinite']} not finite (not correct). Low and high: 95 % Wilson "
+        "intervals of groups, as if their pairs shared no words; of pairs that do, `tse` gives wider ones."
     )
     return text, table
+
+
+def interval(share: dict[str, float]) -> tuple[float, float]:
+    """Return the Wilson interval of the share of correct pairs of a group."""
+    n = int(share["n"])
+    found = binomtest(round(share["accuracy"] * n), n).proportion_ci(method="wilson")
+    return found.low, found.high
 
 
 demo = gr.Interface(
@@ -71,6 +89,9 @@ demo = gr.Interface(
         "field are known."
     ),
 )
+
+with demo:  # the example is computed when the page opens
+    demo.load(score, demo.input_components, demo.output_components)
 
 if __name__ == "__main__":
     demo.launch()

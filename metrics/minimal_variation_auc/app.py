@@ -37,14 +37,23 @@ def score(text: str, file: str | None, kind: str) -> tuple[str, Styler, Styler]:
         )
     except ValueError as error:
         raise gr.Error(str(error)) from error
+    n_templates = table["template"].nunique()
     summary = (
-        f"**AUC {result['auc'][kind]:.4f}** ({kind}) over {result['n_sets']} sets; {result['n_ties']} ties, "
-        f"{result['n_nonfinite']} comparisons with a score that is not finite."
+        f"**AUC {result['auc'][kind]:.2f}** ({kind}) over {result['n_sets']} sets of {n_templates} "
+        f"template{'s' if n_templates > 1 else ''}; {result['n_ties']} ties, {result['n_nonfinite']} comparisons with "
+        "a score that is not finite. "
+        "Templates are the units of an interval, which `tse run --suite german` gives."
     )
-    overall = pd.DataFrame(list(result["auc"].items()), columns=["set", "AUC"])
+    whole = [row for row in result["rows"] if row["group"] == "all"]
+    overall = pd.DataFrame(
+        [[row["variation_set"], row["auc"], row["n"], row["n_ties"]] for row in whole],
+        columns=["set", "AUC", "sets", "ties"],
+    )
     return (
         summary,
-        overall.style.format({"AUC": "{:.4f}"}).map(lambda _: "text-align: right", subset="AUC"),
+        overall.style.format({"AUC": "{:.2f}"}).map(
+            lambda _: "text-align: right", subset=["AUC", "sets", "ties"]
+        ),
         cells(result, kind),
     )
 
@@ -110,6 +119,9 @@ demo = gr.Interface(
         "24 case patterns of each template and noun order: 6 with each case once, 18 with one case doubled."
     ),
 )
+
+with demo:  # the example is computed when the page opens
+    demo.load(score, demo.input_components, demo.output_components)
 
 if __name__ == "__main__":
     demo.launch()

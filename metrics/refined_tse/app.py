@@ -6,6 +6,7 @@ import evaluate
 import gradio as gr
 import numpy as np
 import pandas as pd
+from scipy.stats import binomtest
 
 METRIC = evaluate.load(str(Path(__file__).with_name("refined_tse.py")))
 COLUMNS = ["correct form", "incorrect form", "P(correct)", "P(incorrect)"]
@@ -38,13 +39,16 @@ def score(verbs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     with np.errstate(divide="ignore"):  # a probability of 0 is allowed
         logprobs = {"correct": np.log(correct), "incorrect": np.log(incorrect)}
     result = METRIC.compute(predictions=[{form: values.tolist() for form, values in logprobs.items()}])
+    right = int((correct > incorrect).sum())
+    low, high = binomtest(right, len(verbs)).proportion_ci(method="wilson")
     verdict = np.where(
         correct > incorrect, "right", np.where(correct == incorrect, "tie: not right", "wrong")
     )
     text = (
-        f"**EW {result['ew']:.4f}**: the share of these {len(verbs)} verbs that the model inflects correctly.  \n"
-        f"**MW {result['mw']:.4f}**: the share of the correct forms in the probability of all these forms, which is "
-        f"{result['covered_mass']:.4f}."
+        f"**EW {result['ew']:.2f}**: the share of these {len(verbs)} verbs that the model inflects correctly; 95 % "
+        f"Wilson interval {low:.2f} to {high:.2f}, over the verbs, in this one context.  \n"
+        f"**MW {result['mw']:.2f}**: the share of the correct forms in the probability of all these forms, which is "
+        f"{result['covered_mass']:.2f}. One context gives no interval."
     )
     return text, verbs[COLUMNS[:2]].assign(TSE=verdict)
 
@@ -69,6 +73,9 @@ demo = gr.Interface(
         "correctly inflected (MW)? Newman et al. (2021), Refining Targeted Syntactic Evaluation of Language Models."
     ),
 )
+
+with demo:  # the example is computed when the page opens
+    demo.load(score, demo.input_components, demo.output_components)
 
 if __name__ == "__main__":
     demo.launch()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .io.checksums import file_digest
 from .io.files import is_file
@@ -24,42 +24,28 @@ from .models.model_source import WEIGHTS, hub_commit, is_url, local_revision, lo
 from .models.ngram import KENLM_SUFFIXES
 from .models.options import (
     ANYTHING,
-    EncoderInput,
     Family,
     KnownModel,
     ModelKind,
     ModelOptions,
     Option,
     OptionError,
-    PseudoLikelihood,
     Purpose,
-    Quantization,
+    takes_options,
 )
 from .models.own_model import OwnModel, is_of_transformers, own_model, require_vocabulary
 from .models.quantization import quantization_of
 from .models.tokenizer_adapters import adapt_tokenizer
 from .suites.published_scores import load_published
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-def load_scorer(
-    model: Any,
-    tokenizer: Any = None,
-    *,
-    kind: ModelKind | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    pll: PseudoLikelihood | None = None,
-    mntp: bool = False,
-    encoder_input: EncoderInput | None = None,
-    bos: bool | None = None,
-    start_token: str | None = None,
-    leading_space: bool = False,
-    trust_remote_code: bool = False,
-    device_map: str | None = None,
-    quantization: Quantization | None = None,
-    batch_tokens: int | None = None,
-    torch_compile: bool = False,
-) -> LoadedScorer:
+    from .typed_options import ModelKeywords
+
+
+@takes_options(ModelOptions)
+def load_scorer(model: Any, tokenizer: Any = None, **options: "Unpack[ModelKeywords]") -> LoadedScorer:
     """Load a scorer for a model.
 
     Args:
@@ -70,25 +56,8 @@ def load_scorer(
             (batch, length) to logits (batch, length, vocabulary), such as your own module (see `OwnModel`).
         tokenizer: the tokenizer of a model that is already loaded: of `transformers`, `tokenizers`, `tiktoken` or
             SentencePiece, or any object with `encode` and `decode` (see `tse_scorers.models.tokenizer_adapters`).
-        kind: `masked`, `causal` or `seq2seq` (an encoder-decoder model); None takes what the model's configuration
-            says, and for a function `causal`.
-        device: `auto` (a GPU if there is one), `cpu`, `cuda`, `cuda:1`, `mps`.
-        dtype: `auto` (float32 on every device), `float32`, `bfloat16`, `float16`, `float64`.
-        pll: the pseudo-log-likelihood of masked models: `original` masks one token at a time, as the papers do;
-            `within_word_l2r` also masks the later tokens of the same word. Default: as the authors of a registered set
-            do, otherwise `within_word_l2r`.
-        mntp: a masked model reads each token one position before it (masked next-token prediction, as GPT-BERT).
-        encoder_input: what the encoder of an encoder-decoder model reads: `empty` (the default), the empty text, or
-            `mask`, one mask token, which then also opens the decoder's text.
-        bos: at a gap, put a causal model's start token before the left context. Default: False.
-        start_token: the token that a causal model's sentences begin with, or `none` for none. Default: the
-            model's own, unless it opens the turns of a chat; then the one that opened the documents of its training.
-        leading_space: put a space before the first word of every text.
-        trust_remote_code: run Python code from the model's repository.
-        device_map: `auto` spreads a model that is larger than one GPU over all GPUs.
-        quantization: `8bit` or `4bit` (NF4) quantizes the weights while loading, by bitsandbytes on a CUDA GPU.
-        batch_tokens: tokens in one batch; None chooses by free memory.
-        torch_compile: compile the model's layers first, which takes seconds to a minute; for long runs on a GPU.
+        **options: the options of a model, such as `device`, `dtype` and `kind`: see
+            [the table](suites.md#defaults-and-why), or `help(load_scorer)`.
 
     Returns:
         A scorer. `sentence_logprobs(sentences)` gives natural logs, float64; `signature` says everything that
@@ -98,26 +67,10 @@ def load_scorer(
     Raises:
         ImportError: an ARPA or KenLM file requires `kenlm`, a GGUF file `gguf`, or `quantization` bitsandbytes, which
             is not installed.
-        TypeError: the model cannot be called, or the tokenizer is not one.
+        TypeError: the model cannot be called, the tokenizer is not one, or there is no option of that name.
         ValueError: the model cannot be found or loaded, or an option has an unknown value or no effect on it.
     """
-    options = ModelOptions(
-        kind=kind,
-        device=device,
-        dtype=dtype,
-        pll=pll,
-        mntp=mntp,
-        encoder_input=encoder_input,
-        bos=bos,
-        start_token=start_token,
-        leading_space=leading_space,
-        trust_remote_code=trust_remote_code,
-        device_map=device_map,
-        quantization=quantization,
-        batch_tokens=batch_tokens,
-        torch_compile=torch_compile,
-    )
-    return load_with_options(model, options, tokenizer)
+    return load_with_options(model, ModelOptions.of(options), tokenizer)
 
 
 def load_with_options(

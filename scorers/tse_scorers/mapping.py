@@ -72,7 +72,8 @@ def score_dataset(
             over the whole distribution, `n_lemmas`, `n_ties`, `n_nonfinite`, and for the row's own verbs
             `logprob_correct` and `logprob_incorrect`, NaN where a form is not a single token.
         surprisals: columns of texts. Adds lists with one number for each word: `surprisals_<column>` in nats, and the
-            word's characters, from `starts_<column>` to before `ends_<column>`.
+            word's characters, from `starts_<column>` to before `ends_<column>`. The end of the sentence, if an n-gram
+            model scores it, is a last word without characters.
         words: with `surprisals`, for each of its columns the column with the text's words, in lists, where white space
             does not separate them. See [Text that is split already](../tutorials/surprisals.md#given-words).
         context: with `columns`, the column of the texts before them: log P(text | context).
@@ -336,12 +337,21 @@ class _Words:
 
 
 def _located(text: str, words: Sequence[tuple[str, float]]) -> tuple[list[float], list[int], list[int]]:
-    """Return the surprisals of words, and the characters at which each begins and ends."""
+    """Return the surprisals of words, and the characters at which each begins and ends.
+
+    The end of the sentence, which n-gram models may score as a last word, is empty, after the last character.
+    """
     starts: list[int] = []
     ends = [0]
-    for word, _ in words:
-        starts.append(text.index(word, ends[-1]))
-        ends.append(starts[-1] + len(word))
+    for number, (word, _) in enumerate(words, 1):
+        found = text.find(word, ends[-1])
+        if found < 0 and number < len(words):
+            raise ValueError(
+                f"The model returned the word {word!r}, which {text!r:.80} does not have after character {ends[-1]}; "
+                "expected the words of the text. Correct word_logprobs."
+            )
+        starts.append(len(text) if found < 0 else found)
+        ends.append(len(text) if found < 0 else found + len(word))
     return [0.0 - logprob for _, logprob in words], starts, ends[1:]
 
 

@@ -11,6 +11,7 @@ from .io.ours import RESULTS_FILE
 from .io.records import read_records
 from .io.result_row import IDENTITY, ResultRow
 from .io.results import results_of
+from .report.numbers import MISSING, decimals
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -84,7 +85,9 @@ class Results(Sequence[ResultRow]):
 
     def __repr__(self) -> str:
         shown = [
-            f"{row.model} {row.suite} {row.group} {row.metric} {row.score}" for row in self._rows[:_SHORT]
+            f"{row.model} {row.suite} {row.group} {row.metric} "
+            + (MISSING if row.score is None else decimals(row.score, 4))
+            for row in self._rows[:_SHORT]
         ]
         more = [f"… {len(self) - _SHORT} more"] if len(self) > _SHORT else []
         return "\n".join([f"Results of {len(self)} rows in {self.folder}:", *shown, *more])

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import pandas as pd
 
@@ -13,7 +13,7 @@ from .io.table_files import fingerprint, write_table
 from .loading import load_with_options, loads_at_once, options_of_models
 from .models.base import Scorer
 from .models.descriptions import Descriptions
-from .models.options import ModelOptions, Option, OptionError
+from .models.options import ModelOptions, Option, OptionError, checked_value, described_options
 from .results import Results
 from .runs.all_models import run_all
 from .runs.jobs import Job, Loaded, remember_failures
@@ -21,11 +21,76 @@ from .runs.recipe import suites_asked_for
 from .runs.run import Announce, Run, silent
 from .suites.base import Suite
 from .suites.checks import DataWarning, check_scorer, findings_of, purpose_of
+from .suites.registry import answering_suite, options_class, suite_of_data
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .typed_options import (
+        AgreementKeywords,
+        AnyKeywords,
+        InContextKeywords,
+        MinimalPairKeywords,
+        RegionKeywords,
+        VariationSetKeywords,
+    )
+
+
+@overload
+def run(
+    models: Any, suite: None = ..., out: Path | str = ..., **options: "Unpack[AnyKeywords]"
+) -> Results: ...
+
+
+@overload
+def run(
+    models: Any,
+    suite: Literal["agreement"],
+    out: Path | str = ...,
+    **options: "Unpack[AgreementKeywords]",
+) -> Results: ...
+
+
+@overload
+def run(
+    models: Any,
+    suite: Literal["blimp", "minimal_pairs"],
+    out: Path | str = ...,
+    **options: "Unpack[MinimalPairKeywords]",
+) -> Results: ...
+
+
+@overload
+def run(
+    models: Any,
+    suite: Literal["german", "variation_sets"],
+    out: Path | str = ...,
+    **options: "Unpack[VariationSetKeywords]",
+) -> Results: ...
+
+
+@overload
+def run(
+    models: Any,
+    suite: Literal["in_context"],
+    out: Path | str = ...,
+    **options: "Unpack[InContextKeywords]",
+) -> Results: ...
+
+
+@overload
+def run(
+    models: Any, suite: Literal["regions"], out: Path | str = ..., **options: "Unpack[RegionKeywords]"
+) -> Results: ...
+
+
+@overload
+def run(models: Any, suite: type[Any], out: Path | str = ..., **options: Any) -> Results: ...
 
 
 def run(
     models: Any | Sequence[Any],
-    suite: str = "agreement",
+    suite: str | type[Any] | None = None,
     out: Path | str = "tse-results",
     *,
     report: bool = True,
@@ -40,17 +105,19 @@ def run(
 
     Args:
         models: a model, or several: what `load_scorer` takes, or scorers.
-        suite: `agreement`, `blimp`, `german`, `in_context`, `regions`, or one of another package.
+        suite: `agreement`, `blimp`, `german`, `in_context`, `regions`, or one of another package, whose name a type
+            checker does not know: its name or its class. By default the only one that reads `data`, and agreement
+            without any.
         out: folder for scores, `results.json` and the report.
         report: write tables, figures and `report.html` as well.
         overwrite: replace scores of these models in `out` that were computed on other data or with different options.
         announce: how progress is shown; None shows bars, unless `datasets.disable_progress_bars()` was called.
         model_options: options of `load_scorer`, as a `ModelOptions` or by name, for instance {"dtype": "float32"};
             each must have an effect on at least one of the models that are loaded here.
-        **suite_options: options of the suite, such as `limit` and `source`; the table of options in the documentation
-            has them all. In the place of a file, they take a data frame, a `datasets.Dataset` or a list of dicts, which
-            is kept as a file in `out/data`. `dataset` may name several sets of minimal pairs, with commas between them.
-            What is remarkable about the data is warned about (`DataWarning`).
+        **suite_options: options of the suite, such as `data` and `limit`; the table of options in the documentation
+            has them all. `data`, `lemmas` and `unigram` take a data frame, a `datasets.Dataset` or a list of dicts in
+            the place of a file, which is kept as a file in `out/data`. `data` may name several sets of minimal pairs,
+            with commas between them. What is remarkable about the data is warned about (`DataWarning`).
 
     Returns:
         The rows of `results.json` for these models, with what can be made of them: see `Results`.
@@ -74,10 +141,19 @@ def run(
         raise ValueError("out is empty; expected a name. Write a value after out, or remove it.")
     if announce is None:
         announce = bars if is_main() else silent
-    asked = {name: _as_file(name, value, Path(out)) for name, value in suite_options.items()}
+    name = checked_value("suite", suite.name if isinstance(suite, type) else suite, str)
+    if name is None:
+        data = suite_options["data"] = _as_file("data", suite_options.get("data"), Path(out))
+        name = suite_of_data(None if data is None else str(data))
+    declared = described_options(options_class(answering_suite(name, suite_options)))
+    tables = {option for option, described in declared.items() if described.takes_table}
+    asked = {
+        option: _as_file(option, value, Path(out)) if option in tables else value
+        for option, value in suite_options.items()
+    }
     runs = [
         Run(made, Path(out), announce, overwrite=overwrite, recipe=recipe)
-        for made, recipe in suites_asked_for(suite, asked)
+        for made, recipe in suites_asked_for(name, asked)
     ]
     if is_main():
         for finding in (finding for run in runs for finding in findings_of(run.suite)):

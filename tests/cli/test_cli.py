@@ -91,7 +91,7 @@ def refused(tse):
 
 
 def run_on(data, model, *more):
-    files = {"--dataset": data / "pairs.csv", "--lemmas": data / "lemmas.csv"}
+    files = {"--data": data / "pairs.csv", "--lemmas": data / "lemmas.csv"}
     own = [part for option, file in files.items() if option not in more for part in (option, file)]
     return ("run", "--model", model, *own, "--out", data / "out", *more)
 
@@ -235,7 +235,7 @@ def test_empty_data_set(refused, data, models, ending):
         frame.to_parquet(path)
     else:
         path.write_text("")
-    said = refused("run", "--model", models / "bert", "--dataset", path, "--out", data / "out")
+    said = refused("run", "--model", models / "bert", "--data", path, "--out", data / "out")
     assert "has no rows" in said or "lacks the columns" in said or "the file is empty" in said
 
 
@@ -248,8 +248,8 @@ def test_missing_column(refused, data, models, column):
 
 def test_pairs_of_whole_sentences_belong_to_another_suite(refused, data, models):
     (data / "pairs.csv").write_text("UID,sentence_good,sentence_bad\nmine,Ann runs.,Ann run.\n")
-    said = refused(*run_on(data, models / "bert"))
-    assert f"--suite blimp --source {data / 'pairs.csv'}" in said and "Rename" not in said
+    said = refused(*run_on(data, models / "bert", "--suite", "agreement"))
+    assert f"--suite blimp --data {data / 'pairs.csv'}" in said and "Rename" not in said
 
 
 @pytest.mark.parametrize("column", ["singular", "plural"])
@@ -282,9 +282,7 @@ def test_number_that_is_neither(refused, data, models):
 
 def test_file_that_is_not_what_its_name_says(refused, data, models):
     (data / "pairs.parquet").write_text(PAIRS)
-    said = refused(
-        "run", "--model", models / "bert", "--dataset", data / "pairs.parquet", "--out", data / "out"
-    )
+    said = refused("run", "--model", models / "bert", "--data", data / "pairs.parquet", "--out", data / "out")
     assert "could not be read as parquet" in said
 
 
@@ -325,12 +323,9 @@ def test_full_disk(refused, tse, data, models, monkeypatch, where):
         (["--pll", "full"], "Unknown --pll 'full'"),
         (["--lemmas", "mine"], "no configuration 'mine'; choose one of: clean, excluded, french, german"),
         (["--lemmas", "mine.csv"], "There is no file mine.csv"),
-        (["--dataset", "mine"], "Unknown agreement data set 'mine'"),
+        (["--data", "mine"], "Unknown data 'mine'"),
         (["--shard", "3/2"], "i/n with i from 1 to n"),
-        (
-            ["--source", "folder"],
-            "; remove it. Name your own data with --dataset FILE.",
-        ),
+        (["--source", "folder"], "--source has no effect with --suite agreement --data"),
         (["--config", "ours"], "--config has no effect with --suite agreement; remove it."),
     ],
 )
@@ -394,7 +389,7 @@ def test_a_command_that_fails_leaves_no_folder(refused, data, arguments):
     """An empty one stayed behind."""
     (data / "unknown.csv").write_text("singular,plural\nzxqs,zxq\n")
     arguments = [str(data / argument) if argument.endswith(".csv") else argument for argument in arguments]
-    refused("run", "--dataset", data / "pairs.csv", "--out", data / "new" / "out", *arguments)
+    refused("run", "--data", data / "pairs.csv", "--out", data / "new" / "out", *arguments)
     refused("merge", data, "--out", data / "new" / "out")
     refused("compare", data, "--out", data / "new" / "out")
     assert not (data / "new").exists()
@@ -621,12 +616,20 @@ def test_a_warning_is_one_line_without_a_place_in_the_code():
     assert (done.returncode, done.stderr) == (0, "tse: warning: Nothing to compare there.\n")
 
 
+def test_an_unexpected_error_is_told_without_importing_torch():
+    """The message came seconds later, although nothing had used PyTorch."""
+    script = "import sys\nfrom tse_scorers.cli.errors import guarded\n"
+    script += "try: guarded(lambda: {}['gone'])\nfinally: print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (70, "False\n") and "This is a bug" in done.stderr
+
+
 def test_wrong_data_is_refused_before_large_libraries_are_imported(tmp_path):
     """The error took seconds longer."""
     (tmp_path / "pairs.csv").write_text("sentence\nThe author laughs.\n")
-    program = [sys.executable, "-X", "importtime", "-m", "tse_scorers", "run", "--dataset", "pairs.csv"]
+    program = [sys.executable, "-X", "importtime", "-m", "tse_scorers", "run", "--data", "pairs.csv"]
     ended = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True)
     imported = set(re.findall(r"^import time:.*\| +(\S+)$", ended.stderr, re.MULTILINE))
-    assert ended.returncode == 2 and "lacks the columns" in ended.stderr
+    assert ended.returncode == 2 and "which are those of no suite" in ended.stderr
     large = {"torch", "transformers", "datasets", "scipy.stats", "matplotlib"}
     assert "pandas" in imported and not large & imported

@@ -66,21 +66,29 @@ def run(data, *arguments, suites):
 
 
 def test_each_value_goes_to_its_suite(data):
-    """Of two --source only the last counted, and --dataset minimal_pairs=… was not taken for that of blimp."""
-    options = ("--dataset", "agreement=ag.csv", "--dataset", "minimal_pairs=multiblimp")
-    options += ("--source", "blimp=sets/multiblimp", "--source", "regions=regions.csv")
-    options += ("--config", "minimal_pairs=deu", "--config", "german=ours", "--criteria", "(2;%a%) < (2;%b%)")
+    """Only the last of two values had an effect, and a value for minimal_pairs was not used for blimp."""
+    options = ("--data", "agreement=ag.csv", "--data", "minimal_pairs=multiblimp")
+    options += ("--source", "blimp=sets/multiblimp", "--data", "regions=regions.csv")
+    options += ("--config", "minimal_pairs=deu", "--data", "german=ours", "--criteria", "(2;%a%) < (2;%b%)")
     recipes, rows = run(data, *options, "--limit", "1", suites=("agreement", "blimp", "german", "regions"))
     assert {suite: recipe["suite_options"] for suite, recipe in recipes.items()} == {
-        "agreement": {"dataset": "ag.csv", "limit": 1},
-        "blimp": {"dataset": "multiblimp", "config": "deu", "source": "sets/multiblimp", "limit": 1},
-        "german": {"config": "ours", "limit": 1},
-        "regions": {"source": "regions.csv", "criteria": ["(2;%a%) < (2;%b%)"], "limit": 1},
+        "agreement": {"data": "ag.csv", "limit": 1},
+        "blimp": {"data": "multiblimp", "config": "deu", "source": "sets/multiblimp", "limit": 1},
+        "german": {"data": "ours", "limit": 1},
+        "regions": {"data": "regions.csv", "criteria": ["(2;%a%) < (2;%b%)"], "limit": 1},
     }
     assert {(row["dataset"], row["config"]) for row in rows if row["suite"] in ("agreement", "blimp")} == {
         ("ag.csv", "ag"),
         ("multiblimp", "multiblimp-deu"),
     }
+
+
+def test_data_are_for_the_suites_that_read_them(data):
+    """All suites have the option, so that each file would need the name of its suite."""
+    options = ("--data", "ag.csv", "--data", "pairs.jsonl", "--limit", "1")
+    recipes, _ = run(data, *options, suites=("agreement", "blimp", "german"))
+    given = {suite: recipe["suite_options"].get("data") for suite, recipe in recipes.items()}
+    assert given == {"agreement": "ag.csv", "blimp": "pairs.jsonl", "german": None}
 
 
 def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
@@ -90,7 +98,7 @@ def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
         "matched",
         "--context-lengths",
         "0,1",
-        "--source",
+        "--data",
         "blimp=pairs.jsonl",
         "--limit",
         "1",
@@ -103,8 +111,8 @@ def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
     [
         (
             ["regions"],
-            ["--source", "blimp=x"],
-            "source='blimp=x' is for a suite that is not run (regions); add",
+            ["--data", "blimp=x"],
+            "data='blimp=x' is for a suite that is not run (regions); add",
         ),
         (
             [],
@@ -157,7 +165,7 @@ def test_a_value_that_is_for_no_suite_is_refused_by_its_name(command, suites, op
 
 def test_estimate_takes_several_suites(data):
     """It estimated the last one alone."""
-    options = ("--dataset", "agreement=ag.csv", "--source", "blimp=pairs.jsonl", "--budget", "4")
+    options = ("--data", "agreement=ag.csv", "--data", "blimp=pairs.jsonl", "--budget", "4")
     said = tse(
         "estimate", "--model", "tiny-causal", "--device", "cpu", *options, suites=("agreement", "blimp")
     )
@@ -166,16 +174,16 @@ def test_estimate_takes_several_suites(data):
 
 def test_several_suites_are_exported(data):
     """The last one alone was exported."""
-    options = ("--dataset", "agreement=ag.csv", "--source", "blimp=pairs.jsonl")
+    options = ("--data", "agreement=ag.csv", "--data", "blimp=pairs.jsonl")
     said = tse("export", "lm-eval", data / "tasks", *options, suites=("agreement", "blimp")).output
     assert "--tasks tse_ag,tse_pairs" in said and f"{len(list((data / 'tasks').iterdir()))} files" in said
 
 
 def test_several_sets_are_run_one_by_one_by_every_command_and_in_python(data):
     """`run` and `tse estimate` took "multiblimp,jblimp" for the name of one set; a suite by itself has one."""
-    options = ("--dataset", "multiblimp,jblimp", "--source", "sets")
+    options = ("--data", "multiblimp,jblimp", "--source", "sets")
     of_commands = run(data, *options, suites=["blimp"])[1]
-    asked = {"dataset": "multiblimp,jblimp", "source": data / "sets"}
+    asked = {"data": "multiblimp,jblimp", "source": data / "sets"}
     rows = tse_scorers.run("tiny-causal", "blimp", data / "python", report=False, **asked)
     assert [row["score"] for row in rows] == [row["score"] for row in of_commands]
     assert {row["dataset"] for row in rows} == {"multiblimp", "jblimp"}

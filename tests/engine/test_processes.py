@@ -4,7 +4,7 @@ import json
 import sys
 
 import pytest
-from launching import finished, launched
+from launching import SECONDS, finished, launched
 
 from tse_scorers import load_scorer, run
 from tse_scorers.runs.folders.merge import merge
@@ -37,11 +37,11 @@ def assert_same(found, expected):
         assert row["score"] == (None if other["score"] is None else pytest.approx(other["score"], abs=1e-5))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [2, 3])
+@pytest.mark.parametrize("count", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_processes_of_a_launch(count, alone, tmp_path):
     options = ["--model", "tiny-causal", "--limit", LIMIT, "--device", "cpu", "--out", tmp_path]
-    printed = launched(count, "-m", "tse_scorers", "run", *options)
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", count]
+    printed = finished([*map(str, [*launch, "-m", "tse_scorers", "run", *options])], SECONDS)
     assert_same(rows(tmp_path), alone)
     assert (tmp_path / "report.html").exists()
     assert printed.count("Report:") == 1  # one process speaks

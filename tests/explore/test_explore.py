@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from tiny import tiny_model
+from typer.testing import CliRunner
 
 import tse_scorers
 
@@ -32,6 +33,7 @@ from run_records import table_path
 
 import push_space
 from tse_scorers.cli import explore as cli_explore
+from tse_scorers.cli.app import app as command_line
 from tse_scorers.cli.explore import explore as explore_command
 from tse_scorers.explore import cards
 from tse_scorers.explore.bundle import UNREADABLE, Bundle, for_others
@@ -43,6 +45,7 @@ from tse_scorers.explore.server import app, launch
 from tse_scorers.explore.view_data import correlation, split_pair, system_items, view_data
 from tse_scorers.io.files import slug
 from tse_scorers.models.queries import Slot
+from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.suites.agreement.ask import gap_answers
 from tse_scorers.suites.agreement.data import gap_contexts as contexts
 from tse_scorers.suites.agreement.show.gap_cards import compare_forms, difference_from_run, gap_card
@@ -322,7 +325,10 @@ CELLS = pd.DataFrame(
 
 def test_every_table_comes_with_what_its_scores_mean(tmp_path):
     rows = made.agreement_rows("org/m") + made.blimp_rows("org/m") + made.german_rows("org/m")
-    tables = [tab for tab in Bundle([made.write_run(tmp_path / "run", rows, {})]).tabs if not tab.part]
+    board, *tables = [
+        tab for tab in Bundle([made.write_run(tmp_path / "run", rows, {})]).tabs if not tab.part
+    ]
+    assert {"EW (systematicity)", "Accuracy", "AUC"} <= set(board.terms)
     explained = {tab.title: {"EW (systematicity)", "Accuracy", "AUC"} & set(tab.terms) for tab in tables}
     assert explained == {"Agreement": {"EW (systematicity)"}, "BLiMP": {"Accuracy"}, "German": {"AUC"}}
 
@@ -356,7 +362,24 @@ def test_curves_keep_their_points_and_mark_missing_ones():
         }
     )
     data = view_data(Curves(points, "What is drawn."))
-    assert data["points"] == [["EW", "one", "top", 1, 0.8, 40], ["EW", "one", "bottom", 1e-06, None, 0]]
+    assert (
+        data["places"] == [("bottom 0.0001 %", 0), ("top 100 %", 2)] == data["ticks"]
+    )  # a place is empty between
+    assert data["points"] == [
+        ["EW", "one", "top", 1, 0.8, 40, None, None],
+        ["EW", "one", "bottom", 0, None, 0, None, None],
+    ]
+
+
+def test_numbers_are_placed_on_a_logarithmic_axis_with_zero_before_the_first():
+    x = [1000.0, 0.0, 100.0, 64000.0]
+    points = pd.DataFrame({"measure": "EW", "label": "one", "x": x, "y": 0.5, "ci_low": 0.4, "ci_high": 0.6})
+    data = view_data(Curves(points, "What is drawn.", axis="step"))
+    assert [name for name, _ in data["places"]] == ["0", "100", "1,000", "64,000"]
+    assert [name for name, _ in data["ticks"]] == ["0", "100", "1k", "10k"]
+    places = dict(data["places"])
+    assert places["0"] < places["100"] == 2 and places["1,000"] == 3
+    assert data["points"][0] == ["EW", "one", "", 2, 0.5, None, 0.4, 0.6]
 
 
 def points_of(x, y, **options):
@@ -431,7 +454,7 @@ def loaded(bundle: Bundle, name: str):
 def test_the_items_behind_a_score_average_to_it(scored):
     """Each cell of the table opens exactly the items that it is the mean of."""
     bundle = Bundle([scored])
-    for score, name in (("0-0-0", "agreement.ew.top_1"), ("0-2-0", "agreement.tse")):
+    for score, name in (("1-0-0", "agreement.ew.top_1"), ("1-2-0", "agreement.tse")):
         view = loaded(bundle, f"view/{score}")
         assert view["items"]["name"] == name
         values = loaded(bundle, f"items/{name}/{view['systems'][0]['file']}")
@@ -449,9 +472,130 @@ def test_the_items_behind_a_score_average_to_it(scored):
         assert checked == 9
 
 
+def cell_of(view, model, config):
+    """The row over everything of some data, and the cell of a model in it."""
+    (row,) = (n for n, row in enumerate(view["rows"]) if row["place"] in ([config, "all"], [config, "BLiMP"]))
+    (column,) = (n for n, system in enumerate(view["systems"]) if system["name"] == model)
+    return view["rows"][row]["name"], view["cells"][row][column]
+
+
+def test_each_score_of_the_leaderboard_leads_to_the_table_that_has_it(folder):
+    """There was no page on which the models could be seen with all their scores."""
+    bundle = Bundle([folder])
+    board = loaded(bundle, "view/0")
+    models = [row["name"] for row in board["rows"]]
+    assert sorted(models) == ["org/one", "two"]
+    assert board["cells"][0][0][0] > board["cells"][1][0][0]  # best first
+    headings = {column["heading"] for column in board["systems"]}
+    assert len(board["systems"]) == 3 + 3 + 3 + 4 and len(headings) == 4  # agreement twice, BLiMP, German
+    for place, column in enumerate(board["systems"]):
+        link = dict(column["link"])
+        title, config = link.pop("tab"), link.pop("whole")
+        (number,) = (n for n, tab in enumerate(bundle.tabs) if tab.title == title and not tab.part)
+        chosen = zip(bundle.tabs[number].controls, link.values(), strict=True)
+        choices = [list(control.choices).index(label) for control, label in chosen]
+        view = loaded(bundle, "view/" + "-".join(map(str, [number, *choices])))
+        for model, cells in zip(models, board["cells"], strict=True):
+            row, cell = cell_of(view, model, config)
+            assert row in view["items"]["rows"]
+            if (
+                config != "newman2021"
+            ):  # its only group, which the table has in place of the mean, was made up apart
+                assert cells[place][:7] == cell
+
+
+def test_a_series_has_curves_of_any_measure_and_group(tmp_path):
+    rows = [row for step in (0, 8, 64, 512) for row in made.agreement_rows("org/m", f"step{step}", seed=step)]
+    rows += [row | {"revision": f"step{n}"} for n in (8, 64, 512) for row in made.blimp_rows("org/m", n)]
+    bundle = Bundle([made.write_run(tmp_path / "run", rows, {})])
+    parts = {tab.part: (n, tab) for n, tab in enumerate(bundle.tabs) if tab.title == "Training"}
+    assert len(parts) == 3  # each data has its groups
+    number, tab = next(own for part, own in parts.items() if "agreement" not in part.lower())
+    score, of = (list(control.choices) for control in tab.controls)
+    assert score == ["accuracy", "one prefix", "two prefixes"]
+    view = loaded(bundle, f"view/{number}-1-{of.index('each field')}")
+    fields = {row["value"] for row in rows if row["level"] == "field"}
+    assert {label.lower() for _, label, *_ in view["points"]} == {
+        name.replace("_", " ").lower() for name in fields
+    }
+    overall = loaded(bundle, f"view/{number}-0-{of.index('everything')}")
+    scores = [row["score"] for row in rows if (row["group"], row.get("method")) == ("all", "full")]
+    assert [point[4] for point in overall["points"]] == pytest.approx(scores, abs=1e-6)
+    assert [name for name, _ in overall["places"]] == ["8", "64", "512"]
+    single = next(name for name in of if name.startswith("paradigm: "))
+    assert len(loaded(bundle, f"view/{number}-0-{of.index(single)}")["points"]) == 3
+
+
+def test_without_a_series_there_are_no_curves_over_training(folder):
+    assert "Training" not in {tab.title for tab in Bundle([folder]).tabs}
+
+
+@pytest.fixture(scope="module")
+def two(scored, tmp_path_factory) -> list[Path]:
+    """Runs of two models on the same items."""
+    out = tmp_path_factory.mktemp("scored") / "masked"
+    tse_scorers.run("tiny-masked", suite="agreement", out=out, limit=1, report=False)
+    return [scored, out]
+
+
+def test_a_difference_has_the_interval_of_a_comparison(two):
+    """Differences had no intervals."""
+    bundle, rows = Bundle(two), compare(two, reference="tiny-masked").rows
+    for place, measure in enumerate(("EW", "MW", "TSE")):
+        view = loaded(bundle, f"view/1-{place}-0")
+        files = {system["name"]: system["file"] for system in view["systems"]}
+        assert view["compared"]
+        name = f"difference/1-{place}-0/{files['tiny-causal']}/{files['tiny-masked']}"
+        found = {group: numbers for _, group, *numbers in loaded(bundle, name)["rows"]}
+        of_measure = rows[rows["measure"] == measure].set_index("group")
+        assert set(found) == set(of_measure.index) and {row["place"][1] for row in view["rows"]} <= set(found)
+        for group, row in of_measure.iterrows():
+            expected = [row["difference"], row["ci_low"], row["ci_high"], row["n_items"], row["reliable"]]
+            shown = [np.nan if value is None else value for value in found[group]]
+            assert shown == pytest.approx([float(value) for value in expected], abs=1e-6, nan_ok=True)
+    assert not loaded(bundle, "view/1-0-1")["compared"]  # a cut-off, which is not compared
+    with pytest.raises(KeyError):
+        bundle.data(f"difference/1-0-1/{files['tiny-causal']}/{files['tiny-masked']}")
+
+
+def test_unlike_runs_have_no_interval_and_the_page_says_why(two, tmp_path):
+    other = tmp_path / "other"
+    tse_scorers.run("tiny-masked", suite="agreement", out=other, limit=2, groups=["Simple"], report=False)
+    bundle = Bundle([two[0], other])
+    files = [system["file"] for system in loaded(bundle, "view/1-0-0")["systems"] if system["file"]]
+    assert "different" in loaded(bundle, f"difference/1-0-0/{files[0]}/{files[1]}")["problem"]
+
+
+def test_the_wrong_words_of_an_item_are_those_of_the_model(scored, causal):
+    """To see what a model gets wrong, it had to be loaded; its run had stored the answer."""
+    bundle = Bundle([scored])
+    for place, items in ((0, "agreement.ew.top_1"), (2, "agreement.tse")):
+        view = loaded(bundle, f"view/1-{place}-0")
+        (file,) = (system["file"] for system in view["systems"] if system["file"])
+        words = loaded(bundle, f"words/{items}/{file}/0")["words"]
+        texts = loaded(bundle, f"texts/{loaded(bundle, f'items/{items}/{file}')['texts']}")
+        numbers_of = texts["labels"]["number"]
+        codes = np.frombuffer(base64.b64decode(numbers_of["codes"]), dtype="<u2")
+        assert words and set(map(int, words)) <= set(range(len(codes)))
+        for item, found in words.items():
+            before, good, _, after = texts["texts"][int(item)].split("\x1f")
+            gap = contexts.parse(f"{before}___{after}" if good else before)
+            answer = gap_answers.ask(causal, gap, numbers_of["names"][codes[int(item)]])
+            listed = answer.most_probable(gap_answers.LISTED, shown=4000)
+            of_form = {form.form: form for form in listed}
+            whole = sum(form.probability for form in listed)
+            shares = [share for _, _, share, _ in found]
+            assert shares == sorted(shares, reverse=True) and len(found) <= 5
+            for word, instead, share, other in found:
+                assert (of_form[word].status, of_form[instead].status) == ("incorrect", "correct")
+                assert share >= other and share == pytest.approx(of_form[word].probability / whole, rel=0.01)
+    with pytest.raises(KeyError):
+        bundle.data(f"words/{items}/{file}/-1")
+
+
 def test_right_is_what_the_log_probabilities_say(scored):
     bundle = Bundle([scored])
-    (system,) = (own["file"] for own in loaded(bundle, "view/0-2-0")["systems"] if not own["published"])
+    (system,) = (own["file"] for own in loaded(bundle, "view/1-2-0")["systems"] if not own["published"])
     values = loaded(bundle, f"items/agreement.tse/{system}")["values"]
     good, bad, score = (numbers(values[name]) for name in ("logprob_good", "logprob_bad", "score"))
     assert np.array_equal(score, (good > bad).astype(float)) and len(score) == 9
@@ -459,7 +603,7 @@ def test_right_is_what_the_log_probabilities_say(scored):
 
 def test_items_that_were_not_stored_are_explained(folder):
     bundle = Bundle([folder])
-    system = loaded(bundle, "view/0-0-0")["systems"][0]["file"]
+    system = loaded(bundle, "view/1-0-0")["systems"][0]["file"]
     assert (
         "holds no scores of single items" in loaded(bundle, f"items/agreement.ew.top_1/{system}")["problem"]
     )
@@ -478,8 +622,13 @@ def test_systems_with_the_same_items_share_their_texts():
     [
         "nothing",
         "view/99-0",
-        "view/0",
+        "view/1",
         "view/x",
+        "words/no/0/0",
+        "words/0",
+        "difference/0/a/b",
+        "difference/1-0-0/a",
+        "difference/1-0-0/a/b",
         f"view/{'9' * 5000}",
         "view/",
         "items/no/0",
@@ -525,7 +674,7 @@ def test_a_suite_of_another_package_may_label_its_systems_as_it_likes(scored):
 
 def test_scores_of_a_part_of_the_data_are_marked_in_every_page(scored):
     """Badges were on the report only."""
-    view = loaded(Bundle([scored]), "view/0-0-0")
+    view = loaded(Bundle([scored]), "view/1-0-0")
     assert [system["partial"] for system in view["systems"] if not system["published"]] == [True]
     assert {"partial", "few items", "all ties"} <= set(view["badges"]) and view["few"] == 30
 
@@ -537,10 +686,10 @@ def test_only_a_page_for_others_hides_where_a_server_is(scored):
     for each in bundle.runs.runs[0]["signature"]["models"]:
         each["identity"]["model"] = each["model"] = f"{address}#{model}"
     bundle.runs.rows["system"] = f"{address}#{model}"
-    for name in ("start", "view/0-0-0"):
+    for name in ("start", "view/1-0-0"):
         assert address not in bundle.data(name) and f"remote#{model}" in bundle.data(name)
     bundle.live = {}
-    for name in ("start", "view/0-0-0"):
+    for name in ("start", "view/1-0-0"):
         assert address in bundle.data(name)
 
 
@@ -563,8 +712,8 @@ def test_an_export_holds_every_file_that_the_page_may_ask_for(scored, tmp_path, 
         assert content.startswith(f'tse.add("{name}", ')
         if '"kind": "table"' in content:
             view = json.loads(content[len(f'tse.add("{name}", ') : -3])
-            files = [system["file"] for system in view["systems"] if not system["published"]]
-            assert files and all(
+            files = [system["file"] for system in view["systems"] if system.get("file")]
+            assert (files or view["across"]) and all(
                 (out / "data" / "items" / view["items"]["name"] / f"{file}.js").is_file() for file in files
             )
     with pytest.raises(ValueError, match="already holds a page"):
@@ -599,7 +748,7 @@ from tse_scorers.explore.bundle import UNREADABLE, Bundle
 from tse_scorers.explore.server import app
 
 app(sys.argv[1:])
-for name in ("start", "view/0-0-0"):
+for name in ("start", "view/1-0-0"):
     Bundle(sys.argv[1:]).data(name)
 print(*{"torch", "transformers", "datasets", "scipy.stats", "matplotlib"} & set(sys.modules))
 """
@@ -756,6 +905,41 @@ def test_servers_and_files_that_only_results_name_are_not_asked(tmp_path, monkey
         with pytest.raises(ValueError, match="only scores whole sentences"):
             Questions(names[:1], read_folders([run])[0]).words(question)
         assert server.requests.pop()["Authorization"] == "Bearer secret"
+
+
+def test_a_checkpoint_of_a_series_can_be_asked(tmp_path):
+    """All checkpoints in a folder were offered as the folder, which cannot be loaded."""
+    training = tmp_path / "training"
+    for number in (1, 2):
+        model, tokenizer = tiny_model("causal", "gpt2")
+        model.save_pretrained(training / f"step{number}")
+        tokenizer.save_pretrained(training / f"step{number}")
+    out, pairs = tmp_path / "run", tmp_path / "pairs.csv"
+    header = "UID,linguistics_term,field,sentence_good,sentence_bad"
+    pairs.write_text(
+        f"{header}\nsimple,agreement,syntax,The author laughs.,The author laugh.\n", encoding="utf-8"
+    )
+    arguments = [
+        "--suite",
+        "blimp",
+        "--data",
+        pairs,
+        "--model",
+        training,
+        "--revisions",
+        "step*",
+        "--out",
+        out,
+    ]
+    assert CliRunner().invoke(command_line, ["run", *map(str, arguments)]).exit_code == 0
+    runs = read_folders([out])[0]
+    assert list(models_of(runs).values()) == [str(training / "step1"), str(training / "step2")]
+    asked = {"model": str(training / "step2"), "sentences": ["The author laughs."]}
+    with pytest.raises(ValueError, match="start `tse explore` with --model"):
+        Questions([], runs).words(asked)
+    questions = Questions([str(training)], runs)
+    assert questions.choices["names"][asked["model"]] == f"{training.name}@step2"
+    assert [word for word, _ in questions.words(asked)["words"][0]] == ["The", "author", "laughs."]
 
 
 def test_a_taken_port_is_explained():

@@ -19,7 +19,7 @@ from tse_scorers.explore.server import app, launch
 pytestmark = pytest.mark.browser
 
 MODELS = ["tiny-causal", "tiny-masked", "./not-there"]
-TABS = ("Agreement", "BLiMP", "German", "Curves", "People", "Sentences", "Runs")
+TABS = ("Models", "Agreement", "BLiMP", "German", "Curves", "People", "Sentences", "Runs")
 INSIDE = {"Curves": "svg", "People": "svg", "Sentences": "form", "Runs": "summary"}
 
 UNNAMED = (
@@ -59,9 +59,9 @@ def address(folders):
 
 @pytest.fixture(scope="module")
 def exported(folders, tmp_path_factory):
-    """The page on disk, with the views of the first tab only: others take longer to make."""
+    """The page on disk, with some views of one tab only: others take longer to make."""
     bundle, out = Bundle(folders), tmp_path_factory.mktemp("export")
-    tab = bundle.tabs[0]  # its choices are constants of the suite
+    tab = bundle.tabs[1]  # its choices are constants of the suite
     controls = [replace(each, choices=dict(list(each.choices.items())[:2])) for each in tab.controls]
     bundle.tabs[:] = [replace(tab, controls=controls)]
     list(export(bundle, out))
@@ -128,6 +128,10 @@ def test_from_a_score_to_its_items_to_a_sentence(browser, address):
         )
         assert page.locator(".item").count() == int(count.inner_text().split(" ")[0]) > 0
         page.get_by_role("button", name="All models, word by word").first.click()
+        page.get_by_role("columnheader", name="heaviest wrong words").wait_for()
+        told = page.locator("td.wrong").all_inner_texts()
+        assert len(told) == 3 and "not stored" in told  # of the made-up model
+        assert any(text.startswith("*") for text in told) or "none among its heaviest" in told
         page.get_by_role("button", name="Show the words").click()
         page.locator(".word").first.wait_for()
         page.get_by_role("link", name="Ask models about this gap").click()
@@ -156,6 +160,82 @@ def test_the_address_restores_what_was_seen(browser, address):
             assert rows(again) == seen
 
 
+def test_the_first_tab_has_all_models_and_each_score_leads_to_its_items(browser, address):
+    """The page began with one suite, and no table had all scores of a model."""
+    with opened(browser, address) as page:
+        assert page.get_by_role("tab", selected=True).inner_text() == "Models"
+        page.locator("table.tse-table").wait_for()
+        assert sorted(rows(page)) == ["org/made-up", "tiny-causal", "tiny-masked"]
+        accuracy = page.get_by_role("columnheader", name="accuracy")
+        accuracy.get_by_role("button").click()
+        assert accuracy.get_attribute("aria-sort") == "descending" and rows(page)[0] == "org/made-up"
+        page.get_by_label("Find a model").fill("MASKED")
+        until(page, "document.querySelectorAll('table.tse-table tbody tr').length === 1")
+        score = page.locator("tbody a.cell").nth(1)
+        shown = score.inner_text()
+        score.focus()
+        assert "95 % interval" in page.get_by_role("tooltip").inner_text()
+        score.click()
+        page.get_by_role("heading", name="Items behind “All of Marvin & Linzen”").wait_for()
+        assert page.get_by_role("tab", selected=True).inner_text() == "Agreement"
+        assert page.get_by_label("A", exact=True).input_value() == "tiny-masked"
+        cell = page.locator("tfoot .cell").nth(1).inner_text()
+        assert float(shown) == pytest.approx(100 * float(cell), abs=0.51)
+        page.go_back()
+        page.get_by_label("Find a model").wait_for()
+
+
+def test_differences_have_intervals_which_are_computed_for_the_shown_models(browser, address):
+    with opened(browser, address) as page:
+        go_to(page, "Agreement")
+        page.get_by_label("Difference from").select_option("tiny-causal")
+        page.locator(".track.middle").first.wait_for()
+        until(page, "!document.body.innerText.includes('More intervals are being computed')")
+        page.locator("tbody .cell").nth(1).hover()
+        said = page.get_by_role("tooltip").inner_text()
+        assert "Difference from tiny-causal" in said and "that both scored" in said
+        page.get_by_text("Differences with an interval (95 %) are over what both models scored").wait_for()
+        assert not serious_violations(page)
+        page.get_by_label("EW and MW over verbs within").select_option(index=1)
+        page.get_by_text("Differences have no interval here").wait_for()
+
+
+def test_a_series_has_curves_with_bands(browser, tmp_path):
+    series = [
+        row | {"ci_low": 0.9 * row["score"], "ci_high": min(1, 1.1 * row["score"])}
+        for step in (1, 10, 100)
+        for row in made.blimp_rows("org/m", step, prefixes=False)
+        for row in [row | {"revision": f"step{step}"}]
+    ]
+    served = launch(app([made.write_run(tmp_path / "run", series, {})]))
+    with opened(browser, served.address) as page:
+        page.get_by_text("3 models (each checkpoint counts; 1 name)").wait_for()
+        page.get_by_role("tab", name="Training").click()
+        page.locator(".chart .band").wait_for()
+        assert page.locator(".chart .dot").count() == 3
+        page.get_by_label("Of", exact=True).select_option("each field")
+        page.get_by_role("checkbox", name="Syntax", exact=True).wait_for()
+        assert page.locator(".chart .dot").count() > 6 and not serious_violations(page)
+    served.close()
+
+
+def test_the_note_on_asking_stays_until_the_last_answer(browser, address):
+    """It was gone before the first model was loaded, which takes longest."""
+    with opened(browser, address) as page:
+        go_to(page, "Sentences")
+        waiting = []
+        page.route("**/api/gap", lambda route: waiting.append(route))
+        page.get_by_role("button", name="Compare").click()
+        for place, model in enumerate(MODELS[:2]):
+            page.get_by_text(f"Asking {model}; a model is loaded when it is first asked").wait_for()
+            assert page.get_by_role("article").count() == place
+            while not waiting:
+                page.wait_for_timeout(20)
+            waiting.pop().continue_()
+        page.get_by_role("article").nth(1).wait_for()
+        page.locator(".asking").wait_for(state="detached")
+
+
 def test_by_keyboard_alone(browser, address):
     """Tabs by arrow keys, sorting, from cell to cell, into the items and back to the cell."""
     with opened(browser, address) as page:
@@ -163,6 +243,8 @@ def test_by_keyboard_alone(browser, address):
         page.keyboard.press("End")
         assert page.get_by_role("tab", selected=True).inner_text() == "Runs"
         assert page.evaluate("document.activeElement.innerText") == "Runs"
+        page.keyboard.press("ArrowRight")
+        assert page.get_by_role("tab", selected=True).inner_text() == "Models"
         page.keyboard.press("ArrowRight")
         heading = page.get_by_role("columnheader", name="tiny-causal")
         heading.get_by_role("button").focus()
@@ -214,6 +296,7 @@ def test_models_are_chosen_and_a_table_is_downloaded(browser, address):
 
 def test_downloaded_items_are_named_by_their_measure_and_have_no_empty_column(browser, address):
     with opened(browser, address) as page:
+        go_to(page, "Agreement")
         page.locator("button.cell").first.click()
         page.locator(".tse-items").wait_for()
         with page.expect_download() as download:
@@ -238,9 +321,10 @@ rc,agreement,syntax,The author that the guards like laughs.,The author that the 
 def test_a_mean_over_paradigms_says_so_beside_its_pairs(browser, tmp_path):
     """A score of 83.3 stood above items of which 4 of 5 were right."""
     (tmp_path / "pairs.csv").write_text(PAIRS, encoding="utf-8")
-    run("tiny-causal", suite="blimp", source=tmp_path / "pairs.csv", out=tmp_path / "run", report=False)
+    run("tiny-causal", suite="blimp", data=tmp_path / "pairs.csv", out=tmp_path / "run", report=False)
     served = launch(app([tmp_path / "run"]))
     with opened(browser, served.address) as page:
+        go_to(page, "Minimal pairs")
         page.locator("tbody button.cell").first.click()
         page.get_by_text("The score is the mean over its 2 paradigms").wait_for()
         page.get_by_label("By", exact=True).select_option("paradigm")
@@ -288,6 +372,7 @@ def test_few_of_many_models_are_chosen_by_name(browser, tmp_path):
     rows = [row for place, name in enumerate(names) for row in made.agreement_rows(name, seed=place)]
     served = launch(app([made.write_run(tmp_path / "run", rows, {})]))
     with opened(browser, served.address) as page:
+        go_to(page, "Agreement")
         page.locator("summary", has_text="Models: 7 of 7").click()
         page.get_by_role("button", name="No models").click()
         page.locator("summary", has_text="Models: 0 of 7").wait_for()
@@ -319,14 +404,14 @@ def test_curves_show_no_model_and_leave_systems_without_curves_chosen(browser, t
         legend.get_by_role("checkbox", name="a", exact=True).uncheck()
         assert lines.count() == 1
         go_to(page, "BLiMP")
-        page.locator("summary", has_text="Models: 1 of 1").wait_for()
+        page.locator("summary", has_text="Models: 2 of 3").wait_for()
         go_to(page, "Curves")
         legend.get_by_role("checkbox", name="b", exact=True).uncheck()
         assert lines.count() == 0
         go_to(page, "BLiMP")
-        page.locator("summary", has_text="Models: 1 of 1").click()
+        page.locator("summary", has_text="Models: 1 of 3").click()
         page.get_by_role("button", name="No models").click()
-        page.locator("summary", has_text="Models: 0 of 1").wait_for()
+        page.locator("summary", has_text="Models: 0 of 3").wait_for()
         go_to(page, "Curves")
         assert lines.count() == 0 and legend.get_by_role("checkbox").count() == 2
         legend.get_by_role("checkbox", name="a", exact=True).check()
@@ -370,6 +455,7 @@ def test_of_many_curves_the_best_have_colours_and_a_name_finds_its_line(browser,
     rows = [row for place, name in enumerate(names) for row in made.agreement_rows(name, seed=place)]
     served = launch(app([made.write_run(tmp_path / "run", rows, {})]))
     with opened(browser, served.address) as page:
+        go_to(page, "Agreement")
         heading = page.get_by_role("columnheader", name="seed-13").get_by_role("button")
         assert "…" in heading.inner_text() and heading.get_attribute("title") == names[13]
         go_to(page, "Curves")

@@ -44,7 +44,7 @@ def runs(tmp_path_factory) -> Path:
     pairs = own_pairs(folder / "pairs.jsonl")
     for model in ("tiny-causal", "tiny-masked"):
         run(model, limit=2, out=folder / "agreement", report=False)
-    run("tiny-causal", suite="blimp", source=pairs, methods=["full"], out=folder / "blimp", report=False)
+    run("tiny-causal", suite="blimp", data=pairs, methods=["full"], out=folder / "blimp", report=False)
     run("tiny-masked", suite="german", limit=1, out=folder / "german", report=False)
     return folder
 
@@ -97,7 +97,7 @@ def test_sentences_of_own_data_are_what_the_model_saw(tmp_path):
     )
     pairs.to_csv(tmp_path / "own.csv", index=False)
     for model in ("tiny-causal", "tiny-masked"):
-        run(model, dataset=str(tmp_path / "own.csv"), out=tmp_path / "run", report=False)
+        run(model, data=str(tmp_path / "own.csv"), out=tmp_path / "run", report=False)
     tse("items", tmp_path / "run", "--out", tmp_path / "items")
     found = pd.read_parquet(tmp_path / "items" / "agreement.pairs.parquet").groupby("model")["sentence_good"]
     assert found.agg(list).to_dict() == {
@@ -224,7 +224,7 @@ _Tagged.add_constructor("!function", lambda loader, node: loader.construct_scala
 
 @pytest.fixture(scope="module")
 def tasks(runs) -> Path:
-    tse("lm-eval", runs / "lm-own", "--suite", "blimp", "--source", runs / "pairs.jsonl")
+    tse("lm-eval", runs / "lm-own", "--suite", "blimp", "--data", runs / "pairs.jsonl")
     tse("lm-eval", runs / "lm-tse", "--limit", 2)
     return runs
 
@@ -257,7 +257,7 @@ def test_groups_of_like_names_and_other_suites_in_the_folder_keep_their_tasks(tm
         same = {"linguistics_term": "x", "field": "y", "sentence_good": "It is."}
         pairs = pd.DataFrame({"UID": groups, **same, "sentence_bad": f"It are {name}."})
         pairs.to_csv(tmp_path / f"{name}.csv", index=False)
-        tse("lm-eval", tmp_path / "out", "--suite", "blimp", "--source", tmp_path / f"{name}.csv")
+        tse("lm-eval", tmp_path / "out", "--suite", "blimp", "--data", tmp_path / f"{name}.csv")
     tasks = [yaml.load(path.read_text(), _Tagged) for path in (tmp_path / "out").glob("tse_*.yaml")]
     load_pairs = runpy.run_path(str(tmp_path / "out" / "lm_eval_pairs.py"))["load"]
     found = sorted(
@@ -275,7 +275,7 @@ def test_groups_of_like_names_and_other_suites_in_the_folder_keep_their_tasks(tm
 
 def test_fewer_groups_leave_no_tasks_of_an_earlier_export(tmp_path):
     """Their pairs are not in the new table, so that such a task had no items."""
-    out, asked = tmp_path / "out", ["--suite", "blimp", "--source", own_pairs(tmp_path / "pairs.jsonl")]
+    out, asked = tmp_path / "out", ["--suite", "blimp", "--data", own_pairs(tmp_path / "pairs.jsonl")]
     tse("lm-eval", out, *asked)
     changed, mine = out / "tse_pairs_agreement.yaml", out / "tse_pairs_mine.yaml"
     changed.write_text(changed.read_text() + "# mine\n")
@@ -301,7 +301,7 @@ def test_fewer_groups_leave_no_tasks_of_an_earlier_export(tmp_path):
     ("options", "message"),
     [
         (["--suite", "german"], "not choices between two texts"),
-        (["--suite", "blimp", "--source", "PAIRS", "--linking", "mean_token"], "compared by mean_token"),
+        (["--suite", "blimp", "--data", "PAIRS", "--linking", "mean_token"], "compared by mean_token"),
         (["--forms", "all"], "forms has no effect on tasks"),
         (["--lemmas", "clean"], "lemmas has no effect on tasks"),
     ],

@@ -49,9 +49,9 @@ def imported(tmp_path_factory):
     """The harness's logs, imported, and our runs on the same items."""
     folder = tmp_path_factory.mktemp("imported")
     said = tse("import", "lm-eval", LOGS / "lm_eval", "--out", folder / "theirs")
-    run("tiny-causal", suite="blimp", source=PAIRS, out=folder / "pairs", report=False)
+    run("tiny-causal", suite="blimp", data=PAIRS, out=folder / "pairs", report=False)
     source = folder / "theirs" / "data" / "lm_syneval.jsonl"
-    run("tiny-causal", suite="blimp", source=source, out=folder / "syneval", report=False)
+    run("tiny-causal", suite="blimp", data=source, out=folder / "syneval", report=False)
     return SimpleNamespace(folder=folder, theirs=folder / "theirs", said=said)
 
 
@@ -152,7 +152,7 @@ def test_items_are_found_in_named_data_and_what_is_not_there_is_counted(tmp_path
         LOGS / "lm_eval",
         "--task",
         "tse_pairs",
-        "--source",
+        "--data",
         own,
         "--out",
         tmp_path / "out",
@@ -252,7 +252,7 @@ def test_what_is_no_log_is_refused_with_what_was_expected(tmp_path):
 @pytest.mark.parametrize("ending", ["eval", "json"])
 def test_a_log_of_inspect_says_which_items_are_right(tmp_path, ending):
     """The mock model answered two of three questions with A, and the right answer is A for every second one."""
-    said = tse("import", "inspect", LOGS / f"grammar.{ending}", "--source", PAIRS, "--out", tmp_path / "out")
+    said = tse("import", "inspect", LOGS / f"grammar.{ending}", "--data", PAIRS, "--out", tmp_path / "out")
     assert "scored by inspect_ai 0.3.285: 12 of 12 items" in said
     found = scores(tmp_path / "out", "pairs")
     letters = ["B" if n % 3 == 0 else "A" for n in range(12)]
@@ -268,7 +268,7 @@ def test_written_answers_are_not_compared_with_log_probabilities_without_a_word(
         "import",
         "inspect",
         LOGS / "grammar.eval",
-        "--source",
+        "--data",
         PAIRS,
         "--out",
         tmp_path / "out",
@@ -316,6 +316,6 @@ def test_the_same_name_with_other_items_needs_overwrite(tmp_path, log):
     """As in a run: what is there is not replaced unasked, and is with --overwrite."""
     half = tmp_path / "mine.jsonl"
     half.write_text("\n".join(PAIRS.read_text().splitlines()[:6]) + "\n")
-    common = ("--name", "theirs", "--out", tmp_path / "out", "--source", half)
+    common = ("--name", "theirs", "--out", tmp_path / "out", "--data", half)
     tse("import", *log, *common)
     assert "6 of 12 items of the log" in tse("import", *log, *common, "--overwrite")

@@ -97,7 +97,6 @@ def test_definitions_are_the_modules_beside_the_metrics_script_once(metric):
         assert getattr(modules, name).__file__ == str(bundle_path("metrics", metric) / f"{name}.py")
 
 
-@pytest.mark.slow
 def test_metric_modules_come_without_evaluate():
     """Importing `evaluate` took longer than the report of a finished run did."""
     code = (

@@ -5,7 +5,6 @@ import pytest
 
 from tse_scorers.io.table_files import is_table, read_table, require_columns, require_text
 from tse_scorers.suites.agreement import scores as agreement
-from tse_scorers.suites.agreement.data import tables as agreement_data
 from tse_scorers.suites.variation_sets import scores as german
 
 WORDS = {
@@ -68,7 +67,9 @@ def test_what_is_a_file(tmp_path):
 
 def test_hub_data_sets_may_have_a_dot_in_their_revision(monkeypatch):
     asked = []
-    monkeypatch.setattr(agreement_data, "load_data", lambda name: asked.append(name) or pd.DataFrame())
+    monkeypatch.setattr(
+        "tse_scorers.suites.hub_data.load_data", lambda name: asked.append(name) or pd.DataFrame()
+    )
     monkeypatch.setattr(pd.DataFrame, "to_pandas", lambda frame: frame, raising=False)
     with pytest.raises(ValueError, match="lacks the columns"):
         agreement.load("org/pairs@v1.0")
@@ -166,4 +167,4 @@ def test_german_sentences_that_are_numbers(tmp_path):
         path, index=False
     )
     with pytest.raises(ValueError, match="column 'sentence' of row 1; expected text"):
-        german.load(source=path)
+        german.load(data=path)

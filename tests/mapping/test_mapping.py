@@ -12,12 +12,16 @@ from launching import finished, launched
 
 from tse_scorers import load_scorer, run, score_dataset
 
-MODELS = ("tiny-causal", "tiny-masked")
+REAL = pytest.param("smollm2", marks=[pytest.mark.real, pytest.mark.slow])
 
 
-@pytest.fixture(scope="module", params=MODELS)
+def loaded_scorer(request, name):
+    return load_scorer(request.getfixturevalue(name) if name == "smollm2" else name)
+
+
+@pytest.fixture(scope="module", params=["tiny-causal", "tiny-masked", REAL])
 def scorer(request):
-    return load_scorer(request.param)
+    return loaded_scorer(request, request.param)
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +50,9 @@ def metric(root, name):
     return hf_evaluate.load(str(root / "metrics" / name))
 
 
-def test_map_and_metric_equal_a_run(root, scorer, pairs, lemmas, tmp_path):
-    """EW and MW over contexts and TSE over rows are those of `tse run`, for all pairs and in each group."""
-    rows = run(scorer, "agreement", out=tmp_path / "out", dataset=str(pairs), report=False)
+def check_agreement(root, rows, scored):
+    """The metric over scored rows has the scores of a run, over all pairs and in each group, at each cut-off."""
     expected = {(row.group, row.metric, row.cutoff_side, row.cutoff): row for row in rows}
-    scored = scorer.map(loaded(pairs, tmp_path), lemmas=lemmas, cutoffs=True)
     found = metric(root, "refined_tse").compute(predictions=scored, groups="table_row")
     for name in ("ew", "mw", "covered_mass"):
         assert found[name] == pytest.approx(expected["all", name, "top", 1.0].score, abs=1e-6)
@@ -64,6 +66,21 @@ def test_map_and_metric_equal_a_run(root, scorer, pairs, lemmas, tmp_path):
         assert row["score"] == pytest.approx(of_run.score, abs=1e-6, nan_ok=True)
         assert (row["n"], row["n_excluded"]) == (of_run.n, of_run.n_excluded)
     assert len(found["rows"]) == sum(row.metric in {r["metric"] for r in found["rows"]} for row in rows)
+
+
+def test_map_and_metric_equal_a_run(root, scorer, pairs, lemmas, tmp_path):
+    """EW and MW over contexts and TSE over rows are those of `tse run`, for all pairs and in each group."""
+    rows = run(scorer, "agreement", out=tmp_path / "out", data=str(pairs), report=False)
+    check_agreement(root, rows, scorer.map(loaded(pairs, tmp_path), lemmas=lemmas, cutoffs=True))
+
+
+@pytest.mark.slow
+def test_map_and_metric_equal_a_run_of_all_of_agreement(root, causal, lemmas, tmp_path):
+    """The same for the 121,220 pairs of the released data set."""
+    rows = run(causal, out=tmp_path / "out", report=False)
+    pairs = loaded(root / "datasets/agreement_templates/marvin_linzen/test.parquet", tmp_path)
+    assert len(pairs) == 121_220
+    check_agreement(root, rows, causal.map(pairs, lemmas=lemmas, cutoffs=True))
 
 
 def test_the_type_the_rows_and_their_order_stay(causal, pairs, lemmas, tmp_path):
@@ -122,19 +139,36 @@ def test_pairs_of_sentences_equal_a_run(root, scorer, tmp_path):
     assert scored["logprob_sentence_bad"][:] == pytest.approx(
         scorer.sentence_logprobs(data["sentence_bad"].tolist()), abs=1e-4
     )
-    rows = run(scorer, "blimp", out=tmp_path / "out", source=tmp_path / "own.csv", report=False)
+    rows = run(scorer, "blimp", out=tmp_path / "out", data=tmp_path / "own.csv", report=False)
     total = next(row for row in rows if row.group == "all" and row.metric == "accuracy")
     found = metric(root, "minimal_pair_accuracy").compute(predictions=scored, paradigm="UID")
     assert found["accuracy"] == pytest.approx(total.score, abs=1e-6)
 
 
-def test_german_sentences_equal_a_run(root, tmp_path):
+@pytest.mark.slow
+@pytest.mark.upstream
+def test_a_sample_of_blimp_equals_a_run(root, scorer, upstream, tmp_path):
+    """Overall and in each of the 67 paradigms, the accuracy over a scored data set is that of `tse run`."""
+    results = run(scorer, "blimp", tmp_path, data=upstream / "blimp", limit=1, methods=["full"], report=False)
+    pairs = results.items()[["paradigm", "sentence_good", "sentence_bad"]]
+    scored = score_dataset(pairs, scorer, ["sentence_good", "sentence_bad"])
+    found = metric(root, "minimal_pair_accuracy").compute(
+        predictions=Dataset.from_pandas(scored), paradigm="paradigm"
+    )
+    expected = {row.value or "all": row.score for row in results if row.level in ("all", "paradigm")}
+    accuracies = {name: of_paradigm["accuracy"] for name, of_paradigm in found["by_paradigm"].items()}
+    assert len(expected) == 68
+    assert {"all": found["accuracy"], **accuracies} == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("model", ["tiny-causal-german", REAL])
+def test_german_sentences_equal_a_run(root, request, model, tmp_path):
     """The AUC over a scored data set is that of `tse run`."""
     data = pd.read_parquet(root / "datasets/german_argument_structure/ours/test.parquet")
-    data = data[data["template"] < 1]
+    data = data[(data["template"] < 1) & (data["positions"].isin(["123", "213"]))]
     data.to_csv(tmp_path / "own.csv", index=False)
-    scorer = load_scorer("tiny-causal-german")
-    rows = run(scorer, "german", out=tmp_path / "out", source=tmp_path / "own.csv", report=False)
+    scorer = loaded_scorer(request, model)
+    rows = run(scorer, "german", out=tmp_path / "out", data=tmp_path / "own.csv", report=False)
     scored = scorer.map(Dataset.from_pandas(data, preserve_index=False), columns="sentence")
     found = metric(root, "minimal_variation_auc").compute(predictions=scored)
     expected = {(row["variation_set"], row.group): row.score for row in rows if row.metric == "auc"}
@@ -150,6 +184,15 @@ def test_words_have_their_characters(causal):
     of_words = causal.word_logprobs([scored["text"]])[0]
     assert words == [word for word, _ in of_words] == ["The", "author", "laughs."]
     assert scored["surprisals_text"] == pytest.approx([-logprob for _, logprob in of_words])
+
+
+def test_other_words_than_the_texts_are_refused():
+    class Lowering(Counted):
+        def word_logprobs(self, sentences, progress=None, words=None):
+            return [[(word.lower(), -1.0) for word in sentence.split()] for sentence in sentences]
+
+    with pytest.raises(ValueError, match=r"'the', which 'The author\.' does not have after character 0"):
+        score_dataset([{"text": "The author."}], Lowering(), surprisals="text")
 
 
 class Counted:
@@ -242,7 +285,6 @@ print("RESULT " + json.dumps(columns), flush=True)
 """
 
 
-@pytest.mark.slow
 def test_two_processes_equal_one(root, pairs, tmp_path):
     """Processes share the work of one `map`, and each gets all rows."""
     script = tmp_path / "script.py"

@@ -227,8 +227,9 @@ def test_the_page_scores_its_example(root):
     app = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(app)
     text, table = app.score(pandas.DataFrame(app.EXAMPLE, columns=app.COLUMNS))
-    assert "0.5000" in text and "1 ties" in text
-    assert table.data.set_index("name").loc["island_effects", "accuracy"] == 0.5
+    assert "Accuracy 0.50** over 6 pairs" in text and "1 ties" in text  # as many digits as six pairs bear
+    island = table.data.set_index("name").loc["island_effects"]
+    assert (island["accuracy"], island["pairs"]) == (0.5, 2) and 0 < island["low"] < 0.5 < island["high"] < 1
 
 
 @settings(max_examples=20)

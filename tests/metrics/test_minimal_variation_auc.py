@@ -197,6 +197,14 @@ def test_set_with_a_violation_missing():
     assert rows["1-6", "all"]["auc"] == 1.0
 
 
+def test_a_sentence_that_lacks_all_its_violations_is_counted_once():
+    """The 36 acceptable sentences of a template alone: the message counts them, not the 216 comparisons they lack."""
+    frame = design()
+    frame = frame[frame["cases"].map(lambda cases: len(set(cases)) == 3)]
+    with pytest.raises(ValueError, match=r"^36 acceptable sentences lack"):
+        score(frame, np.zeros(len(frame)))
+
+
 def test_ties_of_excluded_sets_are_not_counted():
     """Six ties are in the set that counts; the five comparisons left of an incomplete set are no part of the score."""
     frame = design(2)

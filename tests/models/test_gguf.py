@@ -93,7 +93,6 @@ def test_without_the_package_the_error_says_what_to_install(tiny, monkeypatch):
 
 
 @pytest.mark.real
-@pytest.mark.slow
 def test_a_real_model_begins_texts_with_the_token_that_opened_its_documents(real_scorer):
     """After <|im_start|> the model expects a role; the first word costs 12 bits more there."""
     assert real_scorer.signature["quantization"] == "gguf Q4_1"
@@ -107,7 +106,6 @@ def test_a_real_model_begins_texts_with_the_token_that_opened_its_documents(real
 
 
 @pytest.mark.real
-@pytest.mark.slow
 def test_scores_of_a_real_model_are_those_of_a_plain_loop(real_scorer):
     require_plain_scores(real_scorer, SENTENCES[:3], start=0)
     slot = Slot("The senators", " tall.")
@@ -122,7 +120,6 @@ def test_scores_of_a_real_model_are_those_of_a_plain_loop(real_scorer):
 
 
 @pytest.mark.real
-@pytest.mark.slow
 def test_doctor_finds_a_real_model_healthy(real_scorer):
     findings = {finding.check: finding for finding in diagnose(real_scorer, thorough=False)}
     assert {finding.verdict for finding in findings.values()} <= {"ok", "not applicable"}

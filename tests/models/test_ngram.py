@@ -18,6 +18,7 @@ from faults.ngrams import NGRAMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tse_scorers import score_dataset
 from tse_scorers.models import ngram
 from tse_scorers.models.base import FormScorer, GapScorer
 from tse_scorers.models.ngram import KenlmScorer, LaplaceNgramScorer
@@ -69,6 +70,14 @@ def test_the_end_can_be_scored():
     assert scorer.continuation_logprobs(["A"], ["dog."]) == logs(1 / 10 * 1 / 10)
     unigram = LaplaceNgramScorer(order=1, score_end=True).train(TEXT)
     assert unigram.word_logprobs(["."])[0][-1][1] == pytest.approx(math.log(4 / 24))  # 12 words + 3 ends + 9
+
+
+def test_the_scored_end_of_a_row_has_no_characters():
+    """`map(surprisals=…)` looked for `</s>` in the text and failed with "substring not found"."""
+    scorer = LaplaceNgramScorer(order=2, score_end=True).train(TEXT)
+    (row,) = score_dataset([{"text": "A dog. "}], scorer, surprisals="text")
+    assert row["surprisals_text"] == [-logprob for _, logprob in scorer.word_logprobs(["A dog."])[0]]
+    assert (row["starts_text"], row["ends_text"]) == ([0, 2, 7], [1, 6, 7])
 
 
 def test_words_outside_the_vocabulary_share_unk():

@@ -183,6 +183,6 @@ def test_options_by_name_or_as_one(tmp_path):
 def test_a_users_text_in_a_message_is_not_an_option():
     """A data set named `{source}.csv` was reported as `--source.csv`."""
     with pytest.raises(ValueError) as refused:
-        make_suite("agreement", dataset="{source=x}.csv", source="data")
-    assert "dataset='{source=x}.csv'; remove it" in str(refused.value)
-    assert "--dataset {source=x}.csv; remove it" in refused.value.message(as_written)
+        make_suite("agreement", data="{source=x}.csv", source="data")
+    assert "data='{source=x}.csv'; remove it" in str(refused.value)
+    assert "--data {source=x}.csv; remove it" in refused.value.message(as_written)

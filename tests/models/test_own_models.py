@@ -94,12 +94,12 @@ def data(tmp_path_factory):
 @pytest.mark.parametrize(
     "suite, options",
     [
-        ("agreement", {"dataset": "pairs.csv", "lemmas": "lemmas.csv"}),
-        ("agreement", {"dataset": "pairs.csv", "lemmas": "lemmas.csv", "forms": "all"}),
-        ("blimp", {"source": "minimal.csv"}),
+        ("agreement", {"data": "pairs.csv", "lemmas": "lemmas.csv"}),
+        ("agreement", {"data": "pairs.csv", "lemmas": "lemmas.csv", "forms": "all"}),
+        ("blimp", {"data": "minimal.csv"}),
         ("german", {"limit": 1}),
-        ("in_context", {"source": "minimal.csv", "template": ["It is true: {sentence}"]}),
-        ("regions", {"source": "regions.csv", "criteria": ["agreement: (verb;%good%) < (verb;%bad%)"]}),
+        ("in_context", {"data": "minimal.csv", "template": ["It is true: {sentence}"]}),
+        ("regions", {"data": "regions.csv", "criteria": ["agreement: (verb;%good%) < (verb;%bad%)"]}),
     ],
 )
 def test_every_suite_scores_it_as_in_transformers(suite, options, own, transformers, data, tmp_path):

@@ -85,7 +85,7 @@ def test_gaps_are_scored_on_agreement(files):
     rows = run(
         Counts(),
         out=files / "out",
-        dataset=files / "pairs.csv",
+        data=files / "pairs.csv",
         lemmas=str(files / "lemmas.csv"),
         report=False,
     )
@@ -100,7 +100,7 @@ def test_gaps_are_scored_on_agreement(files):
 
 
 def test_sentences_are_scored_on_minimal_pairs(files):
-    rows = run(Sentences(), suite="blimp", out=files / "out", source=files / "minimal.csv", report=False)
+    rows = run(Sentences(), suite="blimp", out=files / "out", data=files / "minimal.csv", report=False)
     assert {row["method"] for row in rows} == {"full"}
     # The shorter one: the first pair.
     assert next(row for row in rows if row["group"] == "all")["score"] == 1 / 2
@@ -126,6 +126,6 @@ def test_a_suite_of_gaps_refuses_a_scorer_of_sentences(files):
 
 
 def test_the_prefix_methods_refuse_a_scorer_without_continuations(files):
-    options = {"source": files / "minimal.csv", "methods": ["one_prefix"]}
+    options = {"data": files / "minimal.csv", "methods": ["one_prefix"]}
     with pytest.raises(ValueError, match="counts only scores whole sentences; the method 'one_prefix' asks"):
         run(Counts(), suite="blimp", out=files / "out", **options)

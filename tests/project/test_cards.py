@@ -22,7 +22,6 @@ def test_a_card_begins_with_its_whole_path(card):
     assert len([line for line in code.splitlines() if line]) < 10
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("card", CARDS, ids=name)
 def test_the_first_block_of_a_card_gives_its_numbers(card, monkeypatch, capsys, cache):
     load = datasets.load_dataset

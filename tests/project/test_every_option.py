@@ -19,7 +19,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from tse_scorers import loading
+from tse_scorers import load_data, loading
 from tse_scorers.cli.app import app
 from tse_scorers.cli.option_groups import MODEL_OPTIONS, SUITE_OPTIONS
 from tse_scorers.io.bundle import bundle_path
@@ -30,8 +30,6 @@ from tse_scorers.runs.estimate import estimate
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.checks import check_scorer, purpose_of
 from tse_scorers.suites.registry import make_suite, options_of_suite, suite_names
-
-pytestmark = pytest.mark.slow
 
 LONG = "The unforgettable author"
 """Words of several tokens, so that both kinds of pseudo-log-likelihood differ."""
@@ -77,10 +75,13 @@ def data(tmp_path_factory) -> Path:
         "columns: {good: correct, bad: wrong, paradigm: '{topic}', phenomenon: '{topic}'}\n"
     )
     (folder / "own.yaml").write_text(described)
-    (folder / "own").mkdir()
-    for config in ("deu", "fra"):
-        rows = [f"verbs\t{one['sentence_good']}\t{one['sentence_bad']}\n" for one in sentences[: len(config)]]
-        (folder / "own" / f"{config}.tsv").write_text("topic\tcorrect\twrong\n" + "".join(rows))
+    for name, there in {"own": sentences, "other": sentences[::-1]}.items():
+        (folder / name).mkdir()
+        for config in ("deu", "fra"):
+            rows = [f"verbs\t{one['sentence_good']}\t{one['sentence_bad']}\n" for one in there[:3]]
+            (folder / name / f"{config}.tsv").write_text("topic\tcorrect\twrong\n" + "".join(rows))
+    german = load_data("german_argument_structure", "ours").to_pandas()
+    german[german["template"] == german["template"].iloc[-1]].to_csv(folder / "german.csv", index=False)
     words = ["the", "author", "authors", "laugh", "laughs", "smile", "smiles", "unforgettable"]
     counts = "".join(f"{word},{2**place}\n" for place, word in enumerate(words))
     (folder / "counts.csv").write_text(f"word,count\n{counts}")
@@ -104,8 +105,8 @@ def data(tmp_path_factory) -> Path:
 
 def bases(data: Path) -> dict[str, tuple[str, dict]]:
     """Questions to models: name -> (suite, the options that it is made with)."""
-    agreement = {"dataset": str(data / "pairs.csv"), "lemmas": str(data / "lemmas.csv")}
-    pairs = {"source": data / "blimp.jsonl"}
+    agreement = {"data": str(data / "pairs.csv"), "lemmas": str(data / "lemmas.csv")}
+    pairs = {"data": str(data / "blimp.jsonl")}
     criteria = ["(2;%mismatch%) > (2;%match%)"]
     return {
         "agreement": ("agreement", agreement),
@@ -114,8 +115,8 @@ def bases(data: Path) -> dict[str, tuple[str, dict]]:
         "blimp": ("blimp", pairs),
         "german": ("german", {"limit": 1}),
         "in_context": ("in_context", pairs | {"context": ["matched"], "context_lengths": "1"}),
-        "regions": ("regions", {"source": data / "design" / "one.csv", "criteria": criteria}),
-        "regions, folder": ("regions", {"source": data / "design"}),
+        "regions": ("regions", {"data": str(data / "design" / "one.csv"), "criteria": criteria}),
+        "regions, folder": ("regions", {"data": str(data / "design")}),
     }
 
 
@@ -149,10 +150,10 @@ PERMISSIONS = {"trust_remote_code", "allow_unverified"}
 
 def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
     """Values of options of suites: (name of a base, option, value, other options that it needs)."""
-    own = {"dataset": str(data / "own.yaml"), "source": data / "own"}
+    own = {"data": str(data / "own.yaml"), "source": data / "own"}
     slor = {"linking": "slor", "unigram": data / "counts.csv"}
     found: list[tuple[str, str, object, dict]] = [
-        *(("agreement", "dataset", value, {}) for value in (str(data / "two.csv"), "nosuch.csv", "")),
+        *(("agreement", "data", value, {}) for value in (str(data / "two.csv"), "nosuch.csv", "")),
         *(("agreement", "lemmas", value, {}) for value in (str(data / "fewer.csv"), "nosuch.csv", "")),
         *(("agreement", "source", value, {}) for value in (data, "")),
         ("agreement", "allow_unverified", True, {}),
@@ -165,8 +166,9 @@ def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
         ("agreement, all forms", "sampler", True, {}),
         ("agreement", "sentence_pll", True, {}),
         ("agreement, all forms", "sentence_pll", True, {}),
-        *(("german", "config", value, {}) for value in ("rochereau2020", "")),
-        *(("german", "source", value, {}) for value in (data, "")),
+        *(("german", "data", value, {}) for value in (str(data / "german.csv"), "rochereau2020", "")),
+        *(("german", "source", value, {"data": "rochereau2020"}) for value in (data / "german.csv", "")),
+        ("german", "source", data, {}),
         *(("german", "limit", value, {}) for value in (2, 0, False)),
         *(("blimp", "methods", value, {}) for value in (["full"], [])),
         *(
@@ -178,20 +180,20 @@ def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
         ("blimp", "template", ["See: {sentence}"], {}),
         *(("in_context", "context_lengths", value, {}) for value in ("0", "")),
         *(("in_context", "template", value, {}) for value in (["See: {sentence}"], [])),
-        *(("regions", "source", value, {}) for value in (data / "design" / "two.csv", "")),
+        *(("regions", "data", value, {}) for value in (str(data / "design" / "two.csv"), "nosuch", "")),
         *(("regions", "criteria", value, {}) for value in (["(1;%mismatch%) > (1;%match%)"], [])),
         *(("regions, folder", "groups", value, {}) for value in (["one"], [])),
     ]
     for base in ("blimp", "in_context"):
-        found += [(base, "source", value, {}) for value in (data / "some.jsonl", "")]
-        found += [
-            (base, "dataset", value, {"source": data / "own"}) for value in (own["dataset"], "nosuch", "")
-        ]
+        found += [(base, "data", value, {}) for value in (str(data / "some.jsonl"), "nosuch", "")]
+        found += [(base, "data", own["data"], {"source": data / "own"})]
+        found += [(base, "source", value, own) for value in (data / "other", "")]
+        found += [(base, "source", data / "own", {})]
         found += [(base, "config", value, own) for value in ("deu", "")] + [(base, "config", "deu", {})]
         found += [(base, "linking", value, {}) for value in ("mean_token", "sum", "nosuch", "")]
         found += [(base, "unigram", value, {"linking": "slor"}) for value in (data / "counts.csv", "")]
         found += [(base, "unigram", data / "counts.csv", {})]
-        found += [(base, "without_flawed", True, {"source": data / "flawed.jsonl"})]
+        found += [(base, "without_flawed", True, {"data": str(data / "flawed.jsonl")})]
         found += [(base, "linking", "slln:0.5", slor)]
     for base in ("agreement", "blimp", "in_context"):
         found += [(base, "groups", value, {}) for value in (["Simple"], [])]
@@ -523,7 +525,7 @@ def test_options_of_models_on_the_command_line(
 
 # ---- commands ---------------------------------------------------------------------------------------------
 
-OWN = ["--dataset", "pairs.csv", "--lemmas", "lemmas.csv"]
+OWN = ["--data", "pairs.csv", "--lemmas", "lemmas.csv"]
 COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
     "run": (
         [*OWN, "-m", "tiny-causal", "--out", "new"],
@@ -704,7 +706,7 @@ def with_runs(data, tmp_path_factory) -> Path:
         for arguments in (
             (*run, "tiny-causal", "--out", "one"),
             (*run, "tiny-lstm", "--out", "two"),
-            ("run", "--suite", "blimp", "--source", "blimp.jsonl", *run[-2:], "tiny-causal", "--out", "three"),
+            ("run", "--suite", "blimp", "--data", "blimp.jsonl", *run[-2:], "tiny-causal", "--out", "three"),
             (*run[:3], "--lemmas", "fewer.csv", "--no-report", "-m", "tiny-causal", "--out", "fewer"),
             (*run, "tiny-causal", "--shard", "1/2", "--out", "parts"),
             (*run, "tiny-causal", "--shard", "2/2", "--out", "parts"),
@@ -814,7 +816,7 @@ def test_options_of_an_estimate(base, data, loaded_once, monkeypatch, record_pro
 
 def test_the_budget_of_an_estimate(data):
     """A sample of each suite is planned."""
-    asked = ("estimate", "-m", "tiny-causal", "--suite", "blimp", "--source", data / "blimp.jsonl")
+    asked = ("estimate", "-m", "tiny-causal", "--suite", "blimp", "--data", data / "blimp.jsonl")
     rows = [
         next(line.split() for line in tse(*asked, *more)[1].splitlines() if line.startswith(" tiny-causal"))
         for more in ((), ("--budget", "2"))

@@ -1,14 +1,25 @@
-"""The examples run, and show what they say."""
+"""The examples run, and show what they say.
 
+After a change of what a notebook shows, `TSE_UPDATE_DOCS=1 pytest tests/project/test_examples.py -k notebook` stores
+its output again; look at it before you commit it.
+"""
+
+import copy
 import json
+import os
 import runpy
+import shutil
 import sys
+from pathlib import Path
 
 import datasets
 import pandas as pd
 import pytest
+from doc_snippets import same_output
 
 import tse_scorers
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.ipynb"))
 
 
 def run(monkeypatch, script, *options):
@@ -74,7 +85,7 @@ def test_the_oracle_has_the_scores_of_a_run(model, oracle, root, tmp_path):
     loaded = oracle.Model(str(root / "scorers" / "tse_scorers" / "bundled_models" / model))
     pairs = pd.read_parquet(oracle.PAIRS).groupby("table_row").head(8)
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
-    asked = {"dataset": tmp_path / "pairs.csv", "lemmas": "released", "out": tmp_path / "agreement"}
+    asked = {"data": tmp_path / "pairs.csv", "lemmas": "released", "out": tmp_path / "agreement"}
     found = run_scores(tse_scorers.run(model, report=False, **asked), "metric")
     expected = oracle.agreement(loaded, pairs, pd.read_parquet(oracle.LEMMAS))
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-6)
@@ -88,7 +99,7 @@ def test_the_oracle_has_the_scores_of_a_run(model, oracle, root, tmp_path):
     about |= {"two_prefix_method": False, "pairID": range(len(pairs)), "UID": pairs["construction"]}
     pairs = pairs.assign(**about)
     pairs.to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
-    asked = {"source": tmp_path / "pairs.jsonl", "out": tmp_path / "blimp", "methods": ["full"]}
+    asked = {"data": tmp_path / "pairs.jsonl", "out": tmp_path / "blimp", "methods": ["full"]}
     rows = tse_scorers.run(model, suite="blimp", report=False, **asked)
     expected = oracle.blimp(loaded, pairs)
     assert {
@@ -96,11 +107,12 @@ def test_the_oracle_has_the_scores_of_a_run(model, oracle, root, tmp_path):
     } == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_the_oracle_has_the_scores_of_a_run_of_smollm2(smollm2, oracle, tmp_path):
     pairs = pd.read_parquet(oracle.PAIRS).groupby("table_row").head(1)
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
-    asked = {"dataset": tmp_path / "pairs.csv", "lemmas": "released", "out": tmp_path / "out"}
+    asked = {"data": tmp_path / "pairs.csv", "lemmas": "released", "out": tmp_path / "out"}
     found = run_scores(tse_scorers.run(smollm2, report=False, **asked), "metric")
     expected = oracle.agreement(oracle.Model(str(smollm2)), pairs, pd.read_parquet(oracle.LEMMAS))
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-6)
@@ -110,7 +122,7 @@ def test_a_job_scores_a_data_set_and_keeps_the_rows(root, monkeypatch, capsys, t
     """As on a rented GPU, with the data, the metric and the model of a clone."""
     monkeypatch.chdir(root)
     names = (
-        "--dataset",
+        "--data",
         "datasets/agreement_templates",
         "--lemmas",
         "datasets/verb_lemmas",
@@ -124,3 +136,41 @@ def test_a_job_scores_a_data_set_and_keeps_the_rows(root, monkeypatch, capsys, t
     assert set(scores) == {"tse", "ew", "mw"} and len(scored) == 200 and "ew" in scored.column_names
     head = (root / "examples" / "hf_job.py").read_text(encoding="utf-8").partition('"""')[0]
     assert head.startswith("# /// script\n") and "refined-tse" in head  # inline dependencies, which uv reads
+
+
+def shown(cell) -> list[str]:
+    """What a cell printed and returned, as text."""
+    return [output.get("text") or output["data"]["text/plain"] for output in cell.get("outputs", [])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_what_it_is_stored_with(path, tmp_path):
+    """It runs beside the tables of `examples`; warnings and progress bars are not stored."""
+    nbformat = pytest.importorskip(
+        "nbformat", reason="needs nbclient and ipykernel (pip install -e '.[test]')"
+    )
+    from nbclient import NotebookClient
+
+    for table in path.parent.glob("*.csv"):
+        shutil.copy(table, tmp_path)
+    stored = nbformat.read(path, as_version=4)
+    found = copy.deepcopy(stored)
+    where = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(found, timeout=900, record_timing=False, resources=where).execute()
+    for cell in (cell for cell in found.cells if cell.cell_type == "code"):
+        cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+    if os.environ.get("TSE_UPDATE_DOCS"):
+        found.metadata = stored.metadata
+        nbformat.write(found, path)
+        return
+    assert any(
+        "image/png" in output.get("data", {}) for cell in stored.cells for output in cell.get("outputs", [])
+    )
+    for before, after in zip(stored.cells, found.cells, strict=True):
+        expected, printed = "\n".join(shown(before)), "\n".join(shown(after))
+        assert same_output(expected, printed), f"{before.source}\nprinted\n{printed}"
+
+
+def test_both_notebooks_are_there():
+    assert [path.stem for path in NOTEBOOKS] == ["csv_to_figure", "model_to_learning_curve"]

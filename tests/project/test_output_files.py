@@ -20,30 +20,28 @@ from tse_scorers.io.records import read_record
 from tse_scorers.publishing.results_dataset import SCHEMA
 from tse_scorers.suites.minimal_pairs.set_pairs import WHOLE_SET
 
-pytestmark = pytest.mark.slow
-
 PAGE = on_page_markdown((ROOT / "docs" / "reference" / "output-files.md").read_text(encoding="utf-8"))
 COMMANDS = """
 tse train-ngram text.txt --order 2 --out bigram.json
 tse run --groups Simple --limit 2 --model tiny-causal --model tiny-masked --out agreement
 tse run --groups Simple --limit 2 --model tiny-causal --shard 1/1 --out shard
 tse run --groups Simple --limit 2 --model series --revisions checkpoint-* --out series-run
-tse run --suite blimp --source blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out blimp
-tse run --suite blimp --source blimp.jsonl --model series --revisions checkpoint-* --out series-blimp
+tse run --suite blimp --data blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out blimp
+tse run --suite blimp --data blimp.jsonl --model series --revisions checkpoint-* --out series-blimp
 tse run --suite german --limit 2 --model tiny-causal --model tiny-masked --out german
 tse train-ngram text.txt --order 1 --out 1.json
-tse run --suite blimp --dataset own.yaml --source own.tsv --linking slor --unigram 1.json -m bigram.json --out linked
+tse run --suite blimp --data own.yaml --source own.tsv --linking slor --unigram 1.json -m bigram.json --out linked
 tse data linkings linked --out linkings.csv
-tse run --suite blimp --dataset own.yaml --source own.tsv --without-flawed -m bigram.json --out right
-tse run --suite regions --source design.csv --criteria '(2;%a_c%) > 0' --model tiny-causal \
+tse run --suite blimp --data own.yaml --source own.tsv --without-flawed -m bigram.json --out right
+tse run --suite regions --data design.csv --criteria '(2;%a_c%) > 0' --model tiny-causal \
   --model bigram.json --out regions
-tse run --suite blimp --source blimp.jsonl --context matched --context-lengths 1,2 \
+tse run --suite blimp --data blimp.jsonl --context matched --context-lengths 1,2 \
   --template 'See: {sentence}' --model tiny-causal --model bigram.json --out in_context
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --frequency counts.csv --length --out by-word.csv
 tse score regions.csv --model tiny-causal --by region --out by-region.csv
-tse run --dataset own.csv --lemmas words.csv --model tiny-causal --out own
+tse run --data own.csv --lemmas words.csv --model tiny-causal --out own
 tse run -g Simple --limit 2 -m tiny-causal -m tiny-masked --forms all --lemma-sample 30 --keep-forms --sampler \
   --out forms
 tse run -g Simple --limit 1 -m tiny-masked --forms all --lemma-sample 9 --sentence-pll --out sentences
@@ -54,7 +52,7 @@ tse doctor tiny-causal --json doctor.json
 tse power agreement --difference 0.05 --lemmas 50 --json power.json
 tse export mixed-models agreement blimp german --out mixed
 tse export items agreement blimp german regions in_context --out items
-tse export lm-eval lm-eval --suite blimp --source blimp.jsonl
+tse export lm-eval lm-eval --suite blimp --data blimp.jsonl
 """
 PARADIGMS = {
     "distractor_agreement_relational_noun": ("The author near the senators", "laughs", "laugh"),

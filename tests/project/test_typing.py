@@ -1,22 +1,37 @@
-"""The package is typed: a user's script with its public names passes `mypy --strict`."""
+"""The package is typed: a user's script with its public names passes `mypy --strict`.
 
+After a change of options, `TSE_UPDATE_DOCS=1 pytest tests/project/test_typing.py` writes their types again.
+"""
+
+import ast
 import importlib.util
+import inspect
+import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
+import tse_scorers
+from tse_scorers.models.options import ModelOptions, described_options
+from tse_scorers.suites.registry import built_in_options, options_of_suite
+
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.slow
-pytest.importorskip("mypy", reason="needs mypy (pip install -e '.[test]')")
+TYPES = ROOT / "scorers" / "tse_scorers" / "typed_options.py"
 
 SCRIPT = """
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from tse_scorers import (
     Slot,
@@ -28,6 +43,8 @@ from tse_scorers import (
     load_scorer,
 )
 from tse_scorers.models.base import GapScorer, Logprobs, Scorer
+from tse_scorers.suites.contract import DeclaredSuite
+from tse_scorers.suites.options import SuiteOptions
 
 
 def mean_logprob(scorer: Scorer, sentences: Sequence[str]) -> float:
@@ -42,6 +59,22 @@ if isinstance(scorer, GapScorer):
     ids = scorer.single_token_ids(["laughs", "laugh"])
     print(slots, ids)
 run("tiny-causal", suite="agreement", out="tse-results", limit=1)
+pairs = [{"sentence_good": "The author laughs.", "sentence_bad": "The author laugh."}]
+results = run(scorer, "blimp", data=pairs, methods=["full"], context=["matched"], report=False)
+run(scorer, data=pairs, limit=1)
+print(results[0].score, run(["tiny-causal"], forms="all", groups=("Simple",), lemmas=None).table())
+load_scorer("tiny-masked", dtype="float32", pll="original")
+
+
+class OtherPackage(DeclaredSuite[SuiteOptions]):
+    def load(self) -> pd.DataFrame:
+        return pd.DataFrame()
+
+    def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Any) -> pd.DataFrame:
+        return items
+
+
+run("tiny-causal", suite=OtherPackage, length="short")
 callback = SyntaxEvaluationCallback()
 templates = load_data("agreement_templates", "marvin_linzen", "test")
 metric = load_metric("refined_tse")
@@ -51,7 +84,7 @@ print(scored.num_rows)
 """
 
 WRONG = """
-from tse_scorers import Slot
+from tse_scorers import Slot, load_scorer, run
 from tse_scorers.models.base import Scorer
 
 
@@ -60,6 +93,16 @@ def first(scorer: Scorer) -> str:
 
 
 Slot(1)
+run("tiny-causal", suite="agreemnt")
+run("tiny-causal", limits=1)
+run("tiny-causal", limit="1")
+run("tiny-causal", forms="both")
+run("tiny-causal", groups="Simple")
+run("tiny-causal", "german", lemmas="clean")
+run("tiny-causal", data=3)
+run("tiny-causal", reports=False)
+load_scorer("tiny-causal", dtyp="float32")
+load_scorer("tiny-masked", pll="orignal")
 """
 
 
@@ -76,9 +119,98 @@ follow_imports_for_stubs = true
 """
 
 
+HEADER = """# Written by tests/project/test_typing.py. After a change of options, run it with TSE_UPDATE_DOCS=1.
+\"\"\"The options of models, of `run` and of suites, by name, as type checkers and editors read them.\"\"\"
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, Protocol, TypedDict
+
+from .models.options import ModelOptions
+from .runs.run import Announce
+
+
+class Table(Protocol):
+    \"\"\"A data frame or data set.\"\"\"
+
+    def to_parquet(self, *args: Any, **kwargs: Any) -> Any:
+        \"\"\"Write it to a file.\"\"\"
+
+
+FileOrTable = str | PathLike[str] | Table | Sequence[Mapping[str, Any]]
+"""
+
+
+def shown(annotation: Any, takes_table: bool = False) -> str:
+    """The type of what may be given for an option that has this type afterwards."""
+    if annotation is NoneType:
+        return "None"
+    if get_origin(annotation) in (Union, UnionType):
+        return " | ".join(dict.fromkeys(shown(each, takes_table) for each in get_args(annotation)))
+    if get_origin(annotation) is Literal:
+        return f"Literal[{', '.join(map(json.dumps, get_args(annotation)))}]"
+    if get_origin(annotation) is Sequence:  # a text is a sequence of texts, but no list of options
+        each = shown(*get_args(annotation))
+        return f"list[{each}] | tuple[{each}, ...]"
+    if takes_table:
+        return "FileOrTable"
+    return "str | PathLike[str]" if annotation is Path else str(annotation.__name__)
+
+
+def keywords(name: str, base: str, options: Mapping[str, str], what: str) -> str:
+    lines = "".join(f"    {option}: {kind}\n" for option, kind in options.items())
+    return f'\n\nclass {name}({base}, total=False):\n    """{what}"""\n\n{lines}'
+
+
+def typed_options() -> str:
+    """The module of types, made from the dataclasses and from the signature of `run`."""
+    (definition,) = ast.parse(inspect.getsource(tse_scorers.run)).body
+    assert isinstance(definition, ast.FunctionDef)
+    own = {each.arg: ast.unparse(each.annotation) for each in definition.args.kwonlyargs if each.annotation}
+    model = {name: shown(kind) for name, kind in get_type_hints(ModelOptions).items()}
+    text = HEADER + keywords("ModelKeywords", "TypedDict", model, "Options of `load_scorer`.")
+    text += keywords("RunKeywords", "TypedDict", own, "Options of `run` with every suite.")
+    described = {
+        name: one
+        for options in built_in_options().values()
+        for name, one in described_options(options).items()
+    }
+    every: dict[str, list[str]] = {}
+    for suite, options in built_in_options().items():
+        kinds = {
+            name: shown(kind, described[name].takes_table) for name, kind in options_of_suite(suite).items()
+        }
+        what = f"Options of `run` with the suite {suite}."
+        text += keywords(options.__name__.replace("Options", "Keywords"), "RunKeywords", kinds, what)
+        for option, kind in kinds.items():
+            every.setdefault(option, []).extend(kind.split(" | "))
+    merged = {option: " | ".join(dict.fromkeys(kinds)) for option, kinds in every.items()}
+    return text + keywords("AnyKeywords", "RunKeywords", merged, "Options of `run` without a suite's name.")
+
+
+def test_the_types_of_options_are_those_of_their_declarations():
+    """Type checkers cannot read the fields of a dataclass as keywords, so that they are written down once more."""
+    if os.environ.get("TSE_UPDATE_DOCS"):
+        TYPES.write_text(typed_options(), encoding="utf-8")
+    assert TYPES.read_text(encoding="utf-8") == typed_options()
+
+
+def test_the_options_of_a_model_are_in_the_signature_and_the_docstring():
+    """They are declared in `ModelOptions` alone."""
+    parameters = inspect.signature(tse_scorers.load_scorer).parameters
+    names = get_type_hints(ModelOptions)
+    assert list(parameters) == ["model", "tokenizer", *names]
+    assert parameters["pll"].default is None and parameters["dtype"].default == "auto"
+    told = inspect.getdoc(tse_scorers.load_scorer) or ""
+    assert [name for name in names if not re.search(rf"^    {name}: \w.*\. Default: ", told, re.M)] == []
+    with pytest.raises(TypeError, match="Unknown model option 'dtyp'; expected one of: kind, device"):
+        tse_scorers.load_scorer("tiny-causal", dtyp="float32")
+
+
 @pytest.fixture(scope="module")
 def found(tmp_path_factory) -> str:
     """What mypy says of both scripts, outside the checkout."""
+    pytest.importorskip("mypy", reason="needs mypy (pip install -e '.[test]')")
     folder = tmp_path_factory.mktemp("user")
     for name, text in (("script.py", SCRIPT), ("wrong.py", WRONG), ("mypy.ini", SETTINGS)):
         (folder / name).write_text(text, encoding="utf-8")
@@ -93,13 +225,21 @@ def found(tmp_path_factory) -> str:
     return checked.stdout
 
 
+@pytest.mark.slow
 def test_a_users_script_type_checks(found):
     assert "script.py" not in found, found
 
 
+@pytest.mark.slow
 def test_a_wrong_use_is_found(found):
+    """Each line after the function is an error: also an unknown suite, and unknown options and values."""
     assert "wrong.py:7: error: Incompatible return value type" in found
-    assert "wrong.py:10: error: " in found
+    lines = WRONG.splitlines()
+    wrong = {
+        number for number, line in enumerate(lines, 1) if line.startswith(("Slot", "run", "load_scorer"))
+    }
+    assert len(wrong) == 11
+    assert {int(number) for number in re.findall(r"wrong.py:(\d+): error: ", found)} == {7} | wrong, found
 
 
 def test_the_package_says_that_it_is_typed():

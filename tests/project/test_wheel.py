@@ -16,7 +16,6 @@ from hub.cards import split_card
 pytest.importorskip("build", reason="needs the packages build and hatchling (pip install -e '.[dev]')")
 pytest.importorskip("hatchling", reason="needs the packages build and hatchling (pip install -e '.[dev]')")
 
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = sorted(
     path.parent.name for path in (ROOT / "scorers/tse_scorers/bundled_models").glob("*/config.json")
@@ -163,6 +162,7 @@ runpy.run_module("tse_scorers", run_name="__main__", alter_sys=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not MODELS, reason="the bundled models are not trained yet")
 def test_a_run_needs_nothing_but_the_wheel(installed, tmp_path):
     """The default run with the bundled models, on a few pairs, with the network refused."""

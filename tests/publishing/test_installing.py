@@ -59,7 +59,6 @@ for options in ([], ["--yes"]):
 """
 
 
-@pytest.mark.slow
 def test_bare_names_load_without_a_network(tmp_path):
     *_, found = run(tmp_path, "-c", LOAD)
     assert found == "not found"

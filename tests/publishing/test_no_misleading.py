@@ -43,7 +43,7 @@ def described(config: str, **options: object) -> None:
 
 def test_the_shipped_data_have_these_fingerprints():
     for config in ("marvin_linzen", *CLAMS):
-        described(config, suite="agreement", dataset=config)
+        described(config, suite="agreement", data=config)
     described("ours", suite="german")
     for name in ("released", "clean", *CLAMS.values()):
         assert LEMMA_LISTS[fingerprint(agreement.load_lemmas(name)[["singular", "plural"]])] == name
@@ -54,7 +54,7 @@ def test_released_data_are_known_in_a_file_with_other_columns(tmp_path):
     table = agreement.load("clams_french")
     table = table[table.columns[::-1]].assign(mine=range(len(table)))
     table.to_csv(tmp_path / "copy.csv", index=False)
-    options = {"suite": "agreement", "dataset": tmp_path / "copy.csv", "lemmas": "french"}
+    options = {"suite": "agreement", "data": tmp_path / "copy.csv", "lemmas": "french"}
     described("clams_french", **options)
     table.assign(construction="another").to_csv(tmp_path / "copy.csv", index=False)
     with pytest.raises(KeyError):
@@ -73,9 +73,9 @@ def test_the_data_of_others_have_these_fingerprints(upstream, tmp_path):
 
     build_datasets.build("blimp_agreement", upstream, tmp_path)
     for name in ("newman2021", "blimp"):
-        described(name, suite="agreement", dataset=name, source=tmp_path)
+        described(name, suite="agreement", data=name, source=tmp_path)
     path = upstream / "probing-LM-syntax" / "src" / "data" / "dataset.csv"
-    described("rochereau2020", suite="german", source=path)
+    described("rochereau2020", suite="german", data=path)
 
 
 def test_blimp_has_its_fingerprints_with_and_without_prefixes(upstream):
@@ -118,7 +118,7 @@ def test_pairs_of_ones_own_in_a_folder_named_blimp_are_not_blimp(tmp_path):
     ]
     (source / "causative.jsonl").write_text("\n".join(map(json.dumps, pairs)))
     tse_scorers.run(
-        "tiny-causal", suite="blimp", source=source, methods=["full"], out=tmp_path / "out", report=False
+        "tiny-causal", suite="blimp", data=source, methods=["full"], out=tmp_path / "out", report=False
     )
     (signature,) = read_results(tmp_path / "out")["signature"]["models"]
     assert signature["identity"]["dataset"] == "blimp"  # what the folder made of it

@@ -122,6 +122,16 @@ def test_both_repositories_get_their_files_once(hub, run):
     assert commits == [len(hub.repo("models", MODEL).commits), len(hub.repo("datasets", RESULTS).commits)]
 
 
+def test_the_note_counts_items_without_a_finite_score_as_wrong_not_as_excluded(tmp_path):
+    """Such items are in the denominator already: as excluded ones, they would be counted twice."""
+    signature, rows = signed("org/tiny")
+    folder(tmp_path, (signature, [row | {"n_nonfinite": 3} for row in rows]))
+    (publication,) = publishing.publications(tmp_path, model_repo=MODEL)
+    (content,) = publication.files.values()
+    (entry,) = yaml.safe_load(content)
+    assert "40 items, 2 excluded, 3 not finite and counted as wrong" in entry["notes"]
+
+
 def test_rows_carry_their_signature_and_no_path_of_this_machine(run):
     (publication,) = publishing.publications(run, results_repo=RESULTS)
     (content,) = (content for path, content in publication.files.items() if path.endswith(".parquet"))

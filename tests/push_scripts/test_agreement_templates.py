@@ -138,7 +138,6 @@ def test_patterns():
     assert inflect("brings|bring joy to people", "plural") == "bring joy to people"
 
 
-@pytest.mark.slow
 def test_committed_file_is_what_the_builder_writes(root, tmp_path):
     """Byte for byte with the pyarrow that wrote it; with another one, the same table."""
     committed = root / "datasets" / "agreement_templates" / "marvin_linzen" / "test.parquet"

@@ -391,7 +391,6 @@ def test_an_endpoint_that_is_not_there(hub, data, monkeypatch, capsys):
 # ---- reading back, in its own process --------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_what_was_pushed_is_read_back_by_a_stranger_with_empty_caches(
     hub, data, tmp_path, monkeypatch, capsys
 ):
@@ -406,7 +405,6 @@ def test_what_was_pushed_is_read_back_by_a_stranger_with_empty_caches(
     assert not (tmp_path / "cache").exists()
 
 
-@pytest.mark.slow
 def test_what_cannot_be_read_back_is_not_tagged(hub, data, monkeypatch, capsys):
     monkeypatch.setattr(publish, "read_back", READ_BACK)
     make_dataset(data / "tiny", V2)

@@ -70,7 +70,6 @@ def load(hub: LoopbackHub, home: Path, *names: str, **environment: str) -> list[
     return json.loads(ended.stdout.splitlines()[-1])
 
 
-@pytest.mark.slow
 def test_the_version_that_was_asked_for_or_an_error(hub, tmp_path):
     names = [f"{name}@release-{version}" for name in (METRIC, DATA) for version in "12"]
     absent = [f"{METRIC}@none", f"{DATA}@none", "org/none@v1"]

@@ -15,7 +15,7 @@ from loopback_hub import LoopbackHub
 
 ROOT = Path(__file__).resolve().parents[2]
 # One worker for all of this file: the Hub and the reader's home are made once.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hub_roundtrip")]
+pytestmark = pytest.mark.xdist_group("hub_roundtrip")
 MODELS = sorted(
     path.parent.name for path in (ROOT / "scorers/tse_scorers/bundled_models").glob("*/README.md")
 )

@@ -16,7 +16,6 @@ from tse_scorers.io.records import write_record
 from tse_scorers.io.result_row import ResultRow
 
 pytest.importorskip("starlette", reason="needs the extra explore (pip install -e '.[explore]')")
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 
 

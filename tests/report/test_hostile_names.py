@@ -215,7 +215,7 @@ def test_a_run_over_hostile_data_stays_in_its_folder(tmp_path):
     data, out = tmp_path / "=1+1 ..owned.parquet", tmp_path / "out"
     pairs.to_parquet(data)
     before = files_outside(out)
-    tse_scorers.run("tiny-causal", dataset=str(data), out=out)
+    tse_scorers.run("tiny-causal", data=str(data), out=out)
     assert files_outside(out) == before
     assert {row["group"] for row in read_results(out)["results"]} >= set(named.values())
     page = Page((out / "report.html").read_text(encoding="utf-8"))

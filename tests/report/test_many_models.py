@@ -63,6 +63,65 @@ def test_scores_that_say_nothing_carry_badges(eight):
     assert all(set(cell.badges) == {"all ties", "few items", "few units"} for cell in cells)
 
 
+def _lines_of(scores, measure="TSE", **more):
+    """Headline numbers of systems: (score, half the width of its interval) by name."""
+    about = {
+        "suite": "Agreement", "suite_name": "agreement", "config": "x", "measure": measure, "n": 100.0,
+        "n_excluded": 0.0, "n_ties": 0.0, "n_units": 50.0, "n_units_effective": 50.0, "reliable": True,
+        "over_lemmas": False, "chance": 0.5,
+    }  # fmt: skip
+    lines = [
+        about
+        | more
+        | {"system": name, "score": own, "ci_low": own - half, "ci_high": own + half, "text": f"{own}"}
+        for name, (own, half) in scores.items()
+    ]
+    return pd.DataFrame(lines)
+
+
+def test_a_warning_is_shown_once_and_not_at_each_score():
+    """27 to 64 red badges said the same of whole columns and models."""
+    few = _lines_of({"a": (0.5, 0.1), "b": (0.6, 0.1)}, reliable=False)
+    board = leaderboard(pd.concat([few, _lines_of({"a": (0.5, 0.1), "b": (0.6, 0.1)}, "EW")]), {})
+    (notice,) = board.notices
+    assert notice.about == "TSE of all models" and list(board.column_marks) == ["a", ""]
+    assert not any(cell.marks for cells in board.rows.values() for cell in cells)
+    assert list(board.rows) == ["b", "a"], "sorted by the first column whose intervals can be used"
+    board = leaderboard(few.iloc[:1], {})
+    assert board.notices[0].about == "TSE of a" and board.rows["a"][0].marks == "a"
+
+
+def test_models_on_the_same_part_of_the_data_compare():
+    """Three models on the same 12 pairs were called not comparable with each other."""
+    lines = _lines_of({"a": (0.5, 0.01), "b": (0.6, 0.01), "c": (0.7, 0.01)})
+    part = {"recipe": {"partial": True, "partial_reasons": ["--limit 12"]}}
+    signatures = {(name, "agreement", "x"): part for name in "abc"}
+    board = leaderboard(lines, signatures)
+    assert not board.notices and board.rows["c"][0].best
+    board = leaderboard(lines, signatures | {("c", "agreement", "x"): {}})
+    assert board.notices[0].about == "TSE of c" and board.rows["b"][0].best and not board.rows["c"][0].best
+
+
+def test_a_sentence_ranks_what_intervals_rank():
+    """'Highest TSE: 12 systems alike' was called a finding."""
+    measures = {"agreement": all_measures()["agreement"]}
+    rows = pd.DataFrame(
+        columns=["suite", "level", "value", "system", "config", *measures["agreement"][1].where]
+    )
+
+    def said(lines):
+        return observations(lines, rows, measures, {})[0].sentences[0]
+
+    wide = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2)})
+    assert said(wide) == "No model is better by the 95 % intervals of TSE, from 0.6 (b) to 0.5 (a)."
+    narrow = _lines_of({"a": (0.5, 0.01), "b": (0.6, 0.02), "c": (0.59, 0.02)}, "EW")
+    assert said(pd.concat([wide, narrow])) == (
+        "b has the highest EW, 0.6; by the 95 % intervals it is above 1 of 2 other models, not above c."
+    )
+    assert said(narrow.iloc[:2]) == "b has the highest EW, 0.6; no other 95 % interval reaches it."
+    assert said(narrow.iloc[:1]) == "a: EW 0.5."
+
+
 @pytest.mark.parametrize(("n_units", "badges"), [(3.0, {"few units"}), (4.0, set())])
 def test_of_files_that_do_not_say_what_is_reliable_the_units_are_counted(eight, n_units, badges):
     """Older files lack the column, which says nothing against their scores."""
@@ -85,9 +144,10 @@ def test_sentences_state_what_the_rows_hold():
     )  # fmt: skip
     no_lines = pd.DataFrame(columns=["suite_name", "score", "suite", "measure"])
     measures = {"agreement": all_measures()["agreement"]}
-    assert observations(no_lines, rows, measures, {"agreement": ""}) == [
-        "Largest gap between TSE and EW: m in “Hard” (80.0 against 50.0 %).",
-        "Weakest group by TSE: “Hard” (80.0 %).",
+    (answer,) = observations(no_lines, rows, measures, {"agreement": ""})
+    assert answer.sentences == [
+        "Largest gap between TSE and EW: m in “Hard” (0.80 against 0.50).",
+        "Lowest TSE of 2 groups: “Hard” (0.80).",
     ]
 
 
@@ -110,8 +170,8 @@ def test_nothing_is_ranked_by_a_score_over_too_few_units(eight):
         ]
     )  # fmt: skip
     measures = {"agreement": all_measures()["agreement"]}
-    said = observations(lines.iloc[:0], rows, measures, {"agreement": ""})
-    assert len(said) == 2 and not any("Rare" in sentence for sentence in said)
+    (answer,) = observations(lines.iloc[:0], rows, measures, {"agreement": ""})
+    assert len(answer.sentences) == 2 and not any("Rare" in sentence for sentence in answer.sentences)
 
 
 def test_no_group_is_the_weakest_where_all_have_the_same_score():
@@ -132,11 +192,11 @@ def test_no_group_is_the_weakest_where_all_have_the_same_score():
     no_lines = pd.DataFrame(columns=["suite_name", "score", "suite", "measure"])
     tse = [measure for measure in all_measures()["agreement"] if measure.label == "TSE"]
     tse = [replace(measure, where={"metric": "tse"}) for measure in tse]
-    assert observations(no_lines, rows, {"agreement": tse}, {"agreement": ""}) == []
+    (answer,) = observations(no_lines, rows, {"agreement": tse}, {"agreement": ""})
+    assert answer.sentences == []
     rows.loc[2, "score"] = 0.9
-    assert observations(no_lines, rows, {"agreement": tse}, {"agreement": ""}) == [
-        "Weakest group by TSE: “Hard” (90.0 %)."
-    ]
+    (answer,) = observations(no_lines, rows, {"agreement": tse}, {"agreement": ""})
+    assert answer.sentences == ["Lowest TSE of 2 groups: “Hard” (0.90)."]
 
 
 def test_no_sentence_calls_a_part_of_the_data_the_best(eight):
@@ -148,9 +208,10 @@ def test_no_sentence_calls_a_part_of_the_data_the_best(eight):
     kept = usable(lines, runs.signatures)
     assert MODELS[0] not in set(kept["system"]) and MODELS[2] in set(kept["system"])
     rows, measures = runs.suite("agreement"), {"agreement": all_measures()["agreement"]}
-    of_all, of_usable = (observations(each, rows, measures, {"agreement": ""})[-1] for each in (lines, kept))
-    assert of_all.startswith(f"Highest TSE: {MODELS[0]} ") and of_usable.startswith("Highest TSE: ")
-    assert f" {MODELS[0]} " not in of_usable
+    of_all, of_usable = (
+        observations(each, rows, measures, {"agreement": ""})[0].sentences[0] for each in (lines, kept)
+    )
+    assert of_all.startswith(f"{MODELS[0]} has the highest TSE, 1.00 ") and f"{MODELS[0]} " not in of_usable
 
 
 @pytest.mark.parametrize("n", [8, 24, 154])

@@ -148,7 +148,7 @@ def test_the_note_says_why_no_score_has_an_interval():
 def test_the_ends_of_an_interval_near_100_are_not_rounded_to_a_false_one():
     """>99.9 stood beside the interval 99.9–99.9, whose upper end is below the score."""
     line = {
-        "suite": "blimp", "suite_name": "blimp", "config": "all", "measure": "accuracy", "score": 0.9998, "n": 5000.0,
+        "suite": "blimp", "suite_name": "blimp", "config": "all", "measure": "accuracy %", "score": 0.9998, "n": 5000.0,
         "n_excluded": 0.0, "n_ties": 0.0, "n_units": 67.0, "n_units_effective": 67.0, "reliable": True,
         "over_lemmas": False, "chance": 0.5,
     }  # fmt: skip

@@ -29,9 +29,9 @@ def folders(tmp_path_factory):
     """One folder with both models, and one folder for each."""
     folder = tmp_path_factory.mktemp("jobs")
     pairs = save(AGREEMENT, folder / "own.csv")  # no lemma is inside some cut-offs: their scores are NaN
-    run(["tiny-causal", "tiny-masked"], dataset=pairs, out=folder / "both", report=False)
+    run(["tiny-causal", "tiny-masked"], data=pairs, out=folder / "both", report=False)
     for model in ("tiny-causal", "tiny-masked"):
-        run(model, dataset=pairs, out=folder / model, report=False)
+        run(model, data=pairs, out=folder / model, report=False)
     return folder
 
 

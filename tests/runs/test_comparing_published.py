@@ -53,7 +53,7 @@ def test_published_scores_are_compared_like_models(scored):
     run(
         files,
         suite="blimp",
-        source=str(folder / "pairs.jsonl"),
+        data=str(folder / "pairs.jsonl"),
         methods=["full"],
         out=folder / "run",
         report=False,

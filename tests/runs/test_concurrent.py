@@ -20,7 +20,7 @@ N = 6
 
 def run(model: str, out: str) -> int:
     """Be the command; return its exit code."""
-    options = ["--device", "cpu", "--dataset", "pairs.csv", "--out", out]
+    options = ["--device", "cpu", "--data", "pairs.csv", "--out", out]
     return CliRunner().invoke(app, ["run", "--model", model, *options]).exit_code
 
 

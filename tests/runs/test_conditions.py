@@ -42,7 +42,7 @@ def two_by_two(tmp_path_factory):
     tse_scorers.run(
         "tiny-lstm",
         suite="blimp",
-        source=folder / "mine.csv",
+        data=folder / "mine.csv",
         out=folder / "run",
         report=False,
         methods=["full"],
@@ -55,7 +55,7 @@ def test_a_model_without_the_column_is_not_left_out_in_silence(two_by_two, tmp_p
     run, _ = two_by_two
     table = pd.read_csv(run.parent / "mine.csv").drop(columns="attractor")
     table.to_csv(tmp_path / "mine.csv", index=False)
-    earlier = {"suite": "blimp", "source": tmp_path / "mine.csv", "methods": ["full"], "report": False}
+    earlier = {"suite": "blimp", "data": tmp_path / "mine.csv", "methods": ["full"], "report": False}
     tse_scorers.run("tiny-causal", out=tmp_path / "run", **earlier)
     with pytest.raises(
         ValueError, match=r"tiny-causal on blimp \(mine\) lack the column 'attractor'.*tiny-lstm"
@@ -169,7 +169,7 @@ def test_items_without_a_value_of_the_factor_are_counted(two_by_two, tmp_path):
     tse_scorers.run(
         "tiny-lstm",
         suite="blimp",
-        source=tmp_path / "mine.csv",
+        data=tmp_path / "mine.csv",
         out=run,
         report=False,
         methods=["full"],

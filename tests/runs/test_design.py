@@ -31,7 +31,7 @@ def run(tmp_path_factory):
     pairs = pd.DataFrame([{"good": f"The {n} {v}.", "UID": v} for v in verbs for n in nouns])
     pairs["sentence_good"], pairs["sentence_bad"] = pairs["good"], pairs["good"].str.replace("s.", ".")
     pairs.assign(linguistics_term="x", field="y").to_json(out / "p.jsonl", orient="records", lines=True)
-    tse_scorers.run(MODELS[:1], suite="blimp", source=out / "p.jsonl", methods=["full"], **common)
+    tse_scorers.run(MODELS[:1], suite="blimp", data=out / "p.jsonl", methods=["full"], **common)
     return out
 
 
@@ -181,9 +181,8 @@ def test_a_mixed_model_runs_on_the_table(exported):
     assert of_lemmas > of_nouns > 0  # lemmas differ more than nouns in these models
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="needs R with lme4 (r-base-core, r-cran-lme4)")
-@pytest.mark.parametrize("suite", ["agreement", "blimp", "german"])
+@pytest.mark.parametrize("suite", [pytest.param("agreement", marks=pytest.mark.slow), "blimp", "german"])
 def test_the_code_runs_in_r(exported, tmp_path, suite):
     """As it is written, but for the reader of the table: R of Linux distributions has no package arrow."""
     code = (exported / f"{suite}.R").read_text()

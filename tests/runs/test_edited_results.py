@@ -22,7 +22,7 @@ from tse_scorers.report.inputs import read_runs
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     pairs = save(AGREEMENT, folder / "own.csv")
-    run("tiny-causal", dataset=pairs, out=folder / "out", report=False)
+    run("tiny-causal", data=pairs, out=folder / "out", report=False)
     return folder / "out"
 
 

@@ -61,7 +61,7 @@ def loads(monkeypatch) -> list[str]:
 def tse(place: Path, command: str, *arguments, suites=("blimp",), report=False):
     """Run a command on the pairs of a place."""
     given = [word for suite in suites for word in ("--suite", suite)]
-    given += ["--source", str(place / "pairs.jsonl"), "--device", "cpu"] if suites == ("blimp",) else []
+    given += ["--data", str(place / "pairs.jsonl"), "--device", "cpu"] if suites == ("blimp",) else []
     given += [] if report or command != "run" else ["--no-report"]
     return CliRunner().invoke(app, [command, *map(str, arguments), *given], catch_exceptions=False)
 
@@ -122,7 +122,7 @@ def test_checkpoints_stand_in_the_order_of_training(place, tmp_path):
 
 def test_several_suites_load_a_model_once(place, loads, tmp_path):
     arguments = ("-m", place / "training" / "step3", "--out", tmp_path, "--limit", "1")
-    arguments += ("--source", f"blimp={place / 'pairs.jsonl'}", "--device", "cpu")
+    arguments += ("--data", f"blimp={place / 'pairs.jsonl'}", "--device", "cpu")
     assert tse(place, "run", *arguments, suites=("blimp", "german")).exit_code == 0
     assert len(loads) == 1
     assert {row["suite"] for row in read_results(tmp_path)["results"]} == {"blimp", "german"}
@@ -152,7 +152,6 @@ def _score(place: Path, step: str, out: Path) -> None:
     os._exit(tse(place, "run", "-m", place / "training" / step, "--out", out).exit_code)
 
 
-@pytest.mark.slow
 def test_six_runs_at_once_lose_nothing(place, tmp_path):
     """Of six models, four were in results.json."""
     write_checkpoints(tmp_path / "training", 6, write_data(tmp_path / "pairs.jsonl"))

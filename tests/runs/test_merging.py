@@ -34,7 +34,7 @@ def small(suite, folder):
     pairs = {"sentence_good": ["The author laughs.", "The pilot swims."]}
     pairs["sentence_bad"] = ["The author laugh.", "The pilot swim."]
     pd.DataFrame(pairs).assign(**labels).to_json(folder / "pairs.jsonl", orient="records", lines=True)
-    return make_suite(suite, source=folder / "pairs.jsonl")
+    return make_suite(suite, data=folder / "pairs.jsonl")
 
 
 def results(out):

@@ -168,6 +168,7 @@ def test_options_that_a_suite_does_not_have():
         make_suite("german", lemmas="released")
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_a_real_model_in_place_of_the_papers(tmp_path, smollm2):
     """SmolLM2 knows simple agreement as the paper's models do, and more of it than a coin everywhere."""

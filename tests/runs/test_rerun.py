@@ -151,8 +151,8 @@ def test_rows_that_are_only_in_one_run():
 
 def test_secrets_are_not_in_the_command(monkeypatch):
     secret = "hf_" + "abcdefgh" * 4
-    monkeypatch.setattr("sys.argv", ["/bin/tse", "run", "-m", secret, "--dataset", "https://me:pw@host/x"])
-    assert command_line() == ["tse", "run", "-m", "<secret>", "--dataset", "https://<secret>@host/x"]
+    monkeypatch.setattr("sys.argv", ["/bin/tse", "run", "-m", secret, "--data", "https://me:pw@host/x"])
+    assert command_line() == ["tse", "run", "-m", "<secret>", "--data", "https://<secret>@host/x"]
 
 
 def test_a_changed_copy_of_released_data_is_a_partial_run(tmp_path, root):
@@ -163,7 +163,7 @@ def test_a_changed_copy_of_released_data_is_a_partial_run(tmp_path, root):
     sentences.loc[0, "sentence"] = sentences.loc[0, "sentence"].replace("der", "die", 1)
     sentences.to_parquet(folder / "test.parquet")
     scorer = load_scorer("tiny-causal")
-    for options, reasons in (({}, []), ({"source": tmp_path, "config": "ours"}, ["not a released data set"])):
+    for options, reasons in (({}, []), ({"data": "ours", "source": tmp_path}, ["not a released data set"])):
         suite = make_suite("german", **options)
         assert partial_reasons(options, suite, None, suite.signature(scorer)) == reasons
 
@@ -285,18 +285,19 @@ def test_servers_and_keys_are_the_users_own(run, monkeypatch):
 @pytest.mark.parametrize(
     "option, value",
     [
-        ("source", "/usr"),
-        ("dataset", "{secret}"),
+        ("data", "/usr"),
+        ("data", "{secret}"),
         ("lemmas", "{secret}"),
         ("lemmas", "common:run, {secret}"),
         ("unigram", "{secret}"),
         ("linking", "slor:{secret}"),
         ("source", "{link}"),
-        ("source", "{linked}"),
+        ("data", "{link}"),
+        ("data", "{linked}"),
         ("config", "../.."),
         ("context", ["{secret}"]),
-        ("dataset", "missing.csv"),
-        ("dataset", "private@main"),
+        ("data", "missing.csv"),
+        ("data", "private@main"),
     ],
 )
 def test_only_files_in_folders_that_the_user_names_are_read(run, tmp_path, monkeypatch, option, value):
@@ -356,12 +357,12 @@ def test_options_that_cannot_be_used_are_refused_before_a_model_is_loaded(run, m
 
 def test_a_hash_is_not_shown_and_a_folder_has_a_limit(run, tmp_path, monkeypatch):
     (tmp_path / "pairs.csv").write_text("password\n")
-    source = {"option": "source", "path": str(tmp_path / "pairs.csv"), "sha256": "0" * 64}
-    results = results_of_others(run, suite_options={"source": source["path"]}, sources=[source])
+    source = {"option": "data", "path": str(tmp_path / "pairs.csv"), "sha256": "0" * 64}
+    results = results_of_others(run, suite_options={"data": source["path"]}, sources=[source])
     said = refused(results, "--files", str(tmp_path))
     assert "has changed since tiny-causal was scored on it" in said
     assert hashlib.sha256(b"password\n").hexdigest()[:12] not in said
-    results_of_others(run, suite_options={"source": str(tmp_path)})
+    results_of_others(run, suite_options={"data": str(tmp_path)})
     monkeypatch.setattr(limits, "SOURCE_FILES", 2)
     assert f"{tmp_path} holds more than 2 files" in refused(results, "--files", str(tmp_path))
 
@@ -373,6 +374,7 @@ def test_recipes_that_tse_run_did_not_write(run, changed):
     assert "is not one that `tse run` wrote" in refused(results_of_others(run, **changed))
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_a_run_of_a_real_model_made_again_is_equal_to_the_last_digit(tmp_path, smollm2):
     tse_scorers.run(str(smollm2), out=tmp_path / "run", limit=1, report=False, model_options=CPU)

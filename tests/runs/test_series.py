@@ -298,7 +298,7 @@ def test_published_curves_stand_behind_a_series_on_blimp(checkpoints, tmp_path, 
     data.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
     figures = []
     monkeypatch.setattr(page, "save", lambda picture, folder: figures.append(picture) or "<svg/>")
-    asked = ["--suite", "blimp", "--source", str(data), "--revisions", "step*", "--device", "cpu"]
+    asked = ["--suite", "blimp", "--data", str(data), "--revisions", "step*", "--device", "cpu"]
     done = CliRunner().invoke(app, ["run", "-m", str(checkpoints), *asked, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     (picture,) = [picture for picture in figures if picture.name.startswith("series_")]

@@ -1,6 +1,6 @@
 """Simulations of the tests and intervals: how often they err, what they find, how wide they are.
 
-    python tests/statistics/interval_simulations.py docs/concepts/statistics-simulations.md UPSTREAM
+    python tests/statistics/interval_simulations.py tests/statistics/simulations.md UPSTREAM
 
 A design has cells: items that share their units and strata. Each system has effects of units of its own, drawn anew for
 each data set, as another set of verbs, nouns, lemmas, words or templates would have other ones; the items of a cell are
@@ -407,7 +407,7 @@ def designs_of_pairs(upstream: Path, limit: int | None = None) -> Iterator[tuple
         pairs = (
             load(upstream / "blimp" / "data", limit=limit)
             if name == "BLiMP"
-            else load_set(PairSetOptions(dataset=name, source=upstream / name, limit=limit), None).pairs
+            else load_set(PairSetOptions(data=name, source=upstream / name, limit=limit), None).pairs
         )
         for group in grouped(with_units(pairs).assign(score=1.0)):
             yield name, group.level, group.name, Design.of(group.units)
@@ -491,7 +491,7 @@ def agreement_groups() -> Iterator[Groups]:
     languages = ("german", "french", "russian", "hebrew")
     for name in ("marvin_linzen", *(f"clams_{language}" for language in languages)):
         for limit in (None, 20):
-            pairs = make_suite("agreement", dataset=name, limit=limit)._pairs
+            pairs = make_suite("agreement", data=name, limit=limit)._pairs
             pairs = pairs.assign(context_id=pairs["prefix"])
             pairs = with_pair_units(pairs, pairs)
             contexts = with_units(pairs.drop_duplicates(["prefix", "number"]))
@@ -989,7 +989,7 @@ def page(
 
 
 PARAGRAPH = f"""\
-Made by `python tests/statistics/interval_simulations.py docs/concepts/statistics-simulations.md UPSTREAM`, where
+Made by `python tests/statistics/interval_simulations.py tests/statistics/simulations.md UPSTREAM`, where
 UPSTREAM holds local copies of BLiMP and other sets: {N:,} data sets per row and column, seed {SEED}. Shares are in %.
 
 - *Effects*: standard deviations of each kind of unit, in logits, drawn anew for each data set and system.

@@ -123,6 +123,17 @@ def test_components_with_missing_cells_are_found_again():
     assert np.mean(found, axis=0) == pytest.approx([0.09, 0.04, 0.25], rel=0.08)
 
 
+def test_no_component_is_negative_where_cells_are_missing():
+    """Without interaction, the method of moments puts its variance below 0, which is no variance: it is 0 then."""
+    cluster, lemma = np.repeat(np.arange(4), 4), np.tile(np.arange(4), 4)
+    there = ~np.isin(np.arange(16), (0, 5))
+    random = np.random.default_rng(1)
+    values = (random.normal(size=4)[cluster] + random.normal(size=4)[lemma])[there]
+    units = Units(cluster[there].astype(str), "nouns", lemma[there].astype(str))
+    found = components_of_items(values, units, clustered_mean(values, units))
+    assert found.clusters > 0 and found.lemmas > 0 and found.cells == 0
+
+
 def test_components_of_items_equal_those_of_cells():
     random = np.random.default_rng(4)
     values = random.normal(size=(12, 9, 5)) + random.normal(size=(12, 1, 1))

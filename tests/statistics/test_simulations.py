@@ -34,8 +34,8 @@ UPSTREAM_NEEDED = "Minimal pairs"
 
 @pytest.fixture(scope="module")
 def documented(root):
-    """The lines of the page of the documentation, which must hold what is simulated here."""
-    path = root / "docs" / "concepts" / "statistics-simulations.md"
+    """The lines of `simulations.md`, which must hold what is simulated here."""
+    path = root / "tests" / "statistics" / "simulations.md"
     return path.read_text(encoding="utf-8").splitlines()
 
 

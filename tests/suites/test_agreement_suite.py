@@ -262,7 +262,7 @@ def write_pairs(folder):
     path = folder / "pairs.parquet"
     PAIRS.to_parquet(path)
     LEMMAS.to_csv(folder / "lemmas.csv", index=False)
-    return make_suite("agreement", dataset=str(path), lemmas=str(folder / "lemmas.csv"))
+    return make_suite("agreement", data=str(path), lemmas=str(folder / "lemmas.csv"))
 
 
 def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
@@ -379,7 +379,7 @@ def test_what_is_scored_is_not_scored_again_unless_something_changes(tmp_path):
         assert not counted
         LEMMAS.iloc[:4].to_csv(tmp_path / "fewer.csv", index=False)
         other = make_suite(
-            "agreement", dataset=str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "fewer.csv")
+            "agreement", data=str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "fewer.csv")
         )
         fewer = Run(other, tmp_path / "out", overwrite=True).add(scorer)
         assert counted and overall(fewer) != overall(first)
@@ -435,7 +435,7 @@ def test_merged_shards_number_their_contexts_alike_in_every_table(tmp_path):
     pd.DataFrame(pairs).to_parquet(tmp_path / "pairs.parquet")
     for number in (1, 2):
         suite = make_suite(
-            "agreement", dataset=str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "lemmas.csv")
+            "agreement", data=str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "lemmas.csv")
         )
         Run(suite, tmp_path / str(number), shard=(number, 2)).add(scorer)
     merge([tmp_path / "1", tmp_path / "2"], tmp_path / "out")

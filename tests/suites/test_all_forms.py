@@ -197,7 +197,7 @@ def runs(tmp_path_factory):
     ):
         suite = make_suite(
             "agreement",
-            dataset=folder / "pairs.csv",
+            data=folder / "pairs.csv",
             lemmas=str(folder / "lemmas.csv"),
             allow_unverified=True,
             **options,
@@ -243,7 +243,7 @@ def test_scores_over_common_lemmas_are_those_of_a_run_over_them(runs, tmp_path):
     rows = common_lemmas([runs / "all", runs / "few"])
     common = make_suite(
         "agreement",
-        dataset=runs / "pairs.csv",
+        data=runs / "pairs.csv",
         lemmas=f"common:{runs / 'all'},{runs / 'few'}",
         allow_unverified=True,
         forms="all",
@@ -285,9 +285,9 @@ def test_ngram_models_are_scored_by_whole_words(runs, tmp_path):
     for order in (1, 2):
         scorer = LaplaceNgramScorer(order=order, name=f"{order}-gram").train(text)
         with pytest.raises(ValueError, match="With --forms all it can score words at the gap"):
-            make_suite("agreement", dataset=runs / "pairs.csv", **own).check_scorer(scorer)
+            make_suite("agreement", data=runs / "pairs.csv", **own).check_scorer(scorer)
         out = tmp_path / f"{order}-gram"
-        Run(make_suite("agreement", dataset=runs / "pairs.csv", forms="all", **own), out).add(scorer)
+        Run(make_suite("agreement", data=runs / "pairs.csv", forms="all", **own), out).add(scorer)
         ew = rows_of(out).query("metric == 'ew' and group == 'all' and cutoff == 1").iloc[0]
         right = [
             scorer.continuation_logprobs([row["prefix"]] * 2, list(pair)) @ [1, -1] > 0
@@ -309,7 +309,7 @@ def test_a_comparison_over_common_lemmas_is_a_list_of_rows_over_the_lemmas_of_al
     LEMMAS[3:8].to_csv(tmp_path / "lemmas.csv", index=False)
     suite = make_suite(
         "agreement",
-        dataset=runs / "pairs.csv",
+        data=runs / "pairs.csv",
         lemmas=str(tmp_path / "lemmas.csv"),
         allow_unverified=True,
         forms="all",
@@ -458,7 +458,7 @@ def test_training_evaluations_can_score_all_forms(runs):
     model, tokenizer = tiny_model("causal", "gpt2")
     suite = make_suite(
         "agreement",
-        dataset=runs / "pairs.csv",
+        data=runs / "pairs.csv",
         lemmas=str(runs / "lemmas.csv"),
         allow_unverified=True,
         forms="all",

@@ -57,30 +57,30 @@ def lines(suite):
 @faults(REFUSED_AGREEMENT)
 def test_agreement_pairs_are_refused(tmp_path, change, said):
     with pytest.raises(ValueError, match=said):
-        make_suite("agreement", dataset=str(save(change(AGREEMENT.copy()), tmp_path / "own.csv")))
+        make_suite("agreement", data=str(save(change(AGREEMENT.copy()), tmp_path / "own.csv")))
 
 
 @faults(SAID_AGREEMENT)
 def test_of_agreement_pairs_it_is_said(tmp_path, change, said):
-    suite = make_suite("agreement", dataset=str(save(change(AGREEMENT.copy()), tmp_path / "own.jsonl")))
+    suite = make_suite("agreement", data=str(save(change(AGREEMENT.copy()), tmp_path / "own.jsonl")))
     assert any(pd.Series([line]).str.contains(said).all() for line in lines(suite)), lines(suite)
 
 
 @faults(REFUSED_PAIRS)
 def test_minimal_pairs_are_refused(tmp_path, change, said):
     with pytest.raises(ValueError, match=said):
-        make_suite("blimp", source=save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
+        make_suite("blimp", data=save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
 
 
 @faults(SAID_PAIRS)
 def test_of_minimal_pairs_it_is_said(tmp_path, change, said):
-    suite = make_suite("blimp", source=save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
+    suite = make_suite("blimp", data=save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
     assert any(pd.Series([line]).str.contains(said).all() for line in lines(suite)), lines(suite)
 
 
 @faults(REFUSED_PUBLISHED)
 def test_published_scores_are_refused(tmp_path, change, said):
-    suite = make_suite("blimp", source=save(PAIRS.assign(pairID=[0, 1, 0]), tmp_path / "own.jsonl"))
+    suite = make_suite("blimp", data=save(PAIRS.assign(pairID=[0, 1, 0]), tmp_path / "own.jsonl"))
     with pytest.raises(ValueError, match=said):
         suite.score(
             load_published(save(change(PUBLISHED.copy()), tmp_path / "scores.csv")), lambda done, total: None
@@ -108,9 +108,9 @@ def test_columns_of_the_output_are_reserved(tmp_path, by, columns):
 
 
 def test_of_right_tables_nothing_is_said(tmp_path):
-    assert lines(make_suite("agreement", dataset=str(save(AGREEMENT, tmp_path / "own.csv")))) == []
-    assert lines(make_suite("blimp", source=save(PAIRS.drop(columns="item"), tmp_path / "own.jsonl"))) == []
-    (line,) = lines(make_suite("blimp", source=save(PAIRS, tmp_path / "items.jsonl")))
+    assert lines(make_suite("agreement", data=str(save(AGREEMENT, tmp_path / "own.csv")))) == []
+    assert lines(make_suite("blimp", data=save(PAIRS.drop(columns="item"), tmp_path / "own.jsonl"))) == []
+    (line,) = lines(make_suite("blimp", data=save(PAIRS, tmp_path / "items.jsonl")))
     assert line.startswith(f"items that occur in several of the {len(PAIRS)} rows (column item)")
 
 
@@ -124,15 +124,15 @@ def test_of_the_shipped_data_nothing_is_said():
 def test_flawed_pairs_of_blimp_are_counted(upstream):
     """Seven pairs are two identical sentences; BLiMP's authors were told of the others, 23 in the first paradigm."""
     source = upstream / "blimp"
-    identical, determiners, ellipsis = lines(make_suite("blimp", source=source))
+    identical, determiners, ellipsis = lines(make_suite("blimp", data=source))
     assert identical.startswith("pairs of two identical sentences: 7 ")
     assert "before a noun in the acceptable sentence: 106 " in determiners and "blimp/issues/3" in determiners
     assert "before a noun in both sentences: 55 " in ellipsis
     (first, *_) = lines(
-        make_suite("blimp", source=source, groups=["determiner_noun_agreement_with_adjective_1"])
+        make_suite("blimp", data=source, groups=["determiner_noun_agreement_with_adjective_1"])
     )
     assert ": 23 (the first: row 38, 'Tonya helps these out in the open doctors.')" in first
-    without = make_suite("blimp", source=source, without_flawed=True)
+    without = make_suite("blimp", data=source, without_flawed=True)
     assert without.n_items == 67_000 - 168
     (line,) = lines(without)
     assert (
@@ -143,45 +143,41 @@ def test_flawed_pairs_of_blimp_are_counted(upstream):
 
 def test_unverified_numbers_are_allowed_and_counted(tmp_path):
     path = str(save(other_language(AGREEMENT), tmp_path / "own.csv"))
-    allowed = make_suite("agreement", dataset=path, allow_unverified=True)
+    allowed = make_suite("agreement", data=path, allow_unverified=True)
     assert lines(allowed)[0].startswith("pairs whose verbs are not in the lemma list: 4 ")
     own_list = pd.DataFrame({"singular": ["laughsar", "isar"], "plural": ["laughor", "areor"]})
-    listed = make_suite("agreement", dataset=path, lemmas=str(save(own_list, tmp_path / "list.csv")))
+    listed = make_suite("agreement", data=path, lemmas=str(save(own_list, tmp_path / "list.csv")))
     assert lines(listed)[0].startswith("pairs whose verbs are not in the lemma list: 2 ")
 
 
 def test_english_pairs_are_verified_beside_a_list_of_other_verbs(tmp_path):
     """Where the list of --lemmas has other verbs, a pair whose two forms are an English lemma is known."""
     others = str(save(pd.DataFrame({"singular": ["eats"], "plural": ["eat"]}), tmp_path / "list.csv"))
-    suite = make_suite("agreement", dataset=str(save(AGREEMENT, tmp_path / "own.csv")), lemmas=others)
+    suite = make_suite("agreement", data=str(save(AGREEMENT, tmp_path / "own.csv")), lemmas=others)
     assert [line.split(":")[0] for line in lines(suite)] == [
         "groups with no verb of their own in the lemma list"
     ]
     with pytest.raises(ValueError, match="contradicts the verbs in 4 of 4 rows"):
-        make_suite(
-            "agreement", dataset=str(save(swap_numbers(AGREEMENT), tmp_path / "bad.csv")), lemmas=others
-        )
+        make_suite("agreement", data=str(save(swap_numbers(AGREEMENT), tmp_path / "bad.csv")), lemmas=others)
 
 
 def test_a_form_of_another_language_is_not_taken_for_an_english_one(tmp_path):
     """Spanish *come* (eats) is spelled as an English plural."""
     spanish = AGREEMENT.iloc[:1].assign(verb_correct="come", verb_incorrect="comen")
     listed = str(save(pd.DataFrame({"singular": ["come"], "plural": ["comen"]}), tmp_path / "list.csv"))
-    assert (
-        lines(make_suite("agreement", dataset=str(save(spanish, tmp_path / "own.csv")), lemmas=listed)) == []
-    )
+    assert lines(make_suite("agreement", data=str(save(spanish, tmp_path / "own.csv")), lemmas=listed)) == []
 
 
 def test_a_contradiction_is_refused_whatever_is_allowed(tmp_path):
     path = str(save(swap_numbers(AGREEMENT), tmp_path / "own.csv"))
     with pytest.raises(ValueError, match="contradicts"):
-        make_suite("agreement", dataset=path, allow_unverified=True)
+        make_suite("agreement", data=path, allow_unverified=True)
 
 
 def test_the_permission_is_not_part_of_the_signature(tmp_path):
     path, scorer = str(save(AGREEMENT, tmp_path / "own.csv")), load_scorer("tiny-causal")
     first, second = (
-        make_suite("agreement", dataset=path, allow_unverified=allowed).signature(scorer)
+        make_suite("agreement", data=path, allow_unverified=allowed).signature(scorer)
         for allowed in (False, True)
     )
     assert first == second
@@ -211,7 +207,7 @@ def test_every_flipped_number_is_found(chosen, data):
 def test_own_columns_of_agreement_pairs_come_out(tmp_path):
     save(AGREEMENT.assign(frequency=[0.5, 0.25, None, 2.0]), tmp_path / "own.csv")
     out = tmp_path / "out"
-    run("tiny-causal", dataset=str(tmp_path / "own.csv"), out=out, report=False)
+    run("tiny-causal", data=str(tmp_path / "own.csv"), out=out, report=False)
     pairs = pq.read_table(table_path(out, "pairs")).to_pandas()
     assert pairs["pair_id"].tolist() == pairs["item"].tolist() == [11, 12, 13, 14]
     assert pairs["condition"].tolist() == ["a", "b", "a", "b"]
@@ -223,7 +219,7 @@ def test_a_context_has_the_columns_that_all_its_pairs_agree_in(tmp_path):
         [AGREEMENT.iloc[:1].assign(verb_correct="likes", verb_incorrect="like", item=20), AGREEMENT]
     )
     save(two, tmp_path / "own.csv")
-    run("tiny-causal", dataset=str(tmp_path / "own.csv"), out=tmp_path, report=False)
+    run("tiny-causal", data=str(tmp_path / "own.csv"), out=tmp_path, report=False)
     contexts = pq.read_table(table_path(tmp_path, "contexts"))
     assert contexts["item"].to_pylist() == [None, 12, 13, 14]
     assert contexts["condition"].to_pylist() == ["a", "b", "a", "b"]
@@ -233,7 +229,7 @@ def test_a_context_has_the_columns_that_all_its_pairs_agree_in(tmp_path):
 def test_own_columns_have_one_type_in_every_shard(tmp_path, suite):
     own = AGREEMENT if suite == "agreement" else PAIRS
     path = save(own.assign(note=[None] * (len(own) - 1) + ["x"], n=range(len(own))), tmp_path / "own.jsonl")
-    option = {"dataset": str(path)} if suite == "agreement" else {"source": path}
+    option = {"data": str(path)} if suite == "agreement" else {"data": path}
     scorer, schemas = load_scorer("tiny-causal"), []
     for number in (1, 2, 3, 9):
         part = make_suite(suite, **option)
@@ -246,7 +242,7 @@ def test_own_columns_have_one_type_in_every_shard(tmp_path, suite):
 
 def test_own_columns_of_minimal_pairs_come_out(tmp_path):
     path = save(PAIRS, tmp_path / "own.jsonl")
-    run("tiny-causal", suite="blimp", source=path, out=tmp_path / "out", report=False)
+    run("tiny-causal", suite="blimp", data=path, out=tmp_path / "out", report=False)
     scores = table_path(tmp_path / "out")
     found = pq.read_table(scores).to_pandas()
     assert found["pair_id"].tolist() == found["item"].tolist() == [5, 6, 5]
@@ -256,7 +252,7 @@ def test_own_columns_of_minimal_pairs_come_out(tmp_path):
 def test_other_own_columns_are_scored_anew(tmp_path):
     scorer = load_scorer("tiny-causal")
     first, second = (
-        make_suite("agreement", dataset=str(save(table, tmp_path / "own.csv"))).signature(scorer)
+        make_suite("agreement", data=str(save(table, tmp_path / "own.csv"))).signature(scorer)
         for table in (AGREEMENT, AGREEMENT.assign(condition="c"))
     )
     assert {key for key in first if first[key] != second[key]} == {"own_columns"}
@@ -273,7 +269,7 @@ def test_shipped_data_has_the_columns_and_the_signature_that_it_had():
 def test_what_is_remarkable_is_warned_about_in_python(tmp_path):
     path = save(PAIRS.assign(sentence_bad=PAIRS["sentence_good"]), tmp_path / "own.jsonl")
     with pytest.warns(DataWarning, match="two identical sentences: 3 "):
-        run("tiny-causal", suite="blimp", source=path, out=tmp_path / "out", report=False)
+        run("tiny-causal", suite="blimp", data=path, out=tmp_path / "out", report=False)
 
 
 def test_an_ngram_model_is_refused_before_another_model_runs(tmp_path):
@@ -404,7 +400,7 @@ def test_a_wrong_answer_of_a_scorer_is_refused(tmp_path, change, said, suite):
     def ask():
         if suite is None:
             return scoring.score(Wrong(), pd.DataFrame({"sentence": [f"It rains {n}." for n in range(4)]}))
-        option = {"source": save(PAIRS[:2], tmp_path / "own.jsonl")} if suite == "blimp" else {"limit": 1}
+        option = {"data": save(PAIRS[:2], tmp_path / "own.jsonl")} if suite == "blimp" else {"limit": 1}
         return run(Wrong(), suite=suite, out=tmp_path / "out", report=False, **option)
 
     with pytest.raises((ValueError, TypeError), match=r"Wrong\.sentence_logprobs") as raised:
@@ -450,9 +446,9 @@ def test_words_that_a_model_does_not_know_are_named_in_every_command(model, tmp_
     (tmp_path / "pairs.csv").write_text(sentences, encoding="utf-8")
     (tmp_path / "texts.txt").write_text(f"The {odd} laughs.\nThe author laughs.\n", encoding="utf-8")
     commands = (
-        f"run --dataset {tmp_path}/ag.csv --out {tmp_path}/ag",
-        f"estimate --dataset {tmp_path}/ag.csv",
-        f"run --suite blimp --source {tmp_path}/pairs.csv --out {tmp_path}/pairs",
+        f"run --data {tmp_path}/ag.csv --out {tmp_path}/ag",
+        f"estimate --data {tmp_path}/ag.csv",
+        f"run --suite blimp --data {tmp_path}/pairs.csv --out {tmp_path}/pairs",
         f"score {tmp_path}/texts.txt --out {tmp_path}/scored.csv",
     )
     for command in commands:
@@ -463,7 +459,7 @@ def test_words_that_a_model_does_not_know_are_named_in_every_command(model, tmp_
         assert done.exit_code == 0, done.output
         assert sum("does not know" in str(each.message) for each in said) == 1
     with pytest.warns(UserWarning, match=f"'{odd}'"):
-        run(model, suite="blimp", source=tmp_path / "pairs.csv", out=tmp_path / "python", report=False)
+        run(model, suite="blimp", data=tmp_path / "pairs.csv", out=tmp_path / "python", report=False)
 
 
 def test_undecidable_contexts_are_found_over_all_groups(tmp_path):
@@ -476,9 +472,7 @@ def test_undecidable_contexts_are_found_over_all_groups(tmp_path):
     ]
     header = "table_row,number,prefix,suffix,verb_correct,verb_incorrect"
     (tmp_path / "ag.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
-    found = [
-        str(finding) for finding in findings_of(make_suite("agreement", dataset=str(tmp_path / "ag.csv")))
-    ]
+    found = [str(finding) for finding in findings_of(make_suite("agreement", data=str(tmp_path / "ag.csv")))]
     where = "in the groups 'subject f', 'subject m'"
     for said in (
         f"prefixes that occur with both numbers {where}: 2 (the first: 'The sheep'). A causal model sees only",
@@ -494,7 +488,7 @@ def test_sentences_that_differ_only_in_their_normal_form_are_named(tmp_path):
         "UID,linguistics_term,field,sentence_good,sentence_bad\n" + ",".join(["a", "b", "c", *texts]) + "\n",
         encoding="utf-8",
     )
-    lines = [str(finding) for finding in findings_of(make_suite("blimp", source=tmp_path / "pairs.csv"))]
+    lines = [str(finding) for finding in findings_of(make_suite("blimp", data=tmp_path / "pairs.csv"))]
     assert any(
         "two sentences differ only in their Unicode normal form: 1 (the first: row 1" in line
         for line in lines

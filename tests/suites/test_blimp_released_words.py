@@ -60,6 +60,7 @@ def test_derived_words_would_differ_as_the_documentation_says(released, method):
 
 
 @pytest.mark.real
+@pytest.mark.slow
 @pytest.mark.upstream
 @pytest.mark.parametrize(
     ("start_token", "by_release", "by_guess"),

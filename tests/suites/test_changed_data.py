@@ -21,7 +21,6 @@ TABLES = {
     "regions": REGIONS.assign(region=["s", "p", "v", "s", "v"], note=["a", "b", "c", "d", "e"]),
     "german": GERMAN,
 }
-OPTION = {"agreement": "dataset", "blimp": "source", "regions": "source", "german": "source"}
 ANOTHER = {"item": 98, "pair_id": 97, "pairID": 99, "region_number": 5, "one_prefix_method": False}
 ANOTHER |= {"suffix": " another.", "sentence_good": "The author smiles."}
 """Another value of a column; "another." for all others."""
@@ -32,7 +31,7 @@ COLUMNS = [(suite, column) for suite, table in TABLES.items() for column in tabl
 
 def signature(suite, table, path):
     save(table.reset_index(drop=True), path)
-    return make_suite(suite, **{OPTION[suite]: path}).signature(SCORER)
+    return make_suite(suite, data=path).signature(SCORER)
 
 
 SCORER = load_scorer("tiny-causal")
@@ -64,13 +63,13 @@ def test_labels_and_parts_of_pairs_in_context_are_scored_anew(tmp_path):
         pairs.assign(pairID=range(len(pairs))),
     ):
         path = save(changed, tmp_path / "own.jsonl")
-        suite = make_suite("in_context", source=path, context=["matched"], context_lengths="0,1")
+        suite = make_suite("in_context", data=path, context=["matched"], context_lengths="0,1")
         found.add(str(suite.signature(SCORER)))
     assert len(found) == 4
 
 
 def run(path, out, *options):
-    command = ["run", "--model", "tiny-causal", "--dataset", str(path), "--out", str(out), *options]
+    command = ["run", "--model", "tiny-causal", "--data", str(path), "--out", str(out), *options]
     return CliRunner().invoke(app, command)
 
 

@@ -58,7 +58,7 @@ def results(suite, scorer, out):
 
 
 def agreement(dataset, lemmas=None, **options):
-    return make_suite("agreement", dataset=dataset, lemmas=lemmas, **options)
+    return make_suite("agreement", data=dataset, lemmas=lemmas, **options)
 
 
 def contexts_of(out):

@@ -161,11 +161,11 @@ def csv(tmp_path, ours):
 
 
 def test_a_file_of_the_released_form_is_read(csv, ours):
-    frame = german.load(source=csv())
+    frame = german.load(data=csv())
     expected = ours[ours["template"].isin(["0", "1"])].reset_index(drop=True)
     assert frame[list(german.COLUMNS)].equals(expected)
     assert sorted(set(frame) - set(german.COLUMNS)) == ["animated", "grammatical", "index"]
-    assert german.config_of(source=csv()) == "mine"
+    assert german.config_of(data=csv()) == "mine"
     assert german.load("ours", csv()).equals(frame)
 
 
@@ -200,15 +200,17 @@ def _set(column, row, value):
 )
 def test_bad_data_is_told_before_any_model_runs(csv, change, message):
     with pytest.raises(ValueError, match=message):
-        german.load(source=csv(change))
+        german.load(data=csv(change))
 
 
 def test_sources_that_are_not_there(tmp_path):
     with pytest.raises(ValueError, match=r"There is no file"):
-        german.load(source=tmp_path / "none.csv")
+        german.load(data=tmp_path / "none.csv")
     with pytest.raises(ValueError, match="Neither german_argument_structure/rochereau2020"):
-        german.load(source=tmp_path)
-    with pytest.raises(ValueError, match="has no configuration 'theirs'"):
+        german.load("rochereau2020", tmp_path)
+    with pytest.raises(ValueError, match="is a folder; expected a file with the columns"):
+        german.load(tmp_path)
+    with pytest.raises(ValueError, match="Unknown data of German word order 'theirs'; expected one of: ours"):
         german.load("theirs")
 
 
@@ -221,9 +223,9 @@ def test_released_sentences_need_a_source(monkeypatch, tmp_path):
 @pytest.mark.upstream
 def test_released_file_and_folder_are_read(upstream):
     path = upstream / "probing-LM-syntax/src/data/dataset.csv"
-    frame = german.load(source=path)
+    frame = german.load(data=path)
     assert len(frame) == 7200
-    assert german.config_of(source=path) == german.config_of(source=upstream) == "rochereau2020"
+    assert german.config_of(path) == german.config_of("rochereau2020") == "rochereau2020"
     assert german.load("rochereau2020", upstream).equals(frame)
     examples, rows = german.evaluate(Lengths(), frame)
     assert examples.num_rows == 7200

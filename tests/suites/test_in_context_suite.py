@@ -68,7 +68,7 @@ def scorer() -> CausalScorer:
 def run(source, scorer, tmp_path_factory):
     """The folder of a run and its scores."""
     out = tmp_path_factory.mktemp("run")
-    tse_scorers.run(scorer, suite="blimp", source=source, context_lengths="1,3", template=[TEMPLATE], limit=8,
+    tse_scorers.run(scorer, suite="blimp", data=source, context_lengths="1,3", template=[TEMPLATE], limit=8,
              context=["matched", "ungrammatical", "mismatched"], out=out)  # fmt: skip
     return out, pd.read_parquet(table_path(out))
 
@@ -79,7 +79,7 @@ def test_ones_own_clusters_are_the_units_in_context_too(source, scorer, tmp_path
     pairs.to_json(tmp_path / "own.jsonl", orient="records", lines=True)
     options = {
         "suite": "blimp",
-        "source": tmp_path / "own.jsonl",
+        "data": tmp_path / "own.jsonl",
         "context": ["matched"],
         "context_lengths": "1",
     }
@@ -134,7 +134,7 @@ def test_no_pair_has_its_sentences_or_a_variant_before_it(clusters, tmp_path, sc
     for number, row in enumerate(rows):
         row["cluster"] = f"item {number // 3}" if clusters else f"item {number}"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    options = {"source": source, "context_lengths": [1, 4]}
+    options = {"data": source, "context_lengths": [1, 4]}
     suite = make_suite("blimp", context=["matched", "ungrammatical", "mismatched"], **options)
     scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     item = {(row["UID"], row["pairID"]): row["cluster"] for row in rows}
@@ -161,7 +161,7 @@ def test_a_sweep_costs_about_contexts_and_suffixes_not_their_product(tmp_path, s
     lengths = [0, 1, 2, 3, 4, 5, 6]
     source = write_pairs(tmp_path / "many.jsonl", 40)
     suite = make_suite(
-        "in_context", source=source, groups=["simple"], context=["matched"], context_lengths=lengths
+        "in_context", data=source, groups=["simple"], context=["matched"], context_lengths=lengths
     )
     with scorer.planning() as runners:
         scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
@@ -215,11 +215,18 @@ def test_the_tab_shows_each_context_and_length(run):
     (tab,) = InContextSuite.tabs(read_runs([run[0]]))
     labels = tab.view(tab.controls[0].choices["all"]).cells["label"].tolist()
     assert labels[:3] == ["none", "matched · 1", "matched · 3"] and f"template: {TEMPLATE}" in labels
+    view = tab.view(tab.controls[0].choices["all"])
+    cell = view.cells.set_index("label").loc["matched · 3"]
+    items = view.items.read(cell["system"])
+    of_row = items[(items["context"] == "matched") & (items["length"] == "3")]
+    assert view.items.rows["matched · 3"] == {"context": "matched", "length": "3"}
+    assert (len(of_row), of_row["score"].mean()) == (cell["n"], pytest.approx(cell["score"]))
+    assert (of_row["good"].str.count(r"\.") == 4).all()  # with its context
 
 
 def test_a_run_is_compared_after_its_longest_contexts(run, source, tmp_path):
     other = CausalScorer(*tiny_model("causal", "gpt2"), name="other", revision="1")
-    tse_scorers.run(other, suite="blimp", source=source, context_lengths="1,3", limit=8, context=["matched"],
+    tse_scorers.run(other, suite="blimp", data=source, context_lengths="1,3", limit=8, context=["matched"],
              out=tmp_path, report=False)  # fmt: skip
     rows = compare([run[0], tmp_path], allow_different=True).rows
     assert set(rows["measure"]) == {"no context", "matched"}
@@ -229,7 +236,7 @@ def test_a_run_is_compared_after_its_longest_contexts(run, source, tmp_path):
 def test_shards_draw_the_same_contexts(source, scorer, run, tmp_path):
     for number in (1, 2):
         options = {"context": ["matched"], "context_lengths": "1,3", "limit": 8}
-        Run(make_suite("blimp", source=source, **options), tmp_path, shard=(number, 2)).add(scorer)
+        Run(make_suite("blimp", data=source, **options), tmp_path, shard=(number, 2)).add(scorer)
     merged = {
         (row["context"], row["length"], row["group"]): row["score"]
         for row in merge([tmp_path], tmp_path / "whole")
@@ -243,7 +250,7 @@ def test_shards_draw_the_same_contexts(source, scorer, run, tmp_path):
 def test_sentences_of_a_file_are_a_context(source, scorer, tmp_path):
     (tmp_path / "other.txt").write_text("The movie is old.\n\nThe pilot swims.\n")
     suite = make_suite(
-        "blimp", source=source, context=[str(tmp_path / "other.txt")], context_lengths=[2], limit=2
+        "blimp", data=source, context=[str(tmp_path / "other.txt")], context_lengths=[2], limit=2
     )
     scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     assert set(scores["prefix"]) == {"", "The movie is old. The pilot swims."}
@@ -271,7 +278,7 @@ def test_sentences_of_a_file_are_a_context(source, scorer, tmp_path):
 )
 def test_what_cannot_be_asked_is_refused_before_a_model_is_loaded(source, options, said):
     with pytest.raises(ValueError, match=re.escape(said)):
-        make_suite("blimp", source=source, **options)
+        make_suite("blimp", data=source, **options)
 
 
 @pytest.mark.parametrize("start_token", [None, "none"])
@@ -280,7 +287,7 @@ def test_a_linking_function_is_over_the_sentence_alone(source, scorer, run, star
     if start_token is not None:
         scorer = CausalScorer(scorer.model, scorer.tokenizer, name="bare", start_token=start_token)
     options = {"context": ["matched"], "context_lengths": [2], "template": [TEMPLATE], "limit": 3}
-    suite = make_suite("blimp", source=source, linking="mean_token", **options)
+    suite = make_suite("blimp", data=source, linking="mean_token", **options)
     scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     assert suite.signature(scorer)["linking"] == "mean_token"
 
@@ -312,7 +319,7 @@ def test_a_registered_set_is_scored_in_context_by_its_authors_rule(tmp_path, sco
     for language in ("deu", "fra"):
         (tmp_path / language).mkdir()
         (tmp_path / language / "data.tsv").write_text("\n".join(["sen\twrong_sen\tphenomenon", *rows]))
-    options = {"dataset": "multiblimp", "source": tmp_path, "context": ["matched"], "context_lengths": [1]}
+    options = {"data": "multiblimp", "source": tmp_path, "context": ["matched"], "context_lengths": [1]}
     suite = make_suite("minimal_pairs", groups=["language:deu"], **options)
     assert (suite.name, suite.dataset, suite.n_items) == ("in_context", "multiblimp", 4)
     signature = suite.signature(scorer)

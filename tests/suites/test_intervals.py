@@ -201,7 +201,7 @@ def own_pairs(tmp_path, paradigms: str, **columns):
     rows = tse_scorers.run(
         "tiny-causal",
         suite="blimp",
-        source=tmp_path / "pairs.jsonl",
+        data=tmp_path / "pairs.jsonl",
         out=tmp_path,
         report=False,
         methods=["full"],
@@ -253,7 +253,7 @@ def test_versions_of_an_item_are_one_unit_in_all_paradigms(tmp_path, column):
 def _other(tmp_path):
     """A run of another model on the same pairs."""
     out = tmp_path / "other"
-    options = {"suite": "blimp", "source": tmp_path / "pairs.jsonl", "report": False, "methods": ["full"]}
+    options = {"suite": "blimp", "data": tmp_path / "pairs.jsonl", "report": False, "methods": ["full"]}
     tse_scorers.run("tiny-masked", out=out, **options)
     return [out]
 
@@ -272,7 +272,7 @@ def own_agreement(tmp_path, n_groups: int, **columns):
     frame = frame.assign(**{name: frame[source] for name, source in columns.items()})
     frame.to_csv(tmp_path / "mine.csv", index=False)
     models = ["tiny-causal", "tiny-masked"]
-    rows = tse_scorers.run(models, dataset=str(tmp_path / "mine.csv"), out=tmp_path, report=False)
+    rows = tse_scorers.run(models, data=str(tmp_path / "mine.csv"), out=tmp_path, report=False)
     whole = [
         r for r in rows if r["metric"] == "tse" or (r.get("cutoff_side"), r.get("cutoff")) == ("top", 1.0)
     ]

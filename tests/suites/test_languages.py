@@ -26,7 +26,7 @@ def dataset(request):
 def scored(request, dataset, tmp_path_factory):
     """A model's name, its kind, and its results as {(group, metric, cut-off): row}."""
     name = f"tiny-{request.param}-{CLAMS[dataset]}"
-    suite = make_suite("agreement", dataset=dataset, limit=PAIRS)
+    suite = make_suite("agreement", data=dataset, limit=PAIRS)
     rows = Run(suite, tmp_path_factory.mktemp("run")).add(load_scorer(name))
     return name, request.param, {(row["group"], row["metric"], row.get("cutoff")): row for row in rows}
 
@@ -98,4 +98,4 @@ def test_no_context_has_a_subject_of_either_number(dataset):
 
 def test_the_list_of_what_no_list_has_is_refused():
     with pytest.raises(ValueError, match="'excluded' contains the verbs that were removed"):
-        make_suite("agreement", dataset="clams_german", lemmas="excluded", limit=1)
+        make_suite("agreement", data="clams_german", lemmas="excluded", limit=1)

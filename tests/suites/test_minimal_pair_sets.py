@@ -4,8 +4,10 @@ import csv
 import hashlib
 import io
 import json
+import os
 import re
 import subprocess
+import sys
 import tarfile
 import threading
 import zipfile
@@ -67,9 +69,7 @@ BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9
 def test_a_description_from_a_stranger_cannot_grow(text, said, tmp_path):
     """Nested aliases, "a billion laughs": a YAML of 2 KB took 1.3 GB, and went on."""
     (tmp_path / "set.yaml").write_text(text)
-    done = CliRunner().invoke(
-        app, ["run", "--suite", "minimal_pairs", "--dataset", str(tmp_path / "set.yaml")]
-    )
+    done = CliRunner().invoke(app, ["run", "--suite", "minimal_pairs", "--data", str(tmp_path / "set.yaml")])
     assert done.exit_code != 0
     assert f"{tmp_path / 'set.yaml'} {said}" in str(done.exception)
 
@@ -276,13 +276,40 @@ def test_multiblimp_is_downloaded_from_the_hub_at_the_commit_that_is_named(hub, 
         hub, "org/multiblimp", "deu/data.tsv", GERMAN + GERMAN.split(b"\n")[1].replace(b"0", b"1") + b"\n"
     )
     for name, commit, n_pairs in ((f"multiblimp@{first}", first, 1), ("multiblimp", newest, 2)):
-        suite = make_suite("blimp", dataset=name, config="deu")
+        suite = make_suite("blimp", data=name, config="deu")
         signature = suite.signature(causal)
         assert (suite.n_items, signature["dataset_revision"]) == (n_pairs, commit)
         identity = {"suite": "blimp", "dataset": suite.dataset, "config": suite.config}
         assert released_data(signature | {"identity": identity}).config == "multiblimp-deu"
     with pytest.raises(ValueError, match=r"'org/multiblimp@v9' could not be loaded from the Hub"):
-        make_suite("blimp", dataset="multiblimp@v9", config="deu")
+        make_suite("blimp", data="multiblimp@v9", config="deu")
+
+
+def test_pairs_on_the_hub_need_no_registration(hub, tmp_path):
+    """`--data org/name` was for agreement alone; end to end through the real clients, in a process of its own."""
+    table = b"sentence_good,sentence_bad,kind\nThe author laughs.,The author laugh.,agreement\n"
+    commit = pushed(hub, "org/pairs", "test.csv", table)
+    command = [
+        sys.executable,
+        "-m",
+        "tse_scorers",
+        "run",
+        "--data",
+        f"org/pairs@{commit}",
+        "-m",
+        "tiny-causal",
+    ]
+    environment = os.environ | hub.environment(tmp_path / "home") | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [*command, "--device", "cpu", "--no-report"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = read_results(tmp_path / "tse-results")["results"]
+    assert {(row["suite"], row["dataset"]) for row in rows} == {("blimp", f"org/pairs@{commit}")}
 
 
 def test_a_download_with_another_checksum_is_refused(hub, own):
@@ -373,7 +400,7 @@ def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch)
     monkeypatch.setattr("tse_scorers.suites.minimal_pairs.set_pairs.find_set", lambda name: found)
 
     def reasons(**options):
-        suite = make_suite("blimp", dataset="clams", source=tmp_path, methods=["full"], **options)
+        suite = make_suite("blimp", data="clams", source=tmp_path, methods=["full"], **options)
         signature = suite.signature(causal) | {"identity": {"dataset": suite.dataset, "config": suite.config}}
         return is_own_data(suite), partial_reasons(options, suite, None, signature)
 
@@ -382,7 +409,7 @@ def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch)
     assert reasons(groups=["nouns"]) == (False, ["--groups nouns"])
     (tmp_path / "own.tsv").write_text(whole.replace("pilots", "guards"), encoding="utf-8")
     assert reasons() == (False, ["not a released data set"])
-    own_pairs = make_suite("blimp", dataset=str(tmp_path / "set.yaml"), source=tmp_path)
+    own_pairs = make_suite("blimp", data=str(tmp_path / "set.yaml"), source=tmp_path)
     assert WHOLE_SET not in own_pairs.signature(causal)
 
 
@@ -509,7 +536,7 @@ def minicons_scorer(causal):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_sums_are_those_of_minicons_and_the_authors_rule_is_theirs(upstream, name, causal, minicons_scorer):
     """A literal version of each authors' formula, over the log-probabilities of minicons's tokens."""
-    suite = make_suite("blimp", dataset=name, source=upstream / name, limit=1, methods=["full"])
+    suite = make_suite("blimp", data=name, source=upstream / name, limit=1, methods=["full"])
     suite.keep_sample(6, seed=0)
     (table,) = suite.score(causal, lambda done, total: None).values()
     pairs = table.to_pandas()
@@ -537,7 +564,7 @@ AUTHORS = {
 def test_own_set_from_a_yaml_file(own, tmp_path, model):
     """Registered sets have languages as groups; the linking function is in each row and in the signature."""
     scorer = load_scorer(model)
-    suite = make_suite("minimal_pairs", dataset=own(convention={"linking": "mean_byte"}), source=tmp_path)
+    suite = make_suite("minimal_pairs", data=own(convention={"linking": "mean_byte"}), source=tmp_path)
     signature = suite.signature(scorer)
     assert (signature["linking"], signature["linking_of"]) == ("mean_byte", "the authors")
     tables = suite.score(scorer, lambda done, total: None)
@@ -549,7 +576,7 @@ def test_own_set_from_a_yaml_file(own, tmp_path, model):
     np.testing.assert_allclose(pairs["score_good"], pairs["logprob_good"] / n_bytes, rtol=1e-12)
     assert rows["all"]["score"] == (pairs["score_good"] > pairs["score_bad"]).mean()
     by_sum, by_authors, by_mean = (
-        make_suite("minimal_pairs", dataset=own(), source=tmp_path, linking=linking).signature(scorer)
+        make_suite("minimal_pairs", data=own(), source=tmp_path, linking=linking).signature(scorer)
         for linking in ("sum", None, "mean_char")
     )
     assert by_sum == by_authors  # whose function it is, too
@@ -567,8 +594,8 @@ def test_masked_models_score_a_set_as_its_authors_do(own, tmp_path, suite):
     more = {"context": ["matched"], "context_lengths": [1]} if suite == "in_context" else {}
 
     def scored(name, **options):
-        chosen = make_suite(suite, dataset=described, source=tmp_path, **more)
-        run(name, suite=suite, dataset=described, source=tmp_path, out=tmp_path / str(options), report=False,
+        chosen = make_suite(suite, data=described, source=tmp_path, **more)
+        run(name, suite=suite, data=described, source=tmp_path, out=tmp_path / str(options), report=False,
                  model_options=options, **more)  # fmt: skip
         (signature,) = read_results(tmp_path / str(options))["signature"]["models"]
         (table,) = chosen.score(load_scorer(name, **options), lambda done, total: None).values()
@@ -587,14 +614,14 @@ def test_blimp_and_own_pairs_keep_their_columns_and_signature(tmp_path, causal):
     path = tmp_path / "own.jsonl"
     path.write_text('{"UID": "a", "linguistics_term": "b", "field": "c", "sentence_good": "The author laughs.", '
                     '"sentence_bad": "The author laugh."}\n')  # fmt: skip
-    plain = make_suite("blimp", source=path)
+    plain = make_suite("blimp", data=path)
     assert not {"linking", "ties", "authors_convention"} & set(plain.signature(causal))
     (table,) = plain.score(causal, lambda done, total: None).values()
     assert "linking" not in table.column_names
-    linked = make_suite("blimp", source=path, linking="mean_token")
+    linked = make_suite("blimp", data=path, linking="mean_token")
     (other,) = linked.score(causal, lambda done, total: None).values()
     assert other.select(table.column_names).equals(table)
-    by_sum = make_suite("blimp", source=path, linking="sum")  # which is compared anyway
+    by_sum = make_suite("blimp", data=path, linking="sum")  # which is compared anyway
     assert by_sum.signature(causal) == plain.signature(causal)
     (same,) = by_sum.score(causal, lambda done, total: None).values()
     assert same.equals(table)
@@ -605,19 +632,19 @@ def test_groups_may_be_languages_and_configurations_are_in_the_name(tmp_path):
         (tmp_path / language).mkdir()
         text = "sen\twrong_sen\tphenomenon\nA good.\tA bad.\tSV-#\n"
         (tmp_path / language / "data.tsv").write_text(text)
-    both = make_suite("blimp", dataset="multiblimp", source=tmp_path)
+    both = make_suite("blimp", data="multiblimp", source=tmp_path)
     assert (both.config, both.n_items) == ("multiblimp", 2)
-    assert make_suite("blimp", dataset="multiblimp", source=tmp_path, groups=["language:fra"]).n_items == 1
-    assert make_suite("blimp", dataset="multiblimp", config="deu", source=tmp_path).config == "multiblimp-deu"
+    assert make_suite("blimp", data="multiblimp", source=tmp_path, groups=["language:fra"]).n_items == 1
+    assert make_suite("blimp", data="multiblimp", config="deu", source=tmp_path).config == "multiblimp-deu"
     with pytest.raises(ValueError, match="No pairs in the language eng; there are: deu, fra"):
-        make_suite("blimp", dataset="multiblimp", source=tmp_path, groups=["language:eng"])
+        make_suite("blimp", data="multiblimp", source=tmp_path, groups=["language:eng"])
 
 
 def test_several_sets_are_run_one_by_one():
-    asked = {"dataset": "turblimp, sling", "source": Path("data")}
+    asked = {"data": "turblimp, sling", "source": Path("data")}
     assert options_of_each("minimal_pairs", asked) == [
-        asked | {"dataset": "turblimp", "source": Path("data/turblimp")},
-        asked | {"dataset": "sling", "source": Path("data/sling")},
+        asked | {"data": "turblimp", "source": Path("data/turblimp")},
+        asked | {"data": "sling", "source": Path("data/sling")},
     ]
     assert options_of_each("agreement", asked) == [asked]
     with pytest.raises(ValueError, match="config='deu' was given for several sets"):
@@ -659,7 +686,7 @@ def test_flawed_pairs_are_counted_and_left_out_on_request(tmp_path):
         for label, form in zip(("True", "False"), pair.split(" ")[2].split("|"), strict=True)
     ]
     (folder / "obj_rel_within_anim.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")
-    asked = ["--dataset", "clams", "--config", "de", "--source", str(tmp_path / "clams")]
+    asked = ["--data", "clams", "--config", "de", "--source", str(tmp_path / "clams")]
     command = ["run", "--suite", "minimal_pairs", "--model", "tiny-causal-german", *asked]
     runner, signatures, scores = CliRunner(), {}, {}
     for name, options in (("all", []), ("right", ["--without-flawed"])):

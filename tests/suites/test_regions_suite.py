@@ -61,7 +61,7 @@ def scorer() -> CausalScorer:
 def run(source, scorer, tmp_path_factory):
     """The folder of a run, its regions, and its results by metric and group."""
     out = tmp_path_factory.mktemp("run")
-    tse_scorers.run(scorer, suite="regions", source=source, criteria=[CRITERION], out=out)
+    tse_scorers.run(scorer, suite="regions", data=source, criteria=[CRITERION], out=out)
     regions = pd.read_parquet(table_path(out, "regions"))
     rows = {(row["metric"], row["group"]): row for row in read_results(out)["results"]}
     return out, regions, rows
@@ -232,7 +232,7 @@ def test_a_space_that_is_a_token_counts_in_the_region_after_it(name, request, tm
         pd.DataFrame({"item": 1, "condition": "a", "text": texts}).to_csv(source, index=False)
     scorer = load_scorer("tiny-causal")
     assert len(scorer.token_logprobs(["2 ."])[0].starts) == 3  # "2", " ", "."
-    tse_scorers.run(scorer, suite="regions", source=source, out=tmp_path / "run", report=False)
+    tse_scorers.run(scorer, suite="regions", data=source, out=tmp_path / "run", report=False)
     path = table_path(tmp_path / "run", "regions")
     found = pd.read_parquet(path)
     sentences = found.groupby(["item", "condition"], sort=False)["text"]
@@ -359,7 +359,7 @@ def test_published_surprisals_of_distilgpt2_give_the_published_accuracies(
         surprisals[surprisals["suite"] == suite].rename(columns={"item_index": "item"}).astype({"item": str})
     )
     scorer = GivenRegions(load(source).regions, own)
-    tse_scorers.run(scorer, suite="regions", source=source, out=tmp_path, report=False)
+    tse_scorers.run(scorer, suite="regions", data=source, out=tmp_path, report=False)
     rows = read_results(tmp_path)["results"]
     (accuracy,) = {row["score"] for row in rows if row["metric"] == "criterion_accuracy"}
     assert accuracy == pytest.approx(published, abs=5e-7)
@@ -431,7 +431,7 @@ def test_means_criteria_and_the_interaction_equal_a_plain_computation(run):
 def test_the_report_shows_criteria_regions_and_interactions(run):
     out, _, _ = run
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "Surprisals of regions" in page and "tokens across two regions" in page
+    assert "Is the model surprised at the words" in page and "tokens across two regions" in page
     assert (out / "figures" / "regions_1.svg").is_file()
     assert {"regions.csv", "regions_1.csv", "regions_interactions.csv"} <= {
         path.name for path in out.iterdir()
@@ -442,8 +442,15 @@ def test_the_tab_and_a_comparison_have_the_criteria(run, source, tmp_path):
     (tab,) = RegionSuite.tabs(read_runs([run[0]]))
     shown = tab.view(tab.controls[0].choices["criteria"]).cells
     assert shown["label"].tolist() == ["Overall", "attraction/attraction"]
+    items = tab.view(tab.controls[0].choices["criteria"]).items
+    of_row = items.read(shown["system"].iloc[0])
+    of_row = of_row[of_row["criterion"] == items.rows["attraction/attraction"]["criterion"]]
+    assert (len(of_row), of_row["score"].mean()) == (
+        shown["n"].iloc[1],
+        pytest.approx(shown["score"].iloc[1]),
+    )
     other = CausalScorer(*tiny_model("causal", "llama"), name="other", revision="1")
-    tse_scorers.run(other, suite="regions", source=source, criteria=[CRITERION], out=tmp_path, report=False)
+    tse_scorers.run(other, suite="regions", data=source, criteria=[CRITERION], out=tmp_path, report=False)
     rows = compare([run[0], tmp_path]).rows
     (row,) = rows[rows["group"] == "all"].to_dict("records")
     assert (row["measure"], row["n_items"]) == ("criteria", 3)
@@ -453,7 +460,7 @@ def test_shards_are_merged(source, scorer, run, tmp_path):
     from tse_scorers.runs.run import Run
 
     for number in (1, 2, 3, 4):  # one share is empty
-        this = Run(make_suite("regions", source=source, criteria=[CRITERION]), tmp_path, shard=(number, 4))
+        this = Run(make_suite("regions", data=source, criteria=[CRITERION]), tmp_path, shard=(number, 4))
         this.add(scorer)
     merged = {(row["metric"], row["group"]): row["score"] for row in merge([tmp_path], tmp_path / "whole")}
     assert merged == {key: pytest.approx(row["score"], abs=1e-4) for key, row in run[2].items()}
@@ -469,7 +476,7 @@ def refused(*arguments: object) -> str:
 
 
 def test_a_masked_model_is_refused(source):
-    said = refused("--source", source, "--model", "tiny-masked", "--device", "cpu")
+    said = refused("--data", source, "--model", "tiny-masked", "--device", "cpu")
     assert "tiny-masked has no surprisals: a masked model sees the words after a region" in said
 
 
@@ -481,23 +488,23 @@ def test_a_masked_model_is_refused(source):
     }.items(),
 )
 def test_a_criterion_that_does_not_fit_is_refused_before_a_model_is_loaded(source, criterion, said):
-    assert said in refused("--source", source, "--criteria", criterion, "--model", "there/is-none")
+    assert said in refused("--data", source, "--criteria", criterion, "--model", "there/is-none")
 
 
 def test_data_that_cannot_be_used_is_refused(tmp_path):
     assert "has no data of its own" in refused()
     (tmp_path / "bad.json").write_text('{"meta": {}, "items": []}')
     assert "is not a SyntaxGym suite: region_meta is missing; expected keys and values" in refused(
-        "--source", tmp_path / "bad.json"
+        "--data", tmp_path / "bad.json"
     )
     frame = pd.read_csv(write_design(tmp_path / "design.csv")).assign(region_number=1)
     frame.to_csv(tmp_path / "twice.csv", index=False)
-    assert "has region 1 twice in item 0, condition bare_near" in refused("--source", tmp_path / "twice.csv")
+    assert "has region 1 twice in item 0, condition bare_near" in refused("--data", tmp_path / "twice.csv")
     mixed = frame.drop(columns="region_number").iloc[[0, 2, 1, 3]]
     mixed.to_csv(tmp_path / "mixed.csv", index=False)
-    assert "goes back to item 0, condition bare_near in row 3" in refused("--source", tmp_path / "mixed.csv")
+    assert "goes back to item 0, condition bare_near in row 3" in refused("--data", tmp_path / "mixed.csv")
     frame.assign(surprisal_bits=0).to_csv(tmp_path / "taken.csv", index=False)
-    assert "surprisal_bits" in refused("--source", tmp_path / "taken.csv")
+    assert "surprisal_bits" in refused("--data", tmp_path / "taken.csv")
 
 
 WRONG_VALUES = {
@@ -534,7 +541,7 @@ def test_a_value_of_a_syntaxgym_suite_that_is_not_one_is_refused_with_its_path(p
         parent = parent[key]
     parent[str(last) if place == "region_meta.1" else last] = value
     path.write_text(json.dumps(suite))
-    said = refused("--source", path, "--model", "there/is-none")
+    said = refused("--data", path, "--model", "there/is-none")
     assert WRONG_VALUES[place].format(json.dumps(value)) in said and str(path) in said
 
 
@@ -543,14 +550,14 @@ def test_numbers_of_hundreds_of_digits_are_refused(tmp_path):
     items = [{"item_number": 1, "conditions": [{"condition_name": "a", "regions": regions}]}]
     path = tmp_path / "suite.json"
     path.write_text(json.dumps({"meta": {}, "region_meta": {}, "predictions": [], "items": items}))
-    said = refused("--source", path)
+    said = refused("--data", path)
     assert "regions[0].region_number is a number of 400 digits; expected at most 15" in said
     path.write_text(path.read_text().replace("0", "00" * 2500, 1))
-    assert "is not valid JSON" in refused("--source", path)
+    assert "is not valid JSON" in refused("--data", path)
     table = pd.read_csv(write_design(tmp_path / "design.csv")).assign(region_number="9" * 400)
     table.to_csv(tmp_path / "design.csv", index=False)
     assert "in column 'region_number' of row 1; expected a whole number of at most 15 digits" in refused(
-        "--source", tmp_path / "design.csv"
+        "--data", tmp_path / "design.csv"
     )
 
 

@@ -3,11 +3,14 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 from tse_scorers import load_scorer, run
 from tse_scorers.cli import terminal
+from tse_scorers.cli.app import app
 from tse_scorers.cli.shown_report import show_report
 from tse_scorers.io.results import read_results
 from tse_scorers.suites.agreement.data.tables import load
@@ -18,6 +21,7 @@ from tse_scorers.suites.registry import (
     find_suite,
     make_suite,
     suite_names,
+    suite_of_data,
 )
 
 
@@ -39,7 +43,7 @@ def test_a_suite_is_found_by_the_name_of_its_folder_too():
 
 
 def test_options_that_were_not_given_do_no_harm():
-    suite = make_suite("german", dataset=None, groups=None, lemmas=None, source=None, limit=1)
+    suite = make_suite("german", data=None, groups=None, lemmas=None, source=None, limit=1)
     assert suite.n_items == make_suite("german", limit=1).n_items
 
 
@@ -90,9 +94,9 @@ def test_scores_without_word_ends_are_those_of_the_forms_alone(tmp_path):
             r"'Simple', 3\] \(list\); expected a list of texts",
         ),
         ("blimp", {"context_lengths": [0, 0.5]}, TypeError, "expected a text or a list of whole numbers"),
-        ("blimp", {"dataset": "turblimp,rublimp"}, ValueError, "names several. Make one of each"),
+        ("blimp", {"data": "turblimp,rublimp"}, ValueError, "names several. Make one of each"),
         (["blimp"], {}, TypeError, r"Got suite=\['blimp'\] \(list\); expected a text"),
-        ("blimp", {"dataset": "turblimp,"}, ValueError, "expected names with commas between them"),
+        ("blimp", {"data": "turblimp,"}, ValueError, "expected names with commas between them"),
     ],
 )
 def test_a_value_acts_or_is_refused_by_its_name(suite, options, error, said):
@@ -146,6 +150,92 @@ def test_the_terminal_names_pairs_alike_however_they_were_asked_for(tmp_path, ca
     pairs.write_text(json.dumps(row | {"sentence_good": "It is.", "sentence_bad": "It are."}) + "\n")
     monkeypatch.setattr(terminal, "_out", Console(width=80))
     for name in ("minimal_pairs", "blimp"):
-        run("tiny-causal", name, tmp_path / name, source=pairs, report=False)
+        run("tiny-causal", name, tmp_path / name, data=pairs, report=False)
         show_report(tmp_path / name)
         assert capsys.readouterr().out.startswith("Minimal pairs: mine")
+
+
+TABLES = {
+    "agreement": "table_row,prefix,suffix,verb_correct,verb_incorrect,number",
+    "agreement, values": "table_row,prefix,suffix,verb_correct,verb_incorrect,value,own",
+    "agreement, with whole sentences": "table_row,prefix,suffix,verb_correct,verb_incorrect,number,sentence_good,"
+    "sentence_bad",
+    "blimp": "sentence_good,sentence_bad,own",
+    "german": "template,cases,positions,sentence",
+    "regions": "item,condition,text",
+    "regions, SyntaxGym": "item_number,condition_name,content",
+    "blimp, one column missing": "sentence_good,bad",
+}
+
+
+@pytest.mark.parametrize("suite", TABLES)
+def test_the_columns_of_a_file_choose_the_suite(suite, tmp_path):
+    """Of four natural commands for one's own pairs, three were refused."""
+    columns = TABLES[suite]
+    (tmp_path / "own.csv").write_text(columns + "\n" + ",".join("x" for _ in columns.split(",")) + "\n")
+    assert suite_of_data(str(tmp_path / "own.csv")) == suite.partition(",")[0]
+    assert suite_of_data(str(tmp_path)) == suite.partition(",")[0]
+
+
+def test_names_and_descriptions_choose_the_suite(tmp_path):
+    assert [suite_of_data(name) for name in ("marvin_linzen", "turblimp,sling", "multiblimp@v1")] == [
+        "agreement", "blimp", "blimp",
+    ]  # fmt: skip
+    assert suite_of_data("ours") == suite_of_data("rochereau2020") == "german"
+    (tmp_path / "set.yaml").write_text("id: own\ntitle: Own\nlayout: {files: own.tsv}\ncolumns: {good: a}\n")
+    assert suite_of_data(str(tmp_path / "set.yaml")) == "blimp"
+    (tmp_path / "suite.json").write_text('{"meta": {}, "region_meta": {}, "items": [], "predictions": []}')
+    assert suite_of_data(str(tmp_path / "suite.json")) == "regions"
+
+
+def test_data_of_no_or_several_suites_are_refused_by_their_columns(tmp_path):
+    (tmp_path / "own.csv").write_text("id,text,label\n1,It is.,1\n")
+    with pytest.raises(
+        ValueError, match=r"has the columns id, text, label, which are those of no suite .*blimp: sent"
+    ):
+        suite_of_data(str(tmp_path / "own.csv"))
+    with pytest.raises(
+        ValueError, match="blimp is data of the suites agreement and blimp; choose with suite"
+    ):
+        suite_of_data("blimp")
+    with pytest.raises(ValueError, match=r"Unknown data 'turblmp'.* Did you mean turblimp"):
+        suite_of_data("turblmp")
+
+
+def test_own_pairs_need_no_suite_on_the_command_line_and_in_python(tmp_path):
+    """The terminal says which suite reads the data."""
+    path = tmp_path / "mine.csv"
+    path.write_text("sentence_good,sentence_bad\nIt is.,It are.\n")
+    done = CliRunner().invoke(
+        app, ["run", "--data", str(path), "-m", "tiny-causal", "--out", str(tmp_path / "a")]
+    )
+    assert done.exit_code == 0 and f"Suite: blimp, by the columns of {path}." in " ".join(done.stderr.split())
+    pairs = pd.read_csv(path)
+    assert {row["suite"] for row in run("tiny-causal", data=pairs, out=tmp_path / "b", report=False)} == {
+        "blimp"
+    }
+
+
+def test_a_copy_of_blimp_holds_its_pairs(tmp_path):
+    """`source` is a copy of the data set that is named; pairs of one's own are `data`."""
+    (tmp_path / "own.jsonl").write_text(
+        '{"UID": "own", "sentence_good": "It is.", "sentence_bad": "It are."}\n'
+    )
+    with pytest.raises(
+        ValueError, match=r"names a copy of BLiMP, but .* holds other pairs.*your own pairs with data="
+    ):
+        make_suite("blimp", source=tmp_path / "own.jsonl")
+
+
+def test_a_folder_of_pairs_is_no_data_set_of_the_hub(tmp_path, monkeypatch):
+    """Results on `pairs/mine`, published from another folder, named a data set of somebody else on the Hub."""
+    folder = tmp_path / "pairs" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "own.jsonl").write_text(
+        '{"UID": "own", "sentence_good": "It is.", "sentence_bad": "It are."}\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    suite = make_suite("blimp", data="pairs/mine")
+    monkeypatch.chdir(folder)
+    with pytest.raises(ValueError, match=r"these results are for your own data, 'pairs/mine'"):
+        suite.hub_dataset({"dataset": suite.dataset, "config": suite.config}, "org")

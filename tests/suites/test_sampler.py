@@ -123,7 +123,7 @@ def test_the_sampler_is_in_results_tables_and_signature(tmp_path):
     LEMMAS[:-1].to_csv(tmp_path / "lemmas.csv", index=False)
     suite = make_suite(
         "agreement",
-        dataset=tmp_path / "pairs.csv",
+        data=tmp_path / "pairs.csv",
         lemmas=str(tmp_path / "lemmas.csv"),
         allow_unverified=True,
         forms="all",

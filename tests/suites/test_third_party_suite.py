@@ -1,4 +1,4 @@
-"""The example package `examples/word_order` (a suite and a metric) works in every command, and with every tool."""
+"""The packages of `examples/` (`word_order`: a suite and a metric) work in every command, and with every tool."""
 
 import math
 import re
@@ -18,9 +18,9 @@ from small_training import logged, train
 from typer.testing import CliRunner
 
 import tse_scorers
-from tse_scorers import SyntaxEvaluationCallback
+from tse_scorers import SyntaxEvaluationCallback, load_data
 from tse_scorers.cli.app import app
-from tse_scorers.io.records import read_records, write_record
+from tse_scorers.io.records import SINGLE, read_records, write_record
 from tse_scorers.io.results import read_results
 from tse_scorers.publishing import publications
 from tse_scorers.runs.folders.merge import merge
@@ -140,7 +140,7 @@ def test_shards_are_merged(site, run, tmp_path):
 
 def test_a_scorer_that_inherits_from_nothing_is_compared(run, tmp_path):
     """Of the sentences, the plain scorer finds all in order: its reversals do not begin with `The`."""
-    rows = tse_scorers.run(ShorterIsBetter(), suite="word_order", out=tmp_path / "other")
+    rows = tse_scorers.run(ShorterIsBetter(), suite=find_suite("word_order"), out=tmp_path / "other")
     assert rows[0]["score"] == 1.0
     said = tse("compare", run[0], tmp_path / "other", "--out", tmp_path / "compared")
     assert "Order of words, on the items shared with tiny-causal" in said
@@ -247,6 +247,22 @@ def test_the_tab_shows_the_scores(run):
     assert shown["label"].tolist() == ["Overall", "short", "long"]
 
 
+def test_its_items_are_behind_its_scores(run):
+    from tse_scorers.report.inputs import read_runs
+
+    (tab,) = find_suite("word_order").tabs(read_runs([run[0]]))
+    view = tab.view(*(list(control.choices.values())[-1] for control in tab.controls))
+    for cell in view.cells.itertuples():
+        items = view.items.read(cell.system)
+        wanted = view.items.rows[cell.label].items()
+        of_row = items[
+            [all(item[column] == value for column, value in wanted) for item in items.to_dict("records")]
+        ]
+        assert (len(of_row), of_row["score"].mean()) == (cell.n, pytest.approx(cell.score))
+        assert of_row["good"].is_unique
+    assert tab.headlines and view.compared == "in order"
+
+
 def test_the_explorer_has_its_tab(run):
     from tse_scorers.explore.bundle import Bundle
 
@@ -301,3 +317,59 @@ def test_the_names_of_this_package_cannot_be_taken(tmp_path, monkeypatch):
     assert [name for name in suite_names() if name in ("blimp", "minimal_pairs")] == ["blimp"]
     assert find_suite("minimal_pairs") is find_suite("blimp")
     assert find_suite("blimp").__module__ == "tse_scorers.suites.minimal_pairs.suite"
+
+
+@pytest.fixture
+def judgments(tmp_path, monkeypatch):
+    """A suite whose data is a table of the user's own, and whose measure is no mean; returns the table."""
+    install(tmp_path / "site", "judgments", "", judgments="Judgments")
+    shutil.copytree(
+        EXAMPLE.parents[1] / "judgments" / "judgments", tmp_path / "site" / "judgments", dirs_exist_ok=True
+    )
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    pairs = load_data("agreement_templates", "marvin_linzen").to_pandas().drop_duplicates("sentence_good")
+    pairs = pairs.drop_duplicates("sentence_bad").groupby("table_row").head(4)
+    rows = [(getattr(pair, f"sentence_{side}"), int(side == "good"), pair.table_row)
+            for side in ("good", "bad") for pair in pairs.itertuples()]  # fmt: skip
+    pd.DataFrame(rows, columns=["sentence", "label", "group"]).to_csv(tmp_path / "cola.csv", index=False)
+    yield tmp_path / "cola.csv"
+    del sys.modules["judgments"]
+
+
+def test_matthews_correlation_of_single_sentences(judgments, tmp_path):
+    """The columns choose the suite; the correlation is that of the table of the second half, also from shards."""
+    said = tse("run", "--data", judgments, "-m", "tiny-causal", "--out", tmp_path / "out", "--no-report")
+    assert "Suite: judgments, by the columns of" in said
+    rows = {
+        (row["metric"], row["group"]): row
+        for row in read_results(tmp_path / "out")["results"]
+        if row["level"] == "all"
+    }
+    (record,) = read_records(tmp_path / "out")
+    items = record.read()[SINGLE].to_pandas()
+    first, second = items[items["half"] == 0], items[items["half"] == 1]
+    best = max(
+        sorted(first["per_word"]), key=lambda s: ((first["per_word"] >= s) == (first["label"] == 1)).sum()
+    )
+    table = pd.crosstab(second["per_word"] >= best, second["label"]).to_numpy(dtype=float)
+    expected = np.linalg.det(table) / np.sqrt(table.sum(0).prod() * table.sum(1).prod())
+    row = rows["matthews", "all"]
+    assert row["score"] == pytest.approx(expected) and row["ci_low"] < expected < row["ci_high"]
+    assert (row["dataset"], row["config"], row["n"]) == (str(judgments), "cola", len(second))
+    for number in (1, 2):
+        tse(
+            "run",
+            "--data",
+            judgments,
+            "-m",
+            "tiny-causal",
+            "--out",
+            tmp_path / "parts",
+            "--shard",
+            f"{number}/2",
+        )
+    tse("merge", tmp_path / "parts", "--out", tmp_path / "whole")
+    merged = [row for row in read_results(tmp_path / "whole")["results"] if row["metric"] == "matthews"]
+    assert merged[0]["score"] == pytest.approx(expected)
+    with pytest.raises(ValueError, match="only by measures that are no means of items, such as correlations"):
+        tse("compare", tmp_path / "out", tmp_path / "whole", "--out", tmp_path / "compared")

@@ -19,7 +19,7 @@ def suite_in(folder, **options):
     PAIRS.to_csv(folder / "pairs.csv", index=False)
     LEMMAS[:-1].to_csv(folder / "lemmas.csv", index=False)
     own = {"lemmas": str(folder / "lemmas.csv"), "allow_unverified": True, "forms": "all"}
-    return make_suite("agreement", dataset=folder / "pairs.csv", **own, **options)
+    return make_suite("agreement", data=folder / "pairs.csv", **own, **options)
 
 
 def rows_of(out):

@@ -1,7 +1,15 @@
-"""Several processes on the CPU, as `torchrun` starts them."""
+"""Several processes on the CPU, as `torchrun` starts them.
+
+    python tests/support/launching.py COUNT SCRIPT ARGUMENT…
+
+runs a script in so many processes. They are forks of one that has imported what takes seconds; `torchrun` imports it in
+each of them and in itself.
+"""
 
 import os
+import runpy
 import signal
+import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -14,12 +22,11 @@ SECONDS = 300
 
 
 def launched(count: int, *arguments: object) -> str:
-    """Run a script, or `-m` and a module, in so many processes; return what all of them print.
+    """Run a script in so many processes; return what all of them print.
 
     They find the same modules as this process, and those beside the tests. None may fail.
     """
-    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
-    return finished([*launch, *map(str, arguments)], SECONDS)
+    return finished([sys.executable, __file__, str(count), *map(str, arguments)], SECONDS)
 
 
 def finished(command: list[str], seconds: float) -> str:
@@ -52,3 +59,40 @@ def _stop(running: subprocess.Popen[str]) -> None:
     for process in [*launcher.children(recursive=True), launcher]:  # the workers have sessions of their own
         with suppress(psutil.NoSuchProcess):
             process.send_signal(signal.SIGABRT)
+
+
+def fork(count: int, script: str, *arguments: str) -> None:
+    """Be each of so many processes of a launch, and the launcher, which keeps their store. One that fails ends all."""
+    import datasets  # noqa: F401
+    import transformers.trainer  # noqa: F401
+    from torch.distributed import TCPStore
+
+    import tse_scorers.runs.run  # noqa: F401
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    os.environ |= {"WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count)}
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    os.environ |= {"TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": "0"}
+    workers = set()
+    for rank in range(count):
+        if not (worker := os.fork()):
+            os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+            sys.argv = [script, *arguments]
+            runpy.run_path(script, run_name="__main__")
+            return
+        workers.add(worker)
+    store = TCPStore("127.0.0.1", port, is_master=True, wait_for_workers=False)
+    while workers:
+        ended, status = os.wait()
+        workers.remove(ended)
+        if status:
+            for other in workers:
+                os.kill(other, signal.SIGTERM)
+            sys.exit(f"A process ended with {os.waitstatus_to_exitcode(status)}.")
+    del store
+
+
+if __name__ == "__main__":
+    fork(int(sys.argv[1]), *sys.argv[2:])

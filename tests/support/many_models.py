@@ -55,7 +55,7 @@ def base_scores(out: Path, suites: Sequence[str] = SUITES, size: int = 2, blimp:
         blimp: the files of BLiMP; by default stand-ins of its paradigms, whose sentences are agreement pairs.
     """
     for suite in suites:
-        more = {"source": blimp or _stand_ins(out / "blimp", size)} if suite == "blimp" else {}
+        more = {"data": blimp or _stand_ins(out / "blimp", size)} if suite == "blimp" else {}
         run("tiny-causal", suite=suite, out=out, report=False, limit=size, **more)
     return out
 

@@ -71,12 +71,12 @@ def logged(trainer: Trainer, key: str) -> list[tuple[int, float]]:
     return [(entry["step"], entry[key]) for entry in trainer.state.log_history if key in entry]
 
 
-def refuse_float32(model: Any) -> None:
-    """Give a model attention that refuses float32, as FlashAttention does."""
+def refuse_float32(model: Any, said: str = "FlashAttention only support fp16 and bf16 data type") -> None:
+    """Give a model attention that refuses float32, as FlashAttention does, or says something else."""
 
     def attention(module: Any, query: Any, *others: Any, **options: Any) -> Any:
         if query.dtype == torch.float32:
-            raise RuntimeError("FlashAttention only support fp16 and bf16 data type")
+            raise RuntimeError(said)
         return sdpa_attention_forward(module, query, *others, **options)
 
     AttentionInterface.register("flash_like", attention)

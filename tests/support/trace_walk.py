@@ -1,6 +1,6 @@
 """Run `tse` and write calls.json: which of the named functions were called while which others were running.
 
-    python trace_walk.py '{"1": "tse_scorers.cli.app:run", …}' run --dataset pairs.csv
+    python trace_walk.py '{"1": "tse_scorers.cli.app:run", …}' run --data pairs.csv
 
 A class stands for its `__init__`.
 """

@@ -1,4 +1,4 @@
-"""Run by `test_callback` under `torch.distributed.run`: train with and without the callback and say what was found."""
+"""Run by `test_callback` in two processes: train with and without the callback and say what was found."""
 
 import json
 import os

@@ -67,8 +67,8 @@ def test_every_suite_is_scored_during_training_or_refused(tmp_path):
     sides = [("The author laughs.", "The author laugh."), ("The pilots swim.", "The pilots swims.")]
     rows = [row | {"sentence_good": good, "sentence_bad": bad} for good, bad in sides * 6]
     pairs.write_text("\n".join(map(json.dumps, rows)))
-    in_context = make_suite("blimp", source=pairs, context=["matched"], context_lengths=[0, 1])
-    criteria = make_suite("regions", source=regions, criteria=["(2;%a%) < (2;%b%)"])
+    in_context = make_suite("blimp", data=pairs, context=["matched"], context_lengths=[0, 1])
+    criteria = make_suite("regions", data=regions, criteria=["(2;%a%) < (2;%b%)"])
     scores = evaluate_live(model, tokenizer, [in_context, criteria])
     assert {key for key in scores if not key.endswith(("_n", "_se"))} == {
         "in_context/none",
@@ -176,7 +176,7 @@ def test_two_callbacks_in_one_trainer_score_once_each(plain, tmp_path, added):
     }
     pd.DataFrame(rows).to_csv(tmp_path / "pairs.csv", index=False)
     first = SyntaxEvaluationCallback(budget=PAIRS)
-    second = SyntaxEvaluationCallback(suites=["blimp"], sources={"blimp": str(tmp_path / "pairs.csv")})
+    second = SyntaxEvaluationCallback(suites=["blimp"], data={"blimp": str(tmp_path / "pairs.csv")})
     trainer = make_trainer(tmp_path / "out", first, second)
     if added == "first":
         first.add_to(trainer)
@@ -325,6 +325,14 @@ def test_attention_that_refuses_float32_is_scored_under_the_trainings_autocast(e
     assert found.signature["autocast"] == "bfloat16" and "autocast" not in plain.signature
 
 
+def test_another_error_of_a_model_is_not_taken_for_attention_that_refuses_float32(evaluation):
+    """Whatever a model raised was hidden, and the model was scored under autocast instead."""
+    model, tokenizer = fresh_model()
+    refuse_float32(model, "the cache has another shape")
+    with torch.autocast("cpu", dtype=torch.bfloat16), pytest.raises(RuntimeError, match="another shape"):
+        evaluation(model, tokenizer)
+
+
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_peft_scores_the_model_with_its_adapter(evaluation, tmp_path):
     peft = pytest.importorskip("peft", reason="needs peft")
@@ -449,7 +457,6 @@ def test_what_a_model_keeps_from_an_evaluation_is_fit_for_training(evaluation):
     model(ids, labels=ids).loss.backward()
 
 
-@pytest.mark.slow
 def test_two_processes_train_and_score_as_one(tmp_path):
     script = Path(__file__).parents[1] / "support" / "train_in_two_processes.py"
     launched(2, script, tmp_path)
@@ -479,7 +486,7 @@ def test_groups_other_suites_and_sources(tmp_path):
     source.write_text("\n".join(map(json.dumps, rows)))
     scores = evaluate_live(
         scorer.model, scorer.tokenizer, ["agreement", "blimp", "german"], budget=PAIRS, by_group=True,
-        groups={"agreement": ["Simple", "VP coordination"]}, sources={"blimp": source},
+        groups={"agreement": ["Simple", "VP coordination"]}, data={"blimp": source},
     )  # fmt: skip
     assert {"tse/tse", "tse/ew", "tse/mw", "blimp/accuracy", "german/auc"} <= set(scores)
     assert {key for key in scores if key.startswith("tse/ew/") and not key.endswith(("_se", "_n"))} == {
@@ -533,10 +540,10 @@ def test_a_source_of_a_suite_for_training_can_be_overridden(monkeypatch, tmp_pat
     row = {"UID": "wh_island", "sentence_good": "The author laughs.", "sentence_bad": "The author laugh."}
     for name, count in (("default", 1), ("mine", 2)):
         (tmp_path / f"{name}.jsonl").write_text("\n".join([json.dumps(row)] * count))
-    default = {"methods": ["full"], "source": tmp_path / "default.jsonl"}
+    default = {"methods": ["full"], "data": tmp_path / "default.jsonl"}
     monkeypatch.setattr(MinimalPairSuite, "live_options", default)
     assert make_live_suites(["blimp"])[0].n_items == 1
-    assert make_live_suites(["blimp"], sources={"blimp": tmp_path / "mine.jsonl"})[0].n_items == 2
+    assert make_live_suites(["blimp"], data={"blimp": tmp_path / "mine.jsonl"})[0].n_items == 2
 
 
 def test_two_measures_with_one_name_of_a_score_are_refused(monkeypatch):

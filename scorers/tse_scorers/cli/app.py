@@ -144,7 +144,7 @@ def run(
         part = None if shard is None else _parsed_shard(shard)
         if revisions is None:
             require_on_disk(model or ())
-    made = make_suites(suite or ["agreement"], asked)
+    made = make_suites(suite, asked)
     with terminal.starting("Loading PyTorch"):
         from ..engine.processes import is_main, joined_processes
 

@@ -16,7 +16,7 @@ def pair_sets() -> list[str]:
 
 
 def datasets() -> list[str]:
-    """Return the names of the data sets of agreement, and of the sets of minimal pairs."""
-    from ..suites.agreement.data.tables import NAMES
+    """Return the names of the data of all suites."""
+    from ..suites.registry import built_in_options
 
-    return sorted({*NAMES, *pair_sets()})
+    return sorted({name for options in built_in_options().values() for name in options.data_names()})

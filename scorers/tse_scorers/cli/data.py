@@ -28,7 +28,7 @@ Name = Annotated[
 
 @app.command("list")
 def list_sets() -> None:
-    """List the sets of minimal pairs that `tse run --suite minimal_pairs --dataset` knows."""
+    """List the sets of minimal pairs that `tse run --suite minimal_pairs --data` knows."""
     with terminal.starting():
         import pandas as pd
 
@@ -61,9 +61,9 @@ def list_sets() -> None:
         "linking: how the authors compare two sentences, which is how `tse run` does; see --linking."
     )
     terminal.say(
-        "SyntaxGym's suites have regions instead of pairs: tse run --suite regions --source SUITE.json --model MODEL."
+        "SyntaxGym's suites have regions instead of pairs: tse run --suite regions --data SUITE.json --model MODEL."
     )
-    terminal.say("Next: tse data show SET, or tse run --suite minimal_pairs --dataset SET --model MODEL.")
+    terminal.say("Next: tse data show SET, or tse run --suite minimal_pairs --data SET --model MODEL.")
 
 
 @app.command()
@@ -96,7 +96,7 @@ def show(name: Name) -> None:
     more = " --config LANGUAGE" if found.has_any_config else ""
     more += "" if found.source.hub or found.source.checksums else " --source FOLDER"
     terminal.say(f"Next: tse data check {name}{more}")
-    terminal.say(f"      tse run --suite minimal_pairs --dataset {name}{more} --model MODEL")
+    terminal.say(f"      tse run --suite minimal_pairs --data {name}{more} --model MODEL")
 
 
 @app.command()

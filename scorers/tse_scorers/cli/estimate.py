@@ -41,7 +41,7 @@ def estimate(
         from ..suites.checks import findings_of, purpose_of
 
         require_on_disk(model or ())
-    made = make_suites(suite or ["agreement"], asked)
+    made = make_suites(suite, asked)
     for chosen, _ in made:
         terminal.findings(findings_of(chosen))
         if budget is not None:

@@ -115,7 +115,7 @@ def lm_eval(
     asked: dict[str, Any],
 ) -> None:
     """Write the pairs of suites as tasks of lm-evaluation-harness (agreement: TSE; blimp: whole sentences)."""
-    made = make_suites(suite or ["agreement"], asked)
+    made = make_suites(suite, asked)
     with terminal.waiting("Writing the tasks"):
         from ..exporting.lm_eval_tasks import export
         from ..io.files import check_folder

@@ -58,17 +58,23 @@ class Command(TyperCommand):
     def _panels(self, ctx: Any, suites: Sequence[str]) -> dict[str, list[Any]]:
         """Group the parameters that are shown by their panels."""
         is_shown = shown_with(suites)
-        found: dict[str, list[Any]] = {}
+        found = []
         each: Any
         for each in self.get_params(ctx):
             described = DECLARED.get(getattr(each, "help", None) or "")
             of_others = described is not None and not is_shown(each.name, described)
-            if each.hidden or each.name == "help" or of_others:
-                continue
-            default = PANELS[-1] if each.param_type_name == "option" else PANELS[0]
-            found.setdefault(getattr(each, "rich_help_panel", None) or default, []).append(each)
-        order = dict.fromkeys([*PANELS, *found])  # a panel that is not named above comes last
-        return {name: found[name] for name in order if name in found}
+            if not (each.hidden or each.name == "help" or of_others):
+                found.append(each)
+        return by_panel(found)
+
+
+def by_panel(parameters: Sequence[Any]) -> dict[str, list[Any]]:
+    """Group parameters of a command by their panels, in the order of `PANELS`; panels not named there come last."""
+    found: dict[str, list[Any]] = {name: [] for name in PANELS}
+    for each in parameters:
+        default = PANELS[-1] if each.param_type_name == "option" else PANELS[0]
+        found.setdefault(getattr(each, "rich_help_panel", None) or default, []).append(each)
+    return {name: group for name, group in found.items() if group}
 
 
 def _lines(parameter: Any, ctx: Any) -> Iterator[RenderableType]:

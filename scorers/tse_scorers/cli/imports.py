@@ -56,7 +56,7 @@ def lm_eval(
 ) -> None:
     """Read logs of lm-evaluation-harness: choices between two answers, with their log-probabilities.
 
-    Items are found by their texts in the data that --suite, --dataset or --source name; without these, in the data of
+    Items are found by their texts in the data that --suite or --data name; without these, in the data of
     `tse export lm-eval`, else the texts are the data.
     """
     with terminal.waiting("Reading the logs"):
@@ -83,7 +83,7 @@ def inspect(
 ) -> None:
     """Read a log of Inspect: right or wrong for each item with two choices.
 
-    Items are found by their texts in the data that --dataset or --source name; without these, the texts are the data.
+    Items are found by their texts in the data that --data names; without these, the texts are the data.
     """
     with terminal.waiting("Reading the log"):
         from ..importing.inspect_logs import read_inspect
@@ -148,4 +148,4 @@ def _say(each: "Imported") -> None:
         right = "" if each.n_right is None else f"; {each.tool} counts {each.n_right:,} items as right in all"
         terminal.say(f"Ties: {each.n_ties:,}, which are not correct here{right}.")
     if each.source is not None:
-        terminal.say(f"The items as data: {each.source}; score your own models on them with --source.")
+        terminal.say(f"The items as data: {each.source}; score your own models on them with --data.")

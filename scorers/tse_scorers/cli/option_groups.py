@@ -14,7 +14,7 @@ from .options import declared, flag
 
 Command: TypeAlias = Callable[..., None]
 
-_COMPLETED = {"dataset": completions.datasets}
+_COMPLETED = {"data": completions.datasets}
 
 
 def _annotated(annotation: Any, kind: Any, name: str, described: Described) -> Any:

@@ -71,7 +71,7 @@ def watch(
         raise ValueError(
             f"There is no folder {str(folder)!r}. Name the folder in which checkpoints will be saved."
         )
-    made = make_suites(suite or ["agreement"], asked)
+    made = make_suites(suite, asked)
     with terminal.starting("Loading PyTorch"):
         from ..runs.folders.watch import Patience, Watch
         from ..runs.report import write_report

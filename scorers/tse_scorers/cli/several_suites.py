@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from ..suites.base import Suite
 
 
-def make_suites(suites: Sequence[str], asked: Mapping[str, Any]) -> "list[tuple[Suite, Recipe]]":
+def make_suites(suites: Sequence[str] | None, asked: Mapping[str, Any]) -> "list[tuple[Suite, Recipe]]":
     """Read the data of each suite or set of minimal pairs; return what to run, and what it was made of.
 
     Nothing here imports PyTorch, so that a wrong path or column is reported at once.
 
     Args:
-        suites: their names.
+        suites: their names; without any, the only one that reads the data, else agreement.
         asked: options of suites. A text `SUITE=VALUE` is for this suite, everything else for all that have the option.
 
     Raises:
@@ -30,6 +30,7 @@ def make_suites(suites: Sequence[str], asked: Mapping[str, Any]) -> "list[tuple[
         from ..runs.recipe import suites_asked_for
         from ..suites.registry import answering_suite, find_suite
 
+        suites = suites or [_suite_of(asked.get("data"))]
         given = _options_of(suites, asked)
         if len({find_suite(answering_suite(name, options)) for name, options in given.items()}) < len(suites):
             raise ValueError(f"--suite names a suite twice ({', '.join(suites)}). Name each suite once.")
@@ -64,6 +65,18 @@ def make_runs(
     ]
 
 
+def _suite_of(data: Sequence[str] | None) -> str:
+    """Return the suite that reads the data, and say which; agreement without any."""
+    from ..suites.registry import all_names, suite_of_data
+
+    if not data or data[0].partition("=")[0] in all_names():
+        return suite_of_data(None)
+    suite = suite_of_data(data[0])
+    if Path(data[0]).exists():
+        terminal.note(f"Suite: {suite}, by the columns of {data[0]}.")
+    return suite
+
+
 def _options_of(suites: Sequence[str], asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the options of each suite; a value that is for none of them is refused."""
     from ..suites.registry import options_of_suite
@@ -86,8 +99,8 @@ def _options_of(suites: Sequence[str], asked: Mapping[str, Any]) -> dict[str, di
 def _takers(option: str, value: Any, known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the suites that a value is for, and what it is for them.
 
-    >>> _takers("source", "minimal_pairs=data", {"blimp": {"source": Path}, "regions": {"source": Path}})
-    {'blimp': 'data'}
+    >>> _takers("data", "minimal_pairs=own.csv", {"blimp": {"data": str}, "regions": {"data": str}})
+    {'blimp': 'own.csv'}
     """
     from ..models.options import Option, OptionError
     from ..suites.registry import all_names, own_name
@@ -95,6 +108,8 @@ def _takers(option: str, value: Any, known: Mapping[str, Mapping[str, Any]]) -> 
     suite, equals, own = str(value).partition("=")
     if not equals or suite not in all_names():
         having = [name for name in known if option in known[name]]
+        if option == "data" and len(having) > 1:
+            having = _readers(value, having)
         if not having and len(known) > 1:
             raise ValueError(f"{flag(option)} has no effect with --suite {' or '.join(known)}; remove it.")
         return dict.fromkeys(having or known, value)  # an only suite refuses what it does not have
@@ -109,6 +124,17 @@ def _takers(option: str, value: Any, known: Mapping[str, Mapping[str, Any]]) -> 
             Option(option, str(value)), " has no effect with ", Option("suite", suite), "; remove it."
         )
     return {taker: own}
+
+
+def _readers(data: str, suites: Sequence[str]) -> list[str]:
+    """Return the suites that read data; all of them where neither name nor columns tell."""
+    from ..suites.registry import options_class, suite_of_data
+
+    try:
+        read = options_class(suite_of_data(data)).own_columns
+    except ValueError:  # each suite says what is wrong
+        return list(suites)
+    return [name for name in suites if options_class(name).own_columns == read] or list(suites)
 
 
 def _value(option: str, values: list[Any], suite: str, annotation: Any) -> Any:

@@ -3,18 +3,21 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from itertools import product
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import pandas as pd
+
 from ..io.files import printable
 from ..io.local_paths import without_address
 from ..suites.base import ScoredItems, SideBySide, Tab
 from ..suites.registry import suites_of
-from .runs import described_for_others, description, partial_systems, read_folders, warnings_of
-from .view_data import SystemItems, system_items, view_data
+from . import overview
+from .runs import described_for_others, description, model_of, partial_systems, read_folders, warnings_of
+from .view_data import SystemItems, plain_number, system_items, view_data
 
 _OF_ITEMS = {"texts", "labels"}
 """The keys of what data say of items: the texts that models were scored on, and the columns beside them."""
@@ -65,6 +68,8 @@ Position = tuple[int, ...]
 """The number of a tab's part, then the number of the choice of each control."""
 _LONGEST_NUMBER = 6
 """Digits in the name of a view."""
+CHUNK = 1000
+"""Items whose words are in one file."""
 
 
 class Bundle:
@@ -96,20 +101,28 @@ class Bundle:
         self._items: dict[str, ScoredItems] = {}
         self._systems: dict[str, dict[str, str]] = {}  # of each table of items: name in files -> label
         self._texts: dict[str, SystemItems] = {}
-        self._partial: dict[int, set[str]] = {}  # of each tab: systems that were scored on a part of the data
-        self._warnings: dict[int, list[str]] = {}  # of each tab: which scores do not compare
+        self._suites: dict[int, str] = {}  # of each tab: the suite that it is of
         self._read = lru_cache(maxsize=16)(self._read_items)
+        self._words = lru_cache(maxsize=32)(self._read_words)
+        self._partial = cache(lambda suite: partial_systems(self.runs, suite))
+        self._warnings = cache(lambda suite: warnings_of(self.runs, suite))
 
     @cached_property
     def tabs(self) -> list[Tab]:
-        """The suites' tabs; a table of each suite first, then what several views and suites share."""
-        tabs = []
-        for suite in suites_of(self.runs):
-            for tab in suite.tabs(self.runs):
-                self._partial[id(tab)] = partial_systems(self.runs, suite.name)
-                self._warnings[id(tab)] = warnings_of(self.runs, suite.name)
-                tabs.append(tab)
-        return sorted(tabs, key=lambda tab: bool(tab.part))
+        """The leaderboard, a table of each suite, then what several views and suites share."""
+        of_suites = {suite.name: suite.tabs(self.runs) for suite in suites_of(self.runs)}
+        self._suites |= {id(tab): suite for suite, tabs in of_suites.items() for tab in tabs}
+        tabs = [tab for tabs in of_suites.values() for tab in tabs]
+        shared = [*overview.training_tabs(self.runs), *(tab for tab in tabs if tab.part)]
+        terms = {name: text for tab in tabs for name, text in tab.terms.items()}
+        view: Any = partial(self._leaderboard, of_suites)  # no suite's view
+        board = [Tab("Models", [], view, terms)] if len(self.runs.rows) else []
+        return [*board, *(tab for tab in tabs if not tab.part), *shared]
+
+    def _leaderboard(self, tabs: Mapping[str, Sequence[Tab]]) -> dict[str, Any]:
+        warnings = dict.fromkeys(sentence for suite in tabs for sentence in self._warnings(suite))
+        found = overview.leaderboard(self.runs, tabs, {suite: self._partial(suite) for suite in tabs})
+        return found | {"warning": " ".join(warnings)}
 
     def data(self, name: str) -> str:
         """Return the script of one name.
@@ -125,6 +138,10 @@ class Bundle:
                 content = self._view(_position(rest))
             elif kind == "items":
                 content = self._numbers(rest)
+            elif kind == "words":
+                content = self._words_of(rest)
+            elif kind == "difference":
+                content = self._difference(rest)
             elif kind == "texts" and rest in self._texts:
                 content = self._texts[rest].texts()
             else:
@@ -139,7 +156,12 @@ class Bundle:
         for position in self._positions():
             yield "view/" + "-".join(map(str, position))
         for name, systems in self._systems.items():
-            yield from (f"items/{name}/{system}" for system in systems)
+            for system, label in systems.items():
+                yield f"items/{name}/{system}"
+                if self._items[name].words is not None and isinstance(
+                    read := self._read(name, label), SystemItems
+                ):
+                    yield from (f"words/{name}/{system}/{n}" for n in range(-(-len(read.frame) // CHUNK)))
         for texts in list(self._texts):
             yield f"texts/{texts}"
 
@@ -149,7 +171,7 @@ class Bundle:
         return {
             "title": TITLE,
             "problems": self.problems if has_server else [],  # they name folders of this machine
-            "n_models": int(self.runs.rows["model"].nunique()),
+            "n_names": int(self.runs.rows["model"].nunique()),
             "systems": list(dict.fromkeys(self.runs.rows["system"])),
             "runs": [
                 {"name": run["name"], "text": json.dumps(described(run), indent=1, ensure_ascii=False)}
@@ -164,38 +186,84 @@ class Bundle:
             "live": self.live,
         }  # fmt: skip
 
-    def _view(self, position: Position) -> dict[str, Any]:
+    def _chosen(self, position: Position) -> tuple[Tab, Any]:
+        """Return a tab, and what it shows for the choices of its controls; raises ValueError where that is nothing."""
         try:
             tab = self.tabs[position[0]]
             pairs = zip(tab.controls, position[1:], strict=True)
             values = [list(control.choices.values())[place] for control, place in pairs]
         except (IndexError, ValueError) as error:
             raise KeyError(position) from error
+        return tab, tab.view(*values)
+
+    def _view(self, position: Position) -> dict[str, Any]:
         try:
-            view = tab.view(*values)
+            tab, view = self._chosen(position)
         except (ValueError, TypeError) as error:  # the user can choose something else
             return {"kind": "notice", "text": self._said(str(error))}
-        warning = {"warning": " ".join(self._warnings.get(id(tab), []))}
+        if isinstance(view, dict):
+            return view
+        suite = self._suites.get(id(tab), "")
+        warning = {"warning": " ".join(self._warnings(suite))}
         if not isinstance(view, SideBySide):
             return view_data(view) | warning
-        scored = list(dict.fromkeys(view.cells["system"][view.cells["n"].notna()]))
-        names = {  # in the names of files, the same in each session
-            system: hashlib.sha256(system.encode("utf-8", "replace")).hexdigest()[:12] for system in scored
-        }
+        names = {label: name for name, label in _names_of(view).items()}
         if view.items is not None:
             self._items[view.items.name] = view.items
-            self._systems.setdefault(view.items.name, {}).update({names[system]: system for system in scored})
-        return view_data(view, names, self._partial.get(id(tab), set())) | warning
+            self._systems.setdefault(view.items.name, {}).update(_names_of(view))
+        return view_data(view, names, self._partial(suite), self._model_of) | warning
 
-    def _numbers(self, rest: str) -> dict[str, Any]:
-        name, _, system = rest.rpartition("/")
+    def _model_of(self, label: str) -> str:
+        return model_of(label, self.runs)
+
+    def _label(self, name: str, system: str) -> str:
+        """Return the label of a system among those of some items; raises KeyError if there is none."""
         if name not in self._items:  # the page was loaded from an earlier server
             for view in self._positions():
                 self._view(view)
-        if system not in self._systems.get(name, {}):
-            raise KeyError(rest)
-        items = self._read(name, self._systems[name][system])
+        return self._systems.get(name, {})[system]
+
+    def _numbers(self, rest: str) -> dict[str, Any]:
+        name, _, system = rest.rpartition("/")
+        items = self._read(name, self._label(name, system))
         return {"problem": self._said(items)} if isinstance(items, str) else items.numbers()
+
+    def _words_of(self, rest: str) -> dict[str, Any]:
+        """Return the words of the items of one chunk, by the item's number."""
+        parts = rest.rsplit("/", 2)
+        if len(parts) < 3 or not _is_number(parts[2]):
+            raise KeyError(rest)
+        words = self._words(parts[0], self._label(*parts[:2]))
+        if isinstance(words, str):
+            return {"problem": self._said(words)}
+        first = int(parts[2]) * CHUNK
+        found: dict[int, list[Any]] = {}
+        for item, *told in words[words["item"].between(first, first + CHUNK - 1)].itertuples(index=False):
+            found.setdefault(item, []).append([plain_number(value) for value in told])
+        return {"words": found}
+
+    def _read_words(self, name: str, system: str) -> pd.DataFrame | str:
+        words = self._items[name].words
+        try:
+            return _NO_WORDS if words is None else words(system)
+        except ValueError as error:
+            return str(error)
+
+    def _difference(self, rest: str) -> dict[str, Any]:
+        """Return the differences of a system from another one in the rows of a table, with their intervals."""
+        position, *systems = rest.split("/")
+        tab, view = self._chosen(_position(position))
+        if not isinstance(view, SideBySide) or not view.compared or len(systems) != 2:
+            raise KeyError(rest)
+        named = _names_of(view)
+        labels = [self._model_of(named[system]) for system in systems]
+        from .differences import differences  # with what compares: most pages compare nothing
+
+        try:
+            found = differences(self.runs, self._suites[id(tab)], view.compared, *labels)
+        except ValueError as error:
+            return {"problem": self._said(str(error))}
+        return {"rows": found}
 
     def _said(self, problem: str) -> str:
         """Return a message as the page shows it; a page for others does not name files of this machine."""
@@ -219,9 +287,22 @@ class Bundle:
         return items
 
 
+_NO_WORDS = pd.DataFrame(columns=["item"])
+
+
+def _names_of(view: SideBySide) -> dict[str, str]:
+    """Return {name in the names of files, the same in each session: label} of the systems that were scored here."""
+    scored = dict.fromkeys(view.cells["system"][view.cells["n"].notna()])
+    return {hashlib.sha256(label.encode("utf-8", "replace")).hexdigest()[:12]: label for label in scored}
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _LONGEST_NUMBER
+
+
 def _position(name: str) -> Position:
     """Read the name of a view; raises KeyError if it is none."""
     parts = name.split("-")
-    if not all(part.isdecimal() and len(part) <= _LONGEST_NUMBER for part in parts):
+    if not all(map(_is_number, parts)):
         raise KeyError(name)
     return tuple(map(int, parts))

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -35,7 +36,7 @@ class Questions:
         """Take models and runs.
 
         Args:
-            models: can be asked before those of the runs.
+            models: can be asked before those of the runs, with all checkpoints in a folder that is named here.
             runs: have models and contexts; by default there are none.
         """
         self._runs = read_folders([])[0] if runs is None else runs
@@ -44,6 +45,7 @@ class Questions:
         self._contexts = lru_cache(maxsize=8)(self._read_contexts)
         names = dict.fromkeys([*models, *self._models.values(), *DEFAULT_MODELS])
         self._named_by_user = {*models, *DEFAULT_MODELS}
+        self._folders = [model for model in models if Path(model).is_dir()]
         self.choices: dict[str, Any] = {
             "models": list(names),
             "names": _shown_names(list(names), self._models),
@@ -120,7 +122,7 @@ class Questions:
         name = str(question["model"])
         if name not in self._named_by_user:
             try:
-                Granted().require_model(name, "The results")
+                Granted(files=self._folders).require_model(name, "The results")
             except ValueError as error:
                 raise ValueError(
                     f"Only the results name {name}; others may have written them, so files of this machine and servers "

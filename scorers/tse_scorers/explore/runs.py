@@ -31,15 +31,31 @@ def read_folders(folders: Sequence[Path]) -> tuple[Runs, list[str]]:
 def models_of(runs: Runs) -> dict[str, str]:
     """Return {label of a system: a name of its model that `load_scorer` takes}.
 
-    The name includes the commit of a Hub repository, but not the hash of a local folder's weights.
+    The name includes the commit of a Hub repository, but not the hash of a local folder's weights. A revision in a
+    series is what its run loaded, such as a folder of its own.
     """
     models = {}
+    loaded = {system: _loaded(signature) for (system, _, _), signature in runs.signatures.items()}
     once = runs.rows.drop_duplicates("system")
     for system, model, revision in once[["system", "model", "revision"]].itertuples(index=False):
         asked_for = isinstance(revision, str) and ":" not in revision and "@" not in model
         on_hub = model.count("/") == 1 and not Path(model).exists()
-        models[str(system)] = f"{model}@{revision}" if asked_for and on_hub else str(model)
+        named = f"{model}@{revision}" if asked_for and on_hub else str(model)
+        models[str(system)] = loaded.get(system) or named
     return models
+
+
+def _loaded(signature: Mapping[str, Any]) -> str | None:
+    """Return what the run of a revision in a series loaded; None for other models."""
+    recipe = signature.get("recipe")
+    name = recipe.get("model") if isinstance(recipe, Mapping) and "series" in signature else None
+    return name if isinstance(name, str) else None
+
+
+def model_of(label: str, runs: Runs) -> str:
+    """Return the label of a system without the configuration that tables may add to it."""
+    systems = runs.rows["system"].unique()
+    return max((system for system in systems if f"{label} ".startswith(f"{system} ")), key=len, default=label)
 
 
 def description(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -72,7 +72,8 @@ def app(folders: Sequence[Path | str], models: Sequence[str] | None = None) -> S
     ]
     page = Starlette(routes=routes, middleware=[Middleware(GZipMiddleware, compresslevel=1)])
     page.mount("/", _Page(directory=PAGE, html=True))
-    threading.Thread(target=data, args=["start"], daemon=True).start()  # while the user opens the page
+    first = ["start", "view/0"] if len(bundle.runs.rows) else ["start"]
+    threading.Thread(target=lambda: [*map(data, first)], daemon=True).start()  # while the user opens the page
     return page
 
 

@@ -5,10 +5,11 @@ The page knows three kinds of views and no suite. Texts of items are shared by s
 
 import base64
 import hashlib
+import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -119,11 +120,15 @@ def _codes(column: "pd.Series[Any]") -> dict[str, Any]:
 
 RESAMPLES = 1000
 """Of the bootstrap intervals."""
-_COUNTS = ("n", "n_excluded", "n_ties")
+NUMBERS = ("score", "n", "n_excluded", "n_ties", "ci_low", "ci_high", "reliable")
+"""What the page gets of a cell, in this order."""
 
 
 def view_data(
-    view: SideBySide | Curves | Points, names: Mapping[str, str] | None = None, partial: Collection[str] = ()
+    view: SideBySide | Curves | Points,
+    names: Mapping[str, str] | None = None,
+    partial: Collection[str] = (),
+    model_of: Callable[[str], str] = str,
 ) -> dict[str, Any]:
     """Return a view as JSON-able data; a number that does not exist is None.
 
@@ -131,23 +136,31 @@ def view_data(
         view: what a suite's tab shows.
         names: label of a system -> its name in the names of files of items.
         partial: labels of systems that were scored on a part of the data.
+        model_of: gives the model of a label, which may say the configuration of the data as well.
     """
     match view:
         case SideBySide():
-            return _table(view, names or {}, partial)
+            return _table(view, names or {}, partial, model_of)
         case Curves():
             return _curves(view)
         case Points():
             return _points(view)
 
 
-def _table(view: SideBySide, names: Mapping[str, str], partial: Collection[str]) -> dict[str, Any]:
+def _table(
+    view: SideBySide, names: Mapping[str, str], partial: Collection[str], model_of: Callable[[str], str]
+) -> dict[str, Any]:
     cells = view.cells.drop_duplicates(["label", "system"], keep="last")
-    cells = cells.reindex(columns=["label", "system", "score", *_COUNTS, "ci_low", "ci_high", "reliable"])
+    cells = cells.reindex(columns=["label", "system", *NUMBERS, "config", "group"])
     scored_here = set(cells["system"][cells["n"].notna()])
     numbers_of = {
-        (label, system): [_number(value) for value in numbers]
-        for label, system, *numbers in cells.itertuples(index=False)
+        (label, system): [plain_number(value) for value in numbers]
+        for label, system, *numbers, _, _ in cells.itertuples(index=False)
+    }
+    places = {
+        label: [config if isinstance(config, str) else "", group]
+        for label, config, group, n in cells[["label", "config", "group", "n"]].itertuples(index=False)
+        if isinstance(group, str) and not pd.isna(n)
     }
     systems, rows = (list(dict.fromkeys(view.cells[name])) for name in ("system", "label"))
     return {
@@ -164,14 +177,16 @@ def _table(view: SideBySide, names: Mapping[str, str], partial: Collection[str])
                 "name": system,
                 "published": system not in scored_here,
                 "file": names.get(system),
+                "of": model_of(str(system)),
                 "partial": system in partial,
             }
             for system in systems
         ],
-        "rows": [{"name": str(row), "total": row in view.totals} for row in rows],
+        "rows": [{"name": str(row), "total": row in view.totals, "place": places.get(row)} for row in rows],
         "cells": [[numbers_of.get((row, system)) for system in systems] for row in rows],
         "items": None if view.items is None else _items(view.items, rows),
         "measure": view.measure,
+        "compared": bool(view.compared),
         "limited_to": view.limited_to,
     }
 
@@ -182,23 +197,87 @@ def _items(items: ScoredItems, rows: Collection[str]) -> dict[str, Any]:
         "unit": items.unit,
         "people": items.people,
         "averaged": items.averaged,
+        "words": items.words is not None,
         "values": dict(items.values),
         "rows": {str(row): dict(items.rows[row]) for row in rows if row in items.rows},
     }
 
 
 def _curves(view: Curves) -> dict[str, Any]:
-    points = view.points[["measure", "label", "side", "x", "y", "n"]]
+    points = view.points if "side" in view.points else view.points.assign(side="")
+    axis = _cutoffs(points) if points["side"].any() else _numbers(points["x"])
+    order = {key: place for place, key in enumerate(axis.places)}
+    columns = points.reindex(columns=["measure", "label", "side", "x", "y", "n", "ci_low", "ci_high"])
     return {
         "kind": "curves",
         "caption": view.caption,
         "limited_to": view.limited_to,
         "few": FEW_CONTEXTS,
+        "axis": view.axis,
+        "unit": view.unit,
+        "places": list(axis.places.values()),
+        "ticks": axis.ticks,
         "points": [
-            [measure, str(label), side, _number(x), _number(y), _number(n)]
-            for measure, label, side, x, y, n in points.itertuples(index=False)
+            [measure, str(label), side, order[side, x], *map(plain_number, numbers)]
+            for measure, label, side, x, *numbers in columns.itertuples(index=False)
         ],
     }
+
+
+class _Axis(NamedTuple):
+    """A horizontal axis: (side, x) -> name and place, in order; and its ticks, names and places."""
+
+    places: dict[tuple[str, float], tuple[str, float]]
+    ticks: list[tuple[str, float]]
+
+
+def _cutoffs(points: pd.DataFrame) -> _Axis:
+    """Place cut-offs as in the report: bottom p, then top p, each rising; the whole distribution is far right.
+
+    The top ones do not continue the bottom ones: a place between them is empty.
+    """
+    keys = set(points[["side", "x"]].itertuples(index=False, name=None))
+    ordered = sorted(keys, key=lambda key: (key[0] == "top", key[1]))
+    n_bottom = sum(side == "bottom" for side, _ in ordered)
+    places = {
+        (side, x): (f"{side} {100 * x:g} %", float(place + (place >= n_bottom > 0)))
+        for place, (side, x) in enumerate(ordered)
+    }
+    return _Axis(places, list(places.values()))
+
+
+_MOST_TICKS = 6
+
+
+def _numbers(x: "pd.Series[float]") -> _Axis:
+    """Place numbers on a logarithmic axis, with 0 before the first; on a linear one where some are negative."""
+    values = sorted(set(x))
+    positive = [value for value in values if value > 0]
+    if values[0] < 0 or not positive:
+        places = {("", value): (_short(value), float(value)) for value in values}
+        return _Axis(places, list(places.values())[:: -(-len(places) // _MOST_TICKS)])
+    least, most = (math.log10(value) for value in (positive[0], positive[-1]))
+    zero = least - 0.1 * max(most - least, 1)
+    places = {("", value): (f"{value:,g}", math.log10(value) if value else zero) for value in values}
+    steps = (1,) if most - least > 2 else (1, 2, 5)
+    tens = range(math.floor(least), math.ceil(most) + 1)
+    ticks = [step * 10.0**ten for ten in tens for step in steps]
+    ticks = [tick for tick in ticks if positive[0] <= tick <= positive[-1]] or positive
+    shown = ticks[:: -(-len(ticks) // _MOST_TICKS)]
+    at_zero = [("0", zero)] if values[0] == 0 else []
+    return _Axis(places, at_zero + [(_short(tick), math.log10(tick)) for tick in shown])
+
+
+def _short(value: float) -> str:
+    """Return a number for a tick.
+
+    >>> _short(2000), _short(5e9), _short(0.5)
+    ('2k', '5B', '0.5')
+    """
+    for size, letter in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{letter}"
+    return f"{value:g}"
 
 
 def _points(view: Points) -> dict[str, Any]:
@@ -217,7 +296,7 @@ def _points(view: Points) -> dict[str, Any]:
         "limited_to": view.limited_to,
         "headings": dict(headings),
         "columns": {
-            name: [_number(value) for value in points[name]]
+            name: [plain_number(value) for value in points[name]]
             for name in dict.fromkeys(["item", "label", "x", "y", *headings])
         },
     }
@@ -237,7 +316,7 @@ def correlation(view: Points) -> str:
     )
 
 
-def _number(value: Any) -> Any:
+def plain_number(value: Any) -> Any:
     """Return a number with six decimals, None for NaN; texts as they are.
 
     What rounds to a whole number keeps its digits: it would be printed as exactly 1.

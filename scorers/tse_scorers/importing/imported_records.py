@@ -34,7 +34,7 @@ from ..suites.minimal_pairs.suite import MinimalPairSuite
 from .choices import Choice, Log
 
 DATA = "data"
-"""Folder of pairs that are only known from a log, as `--source` of `tse run` reads them."""
+"""Folder of pairs that are only known from a log, as `--data` of `tse run` reads them."""
 _OF_DATA = ("dataset_fingerprint", "own_columns")
 
 
@@ -119,10 +119,10 @@ def import_log(
         require_records(out)
     source = None
     if not made and log.agreement:
-        made = suites_asked_for("agreement", {"dataset": log.data})
+        made = suites_asked_for("agreement", {"data": log.data})
     elif not made:
         source = _own_pairs(log, out, overwrite)
-        made = suites_asked_for("blimp", {"source": source})
+        made = suites_asked_for("blimp", {"data": source})
     found = [
         each for suite, recipe in made if (each := _record(log, out, suite, recipe, overwrite, name, source))
     ]
@@ -131,7 +131,7 @@ def import_log(
         raise ValueError(
             f"None of the {len(log.choices):,} items of the log ({log.data}) is in the data "
             f"{', '.join(str(suite.config) for suite, _ in made)}, for instance {first.good!r:.200} and "
-            f"{first.bad!r:.200}. Name the data that was scored, with --suite, --dataset or --source; without them, "
+            f"{first.bad!r:.200}. Name the data that was scored, with --suite or --data; without them, "
             "the texts of the log are the data."
         )
     return found
@@ -252,7 +252,7 @@ def _columns(choices: Sequence[Choice]) -> tuple[NDArray[np.float64], NDArray[np
     if any(choice.logprobs is None for choice in choices):
         raise ValueError(
             "The log has no log-probabilities, which TSE compares. Import it as minimal pairs, with --suite blimp and "
-            "the sentences as --source."
+            "the sentences as --data."
         )
     good, bad = np.array([_sides(choice) for choice in choices], dtype=np.float64).reshape(-1, 2).T
     return good, bad

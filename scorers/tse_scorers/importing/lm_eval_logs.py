@@ -20,7 +20,7 @@ from ..io.suggestions import unknown_name
 from ..models.answers import ROUNDING
 from ..models.start_tokens import TURN_TOKENS
 from ..report.comparable import listed
-from ..suites.agreement.data.tables import NAMES
+from ..suites.agreement.options import NAMES
 from .choices import Choice, Log, Logs, NoChoiceError, labels_of, name_of, parsed_json, read_bytes
 
 _EXPECTED = "what lm-evaluation-harness 0.4.13 writes with --output_path and --log_samples"

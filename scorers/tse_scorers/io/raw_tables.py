@@ -152,7 +152,10 @@ def _check_cells(path: Path, rows: list[_Pairs], lists: Collection[str]) -> None
         for name, value in row:
             if isinstance(value, list) and (isinstance(value, _Pairs) or name not in lists):
                 kind = "object" if isinstance(value, _Pairs) else "list"
+                are_words = kind == "list" and all(isinstance(word, str) for word in value)
                 raise ValueError(
                     f"{path} holds {value!r:.60} ({kind}) in column {name!r} of row {number}; expected text or a "
                     "number. Write its parts as separate columns, or remove the column."
+                    + f" `tse score` takes lists of words: --words {name}."
+                    * are_words
                 )

@@ -87,7 +87,7 @@ class ResultRow(Mapping[str, Scalar]):
         n: items in the mean.
         n_excluded: items of the group without a score.
         n_ties: ties.
-        n_nonfinite: items with a log-probability that is no finite number.
+        n_nonfinite: items (comparisons, for sets) with a score that is NaN or plus infinity; they count as wrong.
         n_infinite: items with an infinite score.
         se: standard error; NaN, as the ends of the interval, with fewer than two units.
         ci_low: lower end of the 95 % interval.

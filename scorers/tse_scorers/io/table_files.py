@@ -54,7 +54,7 @@ def _read_parquet(path: Path, _: Collection[str]) -> pd.DataFrame:
     return pd.read_parquet(path)
 
 
-_READERS: dict[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {
+READERS: dict[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {
     ".parquet": _read_parquet,
     ".csv": _read_csv,
     ".tsv": partial(_read_csv, sep="\t"),
@@ -65,7 +65,7 @@ _READERS: dict[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {
 
 def is_table(name: str) -> bool:
     """Whether a name is a path: the file exists, or the name ends like a table (unlike `org/name@v1.0`)."""
-    return Path(name).suffix in _READERS or is_file(name)
+    return Path(name).suffix in READERS or is_file(name)
 
 
 def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
@@ -82,12 +82,12 @@ def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
             lists in cells). The message names the line or row.
     """
     require_regular_file(path)
-    if path.suffix not in _READERS:
-        raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(_READERS)}.")
+    if path.suffix not in READERS:
+        raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(READERS)}.")
     if path.suffix != ".parquet":
         require_size(path, TEXT_BYTES)
     try:
-        return _READERS[path.suffix](path, texts)
+        return READERS[path.suffix](path, texts)
     except UnicodeDecodeError as error:
         raise not_utf8(path) from error
     except OSError as error:

@@ -3,14 +3,16 @@
 How options of models and of suites are checked (`checked_value`) and named in messages (`Option`) is here too.
 """
 
+import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 ModelKind = Literal["masked", "causal", "seq2seq"]
 PseudoLikelihood = Literal["within_word_l2r", "original"]
 EncoderInput = Literal["empty", "mask"]
@@ -146,6 +148,7 @@ class Described:
         panel: where `--help` shows it.
         least: the smallest number that it takes; None for other options.
         flags: how the command line spells it; empty for `--name`.
+        takes_table: in Python, it takes a data frame, data set or list of dicts in the place of a file.
     """
 
     text: str
@@ -154,6 +157,7 @@ class Described:
     panel: str = DATA
     least: int | None = None
     flags: tuple[str, ...] = ()
+    takes_table: bool = False
 
     @property
     def whole(self) -> str:
@@ -170,15 +174,42 @@ def option(
     panel: str = DATA,
     least: int | None = None,
     flags: tuple[str, ...] = (),
+    takes_table: bool = False,
 ) -> Any:
     """Declare an option, as a field of a dataclass, with what people read about it; see `Described`."""
-    described = Described(text, without, because, panel, least, flags)
+    described = Described(text, without, because, panel, least, flags, takes_table)
     return field(default=default, metadata={"described": described})
 
 
 def described_options(options: type) -> dict[str, Described]:
     """Return what people read about each option of a dataclass, by name."""
     return {each.name: each.metadata["described"] for each in fields(options) if "described" in each.metadata}
+
+
+def takes_options(options: type) -> Callable[[Function], Function]:
+    """Show the fields of a dataclass in the signature and docstring of a function that takes them as `**options`."""
+
+    def taking(function: Function) -> Function:
+        own = inspect.signature(function)
+        first = [each for each in own.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        annotated = get_type_hints(options)
+        keywords = [
+            inspect.Parameter(
+                each.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=each.default,
+                annotation=annotated[each.name],
+            )
+            for each in fields(options)
+        ]
+        vars(function)["__signature__"] = own.replace(parameters=[*first, *keywords])
+        told = [
+            f"        {name}: {described.whole}" for name, described in described_options(options).items()
+        ]
+        function.__doc__ = "\n".join([f"{function.__doc__}", "    Options:", *told, ""])
+        return function
+
+    return taking
 
 
 def checked_fields(options: Any) -> None:

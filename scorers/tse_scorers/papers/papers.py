@@ -14,12 +14,14 @@ from ..io.suggestions import unknown_name
 class Part:
     """Data of a paper: a suite with its options, those without `--source`, and where its data is.
 
+    `source` is the option that takes what `--source` names, "" where the data is shipped.
     `fetch` is its name for `tse fetch`, `where` says in a sentence how a user gets it otherwise.
     """
 
     suite: str
     options: Mapping[str, Any]
     without_source: Mapping[str, Any] = field(default_factory=dict)
+    source: str = "source"
     fetch: str | None = None
     where: str = ""
 

@@ -149,9 +149,9 @@ def _published_numbers(paper: str, config: str, table: str | None) -> pd.DataFra
     if paper == "warstadt2020":
         return _blimp(frame, table)
     if paper == "hu2020":
-        keys = {"group": frame["suite"], "metric": "criterion_accuracy"}
-        share = frame["n_correct"] / frame["n_items"]
-        return pd.DataFrame({"system": frame["model"], **keys, "published": share})
+        shares = frame.groupby(["model", "suite"], sort=False)["correct"].mean().reset_index()
+        shares = shares.rename(columns={"model": "system", "suite": "group", "correct": "published"})
+        return shares.assign(metric="criterion_accuracy")
     frame = frame[(frame["system"] != "human") & frame["repeats_table"].isna()]
     if table is not None:
         frame = frame[frame["paper_table"] == int(table)]
@@ -220,8 +220,8 @@ def _parts(
     made, left_out = [], []
     for part in described.parts:
         options = {**part.options, "limit": limit}
-        if source is not None and options.get("dataset") != "marvin_linzen":
-            options["source"] = source
+        if source is not None and part.source:
+            options[part.source] = source
         elif source is None:
             options |= part.without_source
         try:
@@ -229,7 +229,7 @@ def _parts(
         except ValueError as error:
             get = "" if part.fetch is None else f" Get it with `tse fetch {part.fetch}`, then add --source."
             get += f" {part.where}" if part.where and source is None else ""
-            left_out.append(f"{options.get('dataset', part.suite)}: {error}{get}")
+            left_out.append(f"{options.get('data', part.suite)}: {error}{get}")
     return made, left_out
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from ..suites.agreement.data.tables import CLAMS
+from ..suites.agreement.options import CLAMS
 from ..suites.registry import find_suite
 from ..suites.released_data import RELEASED
 

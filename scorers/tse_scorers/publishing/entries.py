@@ -149,12 +149,13 @@ def _task(signature: Mapping[str, Any], measure: str) -> str:
 
 def _notes(signature: Mapping[str, Any], row: Mapping[str, Any], version: str | None) -> str:
     """Return what a reader of the score must know, on one line."""
-    excluded = sum(int(row.get(key) or 0) for key in ("n_excluded", "n_nonfinite"))
+    nonfinite = row.get("n_nonfinite")
     revision = row.get("revision")
     parts = [
         f"refined-tse {version or '(version unknown)'}",
         "score from 0 to 1",
-        f"{row['n']} items, {excluded} excluded",
+        f"{row['n']} items, {row.get('n_excluded') or 0} excluded",
+        *([f"{nonfinite} not finite and counted as wrong"] if nonfinite else []),
         f"model at {revision}" if revision else "revision of the model unknown",
     ]
     lemmas = LEMMA_LISTS.get(str(signature.get("lemmas_fingerprint")))

@@ -1,6 +1,7 @@
 """Which scores of a table are the best, and which may be.
 
-Not those of a partial run, of another lemma list, or over too few units; and only if intervals set them apart.
+Not those of another part of the data or lemma list than most, or over too few units; and only if intervals set them
+apart.
 """
 
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from .comparable import scored_part, usual
 from .inputs import Runs
 from .tables import Intervals
 
@@ -24,12 +26,15 @@ def unusable(runs: Runs, suite: str, over_lemmas: bool = False) -> set[str]:
         over_lemmas: whether the scores are over the lemma list, which must then be the most frequent one.
     """
     of_suite = {key: signature for key, signature in runs.signatures.items() if key[1] == suite}
-    lists = pd.Series([signature.get("lemmas") for signature in of_suite.values()], dtype=object)
-    usual = lists.mode().iloc[0] if lists.notna().any() else None
+    lemmas = usual([signature.get("lemmas") for signature in of_suite.values()])
+    parts = {
+        config: usual([scored_part(own) for key, own in of_suite.items() if key[2] == config])
+        for _, _, config in of_suite
+    }
     labels: set[str] = set()
     for (system, _, config), signature in of_suite.items():
-        is_partial = bool((signature.get("recipe") or {}).get("partial"))
-        if is_partial or (over_lemmas and signature.get("lemmas") != usual):
+        is_part = scored_part(signature) != parts[config]
+        if is_part or (over_lemmas and signature.get("lemmas") != lemmas):
             labels |= {system, f"{system} ({config or ''})"}
     return labels
 

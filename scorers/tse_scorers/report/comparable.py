@@ -116,6 +116,28 @@ def unlike_notice(signatures: Mapping[tuple[str, str, str | None], Any], suite: 
     return " ".join(dict.fromkeys(sentences))
 
 
+def scored_part(signature: Mapping[str, Any]) -> str:
+    """Name the part of the data that was scored: "" for all of it, and the same for systems that compare.
+
+    >>> scored_part({"recipe": {"partial": True, "partial_reasons": ["--limit 5"]}}), scored_part({})
+    ('--limit 5', '')
+    """
+    recipe = signature.get("recipe")
+    if not isinstance(recipe, Mapping) or not recipe.get("partial"):
+        return ""
+    return ", ".join(map(str, recipe.get("partial_reasons") or ["unknown"]))
+
+
+def usual(values: Sequence[Any]) -> Any:
+    """Return the most frequent value, the first one of several; None where all are None.
+
+    >>> usual(["", "--limit 5"]), usual([None, "b", "a", "a"])
+    ('', 'a')
+    """
+    counts = Counter(value for value in values if value is not None)
+    return max(counts, key=lambda value: (counts[value], value == ""), default=None)
+
+
 def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Name what differs between two signatures and makes their scores incomparable; empty for like runs."""
     reasons = [

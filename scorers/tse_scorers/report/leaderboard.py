@@ -1,25 +1,28 @@
-"""The first table of a report: one row per system, one column per headline measure, all in percent."""
+"""The first table of a report: one row per system, one column per headline measure, in the scale of the measure."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .best import best_of
+from .comparable import listed, scored_part, usual
 from .inputs import SignatureKey
-from .numbers import FEW_ITEMS, MISSING, percent, percent_range
+from .numbers import FEW_ITEMS, MISSING, interval, percent
+from .numbers import score as proportion
 from .tables import Basis
 
 BADGES = {
     "all ties": "The model found both alternatives equally probable in every item: the score says nothing.",
-    "partial": "Only a part of the data was scored; the score cannot be compared with others.",
+    "partial": "Another part of the data than that of most models; do not compare these scores with theirs.",
     "few items": f"An average of fewer than {FEW_ITEMS} items.",
     "few units": f"The interval is over fewer than {MIN_RELIABLE_UNITS} effective units; do not rely on it.",
-    "other lemmas": "Another lemma list than most systems of the column.",
+    "other lemmas": "Another lemma list than that of most models; do not compare these scores with theirs.",
 }
 """Badge -> what it means."""
 UNUSABLE = {"all ties", "partial", "other lemmas", "few units"}
@@ -31,13 +34,14 @@ class Cell:
     """A number of the leaderboard.
 
     Attributes:
-        text: in percent; a dash if there is none.
-        margin: the interval in words, empty if there is none.
+        text: in the scale of the measure; a dash if there is none.
+        margin: the ends of the interval, empty if there is none.
         score: 0 to 1, NaN if there is none.
         low: lower end of its 95 % interval, NaN if there is none.
         high: upper end.
         chance: the score of guessing, None if there is none.
-        badges: what makes it unusable, keys of `BADGES`.
+        badges: what limits it, keys of `BADGES`.
+        marks: the letters of the notices about this score alone.
         best: whether it is the best of its column, and its interval overlaps with no lower one.
     """
 
@@ -48,6 +52,7 @@ class Cell:
     high: float = float("nan")
     chance: float | None = None
     badges: Sequence[str] = ()
+    marks: str = ""
     best: bool = False
 
     @property
@@ -59,6 +64,26 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Notice:
+    """What limits some scores, said once for all of them.
+
+    Attributes:
+        mark: the letter that stands at their column or model, or at the score where it is about that alone.
+        badge: key of `BADGES`.
+        about: which scores.
+    """
+
+    mark: str
+    badge: str
+    about: str
+
+    @property
+    def text(self) -> str:
+        """What it means."""
+        return BADGES[self.badge]
+
+
+@dataclass(frozen=True)
 class Leaderboard:
     """One row of cells per system, best first; a series, and systems with unreliable scores, stay in their order.
 
@@ -66,15 +91,19 @@ class Leaderboard:
         groups: suites with the number of columns of each.
         columns: the measures.
         rows: label of the system -> its cells.
-        badges: the badges that occur, with what they mean.
+        notices: what limits scores.
         over: what the scores of each column are over.
+        column_marks: the marks of each column.
+        system_marks: system -> its marks.
     """
 
     groups: Sequence[tuple[str, int]]
     columns: Sequence[str]
     rows: Mapping[str, Sequence[Cell]]
-    badges: Mapping[str, str]
+    notices: Sequence[Notice] = ()
     over: Sequence[str] = ()
+    column_marks: Sequence[str] = ()
+    system_marks: Mapping[str, str] = field(default_factory=dict)
 
     def blocks(self, most: int = 7) -> "list[Leaderboard]":
         """Split the columns into blocks of whole suites with at most `most` columns, for a printed page."""
@@ -90,7 +119,8 @@ class Leaderboard:
             columns = slice(starts[places[0]], starts[places[-1] + 1])
             rows = {system: cells[columns] for system, cells in self.rows.items()}
             groups = [self.groups[place] for place in places]
-            parts.append(Leaderboard(groups, self.columns[columns], rows, self.badges, self.over[columns]))
+            of_columns = {name: getattr(self, name)[columns] for name in ("columns", "over", "column_marks")}
+            parts.append(replace(self, groups=groups, rows=rows, **of_columns))
         return parts
 
 
@@ -109,16 +139,60 @@ def leaderboard(
     keys.sort(key=lambda key: order[key[0]])
     columns = [dict(_cells(lines, key, signatures)) for key in keys]
     systems = list(dict.fromkeys(lines["system"]))
-    if not is_series and columns and not any("few units" in cell.badges for cell in columns[0].values()):
-        scores = {system: cell.score for system, cell in columns[0].items() if not pd.isna(cell.score)}
+    ranking = [own for own in columns if not any("few units" in cell.badges for cell in own.values())]
+    if not is_series and ranking:
+        scores = {system: cell.score for system, cell in ranking[0].items() if not pd.isna(cell.score)}
         systems.sort(key=lambda system: -scores.get(system, -1.0))
     rows = {system: [column.get(system, Cell()) for column in columns] for system in systems}
-    seen = {badge for cells in rows.values() for cell in cells for badge in cell.badges}
     groups = [(suite, sum(column_suite == suite for column_suite, _ in keys)) for suite in order]
-    named = {badge: meaning for badge, meaning in BADGES.items() if badge in seen}
     of_key = {key: own for key, own in lines.groupby(["suite", "measure"], sort=False)}
     over = [Basis.of(lambda column, key=key: of_key[key][[column]]).text() for key in keys]  # type: ignore[misc]
-    return Leaderboard(groups, [measure.removesuffix(" %") for _, measure in keys], rows, named, over)
+    return _noticed(Leaderboard(groups, [measure for _, measure in keys], rows, (), over))
+
+
+def _noticed(board: Leaderboard) -> Leaderboard:
+    """Mark what limits scores: at a column or model where it is about all of its scores, else at the score."""
+    names = [column.removesuffix(" %") for column in board.columns]
+    of_suite = [suite for suite, span in board.groups for _ in range(span)]
+    labels = [
+        f"{name} ({suite})" if names.count(name) > 1 else name
+        for name, suite in zip(names, of_suite, strict=True)
+    ]
+
+    def table(value: Callable[[Cell], bool]) -> pd.DataFrame:
+        return pd.DataFrame({system: list(map(value, cells)) for system, cells in board.rows.items()}).T
+
+    scored = table(lambda cell: cell.score == cell.score)
+    notices: list[Notice] = []
+    marks = pd.DataFrame("", index=scored.index, columns=scored.columns)
+    of_columns, of_systems = pd.Series("", index=scored.columns), pd.Series("", index=scored.index)
+    for badge in BADGES:
+        flags = table(lambda cell, badge=badge: badge in cell.badges)  # type: ignore[misc]
+        if not flags.any(axis=None):
+            continue
+        mark, about = "abcdefgh"[len(notices)], []
+        whole = (flags | ~scored).all() & flags.any() & (len(scored) > 1)
+        if whole.any():
+            about.append(f"{', '.join(labels[place] for place in scored.columns[whole])} of all models")
+        rest, others = flags.loc[:, ~whole], scored.loc[:, ~whole]
+        systems = (rest | ~others).all(axis=1) & (rest.sum(axis=1) > 1)
+        if systems.any():
+            which = "all other scores" if whole.any() else "all scores"
+            about.append(f"{which} of {listed(list(scored.index[systems]))}")
+        cells = rest.mul(~systems, axis=0)
+        for place in cells.columns[cells.any()]:
+            about.append(f"{labels[place]} of {listed(list(cells.index[cells[place]]))}")
+        of_columns += np.where(whole, mark, "")
+        of_systems += np.where(systems, mark, "")
+        marks[cells.columns] += np.where(cells, mark, "")
+        notices.append(Notice(mark, badge, "; ".join(about)))
+    rows = {
+        system: [replace(cell, marks=mark) for cell, mark in zip(cells, marks.loc[system], strict=True)]
+        for system, cells in board.rows.items()
+    }
+    return replace(
+        board, rows=rows, notices=notices, column_marks=list(of_columns), system_marks=of_systems.to_dict()
+    )
 
 
 def usable(lines: pd.DataFrame, signatures: Mapping[SignatureKey, Mapping[str, Any]]) -> pd.DataFrame:
@@ -141,33 +215,30 @@ def _cells(
     of_column = lines[(lines["suite"] == key[0]) & (lines["measure"] == key[1])]
     rows = list(of_column.drop_duplicates("system", keep="last").itertuples(index=False))
     of_row = [signatures.get((row.system, row.suite_name, row.config), {}) for row in rows]
-    lists = pd.Series([signature.get("lemmas") for signature in of_row], dtype=object)
-    usual = lists.mode().iloc[0] if lists.notna().any() else None
-    badges = [list(_badges(row, signature, usual)) for row, signature in zip(rows, of_row, strict=True)]
+    lemmas = usual([signature.get("lemmas") for signature in of_row])
+    part = usual([scored_part(signature) for signature in of_row])
+    badges = [list(_badges(*each, lemmas, part)) for each in zip(rows, of_row, strict=True)]
     scores = [
         math.nan if UNUSABLE & set(row_badges) else row.score
         for row, row_badges in zip(rows, badges, strict=True)
     ]
     lows, highs = [row.ci_low for row in rows], [row.ci_high for row in rows]
-    best = best_of(scores, lows, highs, [_text(row.score) for row in rows])
-    for row, row_badges, is_best in zip(rows, badges, best, strict=True):
+    form = percent if key[1].endswith(" %") else proportion
+    texts = [MISSING if pd.isna(row.score) else form(row.score) for row in rows]
+    best = best_of(scores, lows, highs, texts)
+    for row, text, row_badges, is_best in zip(rows, texts, badges, best, strict=True):
         score, low, high = float(row.score), float(row.ci_low), float(row.ci_high)
-        margin = "" if pd.isna(low) or pd.isna(high) else percent_range(low, high)
+        margin = "" if pd.isna(low) or pd.isna(high) else interval(low, high, form)
         yield (
             row.system,
-            Cell(_text(score), margin, score, low, high, row.chance, row_badges, bool(is_best)),
+            Cell(text, margin, score, low, high, row.chance, row_badges, best=bool(is_best)),
         )
 
 
-def _text(score: float) -> str:
-    return MISSING if pd.isna(score) else percent(score)
-
-
-def _badges(row: Any, signature: Mapping[str, Any], usual_lemmas: object) -> Iterator[str]:
+def _badges(row: Any, signature: Mapping[str, Any], usual_lemmas: object, usual_part: str) -> Iterator[str]:
     if is_all_ties(row):
         yield "all ties"
-    recipe = signature.get("recipe")
-    if isinstance(recipe, Mapping) and recipe.get("partial"):
+    if scored_part(signature) != usual_part:
         yield "partial"
     if 0 < row.n < FEW_ITEMS:
         yield "few items"

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .numbers import percent, score
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -29,6 +31,7 @@ class Measure:
         label: what tables call it, for instance `EW`.
         where: the values that a row of `results.json` must have to hold it, besides the group, for instance
             `{"metric": "ew", "cutoff_side": "top", "cutoff": 1.0}`.
+        words: what the label stands for, as the first screen of a report says it.
         live_key: what training logs call it, for instance `tse/ew`; None if it is not logged.
         percent: whether tables show it in percent.
         chance: the score of guessing, 0 to 1; None where there is none.
@@ -46,6 +49,7 @@ class Measure:
 
     label: str
     where: Mapping[str, Any]
+    words: str = ""
     live_key: str | None = None
     percent: bool = False
     chance: float | None = 0.5
@@ -68,6 +72,11 @@ class Measure:
         True
         """
         return self.comparisons is not None and row["n"] > 0 and row["n_ties"] == row["n"] * self.comparisons
+
+    @property
+    def form(self) -> Callable[[float], str]:
+        """How its scores are printed, everywhere: in percent, or as proportions."""
+        return percent if self.percent else score
 
     @property
     def heading(self) -> str:

@@ -30,16 +30,16 @@ def percent(value: float) -> str:
     return _bounded(100 * value, "0.1", "100.0", "99.9")
 
 
-def percent_range(low: float, high: float) -> str:
-    """Format the ends of an interval as percentages; ends that cannot be told from 100, but are not 100, have a sign.
+def interval(low: float, high: float, form: Callable[[float], str] = score) -> str:
+    """Format the ends of an interval; ends that cannot be told from the greatest score, but are below it, have a sign.
 
-    >>> percent_range(0.5, 0.75), percent_range(0.9996, 0.9999), percent_range(0.963, 0.9999)
-    ('50.0–75.0', '>99.9', '96.3 to >99.9')
+    >>> interval(0.5, 0.75), interval(0.9996, 0.9999, percent), interval(0.963, 0.9999, percent)
+    ('0.50–0.75', '>99.9', '96.3 to >99.9')
     """
-    ends = percent(low), percent(high)
-    if ends[0] == ends[1] == ">99.9":
+    ends = form(low), form(high)
+    if ends[0] == ends[1] and ends[0].startswith(">"):
         return ends[0]
-    return (" to " if ">99.9" in ends else "–").join(ends)
+    return (" to " if ">" in "".join(ends) else "–").join(ends)
 
 
 def decimals(value: float, digits: int) -> str:

@@ -1,16 +1,41 @@
-"""What the numbers say, in a few computed sentences below the leaderboard."""
+"""What the numbers say: the question of each suite, and its answer in a few computed sentences."""
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
+from .comparable import listed
 from .measure import Measure
 from .names import Names
-from .tables import percent
 
 MOST = 5
-"""At most this many sentences."""
+"""At most this many sentences about all suites."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A suite on the first screen of a report.
+
+    Attributes:
+        suite: its name, the anchor of its section.
+        title: its title.
+        sentences: the answer, the first one with an interval.
+        question: what is asked.
+        example: an item: what its two texts begin with, what differs in each, and what they end with.
+        wrong_for: a model that prefers the wrong text of the example; "" for none.
+        terms: measure -> what it stands for.
+    """
+
+    suite: str
+    title: str
+    sentences: Sequence[str]
+    question: str = ""
+    example: tuple[str, str, str, str] | None = None
+    wrong_for: str = ""
+    terms: Mapping[str, str] = field(default_factory=dict)
 
 
 def observations(
@@ -19,8 +44,8 @@ def observations(
     measures: Mapping[str, Sequence[Measure]],
     levels: Mapping[str, str],
     names: Names | None = None,
-) -> list[str]:
-    """Return sentences about the best system, the largest gap between two measures, and the weakest group.
+) -> list[Answer]:
+    """Return what is known of each suite: which system is better, the largest gap of two measures, the weakest group.
 
     Args:
         lines: as `summary.headlines` returns them, without those that cannot be the best.
@@ -30,8 +55,7 @@ def observations(
         names: what suites call themselves and their groups.
     """
     names = names or Names()
-    sentences: list[str] = []
-    several = len(measures) > 1
+    answers = []
     for suite, of_suite in measures.items():
         of_groups = rows[(rows["suite"] == suite) & (rows["level"] != "all")]
         if level := levels.get(suite):
@@ -39,14 +63,27 @@ def observations(
         places = zip(of_groups["level"].astype(str), of_groups["value"].astype(str), strict=True)
         wide = _wide(of_groups.assign(group=[names.group(suite, *place) for place in places]), of_suite)
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
-        for sentence in (_best(lines, suite), _gap(wide, of_suite), _weakest(wide)):
-            if sentence is not None:
-                sentences.append(f"{title}: {sentence}" if several else sentence[0].upper() + sentence[1:])
-    # The sentences that decide come first; the order of suites is kept among equals.
-    kinds = ("largest gap", "weakest group", "highest")
-    return sorted(
-        sentences, key=lambda said: next(i for i, kind in enumerate(kinds) if kind in said.lower())
-    )[:MOST]
+        found = (_best(lines[lines["suite_name"] == suite]), _gap(wide, of_suite), _weakest(wide, of_suite))
+        shown = set(lines.loc[lines["suite_name"] == suite, "measure"])
+        terms = {own.label: own.words for own in of_suite if own.words and own.heading in shown}
+        answers.append(Answer(suite, title, [sentence for sentence in found if sentence], terms=terms))
+    return answers
+
+
+def contrasted(good: str, bad: str) -> tuple[str, str, str, str]:
+    """Return the words that two texts begin with, those that differ in each, and those that they end with.
+
+    >>> contrasted("The author near the senators laughs.", "The author near the senators laugh.")
+    ('The author near the senators ', 'laughs', 'laugh', '.')
+    """
+    one, other = (re.findall(r"\w+|\s+|[^\w\s]", text) for text in (good, bad))
+    most = min(len(one), len(other))
+    start = next((place for place in range(most) if one[place] != other[place]), most)
+    ends = range(1, most - start + 1)
+    n_end = next((place - 1 for place in ends if one[-place] != other[-place]), most - start)
+    ones, others = (words[start : len(words) - n_end] for words in (one, other))
+    parts = (one[:start], ones, others, one[len(one) - n_end :])
+    return tuple(map("".join, parts))  # type: ignore[return-value]
 
 
 def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
@@ -62,35 +99,49 @@ def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _best(lines: pd.DataFrame, suite: str) -> str | None:
-    """Name the systems with the highest first measure, and how many others' intervals overlap with theirs."""
-    of_suite = lines[(lines["suite_name"] == suite) & lines["score"].notna()]
-    of_suite = (
-        of_suite[
-            (of_suite["suite"] == of_suite["suite"].iloc[0])
-            & (of_suite["measure"] == of_suite["measure"].iloc[0])
-        ]
-        if len(of_suite)
-        else of_suite
-    )
-    if len(of_suite) < 2:
+def _best(lines: pd.DataFrame) -> str | None:
+    """Say what a single system has, or of several which one the intervals of a measure show to be better."""
+    lines = lines[lines["score"].notna()]
+    if lines.empty:
         return None
-    of_suite = of_suite.sort_values("score", ascending=False, kind="stable")
-    first = of_suite.iloc[0]
-    printed = of_suite["score"].map(percent)
-    is_first = printed == printed.iloc[0]
-    measure = str(first["measure"]).removesuffix(" %")
-    first_systems = of_suite.loc[is_first, "system"].tolist()
-    named = " and ".join(first_systems) if len(first_systems) <= 3 else f"{len(first_systems)} systems alike"
-    text = f"highest {measure}: {named} ({printed.iloc[0]} %)"
-    others = of_suite[~is_first]
-    if is_first.sum() > 1 or others["ci_high"].isna().all() or pd.isna(first["ci_low"]):
-        return f"{text}."
-    near = others.loc[others["ci_high"] >= first["ci_low"], "system"].tolist()
-    if not near:
-        return f"{text}; no other system's 95 % interval overlaps with its own."
-    whose = f"that of {near[0]} overlaps" if len(near) == 1 else f"those of {len(near)} other systems overlap"
-    return f"{text}, but its 95 % interval does not set it apart: {whose} with it."
+    lines = lines[lines["suite"] == lines["suite"].iloc[0]]
+    counts = lines.groupby("measure", sort=False)["system"].nunique()
+    if counts.max() == 1:
+        said = [f"{_plain(line.measure)} {line.text}{_unit(line.measure)}" for line in lines.itertuples()]
+        return f"{lines['system'].iloc[0]}: {', '.join(said)}."
+    ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
+    # The first measure whose intervals rank anything, else the first one.
+    first, others, near = next((each for each in ranked if len(each[2]) < len(each[1])), ranked[0])
+    name, unit = _plain(first["measure"]), _unit(first["measure"])
+    if len(near) == len(others):
+        last = others.iloc[-1]
+        return (
+            f"No model is better by the 95 % intervals of {name}, from {first['text']}{unit} ({first['system']}) to "
+            f"{last['text']}{unit} ({last['system']})."
+        )
+    best = f"{first['system']} has the highest {name}, {first['text']}{unit}"
+    if near.empty:
+        return f"{best}; no other 95 % interval reaches it."
+    return (
+        f"{best}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other models, not above "
+        f"{listed(list(near['system']), 3)}."
+    )
+
+
+def _ranked(lines: pd.DataFrame) -> "tuple[pd.Series[Any], pd.DataFrame, pd.DataFrame]":
+    """Return the line with the highest score, the others, and those of them that reach its interval."""
+    lines = lines.sort_values("score", ascending=False, kind="stable")
+    first, others = lines.iloc[0], lines.iloc[1:]
+    start = first["score"] if pd.isna(first["ci_low"]) else first["ci_low"]
+    return first, others, others[others["ci_high"].fillna(others["score"]) >= start]
+
+
+def _plain(measure: object) -> str:
+    return str(measure).removesuffix(" %")
+
+
+def _unit(measure: object) -> str:
+    return " %" if str(measure).endswith(" %") else ""
 
 
 def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
@@ -102,21 +153,23 @@ def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
     if gaps.empty:
         return None
     group, system = gaps.abs().idxmax()
-    scores = wide.loc[(group, system)]
+    scores, form = wide.loc[(group, system)], measures[0].form
     return (
-        f"largest gap between {one} and {other}: {system} in “{group}” "
-        f"({percent(scores[one])} against {percent(scores[other])} %)."
+        f"Largest gap between {one} and {other}: {system} in “{group}” "
+        f"({form(scores[one])} against {form(scores[other])})."
     )
 
 
-def _weakest(wide: pd.DataFrame) -> str | None:
-    """Name the group with the lowest mean over systems of the first measure."""
+def _weakest(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
+    """Name the group with the lowest mean over systems of the first measure, and for how many it is the lowest."""
     if wide.empty:
         return None
-    of_group = wide.iloc[:, 0].groupby(level="group")
-    means = of_group.mean().dropna()
-    if len(means) < 2 or percent(means.min()) == percent(means.max()):
+    scores = wide.iloc[:, 0].unstack("system")
+    measure = next(own for own in measures if own.label == wide.columns[0])
+    means = scores.mean(axis=1).dropna()
+    if len(means) < 2 or measure.form(means.min()) == measure.form(means.max()):
         return None
-    n = of_group.count()[means.idxmin()]
-    mean = "" if n == 1 else f", mean of {n} systems"
-    return f"weakest group by {wide.columns[0]}: “{means.idxmin()}” ({percent(means.min())} %{mean})."
+    group, unit = means.idxmin(), _unit(measure.heading)
+    n, n_lowest = scores.loc[group].notna().sum(), (scores.loc[group] == scores.min()).sum()
+    of_models = "" if n == 1 else f", the mean of {n} models; the lowest for {n_lowest} of them"
+    return f"Lowest {measure.label} of {len(means)} groups: “{group}” ({measure.form(means.min())}{unit}{of_models})."

@@ -21,6 +21,7 @@ from .inputs import Runs
 from .leaderboard import Leaderboard
 from .line_styles import colours_of
 from .names import Names
+from .observations import Answer
 from .plots import Picture, save
 from .print_blocks import MOST_PRINTED, breakable, print_blocks
 from .section import Example, Examples, Part, Section
@@ -73,12 +74,14 @@ class Summary:
 
     Attributes:
         board: the headline numbers.
-        sentences: what they say.
+        answers: what they say of each suite.
+        sentences: what they say besides.
         curves: the learning curves, where the runs are a series.
         names: what suites call their data.
     """
 
     board: Leaderboard
+    answers: Sequence[Answer] = ()
     sentences: Sequence[str] = ()
     curves: Section | None = None
     names: Names = field(default_factory=Names)

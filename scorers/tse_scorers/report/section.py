@@ -37,6 +37,21 @@ class Examples:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """An item with two texts, of which a model prefers one.
+
+    Attributes:
+        good: the right one.
+        bad: the wrong one.
+        wrong_for: a model that prefers the wrong one; "" where the first model does not.
+    """
+
+    good: str
+    bad: str
+    wrong_for: str = ""
+
+
+@dataclass(frozen=True)
 class Part:
     """A headed piece of a section: a few sentences, then tables, pictures or examples."""
 
@@ -57,6 +72,8 @@ class Section:
         parts: the content.
         source: the paper that the analyses follow.
         over: items, units and exclusions of the overall scores, in a sentence for measures that are alike.
+        question: what is asked of a model, in a sentence; first on the page.
+        example: an item that was scored.
     """
 
     name: str
@@ -66,6 +83,8 @@ class Section:
     parts: Sequence[Part]
     source: str = ""
     over: Sequence[str] = ()
+    question: str = ""
+    example: Pair | None = None
 
     def with_notice(self, notice: str, systems: Sequence[str]) -> "Section":
         """Return the section with what its tables and pictures need in files, which are read without the page.

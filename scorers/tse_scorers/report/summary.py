@@ -9,7 +9,7 @@ from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .comparable import Heading
 from .measure import Measure, Measures, measured
 from .names import data_name
-from .tables import percent, score, with_interval
+from .tables import with_interval
 
 _COLUMNS = (
     "system", "suite", "measure", "score", "text", "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit",
@@ -34,14 +34,15 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_na
         Columns system, suite (as `heading` names its data), measure, score (0 to 1), text (the score as
         it is printed: percent or two decimals, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high,
         unit, n_units, n_units_effective, reliable, n_lemmas, n_lemmas_effective, chance (0 to 1 or None),
-        over_lemmas, why_excluded, detail, suite_name and config.
+        over_lemmas, why_excluded, detail, suite_name and config; one system after the other, its suites in the order
+        of `measures`.
     """
     overall = rows[rows["group"] == "all"].to_dict("records")
     lines = [_headline(row, measure, heading) for row, measure in measured(overall, measures)]
     frame = pd.DataFrame(lines, columns=list(_COLUMNS))
-    systems = {system: place for place, system in enumerate(dict.fromkeys(rows["system"]))}
+    orders = {"system": list(dict.fromkeys(rows["system"])), "suite_name": list(measures)}
     return frame.sort_values(
-        "system", key=lambda labels: labels.map(systems), kind="stable", ignore_index=True
+        list(orders), key=lambda own: own.map(orders[str(own.name)].index), kind="stable", ignore_index=True
     )
 
 
@@ -66,10 +67,9 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dic
 def _text(row: Mapping[str, Any], measure: Measure) -> str:
     if pd.isna(row["score"]):
         return "no score"
-    form = percent if measure.percent else score
     if measure.all_tied(row):
-        return f"{form(row['score'])} (all ties)"
-    return with_interval(float(row["score"]), row["ci_low"], row["ci_high"], form)
+        return f"{measure.form(row['score'])} (all ties)"
+    return with_interval(float(row["score"]), row["ci_low"], row["ci_high"], measure.form)
 
 
 def warnings_of(lines: pd.DataFrame) -> Iterator[str]:

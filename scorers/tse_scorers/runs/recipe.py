@@ -106,7 +106,7 @@ def suites_asked_for(suite: str, options: Mapping[str, Any]) -> list[tuple[Suite
 
     Args:
         suite: its name.
-        options: see `make_suite`; `dataset` may name several sets, with commas between them.
+        options: see `make_suite`; `data` may name several sets, with commas between them.
 
     Raises:
         TypeError: see `make_suite`.
@@ -160,7 +160,7 @@ def sources(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         {"option": option, "path": str(path), "sha256": sha256(path)}
         for option, path in named_files(given)
-        if is_file(path) or (option == "source" and path.is_dir())
+        if is_file(path) or (option in ("data", "source") and path.is_dir())
     ]
 
 

@@ -1,7 +1,7 @@
 """The report of runs: the sections of all suites, and learning curves, on one page."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -24,7 +24,7 @@ from ..report.line_styles import colours_of
 from ..report.measure import Measure, Measures
 from ..report.names import Names
 from ..report.observations import MOST as MOST_SAID
-from ..report.observations import observations
+from ..report.observations import Answer, contrasted, observations
 from ..report.page import Summary, write_page
 from ..report.paper import Written
 from ..report.revisions import MOST as MOST_SHOWN
@@ -117,6 +117,7 @@ def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
         runs = runs.in_order(summary.board.rows)
     best, said = best_of_many(runs, _headlines(runs.rows, measures, called), called)
     sections = [(suite.name, suite.section(best)) for suite in suites]
+    summary = replace(summary, answers=_asked(summary.answers, dict(sections)))
     lines = _headlines(best.rows, measures, called)
     noticed = [
         _noticed(section, best, called, name, lines[lines["suite_name"] == name])
@@ -190,16 +191,30 @@ def _noticed(
     return section.with_notice(" ".join(filter(None, [unpublished, unlike, *over])), shown)
 
 
+def _asked(answers: Sequence[Answer], sections: Mapping[str, Section | None]) -> list[Answer]:
+    """Put the question of each section, and one of its items, before its answer."""
+    asked = []
+    for answer in answers:
+        section = sections.get(answer.suite)
+        if section is None:
+            continue
+        pair = section.example
+        example = None if pair is None else contrasted(pair.good, pair.bad)
+        wrong_for = "" if pair is None else pair.wrong_for
+        asked.append(replace(answer, question=section.question, example=example, wrong_for=wrong_for))
+    return asked
+
+
 def _summary(runs: Runs, suites: Sequence[type[Suite]], curves: Section | None, called: Names) -> Summary:
-    """Return the first screen: leaderboard, sentences, and the learning curves of a series."""
+    """Return the first screen: answers, leaderboard, and the learning curves of a series."""
     measures = {suite.name: suite.measures for suite in suites}
     lines = _headlines(runs.rows, measures, called)
     levels = {suite.name: suite.live_groups for suite in suites}
     return Summary(
         leaderboard(lines, runs.signatures, curves is not None),
         observations(usable(lines, runs.signatures), runs.rows, measures, levels, called),
-        curves,
-        called,
+        curves=curves,
+        names=called,
     )
 
 

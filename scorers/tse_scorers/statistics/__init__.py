@@ -19,6 +19,7 @@ from .cells import CellSums, cell_sums, crossed_mean
 from .clustered import Units, clustered_mean
 from .differences import Difference, paired_difference
 from .estimate import Estimate
+from .jackknife import correlation
 
 __all__ = [
     "CellSums",
@@ -27,6 +28,7 @@ __all__ = [
     "Units",
     "cell_sums",
     "clustered_mean",
+    "correlation",
     "crossed_mean",
     "paired_difference",
 ]

@@ -7,7 +7,7 @@ A correlation of cell means is biased: noise in the cells pulls r towards 0, and
 So resamples are below the value, and percentile and BCa intervals contain the true r too rarely.
 `jackknife_correlation` leaves out one unit at a time, which hardly changes the noise, and corrects the bias. Simulated
 coverage with 50 templates and r = 0.8: jackknife 93 %, BCa 86 %, percentile 65 %. It is below 90 % for all three if
-r is 0.95 or cells are mainly noise (docs/concepts/statistics-simulations.md).
+r is 0.95 or cells are mainly noise (tests/statistics/simulations.md).
 
 Source: Arvesen (1969), Jackknifing U-statistics.
 """
@@ -18,11 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .estimate import Floats, t_quantile
+from .clustered import Units, codes_of
+from .estimate import Estimate, Floats, effective_number, t_quantile
 
 Indices = npt.NDArray[np.intp]
 MIN_JACKKNIFE_UNITS = 10
 """With fewer units, the interval of a correlation is not reliable."""
+_CONSTANT = 1e-24
+"""Rounding of sums of squares, relative: a side with less spread is constant."""
 
 
 class Interval(NamedTuple):
@@ -56,14 +59,60 @@ def jackknife_correlation(statistic: Callable[[Indices], Floats], n_units: int) 
         return Interval(value, nothing, nothing, nothing, n_units)
     # Row i does not contain unit i.
     without = np.arange(1, n_units)[None] - np.tri(n_units, n_units - 1, -1, dtype=np.intp)
+    return _interval(value, statistic(without))
+
+
+def _interval(value: float, without: Floats) -> Interval:
+    """Return the interval of a correlation from its values without one unit each, (units,), at least three."""
+    nothing, n_units = float("nan"), len(without)
     with np.errstate(divide="ignore", invalid="ignore"):
-        pseudo = n_units * np.arctanh(value) - (n_units - 1) * np.arctanh(statistic(without))
+        pseudo = n_units * np.arctanh(value) - (n_units - 1) * np.arctanh(without)
     if not np.isfinite(pseudo).all():
         return Interval(value, nothing, nothing, nothing, n_units)
     centre, se = pseudo.mean(), float(pseudo.std(ddof=1) / np.sqrt(n_units))
     margin = t_quantile(0.975, n_units - 1) * se
     low, high = np.tanh([centre - margin, centre + margin])
     return Interval(value, se * (1 - value**2), float(low), float(high), n_units)
+
+
+def correlation(one: npt.ArrayLike, other: npt.ArrayLike, units: Units) -> Estimate:
+    """Estimate Pearson's r over items, with an interval by leaving out one unit at a time.
+
+    Between two columns of 0 and 1 it is Matthews' correlation coefficient.
+
+    Args:
+        one: a value of each item, (items,).
+        other: the other value, (items,).
+        units: the units of the items; only `clusters` and `name` are used.
+
+    Returns:
+        `mean` is r, -1 to 1; NaN where a side is constant. For the ends of the interval see `jackknife_correlation`.
+    """
+    x, y = (np.asarray(side, dtype=float) for side in (one, other))
+    x, y = (side - side.mean() if len(side) else side for side in (x, y))  # for exact sums of squares
+    codes = codes_of(units.clusters)
+    terms = (np.ones(len(x)), x, y, x * x, y * y, x * y)
+    sums = np.stack([np.bincount(codes, term) for term in terms], axis=-1)
+    value = float(_r_of_sums(sums.sum(axis=0)))
+    without = _r_of_sums(sums.sum(axis=0) - sums)
+    nothing = float("nan")
+    found = (
+        _interval(value, without) if len(sums) > 2 else Interval(value, nothing, nothing, nothing, len(sums))
+    )
+    n_effective = effective_number(sums[:, 0])
+    return Estimate(
+        value, found.se, found.ci_low, found.ci_high, n_effective - 1, units.name, len(sums), len(x),
+        n_effective=n_effective,
+    )  # fmt: skip
+
+
+def _r_of_sums(sums: Floats) -> Floats:
+    """Return Pearson's r from n and the sums of x, y, x², y² and xy, (..., 6)."""
+    n, sx, sy, sxx, syy, sxy = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = (sxx - sx**2 / n) * (syy - sy**2 / n)
+        r = (sxy - sx * sy / n) / np.sqrt(np.where(spread > _CONSTANT * sxx * syy, spread, np.nan))
+    return np.asarray(np.clip(r, -1, 1), dtype=float)
 
 
 def correlation_of_cells(model: npt.ArrayLike, human: npt.ArrayLike) -> Callable[[Indices], Floats]:

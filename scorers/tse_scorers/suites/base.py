@@ -23,7 +23,6 @@ from ..io.result_row import ResultRow
 from ..io.table_files import Tables
 from ..models.base import Scorer
 from ..report.inputs import Runs, ScoreFile
-from ..report.line_styles import Line
 from ..report.measure import Measure
 from ..report.section import Section
 from .items import ItemScores
@@ -66,6 +65,9 @@ class ScoredItems:
         read: returns the items of a system: `good` and `bad` (two texts, or a text and ""), `score` (0 to 1, NaN for
             none), the columns of `values`, `people` (0 to 1) if there are judgments, and columns of texts that
             describe the item, those of `rows` among them.
+        words: returns what a system finds probable and is wrong, for the items that `read` returns: `item` (its row
+            there), `word`, `instead` (the right one in its place), and the probabilities of both, `share` and
+            `share_instead`, the heaviest of an item first; None where this is not stored.
         values: column of numbers -> its heading; `logprob_good` and `logprob_bad` get a margin.
         unit: what an item is, in the plural.
         people: what the judgments in the column `people` are, as its heading.
@@ -83,6 +85,7 @@ class ScoredItems:
     unit: str = "items"
     people: str = "people"
     averaged: str = ""
+    words: Callable[[str], pd.DataFrame] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,8 @@ class SideBySide:
 
     Attributes:
         cells: one row per cell: `label` (the table's row), `system`, `score` (0 to 1, NaN for none), `n`, `n_excluded`,
-            `n_ties` (NaN for scores published by others), `ci_low` and `ci_high` (95 %, NaN for none).
+            `n_ties` (NaN for scores published by others), `ci_low` and `ci_high` (95 %, NaN for none), `config` and
+            `group` (what the score is of, as in `results.json`; empty for scores published by others).
         caption: its content and unit.
         corner: heading of the first column.
         unit: name of the counted items: contexts, pairs, sets.
@@ -100,6 +104,7 @@ class SideBySide:
         ties: what a tie does to the score, the end of a sentence about "ties, which …".
         items: what the scores are means of, None where a suite stores none.
         measure: heading of the scores in a download.
+        compared: label of the measure in `Suite.compared_items` whose scores these are; "" where they are not compared.
         limited_to: what the view is limited to (a cut-off), as the name of a download says it.
     """
 
@@ -112,24 +117,28 @@ class SideBySide:
     ties: str = "are never correct"
     items: ScoredItems | None = None
     measure: str = "score"
+    compared: str = ""
     limited_to: str = ""
 
 
 @dataclass(frozen=True)
 class Curves:
-    """Scores against cut-offs, one line per `label`: columns `measure`, `label`, `side`, `x`, `y`, `n`.
+    """Scores against cut-offs or another number, one line per `label`.
 
     Attributes:
-        points: one row per point: `measure` names the panel's vertical axis, `side` is `top` or `bottom`, `x` is the
-            cut-off, `y` the score (0 to 1, NaN for none), `n` the contexts that it rests on.
+        points: one row per point: `measure` names the panel's vertical axis, `side` is `top` or `bottom` of a cut-off,
+            `x` the cut-off or number, `y` the score (0 to 1, NaN for none), `n` the items that it rests on, `ci_low`
+            and `ci_high` its 95 % interval (NaN for none).
         caption: what the picture shows.
-        lines: how each label is drawn; labels that are absent get lines of their own.
+        axis: name of the horizontal axis.
+        unit: name of the counted items.
         limited_to: what the view is limited to, as the name of a download says it.
     """
 
     points: pd.DataFrame
     caption: str
-    lines: Mapping[str, Line] = field(default_factory=dict)
+    axis: str = "verbs within"
+    unit: str = "contexts"
     limited_to: str = ""
 
 
@@ -171,6 +180,7 @@ class Tab:
         terms: what the scores mean, shown folded.
         part: the name of the part, if several tabs have the same title.
         name: what the page shows in place of the title, if the title does not suit the data.
+        headlines: label of a headline measure -> the choice of each control that shows its scores.
     """
 
     title: str
@@ -179,6 +189,7 @@ class Tab:
     terms: Mapping[str, str] = field(default_factory=dict)
     part: str = ""
     name: str = ""
+    headlines: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class Suite(Protocol):

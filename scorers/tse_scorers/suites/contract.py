@@ -10,15 +10,19 @@
         def ask(self, scorer, items, progress):  # the same rows, with a column of scores for each measure
             return items.assign(in_order=sentence_logprobs(scorer, …) > …)
 
-`examples/word_order` is this suite as a package. Derived are: signature, shards, samples, averages with intervals by
-group, comparison, items for mixed models and conditions, section of the report, tab of the explorer, keys in training
-logs, command line and help. A suite that needs more implements the protocol `tse_scorers.suites.base.Suite` itself.
+`examples/word_order` is this suite as a package. The data of `examples/judgments` is a table of the user's own (the
+options `data` and `own_columns`, and `tse_scorers.suites.hub_data.own_table`), and its measure is a correlation.
+
+Derived are: signature, shards, samples, averages with intervals by group, comparison, items for mixed models and
+conditions, section of the report, tab of the explorer, keys in training logs, command line and help. A suite that needs
+more implements the protocol `tse_scorers.suites.base.Suite` itself.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -26,6 +30,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..engine.progress import Progress
+from ..io.files import slug
 from ..io.records import SINGLE
 from ..io.result_row import ResultRow
 from ..io.table_files import Tables, require_columns
@@ -43,6 +48,7 @@ from ..statistics.units import own_units
 from .base import Control, Items, SideBySide, Tab
 from .checks import Findings
 from .hub_data import shipped_dataset
+from .item_files import compared_items
 from .items import Group, ItemScores
 from .options import SuiteOptions
 from .own_columns import data_signature
@@ -59,10 +65,12 @@ class ItemMeasure(Measure):
     """A headline measure of a declared suite, made by `measure`.
 
     Attributes:
+        name: its name in results.
         column: the items' scores, in what `ask` returns.
         estimate: None for the mean.
     """
 
+    name: str = ""
     column: str = ""
     estimate: Estimator | None = None
 
@@ -71,6 +79,7 @@ def measure(
     name: str,
     label: str = "",
     *,
+    column: str = "",
     estimate: Estimator | None = None,
     percent: bool = False,
     chance: float | None = 0.5,
@@ -80,10 +89,13 @@ def measure(
     """Declare a measure.
 
     Args:
-        name: its name in results, and the column of scores that `ask` adds: 0 to 1 or bool, NaN where an item has none.
+        name: its name in results.
         label: what tables call it; by default its name.
-        estimate: how items become one number; by default their mean, with an interval over units. Only means are
-            compared item by item.
+        column: the column of scores that `ask` adds; by default its name. The score of an item is NaN where it has
+            none, and 0 to 1 or bool if the measure is a mean.
+        estimate: how items become one number, such as `tse_scorers.statistics.correlation`; it takes the items with a
+            score and their units. By default their mean, with an interval over units. Only means are compared item by
+            item.
         percent: whether tables show it in percent.
         chance: the score of guessing; None where there is none.
         right_or_wrong: whether the score of an item is 0 or 1.
@@ -91,7 +103,7 @@ def measure(
     """
     return ItemMeasure(
         label or name, {"metric": name}, percent=percent, chance=chance, right_or_wrong=right_or_wrong,
-        why_excluded=why_excluded, column=name, estimate=estimate,
+        why_excluded=why_excluded, name=name, column=column or name, estimate=estimate,
     )  # fmt: skip
 
 
@@ -107,7 +119,7 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
         unit: column whose values are the units of intervals; by default a column `cluster` or a repeated `item`, or
             each item by itself.
         lead: what is tested, for somebody who has never heard of it: first sentence of the section.
-        dataset: the data's name in results; `load` may set it.
+        dataset: the data's name in results: that of the suite, or the option `data`; `load` may set it.
         config: the data's configuration; `load` may set it.
         hub_id: the data's id on the Hub, where it is there.
         findings: what is remarkable about the data; `load` may set it.
@@ -134,12 +146,14 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
     def __init_subclass__(cls) -> None:
         """Name the keys in training logs after the suite: `word_order/in_order`."""
         if "measures" in vars(cls):
-            named = [replace(own, live_key=f"{cls.name}/{own.column}") for own in cls.measures]
+            named = [replace(own, live_key=f"{cls.name}/{own.name}") for own in cls.measures]
             cls.measures = tuple(named)
 
     def __init__(self, options: OptionsT) -> None:
         self.options = options
-        self.dataset = self.config = self.name
+        own: str | None = getattr(options, "data", None)
+        self.dataset = self.name if own is None else own
+        self.config = self.name if own is None else slug(Path(own).stem)
         items = self.load()
         what = f"The data of the suite {self.name!r}"
         if not len(items):
@@ -211,7 +225,7 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
         (table,) = tables.values()
         items = table.to_pandas()
         return [
-            group.row(own.column, found, n_ties=0)
+            group.row(own.name, found, n_ties=0)
             for own in cls.measures
             for group in cls._groups(items)
             for found in [cls._estimate(own, group)]
@@ -256,7 +270,7 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
     @classmethod
     def _rows(cls, runs: Runs, own: ItemMeasure) -> pd.DataFrame:
         rows = configs_apart(runs.suite(cls.name))
-        rows = rows[rows["metric"] == own.column]
+        rows = rows[rows["metric"] == own.name]
         return rows.assign(label=rows["value"].where(rows["level"] != "all", "Overall"))
 
     @classmethod
@@ -266,8 +280,8 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
         for own in cls.measures:
             rows = cls._rows(runs, own)
             if len(rows):
-                parts.append(Part(own.label, "", [_table(rows, own, f"{cls.name}_{own.column}")]))
-        return Section(cls.name, cls.title, cls.lead, {}, parts) if parts else None
+                parts.append(Part(own.label, "", [_table(rows, own, f"{cls.name}_{own.name}")]))
+        return Section(cls.name, cls.title, "", {}, parts, question=cls.lead) if parts else None
 
     @classmethod
     def tabs(cls, runs: Runs) -> list[Tab]:
@@ -279,15 +293,18 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
             Control("Measure", measures),
             Control("By", {"all": "", **{name: name for name in cls.levels}}),
         ]
-        return [Tab(cls.title, controls, partial(cls._side_by_side, runs))]
+        headlines = {label: (label, "all") for label in measures}
+        return [Tab(cls.title, controls, partial(cls._side_by_side, runs), headlines=headlines)]
 
     @classmethod
     def _side_by_side(cls, runs: Runs, own: ItemMeasure, level: str) -> SideBySide:
         rows = cls._rows(runs, own)
-        shown = rows[rows["level"].isin((level, "all"))].reindex(columns=CELLS)
+        shown, is_mean = rows[rows["level"].isin((level, "all"))], own.estimate is None
         return SideBySide(
-            shown, f"{cls.title}: {own.heading}.", level or "Group", "items", percent=own.percent,
-            totals=["Overall"], measure=own.label, limited_to=f"by {level}" if level else "",
+            shown.reindex(columns=CELLS), f"{cls.title}: {own.heading}.", level or "Group", "items",
+            percent=own.percent, totals=["Overall"], measure=own.label, limited_to=f"by {level}" if level else "",
+            compared=own.label if is_mean else "",
+            items=compared_items(runs, cls.name, cls.compared_items, own.label, shown) if is_mean else None,
         )  # fmt: skip
 
     @classmethod

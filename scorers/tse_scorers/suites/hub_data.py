@@ -1,7 +1,57 @@
-"""Names of data on the Hub, for entries of a model's card."""
+"""Data on the Hub: tables of the user's own, and names for entries of a model's card."""
 
+import json
 from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
+
+import pandas as pd
+
+from ..io.bundle import load_data
+from ..io.files import parse_yaml, read_text
+from ..io.table_files import READERS, is_table, read_table
+
+
+def is_hub_id(data: str) -> bool:
+    """Whether data are named by `org/name[@revision]`, and not by a path."""
+    return data.count("/") == 1 and not is_table(data) and not Path(data).exists()
+
+
+def own_table(data: str, texts: Collection[str] = ()) -> pd.DataFrame:
+    """Read a table of the user's own: a file, or a data set `org/name[@revision]` with one configuration and split.
+
+    Args:
+        data: path or id.
+        texts: see `read_table`.
+
+    Raises:
+        ValueError: see `read_table` and `load_data`.
+    """
+    return load_data(data).to_pandas() if is_hub_id(data) else read_table(Path(data), texts)
+
+
+def columns_of(data: str) -> list[str]:
+    """Return the columns of a user's own table, or of the first one in a folder; of JSON and YAML, the keys.
+
+    Raises:
+        ValueError: there is no such data, or no table in the folder.
+    """
+    path = Path(data)
+    if path.is_dir():
+        tables = sorted(file for file in [*path.iterdir(), *path.glob("data/*")] if file.suffix in READERS)
+        if not tables:
+            raise ValueError(
+                f"There are no tables in {path}; expected files such as CSV or JSON lines. Check the path."
+            )
+        path = tables[0]
+    if path.suffix in (".yaml", ".yml"):
+        described = parse_yaml(read_text(path), str(path))
+        return [str(key) for key in described] if isinstance(described, Mapping) else []
+    if path.suffix == ".json" and path.is_file() and (text := read_text(path)).lstrip().startswith("{"):
+        with suppress(ValueError, RecursionError):  # what is wrong with it is said by the suite that reads it
+            return [str(key) for key in json.loads(text)]
+    return [str(column) for column in own_table(str(path) if path.exists() else data).columns]
 
 
 class UnknownHostError(ValueError):

@@ -1,8 +1,14 @@
-"""The files of scores per item of one system, for the explorer."""
+"""The files of scores per item of one system, for the explorer and the examples of a report."""
+
+from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 
 from ..report.inputs import Runs, ScoreFile
+from ..report.section import Pair
+from .base import Items, ScoredItems
+from .items import ItemScores
 
 
 def files_of(runs: Runs, suite: str, system: str, kind: str | None = None) -> list[ScoreFile]:
@@ -28,3 +34,65 @@ def read_files(files: list[ScoreFile], columns: list[str]) -> pd.DataFrame:
     """Read those of the columns that are there, with the file's `config`."""
     frames = [file.read_known(columns).assign(config=file.config or "") for file in files]
     return pd.concat(frames, ignore_index=True)
+
+
+def compared_items(
+    runs: Runs,
+    suite: str,
+    compared: Callable[[ScoreFile], Items],
+    label: str,
+    rows: pd.DataFrame,
+    kind: str | None = None,
+) -> ScoredItems:
+    """Return the items of a measure as the suite compares them, each called by what makes it the same in two runs.
+
+    The items of its groups must be numbered from 0.
+
+    Args:
+        runs: the results.
+        suite: name of the suite whose measure it is.
+        compared: its `compared_items`.
+        label: the measure's label.
+        rows: the rows of the table with `label`, `level` and `value`, which are groups of the items.
+        kind: which of the suite's tables has them.
+    """
+    places = rows.drop_duplicates("label")[["label", "level", "value"]].itertuples(index=False)
+    of_rows = {row: {} if level == "all" else {level: value} for row, level, value in places}
+    return ScoredItems(
+        f"{suite}.{label}".replace(" ", "-"), of_rows, partial(_read_compared, runs, suite, compared, label, kind),
+        {"score": label},
+    )  # fmt: skip
+
+
+def _read_compared(
+    runs: Runs, suite: str, compared: Callable[[ScoreFile], Items], label: str, kind: str | None, system: str
+) -> pd.DataFrame:
+    frames = []
+    for file in files_of(runs, suite, system, kind):
+        scores = ItemScores.of(compared(file)[label])
+        texts = scores.items.index.to_frame(index=False).astype(str).agg(" · ".join, axis=1)
+        frame = pd.DataFrame({"good": texts, "bad": "", "score": scores.items["score"].to_numpy(dtype=float)})
+        for group in scores.groups(scores.items):
+            if group.level != "all":
+                frame.loc[group.items.index, group.level] = group.value
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def example(runs: Runs, suite: str, read: Callable[[str], pd.DataFrame]) -> Pair | None:
+    """Return an item of the first system with stored items, one that it is wrong about if there is any; else None.
+
+    Args:
+        runs: the results.
+        suite: name of the suite.
+        read: returns the items of a system, as `ScoredItems.read` does.
+    """
+    for system in dict.fromkeys(file.system for file in runs.scores(suite)):
+        try:
+            items = read(system)
+        except (KeyError, ValueError):  # missing or damaged: the section says so
+            continue
+        wrong = items[items["score"] == 0]
+        for item in (wrong if len(wrong) else items).head(1).itertuples():
+            return Pair(str(item.good), str(item.bad), system if len(wrong) else "")
+    return None

@@ -12,15 +12,16 @@ Values are checked against the annotations: `bool`, `int`, `str`, `Path`, `Liter
 numbers; others are not checked. In Python, only None means that an option was not given.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from ..models.options import EVERYDAY, checked_fields, option
 
 __all__ = [
     "SuiteOptions",
     "config_option",
-    "dataset_option",
+    "data_option",
     "groups_option",
     "limit_option",
     "option",
@@ -32,42 +33,53 @@ __all__ = [
 class SuiteOptions:
     """Options of a suite; a suite declares its own as fields of a subclass.
 
+    Attributes:
+        own_columns: columns by which a table of the user's own is known as data of this suite; alternatives, of which
+            one must be there.
+
     Raises:
         TypeError: an option has a value of another type.
         ValueError: a text or list is empty, a number is too small, or an option has an unknown value.
     """
 
+    own_columns: ClassVar[tuple[frozenset[str], ...]] = ()
+
     def __post_init__(self) -> None:
         checked_fields(self)
 
+    @classmethod
+    def data_names(cls) -> Collection[str]:
+        """Return the names that the option `data` knows."""
+        return ()
 
-def dataset_option(default: str | None = None) -> Any:
-    """Declare the data set."""
+
+def data_option(default: str | None = None) -> Any:
+    """Declare the data."""
     return option(
-        "A name of `tse data list`, several with commas, or a file of your own",
-        "agreement: marvin_linzen; blimp: BLiMP",
+        "A name of `tse data list`, a data set org/name of the Hub, or a file or folder of your own",
+        "agreement: marvin_linzen; blimp: BLiMP; german: ours",
         "Newman et al. (2021) have its constructions in Table 2; most published accuracies are on BLiMP",
         default,
         panel=EVERYDAY,
+        takes_table=True,
     )
 
 
 def config_option() -> Any:
     """Declare the configuration of a data set."""
     return option(
-        "german: ours or rochereau2020; blimp: configurations of the set (deu,fra), separated by commas",
-        "german: that of --source, or ours; blimp: the whole set (TurBLiMP: base)",
-        "the release of rochereau2020 states no licence, and published averages are over whole sets",
+        "Configurations of a set of minimal pairs (deu,fra), separated by commas",
+        "the whole set (TurBLiMP: base)",
+        "published averages are over whole sets",
     )
 
 
 def source_option() -> Any:
     """Declare where the data is."""
     return option(
-        "File or folder with the data, or with your own; of several sets, a folder of folders",
+        "File or folder with a copy of the data set that --data names; of several sets, a folder of folders",
         "the package's or the Hub's",
         "their versions are pinned",
-        panel=EVERYDAY,
     )
 
 

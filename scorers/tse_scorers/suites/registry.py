@@ -7,6 +7,7 @@ so that this module is cheap to import.
 import re
 import warnings
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -181,21 +182,72 @@ def options_of_suite(suite: str) -> dict[str, Any]:
     return _annotations(suite) | ({} if in_context is None else _annotations(in_context))
 
 
+def suite_of_data(data: str | None) -> str:
+    """Return the only suite that has data of this name, or that reads most of a table's columns.
+
+    Args:
+        data: a name, a data set of the Hub, or a file or folder, whose columns are read; None for agreement's own.
+
+    Raises:
+        ValueError: none or several suites have this name, or read these columns; or there is no such data.
+    """
+    if data is None:
+        return "agreement"
+    from ..io.table_files import is_table  # loads pandas, which `--help` does not need
+    from .hub_data import columns_of, is_hub_id
+
+    of_suite = {name: options_class(name) for name in _BUILT_IN if name not in _IN_CONTEXT.values()}
+    for name in _installed():
+        with suppress(ValueError):  # a broken package is no suite of these data
+            of_suite[name] = options_class(name)
+    first = data.partition(",")[0].partition("@")[0].strip()
+    names = {name: options.data_names() for name, options in of_suite.items()}
+    if fit := [name for name, known in names.items() if first in known]:
+        how = f"{first} is data"
+    elif not (is_table(data) or is_hub_id(data) or Path(data).exists()):
+        every = dict.fromkeys(each for known in names.values() for each in known)
+        raise ValueError(unknown_name("data", data, every, "a file or folder, or a data set org/name"))
+    else:
+        columns = columns_of(data)
+        how = f"{data} has the columns {', '.join(columns)}"
+        fits = {
+            name: max(
+                ((-len(wanted - set(columns)), len(wanted)) for wanted in options.own_columns),
+                default=(-9, 0),
+            )
+            for name, options in of_suite.items()
+        }
+        # The suite with most columns of those that are all there; where one is missing, the suite itself says which.
+        best = max(fits.values())
+        fit = [name for name in fits if fits[name] == best and best[0] >= -1]
+        if not fit:
+            read = {name: options.own_columns[0] for name, options in of_suite.items() if options.own_columns}
+            known = "; ".join(f"{name}: {', '.join(sorted(wanted))}" for name, wanted in read.items())
+            raise OptionError(
+                f"{how}, which are those of no suite ({known}). Rename columns, or choose with ",
+                Option("suite"),
+                ".",
+            )
+    if len(fit) > 1:
+        raise OptionError(f"{how} of the suites {' and '.join(fit)}; choose with ", Option("suite"), ".")
+    return fit[0]
+
+
 def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
     """Make a suite by name with the options that were given; None, and only None, means "not given".
 
     Args:
         suite: one of `suite_names()`.
-        **options: fields of the suite's `Options`, for instance `limit`, `groups`, `source`.
+        **options: fields of the suite's `Options`, for instance `data`, `limit`, `groups`.
 
     Raises:
         TypeError: an option has a value of another type than its annotation says.
-        ValueError: the suite is unknown, it does not have one of the options, an option is empty, `dataset` names
+        ValueError: the suite is unknown, it does not have one of the options, an option is empty, `data` names
             several sets, or the data cannot be used.
     """
     of_each = options_of_each(suite, options)
     if len(of_each) > 1:
-        named = Option("dataset", options["dataset"])
+        named = Option("data", options["data"])
         raise OptionError("A suite has one data set, but ", named, " names several. Make one of each.")
     return made_of(suite, *of_each)
 
@@ -207,7 +259,7 @@ def made_of(suite: str, given: Mapping[str, Any]) -> "Suite":
 
 
 def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the options that were given, for each of several sets of minimal pairs if `dataset` names several.
+    """Return the options that were given, for each of several sets of minimal pairs if `data` names several.
 
     Each option has the type that it is annotated with; `source` holds one folder per set, with its name.
 
@@ -226,35 +278,33 @@ def _checked(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
     if refused:
         listed = [part for option in refused for part in (", ", option)][1:]
         has, it = ("have", "them") if len(refused) > 1 else ("has", "it")
-        own_data = [" Name your own data with ", Option("source"), "."]
         raise OptionError(
             *listed,
             f" {has} no effect with ",
             Option("suite", answering_suite(suite, given)),
             f"; remove {it}.",
-            *(own_data if "dataset" in given and "source" in known else ()),
         )
     checked = options_class(answering_suite(suite, given))(**given)
     return {option: getattr(checked, option) for option in given}
 
 
 def _one_by_one(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    dataset, source = options.get("dataset"), options.get("source")
+    data, source = options.get("data"), options.get("source")
     has_sets = own_name(suite) in {*_IN_CONTEXT, *_IN_CONTEXT.values()}
-    if not has_sets or dataset is None or "," not in dataset or Path(dataset).exists():
+    if not has_sets or data is None or "," not in data or Path(data).exists():
         return [dict(options)]
-    names = list(dict.fromkeys(name.strip() for name in dataset.split(",")))
+    names = list(dict.fromkeys(name.strip() for name in data.split(",")))
     if "" in names:
         raise OptionError(
-            "Got ", Option("dataset", dataset), "; expected names with commas between them. Remove the comma."
+            "Got ", Option("data", data), "; expected names with commas between them. Remove the comma."
         )  # fmt: skip
     if len(names) > 1 and "config" in options:
         raise OptionError(
-            Option("config", options["config"]), f" was given for several sets ({dataset}). Run a set with "
+            Option("config", options["config"]), f" was given for several sets ({data}). Run a set with "
             "configurations by itself."
         )  # fmt: skip
     of_each = {name: {} if source is None else {"source": source / name} for name in names}
-    return [{**options, "dataset": name, **own} for name, own in of_each.items()]
+    return [{**options, "data": name, **own} for name, own in of_each.items()]
 
 
 def answering_suite(suite: str, given: Collection[str]) -> str:

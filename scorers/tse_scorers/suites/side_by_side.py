@@ -2,7 +2,9 @@
 
 import pandas as pd
 
-CELLS = ["label", "system", "score", "n", "n_excluded", "n_ties", "ci_low", "ci_high", "reliable"]
+CELLS = [
+    "label", "system", "score", "n", "n_excluded", "n_ties", "ci_low", "ci_high", "reliable", "config", "group",
+]  # fmt: skip
 """Columns of `SideBySide.cells`."""
 
 

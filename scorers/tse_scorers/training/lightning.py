@@ -29,7 +29,7 @@ class LightningSyntaxEvaluation(Callback):
         tokenizer: the model's tokenizer.
         model: the attribute of the LightningModule that holds the model of `transformers`.
         every_n_steps: score after every n optimizer steps; None scores after each validation.
-        **options: of `LiveEvaluation`: suites, groups, sources, budget, seed, by_group, forms, model_options, …
+        **options: of `LiveEvaluation`: suites, groups, data, budget, seed, by_group, forms, model_options, …
 
     Raises:
         ValueError: a suite or group is unknown, data cannot be loaded, the budget is too small, or n is below 1.

@@ -35,7 +35,7 @@ from ..runs.estimate import planned_work
 from ..suites.base import Suite
 from ..suites.checks import purpose_of
 from .live_model import bare_model, gives_numbers, undisturbed
-from .live_suites import Groups, Sources, live_measures, make_live_suites, named_scores
+from .live_suites import Data, Groups, live_measures, make_live_suites, named_scores
 from .time_budget import budget_within, sampled
 
 DEFAULT_BUDGET = 500
@@ -66,9 +66,9 @@ class LiveEvaluation:
         wait_seconds: as given; it may be changed between evaluations.
 
     Args:
-        suites: names of suites. For options other than groups and sources, suites that `make_suite` makes.
+        suites: names of suites. For options other than groups and data, suites that `make_suite` makes.
         groups: only these groups of a suite, for instance {"agreement": ["Simple", "VP coordination"]}.
-        sources: folder or file with the data of a suite, for instance {"blimp": "blimp/data"}. Without it, BLiMP
+        data: folder or file with the data of a suite, for instance {"blimp": "blimp/data"}. Without it, BLiMP
             comes from the Hub.
         budget: at most this number of pairs of each suite, spread evenly over its groups; None scores all.
         seed: decides which pairs. The same pairs are scored at every call.
@@ -90,7 +90,7 @@ class LiveEvaluation:
         suites: Sequence[str | Suite] = ("agreement",),
         *,
         groups: Groups | None = None,
-        sources: Sources | None = None,
+        data: Data | None = None,
         budget: int | None = DEFAULT_BUDGET,
         seed: int = 0,
         by_group: bool = False,
@@ -104,7 +104,7 @@ class LiveEvaluation:
             if value is not None and not 0 < value < math.inf:
                 raise ValueError(f"{name} is {value}; expected a number of seconds above 0.")
         self.budget = checked_value("budget", budget, int | None)
-        whole = make_live_suites(suites, groups, sources, forms)
+        whole = make_live_suites(suites, groups, data, forms)
         self._suites = sampled(whole, self.budget, seed)
         self._whole = [] if max_seconds is None else whole
         self._seed = seed
@@ -234,7 +234,7 @@ def evaluate_live(
         model: as in `LiveEvaluation.__call__`.
         tokenizer: its tokenizer.
         suites: names of suites, or suites.
-        **options: of `LiveEvaluation`: groups, sources, budget, seed, by_group, forms, model_options, max_seconds,
+        **options: of `LiveEvaluation`: groups, data, budget, seed, by_group, forms, model_options, max_seconds,
             distributed, wait_seconds.
 
     Returns:

@@ -1,6 +1,7 @@
 """A model during its training: taken out of its wrappers, asked, and left as it was."""
 
 import random
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -106,10 +107,15 @@ def _training_autocast(model: Any) -> torch.dtype | None:
     return {"bf16": torch.bfloat16, "fp16": torch.float16}.get(AcceleratorState().mixed_precision)
 
 
-def _refused_float32(model: Any, autocast: torch.dtype | None) -> Exception | None:
-    """Return the error with which a model fails on a text without autocast; None if it does not.
+_REFUSES_FLOAT32 = re.compile(r"fp16|bf16|float16|half", re.IGNORECASE)
+"""What FlashAttention and PyTorch's kernels name as the types that they take."""
 
-    Only models in float32 are tried whose training uses autocast, or whose attention is known to need it.
+
+def _refused_float32(model: Any, autocast: torch.dtype | None) -> Exception | None:
+    """Return the error with which a model's attention refuses float32; None if it does not, without autocast.
+
+    Only models in float32 are tried whose training uses autocast, or whose attention is known to need it. Any other
+    error is raised.
     """
     flash = "flash" in str(getattr(model.config, "_attn_implementation", ""))
     if model.dtype != torch.float32 or (autocast is None and not flash):
@@ -120,8 +126,8 @@ def _refused_float32(model: Any, autocast: torch.dtype | None) -> Exception | No
     try:
         with without_gradients():
             model(input_ids=ids, **decoder)
-    except Exception as error:  # whatever attention refuses with
-        if is_out_of_memory(error):
+    except (RuntimeError, ValueError, TypeError) as error:
+        if is_out_of_memory(error) or not _REFUSES_FLOAT32.search(str(error)):
             raise
         return error
     return None

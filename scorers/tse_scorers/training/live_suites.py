@@ -9,14 +9,14 @@ from ..report.measure import Measure
 from ..suites.base import Suite
 from ..suites.registry import find_suite, make_suite, options_of_suite
 
-Sources = Mapping[str, str | Path]
+Data = Mapping[str, str | Path]
 Groups = Mapping[str, Sequence[str]]
 
 
 def make_live_suites(
     suites: Sequence[str | Suite],
     groups: Groups | None = None,
-    sources: Sources | None = None,
+    data: Data | None = None,
     forms: str | None = None,
 ) -> list[Suite]:
     """Make the suites that were selected by name.
@@ -24,18 +24,18 @@ def make_live_suites(
     Args:
         suites: names of suites, or suites.
         groups: for a suite's name, only these groups.
-        sources: for a suite's name, the folder or file with its data.
+        data: for a suite's name, the folder or file with its data.
         forms: `single` or `all`, for the suites that take it; None leaves their default.
 
     Raises:
         TypeError: a string was given where a list is expected.
         ValueError: a suite or group is unknown, its data cannot be used, or two scores would have the same name.
     """
-    groups, sources = groups or {}, sources or {}
+    groups, data = groups or {}, data or {}
     if isinstance(suites, str):
         raise TypeError(f"Expected a list of suites, got {suites!r}; write [{suites!r}].")
     names = [suite if isinstance(suite, str) else suite.name for suite in suites]
-    _check_names(names, suites, groups, sources)
+    _check_names(names, suites, groups, data)
     by_name = [suite for suite in suites if isinstance(suite, str)]
     takes_forms = {name for name in by_name if "forms" in options_of_suite(name)}
     if forms is not None and not takes_forms:
@@ -47,7 +47,7 @@ def make_live_suites(
     for suite in suites:
         if isinstance(suite, str):
             of_forms = forms if suite in takes_forms else None
-            given = {"groups": groups.get(suite), "source": sources.get(suite), "forms": of_forms}
+            given = {"groups": groups.get(suite), "data": data.get(suite), "forms": of_forms}
             wanted = {option: value for option, value in given.items() if value is not None}
             suite = make_suite(suite, **{**find_suite(suite).live_options, **wanted})
         made.append(suite)
@@ -81,9 +81,7 @@ def _with_precision(key: str, row: ResultRow) -> dict[str, float]:
     return found if row.se is None or math.isnan(row.se) else found | {f"{key}_se": float(row.se)}
 
 
-def _check_names(
-    names: Sequence[str], suites: Sequence[str | Suite], groups: Groups, sources: Sources
-) -> None:
+def _check_names(names: Sequence[str], suites: Sequence[str | Suite], groups: Groups, data: Data) -> None:
     different = {find_suite(suite).name if isinstance(suite, str) else suite.name for suite in suites}
     if not names or len(different) < len(names):
         raise ValueError(
@@ -91,10 +89,10 @@ def _check_names(
             "one suite share their names."
         )
     by_name = {suite for suite in suites if isinstance(suite, str)}
-    unused = sorted((set(groups) | set(sources)) - by_name)
+    unused = sorted((set(groups) | set(data)) - by_name)
     if unused:
         raise ValueError(
-            f"groups (or sources) were given for {', '.join(unused)}, which is not one of the suites selected by "
+            f"groups (or data) were given for {', '.join(unused)}, which is not one of the suites selected by "
             f"name: {', '.join(sorted(by_name)) or 'none'}. Add the suite by its name, or remove them."
         )
 

@@ -27,7 +27,7 @@ from ..engine import processes
 from ..io.table_files import Tables
 from ..models.options import ModelOptions
 from .live import DEFAULT_BUDGET, WAIT_SECONDS, LiveEvaluation
-from .live_suites import Groups, Sources
+from .live_suites import Data, Groups
 
 _RUNTIME = "eval_syntax_runtime"
 REPORTERS = ("wandb", "trackio")
@@ -47,7 +47,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
             chosen by one of the scores, each evaluation has them in any case.
         suites: `agreement`, `blimp`, `german`, `regions`, …; see `LiveEvaluation` for this and the rest.
         groups: for a suite, only these groups.
-        sources: for a suite, the folder or file with its data.
+        data: for a suite, the folder or file with its data.
         budget: at most this many pairs of each suite; None scores all.
         seed: decides which pairs are scored.
         by_group: log scores by group as well: `eval_tse/ew/Simple`.
@@ -68,7 +68,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         suites: Sequence[Any] = ("agreement",),
         *,
         groups: Groups | None = None,
-        sources: Sources | None = None,
+        data: Data | None = None,
         budget: int | None = DEFAULT_BUDGET,
         seed: int = 0,
         by_group: bool = False,
@@ -89,7 +89,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         self._evaluation = LiveEvaluation(
             suites,
             groups=groups,
-            sources=sources,
+            data=data,
             budget=budget,
             seed=seed,
             by_group=by_group,

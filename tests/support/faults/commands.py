@@ -5,8 +5,8 @@ PAIRS = (
     "Simple,The author,.,laughs,laugh,singular\n"
     "Simple,The authors,.,laugh,laughs,plural\n"
 )
-RUN = "run -m tiny-causal --device cpu --dataset pairs.csv --lemmas lemmas.csv --out out"
-AGAIN = "run -m tiny-causal --device cpu --dataset pairs.csv --lemmas lemmas.csv --out run"
+RUN = "run -m tiny-causal --device cpu --data pairs.csv --lemmas lemmas.csv --out out"
+AGAIN = "run -m tiny-causal --device cpu --data pairs.csv --lemmas lemmas.csv --out run"
 
 OPTIONS = [
     ("rnu", 2, "`tse` has no command 'rnu'; expected one of: run, watch, estimate, "),
@@ -28,8 +28,8 @@ OPTIONS = [
     (f"{RUN} --limit 1e9", 2, "limit"),
     ("run --out ''", 2, "--out is empty"),
     ("run --out=", 2, "--out is empty"),
-    ("run --dataset ''", 2, "--dataset is empty"),
-    ("run --dataset ' '", 2, "--dataset is empty"),
+    ("run --data ''", 2, "--data is empty"),
+    ("run --data ' '", 2, "--data is empty"),
     ("run --model ''", 2, "--model is empty"),
     ("run -m ''", 2, "-m is empty"),
     ("run --lemmas ''", 2, "--lemmas is empty"),
@@ -48,8 +48,8 @@ OPTIONS = [
         "EW and MW need the distribution at the gap; ngram only scores whole sentences",
     ),
     (f"{RUN} -m tiny-masked -m ngram.json", 2, "ngram only scores whole sentences"),
-    ("run -m tiny-causal --dataset marvin_linzn --out out", 2, "Did you mean marvin_linzen?"),
-    ("run --suite blimp --dataset blip --out out", 2, "Did you mean blimp"),
+    ("run -m tiny-causal --data marvin_linzn --out out", 2, "Did you mean marvin_linzen?"),
+    ("run --suite blimp --data blip --out out", 2, "Did you mean blimp"),
     (f"{RUN} --groups Simpel", 2, "Simpel"),
     (f"{RUN} --dtype float7", 2, "Unknown dtype 'float7'"),
     (f"{RUN} --kind decoder", 2, "Unknown --kind 'decoder'"),
@@ -66,10 +66,10 @@ OPTIONS = [
     (f"{RUN} -m {'x' * 300}", (2, 74), "x" * 60),
     (f"{RUN} --device meta", 2, "The device 'meta' cannot be used here"),
     (f"{RUN} trust_remote_code=True", 2, "unexpected extra argument"),
-    ("run -m tiny-causal --dataset / --out out", 2, "Got the data set '/'; expected"),
-    ("run -m tiny-causal --dataset org/x/y --out out", 2, "Got the data set 'org/x/y'; expected"),
-    ("run -m tiny-causal --dataset org/x --out out", 2, "'org/x' could not be loaded from the Hub"),
-    ("run -m tiny-causal --dataset . --out out", 2, "Unknown agreement data set '.'"),
+    ("run -m tiny-causal --suite agreement --data / --out out", 2, "Unknown agreement data set '/'"),
+    ("run -m tiny-causal --data org/x/y --out out", 2, "Unknown data 'org/x/y'; expected one of"),
+    ("run -m tiny-causal --data org/x --out out", 2, "'org/x' could not be loaded from the Hub"),
+    ("run -m tiny-causal --suite agreement --data . --out out", 2, "Unknown agreement data set '.'"),
     ("run -m tiny-causal --suite blimp --out out", 2, "give its folder with --source"),
     ("run -m org/x --revisions 'step*' --out out", 2, "could not be listed on the Hub"),
     ("explore --port 99999", 2, "65535"),
@@ -81,13 +81,14 @@ OPTIONS = [
     ("fetch newman2021-blimp --source empty --out out", 2, "found no "),
 ]
 FILES = [
-    ("run --dataset missing.csv --out out", 2, "There is no file missing.csv"),
-    ("run --dataset folder.csv --out out", 2, "is a folder"),
-    ("run --dataset pipe.csv --out out", 2, "is a named pipe"),
-    ("run --dataset empty.csv --out out", 2, "empty.csv"),
-    ("run --dataset binary.parquet --out out", 2, "could not be read as parquet"),
-    ("run --dataset pairs.csv --lemmas pipe.csv --out out", 2, "is a named pipe"),
-    ("run --dataset pairs.csv --lemmas missing.csv --out out", 2, "There is no file missing.csv"),
+    ("run --data missing.csv --out out", 2, "There is no file missing.csv"),
+    ("run --data folder.csv --out out", 2, "There are no tables in folder.csv"),
+    ("run --suite agreement --data folder.csv --out out", 2, "is a folder"),
+    ("run --data pipe.csv --out out", 2, "is a named pipe"),
+    ("run --data empty.csv --out out", 2, "empty.csv"),
+    ("run --data binary.parquet --out out", 2, "could not be read as parquet"),
+    ("run --data pairs.csv --lemmas pipe.csv --out out", 2, "is a named pipe"),
+    ("run --data pairs.csv --lemmas missing.csv --out out", 2, "There is no file missing.csv"),
     ("run -m binary.json --out out", 2, "binary.json"),
     ("run -m empty --out out", 2, "empty"),
     ("score pipe.csv -m tiny-causal", 2, "is a named pipe"),
@@ -106,8 +107,8 @@ FILES = [
     ("convert-lstm missing.pt --vocabulary text.txt --out lstm", 2, "There is no file missing.pt"),
     ("convert-lstm text.txt --vocabulary text.txt --out lstm", 2, "text.txt"),
     ("convert-lstm text.txt --vocabulary text.txt --out model", 2, "exists and would be replaced"),
-    ("run --dataset pairs.csv --lemmas lemmas.csv --out text.txt", 2, "cannot be written"),
-    ("run --dataset pairs.csv --lemmas lemmas.csv --out foreign", 2, "was not written by refined-tse"),
+    ("run --data pairs.csv --lemmas lemmas.csv --out text.txt", 2, "cannot be written"),
+    ("run --data pairs.csv --lemmas lemmas.csv --out foreign", 2, "was not written by refined-tse"),
     (f"{RUN.replace('--out out', '--out page')} --overwrite", 2, "Move or delete the file"),
 ]
 FOLDERS = [

@@ -1,7 +1,7 @@
 "use strict";
 // Curves and scatter plots as SVG, with names on hover and focus, and their numbers in a table below.
 
-const COLOURS = 8, MARKS = "●■▲◆○□△◇", MOST_COLOURED = 12, BEST = 5;
+const COLOURS = 8, MARKS = "●■▲◆○□△◇", MOST_COLOURED = 12, BEST = 5, MOST_BANDS = 5;
 const MARGIN = { left: 70, right: 16, top: 14, bottom: 96 };
 
 // The size of a chart, made for the window, so that its texts keep their size; and the places of values in it.
@@ -14,14 +14,15 @@ function boxOf(widest, height, margin = MARGIN) {
 function curvesView(view, target) {
   const labels = [...new Set(view.points.map(([, label]) => label))];
   // The models of the tables are those of the curves.
-  const key = labels.some((label) => tse.data.get("start").systems.includes(label)) ? "m" : "line";
+  const ofModels = labels.some((label) => allModels().includes(label)), [key, names] = ofModels ? ["m", allModels()] : ["line", labels];
   const draw = () => {
-    const shown = chosen(labels, key);
-    const toggle = (label, on) => { state.set({ [key]: switched(labels, label, on, key) }); draw(); };
+    const kept = new Set(chosen(names, key)), shown = labels.filter((label) => kept.has(label));
+    const toggle = (label, on) => { state.set({ [key]: switched(label, on, names, key) }); draw(); };
     const measures = [...new Set(view.points.map(([measure]) => measure))], places = placesOf(view, shown, labels);
     const emphasize = (label, on) => target.querySelectorAll("g[data-line]").forEach((line) => line.dataset.line === label && line.classList.toggle("on", on));
     redraw(target, h("p", { class: "tse-note" }, view.caption, shown.length > MOST_COLOURED ? ` The best ${BEST} of ${shown.length} have colours; point at a name to find its line.` : "",
-        view.points.some(([, label, , , value, n]) => shown.includes(label) && value !== null && n !== null && n < view.few) ? ` Faded points rest on fewer than ${view.few} contexts; do not rely on them.` : ""),
+        shown.length <= MOST_BANDS && view.points.some((point) => point[6] !== null) ? " Bands: 95 % intervals." : "",
+        view.points.some(([, label, , , value, n]) => shown.includes(label) && value !== null && n !== null && n < view.few) ? ` Faded points rest on fewer than ${view.few} ${view.unit}; do not rely on them.` : ""),
       view.warning ? h("p", { class: "tse-note warning" }, view.warning) : null,
       h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, shown, places), measure, [view.tab, measure, view.limited_to],
         shown.filter((label) => places.has(label)).map((label) => [colour(places.get(label)), markOf(places.get(label)), label])))),
@@ -46,27 +47,21 @@ function placesOf(view, shown, labels) {
 const markOf = (place) => MARKS[Math.floor((place ?? 0) / COLOURS) % MARKS.length];
 const colour = (place) => place === undefined ? "rest" : `c${place % COLOURS}`;
 
-const cutoffName = (side, x) => `${side} ${Number((100 * x).toPrecision(6))} %`;
-function cutoffsOf(points) {  // as in the report: bottom p, then top p, each rising; the whole distribution is far right
-  const found = new Map(points.map(([, , side, x]) => [cutoffName(side, x), [side === "top", x]]));
-  return [...found].sort(([, a], [, b]) => a[0] - b[0] || a[1] - b[1]).map(([name]) => name);
-}
-function placesOfCutoffs(cutoffs) {  // the top ones do not continue the bottom ones: a place between them is empty
-  const bottom = cutoffs.filter((name) => name.startsWith("bottom")).length;
-  return new Map(cutoffs.map((name, i) => [name, i + (i >= bottom && bottom ? 1 : 0)]));
-}
-
 function curveChart(view, measure, shown, places) {
-  const points = view.points.filter((point) => point[0] === measure), cutoffs = cutoffsOf(points);
-  const low = Math.floor(10 * Math.min(1, ...points.map((point) => point[4] ?? 1))) / 10;
-  const at = placesOfCutoffs(cutoffs), box = boxOf(640, 390), x = box.x(0, Math.max(...at.values())), y = box.y(low, 1), steps = Math.max(1, Math.round(10 * (1 - low)));
-  const svg = frame(box, `${measure}. Arrow keys go from point to point.`, [x, [...at].map(([name, place]) => [place, name]), "verbs within"],
+  const points = view.points.filter((point) => point[0] === measure), drawn = points.filter((point) => shown.includes(point[1]));
+  const low = Math.floor(10 * Math.min(0.9, ...drawn.map((point) => Math.min(point[4] ?? 1, shown.length <= MOST_BANDS ? point[6] ?? 1 : 1)))) / 10;
+  const spots = [...view.places, ...view.ticks].map(([, place]) => place), isShort = view.ticks.length <= 6, box = boxOf(640, isShort ? 340 : 390, isShort ? { ...MARGIN, bottom: 46 } : MARGIN), steps = Math.max(1, Math.round(10 * (1 - low)));
+  const x = box.x(Math.min(...spots), Math.max(...spots)), y = box.y(low, 1);
+  const svg = frame(box, `${measure}. Arrow keys go from point to point.`, [x, view.ticks.map(([name, place]) => [place, name]), view.axis],
     [y, Array.from({ length: steps + 1 }, (_, i) => low + i / 10), measure]);
   for (const label of [...shown].sort((a, b) => places.has(a) - places.has(b))) {  // grey lines below the others
     const place = places.get(label), own = points.filter((point) => point[1] === label && point[4] !== null)
-      .map(([, , side, cut, value, n]) => ({ side, name: cutoffName(side, cut), value, n, few: n !== null && n < view.few, x: x(at.get(cutoffName(side, cut))), y: y(value) })).sort((a, b) => a.x - b.x);
-    svg.append(h("g", { class: colour(place), "data-line": label }, piecesOf(own).map(({ few, points: piece }) => h("polyline", { class: few ? "line few" : "line", points: piece.map((point) => `${point.x},${point.y}`).join(" ") })),
-      own.map((point) => { const drawn = mark(Math.floor((place ?? 0) / COLOURS), point.x, point.y, `${label} · ${measure}, ${point.name}: ${number.score(point.value, false)}\n${number.count(point.n)} contexts`);
+      .map(([, , side, at, value, n, lower, upper]) => ({ side, name: view.places[at][0], value, n, lower, upper, few: n !== null && n < view.few, x: x(view.places[at][1]), y: y(value) })).sort((a, b) => a.x - b.x);
+    const pieces = piecesOf(own), banded = shown.length <= MOST_BANDS ? pieces.map((piece) => piece.points.filter(({ lower, upper }) => lower !== null && upper !== null)).filter((piece) => piece.length > 1) : [];
+    svg.append(h("g", { class: colour(place), "data-line": label },
+      banded.map((piece) => h("polygon", { class: "band", points: [...piece.map((point) => `${point.x},${y(point.lower)}`), ...piece.reverse().map((point) => `${point.x},${y(point.upper)}`)].join(" ") })),
+      pieces.map(({ few, points: piece }) => h("polyline", { class: few ? "line few" : "line", points: piece.map((point) => `${point.x},${point.y}`).join(" ") })),
+      own.map((point) => { const drawn = mark(Math.floor((place ?? 0) / COLOURS), point.x, point.y, `${label} · ${measure}, ${point.name}: ${number.score(point.value, false)}${point.lower === null ? "" : ` (95 % interval: ${number.score(point.lower, false)} to ${number.score(point.upper, false)})`}\n${number.count(point.n)} ${view.unit}`);
         if (point.few) drawn.classList.add("few");
         return drawn; })));
   }
@@ -84,9 +79,8 @@ function piecesOf(points) {
 }
 
 function curveNumbers(view, measure, shown) {
-  const points = view.points.filter((point) => point[0] === measure), cutoffs = cutoffsOf(points);
-  const found = new Map(points.map(([, label, side, x, value]) => [`${label}\n${cutoffName(side, x)}`, value]));
-  return plainTable(["", ...cutoffs], shown.map((label) => [label, ...cutoffs.map((name) => number.score(found.get(`${label}\n${name}`) ?? null, false))]), `${measure} by cut-off`);
+  const found = new Map(view.points.filter((point) => point[0] === measure).map(([, label, , at, value]) => [`${label}\n${at}`, value]));
+  return plainTable(["", ...view.places.map(([name]) => name)], shown.map((label) => [label, ...view.places.map((_, at) => number.score(found.get(`${label}\n${at}`) ?? null, false))]), measure);
 }
 
 function pointsView(view, target) {

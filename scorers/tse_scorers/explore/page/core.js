@@ -35,7 +35,7 @@ function h(tag, attributes = {}, ...children) {
   element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
-h.svg = new Set(["svg", "g", "line", "circle", "text", "polyline"]);
+h.svg = new Set(["svg", "g", "line", "circle", "text", "polyline", "polygon"]);
 
 // The start and the end of a long name: versions and seeds stand at the end.
 function shortened(name, width = 40) {
@@ -54,34 +54,38 @@ const state = {
   get: (key, otherwise = "") => state.all().get(key) ?? otherwise,
   list: (key) => state.all().getAll(key),
   // null removes a key; a list sets it several times. `push` makes a step that "back" undoes.
-  set(changes, push = false) {
+  set(changes, push = false) { history[push ? "pushState" : "replaceState"](null, "", state.with(changes)); },
+  // The address after some changes, for a link.
+  with(changes) {
     const params = state.all();
     for (const [key, value] of Object.entries(changes)) {
       params.delete(key);
       for (const each of Array.isArray(value) ? value : [value])
         if (each !== null && each !== undefined) params.append(key, each);
     }
-    history[push ? "pushState" : "replaceState"](null, "", `#${params}`);
+    return `#${params}`;
   },
 };
 
+// What the address says of the present view alone; the chosen models stay where another view is opened.
+const OF_A_VIEW = ["part", "sort", "dir", "q", "row", "a", "b", "f", "find", "order", "page", "line", "whole"];
+const elsewhere = (changes) => { const leave = [...state.all().keys()].filter((key) => OF_A_VIEW.includes(key) || /^c\d+$/.test(key));
+  return { ...Object.fromEntries(leave.map((key) => [key, null])), ...changes }; };
+
 // Models are chosen for all views at once. Names in the address: these; no name: all; the sign for none: no others.
 const NONE = "";
+const allModels = () => tse.data.get("start").systems;
 
-// The names of a view that are chosen: all of them where the address names none of them.
-function chosen(names, key = "m") {
+// The names that are chosen: all of them where the address names none of them.
+function chosen(names = allModels(), key = "m") {
   const wanted = new Set(state.list(key));
   return wanted.has(NONE) || names.some((name) => wanted.has(name)) ? names.filter((name) => wanted.has(name)) : names;
 }
 
-// The names in the address after one is switched on or off in a view; those that only other views have stay as they are.
-function switched(names, name, on, key = "m") {
-  const before = new Set(chosen(names, key)), wanted = state.list(key);
-  const kept = names.filter((each) => each === name ? on : before.has(each));
-  const others = key === "m" ? tse.data.get("start").systems.filter((each) => !names.includes(each)) : [];
-  const elsewhere = wanted.length ? others.filter((each) => wanted.includes(each)) : others;
-  if (kept.length === names.length && elsewhere.length === others.length) return null;
-  return [...(kept.length ? kept : [NONE]), ...elsewhere];
+// The names in the address after one is switched on or off.
+function switched(name, on, names = allModels(), key = "m") {
+  const before = new Set(chosen(names, key)), kept = names.filter((each) => each === name ? on : before.has(each));
+  return kept.length === names.length ? null : kept.length ? kept : [NONE];
 }
 
 const MISSING = "–";

@@ -61,13 +61,20 @@ function itemMore(data, i) {
   return press;
 }
 
+// Words with their shares in the probability of all listed forms: "*laugh 12 % (laughs 3.0 %)".
+const wrongOf = (words) => !words ? "not stored" : words.length === 0 ? "none among its heaviest"
+  : words.flatMap(([word, instead, share, other], i) => [i ? ", " : "", h("b", { class: "bad" }, `*${word}`), ` ${number.score(share, true)} % (${instead} ${number.score(other, true)} %)`]);
+
 async function fillMore(data, i, target) {
   const { view, texts, a, b } = data, columns = columnsOf(data);
   target.replaceChildren("Loading …");
   const all = view.systems.filter((system) => !system.published).map((system) => system.name);
   const loaded = await Promise.all(all.map((name) => loadNumbers(view, name).then((found) => aligned(found, texts)).catch(() => null)));
-  const table = h("table", { class: "tse-plain" }, h("thead", {}, h("tr", {}, ["Model", ...columns].map((name) => h("th", { scope: "col" }, name)))),
+  const wrong = await Promise.all(loaded.map((system) => system && wrongWords(view, system, system.placeOf(i)).catch(() => null)));
+  const told = view.items.words ? ["heaviest wrong words"] : [];
+  const table = h("table", { class: "tse-plain" }, h("thead", {}, h("tr", {}, ["Model", ...columns, ...told].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, loaded.map((system, place) => h("tr", {}, h("th", { scope: "row" }, breakable(all[place])),
-      system ? numbersOf(data, system, margins(system)[i], i) : h("td", { colspan: columns.length }, "no scores of items")))));
+      system ? numbersOf(data, system, margins(system)[i], i) : h("td", { colspan: columns.length }, "no scores of items"),
+      told.map(() => h("td", { class: "wrong" }, wrongOf(wrong[place])))))));
   target.replaceChildren(h("div", { class: "inside" }, table, wordsOf(texts.texts[i], texts.labels.number?.names[texts.labels.number.codes[i]], [a, b].filter(Boolean).map((system) => system.system))));
 }

@@ -2,16 +2,15 @@
 // The tabs, their controls, and what is drawn when the address changes.
 
 const VIEWS = { curves: curvesView, points: pointsView, notice: (view, target) => redraw(target, problem(view.text)) };
-const OF_A_VIEW = ["part", "sort", "dir", "q", "row", "a", "b", "f", "find", "order", "page", "line"];
 let drawn = 0;
 
 async function start() {
   const main = document.getElementById("main");
   try { await tse.load("start"); } catch (error) { main.replaceChildren(problem(error.message)); return; }
-  const { title, problems, runs, n_models: n } = tse.data.get("start");
-  const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+  const { title, problems, runs, systems: { length: n }, n_names: names } = tse.data.get("start");
+  const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`, each = n > names ? ` (each checkpoint counts; ${counted(names, "name")})` : "";
   document.getElementById("header").replaceChildren(h("h1", {}, title),
-    h("p", { class: "tse-note" }, n ? `${counted(runs.length, "run")}, ${counted(n, "model")}.` : "No results: type a sentence, or start with the output folders of tse run."),
+    h("p", { class: "tse-note" }, n ? `${counted(runs.length, "run")}, ${counted(n, "model")}${each}.` : "No results: type a sentence, or start with the output folders of tse run."),
     ...problems.map(problem));
   window.addEventListener("popstate", show);
   show();
@@ -42,8 +41,7 @@ function show() {
 
 function goTo(title) {
   const other = title !== (state.get("tab") || titles()[0]);
-  const controls = [...state.all().keys()].filter((key) => /^c\d+$/.test(key));
-  if (other) state.set({ tab: title, ...Object.fromEntries([...OF_A_VIEW, ...controls].map((key) => [key, null])) }, true);
+  if (other) state.set(elsewhere({ tab: title }), true);
   show();
   document.getElementById(`tab-${title}`).focus();
 }
@@ -54,6 +52,14 @@ function drawPanel(title, panel) {
   const tabs = tse.data.get("start").tabs, parts = tabs.filter((tab) => tab.title === title);
   const part = parts.find((each) => each.part === state.get("part")) ?? parts[0];
   return part ? drawPart(part, parts, tabs.indexOf(part), panel) : redraw(panel, problem("There is nothing to show. Start with the output folders of tse run."));
+}
+
+// A link to the items behind a model's score over everything names the data alone.
+function openWhole({ rows, systems, items }) {
+  const data = state.get("whole"), model = state.get("a"), ofData = (rows ?? []).filter((each) => each.place?.[0] === data);
+  const row = ofData.find((each) => each.place[1] === "all") ?? (ofData.length === 1 ? ofData[0] : null);
+  const system = systems?.find(({ name }) => name === `${model} (${data})`) ?? systems?.find(({ name }) => name === model);
+  state.set({ whole: null, ...(row && system && items?.rows[row.name] ? { row: row.name, a: system.name } : { a: null }) });
 }
 
 async function drawPart(part, parts, place, panel) {
@@ -67,9 +73,10 @@ async function drawPart(part, parts, place, panel) {
   redraw(panel, controls, view, items, terms.length ? h("details", { "data-key": "terms" }, h("summary", {}, "What the scores mean"),
     h("dl", { class: "tse-terms" }, terms.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]))) : null);
   try {
-    const data = await tse.load(`view/${[place, ...choice].join("-")}`);
+    const position = [place, ...choice].join("-"), data = await tse.load(`view/${position}`);
     if (mine !== drawn) return;
-    data.tab = shownName(part.title);
+    Object.assign(data, { tab: shownName(part.title), position });
+    if (state.all().has("whole")) openWhole(data);
     if (data.kind !== "table") return VIEWS[data.kind](data, view);
     const open = (row, system, other) => {
       state.set({ row, a: system, page: null, f: null, find: null, ...(other ? { b: other, order: "apart" } : {}) }, true);

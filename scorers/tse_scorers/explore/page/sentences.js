@@ -2,6 +2,7 @@
 // Models that answer now: the verbs at a gap, or the words of whole sentences. Only where tse explore serves the page.
 
 const EXAMPLE = "The keys to the cabinet ___ on the table.";
+let asked = 0;  // the number of the last question: answers to earlier ones are not shown
 
 async function ask(path, question) {
   const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) });
@@ -35,18 +36,21 @@ function sentenceTab(target) {
   const which = select("Show", words, state.get("words", words[0]), () => {});
   const send = async () => {
     state.set({ sentence: sentence.value, number: number.lastChild.value, verb: verb.value || null, words: which.lastChild.value });
-    answers.replaceChildren(h("p", {}, "Asking the models; a model is loaded when it is first asked …"));
+    const mine = ++asked, note = h("p", { class: "asking" });
+    answers.replaceChildren(note);
     try {
       const question = { sentence: sentence.value, number: number.lastChild.value, verb: verb.value, words: which.lastChild.value };
-      answers.replaceChildren();
       for (const model of liveModels()) {  // one after the other: an answer is shown as soon as it is there
+        note.textContent = `Asking ${nameOf(model)}; a model is loaded when it is first asked …`;
         const { html } = await ask("api/gap", { ...question, model });
+        if (mine !== asked) return;
         const card = h("div", {});
         card.innerHTML = html;  // made by the server's templates, which escape everything
-        answers.append(card);
+        note.before(card);
         scaleBars(answers);
       }
-    } catch (error) { answers.replaceChildren(problem(error.message)); }
+      note.remove();
+    } catch (error) { if (mine === asked) answers.replaceChildren(problem(error.message)); }
   };
   const form = h("form", { class: "ask", onsubmit: (event) => { event.preventDefault(); send(); } }, modelBoxes(), picker(sentence, number.lastChild, send),
     labelled("Sentence with a gap (___), from its capital to its full stop", sentence, "wide"),

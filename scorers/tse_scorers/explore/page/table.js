@@ -1,39 +1,67 @@
 "use strict";
 // A table with one column per system: choose, filter, sort, compare with one system, open the items of a score.
+// The leaderboard is the same with a row per system, and columns (`systems` in its data) that are measures.
 
 const SHADES = 12, MANY = 12, NARROWEST = 8;
 let modelSearch = "";  // stays while models are chosen
 
 function tableView(view, target, open) {
-  const draw = () => redraw(target, drawTable(view, (changes) => { state.set(changes); draw(); }, open));
+  const draw = () => {
+    redraw(target, drawTable(view, (changes) => { state.set(changes); draw(); }, open));
+    loadDifference(view, target).then((isNew) => { if (isNew) draw(); });
+  };
   draw();
 }
 
+// Ask for the next difference from the reference that is not there yet, with its interval; tell whether one came.
+async function loadDifference(view, target) {
+  const to = referenceOf(view), next = nextDifference(view, to);
+  if (!next || view.asking) return false;
+  view.asking = true;
+  const name = differenceName(view, next, to);
+  const found = await tse.load(name).catch((error) => ({ problem: error.message }));
+  view.asking = false;
+  view.differences[name] = { problem: found.problem, of: new Map((found.rows ?? []).map(([data, group, ...numbers]) => [`${data}\n${group}`, numbers])) };
+  return target.isConnected;
+}
+const nextDifference = (view, to) => !hasIntervals(view, to) ? undefined
+  : chosenSystems(view).find((system) => system.file && system.file !== to.file && !(differenceName(view, system, to) in view.differences));
+const differenceName = (view, system, to) => `difference/${view.position}/${system.file}/${to.file}`;
+const referenceOf = (view) => view.across ? undefined : view.systems.find((system) => system.name === state.get("ref"));
+const hasIntervals = (view, to) => Boolean(view.compared && to?.file && tse.data.get("start").live);
+
 function chosenSystems(view) {
-  const ours = view.systems.filter((system) => !system.published).map((system) => system.name), own = chosen(ours);
-  const published = state.get("published", view.systems.length <= MANY || ours.length === 0 ? "1" : "0") === "1";
+  if (view.across) return view.systems.map((system, column) => ({ ...system, column }));
+  const isOurs = view.systems.some((system) => !system.published), own = new Set(chosen());
+  const published = state.get("published", view.systems.length <= MANY || !isOurs ? "1" : "0") === "1";
   return view.systems.map((system, column) => ({ ...system, column }))
-    .filter((system) => system.published ? published : own.includes(system.name));
+    .filter((system) => system.published ? published : own.has(system.of));
 }
 
 function drawTable(view, change, open) {
   const systems = chosenSystems(view);
-  const reference = view.systems.findIndex((system) => system.name === state.get("ref"));
+  const reference = view.systems.indexOf(referenceOf(view));
+  view.differences ??= {};
   const rows = sortedRows(view, reference);
-  const shown = { systems, rows, reference, shade: state.get("shade", "1") === "1", intervals: state.get("ci", "bars") };
+  const shown = { systems, rows, reference, shade: state.get("shade", "1") === "1", intervals: state.get("ci", "bars"), widest: widest(view, systems, rows, reference) };
   const body = rows.filter((row) => !row.total), totals = rows.filter((row) => row.total);
-  const table = h("table", { class: "tse-table" },
+  const heads = systems.filter(({ heading }, i) => heading && heading !== systems[i - 1]?.heading)
+    .map(({ heading }) => h("th", { scope: "colgroup", class: "system", colspan: systems.filter((each) => each.heading === heading).length }, heading));
+  const table = h("table", { class: heads.length ? "tse-table two" : "tse-table" },
     h("caption", {}, caption(view, reference), view.warning ? h("span", { class: "warning" }, view.warning) : null),
-    h("thead", {}, h("tr", {}, heading(view.corner, "", change), systems.map((system) => heading(system.name, system.name, change, system, view.badges)))),
-    h("tbody", {}, systems.length ? null : h("tr", {}, h("th", { scope: "row" }, "No model is chosen.")), body.map((row) => tableRow(view, row, shown, open))),
+    h("thead", {}, heads.length ? h("tr", {}, h("td", {}), heads) : null,
+      h("tr", {}, heading(view.corner, "", change), systems.map((system) => heading(system.label ?? system.name, system.name, change, system, view.badges)))),
+    h("tbody", {}, (view.across ? rows : systems).length ? null : h("tr", {}, h("th", { scope: "row" }, "No model is chosen.")), body.map((row) => tableRow(view, row, shown, open))),
     totals.length ? h("tfoot", {}, totals.map((row) => tableRow(view, row, shown, open))) : null);
   table.addEventListener("keydown", arrows);
   const first = table.querySelector("tbody .cell, tfoot .cell");
   if (first) first.tabIndex = 0;
-  const note = `Each score: hover or focus it for its interval and counts (ties ${view.ties}).` +
-    (view.items ? ` Press it to see its ${view.items.unit}.` : "") +
+  const problems = reference < 0 ? [] : [...new Set(systems.map((system) => view.differences[differenceName(view, system, view.systems[reference])]?.problem).filter(Boolean))];
+  const note = `Each score: hover or focus it for its interval and counts${view.ties ? ` (ties ${view.ties})` : ""}.` +
+    (view.items ? ` Press it to see its ${view.items.unit}.` : view.across ? " Press it to see its items." : "") +
     (rows.some((row) => systems.some((system) => row.cells[system.column] && badgesOf(view, row.cells[system.column]).length)) ? ` ⚠: few items (fewer than ${view.few}), an interval over few units, or all ties; do not rely on these scores.` : "") +
-    (reference >= 0 ? " Differences have no interval here; tse compare tests them on shared items." : "");
+    (reference < 0 ? "" : !hasIntervals(view, view.systems[reference]) ? " Differences have no interval here; tse compare tests them on shared items."
+      : ` Differences with an interval (95 %) are over what both models scored, as in tse compare, which also adjusts for their number.${nextDifference(view, view.systems[reference]) ? " More intervals are being computed." : ""}`) + problems.map((text) => ` ${text}`).join("");
   return [tools(view, systems, reference, change, shown),
     h("div", { class: "tse-scroll", role: "region", tabindex: "0", "aria-label": view.caption }, table),
     h("p", { class: "tse-note" }, note)];
@@ -43,20 +71,20 @@ const caption = (view, reference) => h("span", {}, reference < 0 ? view.caption
   : `${view.caption} Differences from ${view.systems[reference].name}${view.percent ? ", in percentage points" : ""}.`);
 
 function tools(view, systems, reference, change, shown) {
-  const ours = view.systems.filter((system) => !system.published);
-  const names = ours.map((system) => system.name), own = chosen(names);
-  const toggle = (name, on) => change({ m: switched(names, name, on) });
+  const names = allModels(), own = chosen(), here = new Set(view.across ? names : view.systems.map((system) => system.of));
   const filter = h("input", { type: "search", "data-key": "find-model", "aria-label": "Find a model", placeholder: "Find a model", value: modelSearch,
     oninput: () => { modelSearch = filter.value; narrow(); } });
-  const list = h("div", { class: "choices" }, ours.map((system) => checkbox(system.name, own.includes(system.name), (on) => toggle(system.name, on), `m:${system.name}`)));
+  const list = h("div", { class: "choices" }, names.map((name) => { const box = checkbox(name, own.includes(name), (on) => change({ m: switched(name, on) }), `m:${name}`);
+    if (!here.has(name)) box.append(h("small", {}, " – not in this table"));
+    return box; }));
   const narrow = () => { for (const each of list.children) each.hidden = !each.textContent.toLowerCase().includes(modelSearch.toLowerCase()); };
   narrow();
   return h("div", { class: "tools" },
-    menu("models", `Models: ${systems.filter((system) => !system.published).length} of ${ours.length}`, ours.length > 6 ? filter : null,
+    menu("models", `Models: ${own.length} of ${names.length}`, names.length > 6 ? filter : null,
       h("div", { class: "pair" }, button("All models", () => change({ m: null })), button("No models", () => change({ m: [NONE] }))), list,
-      view.systems.length > ours.length ? checkbox("Published scores", systems.some((system) => system.published), (on) => change({ published: on ? "1" : "0" })) : null),
-    searchBox("Find a row", state.get("q"), (value) => change({ q: value || null })),
-    select("Difference from", [["", "(none: show scores)"], ...view.systems.map((system) => system.name)], state.get("ref"), (value) => change({ ref: value || null })),
+      view.systems.some((system) => system.published) ? checkbox("Published scores", systems.some((system) => system.published), (on) => change({ published: on ? "1" : "0" })) : null),
+    searchBox(view.across ? "Find a model" : "Find a row", state.get("q"), (value) => change({ q: value || null })),
+    view.across ? null : select("Difference from", [["", "(none: show scores)"], ...view.systems.map((system) => system.name)], state.get("ref"), (value) => change({ ref: value || null })),
     menu("display", "Display", select("Intervals", [["bars", "as bars"], ["text", "as numbers"], ["none", "hidden"]], shown.intervals, (value) => change({ ci: value === "bars" ? null : value })),
       checkbox("Shading", shown.shade, (on) => change({ shade: on ? null : "0" }))),
     button("Download CSV", () => download([view.tab, view.measure, view.limited_to, reference >= 0 ? "differences" : ""], "csv", "text/csv", tableCsv(view, shown))));
@@ -65,9 +93,9 @@ function tools(view, systems, reference, change, shown) {
 const badge = (name, badges) => h("span", { class: "badge", title: badges[name] }, name);
 
 // What makes a score unusable, as in the report.
-function badgesOf(view, [score, n, , ties, , , reliable]) {
+function badgesOf(view, [score, n, , ties, , , reliable, partial], column = {}) {
   if (n === null || n === 0) return [];
-  return [...(ties >= n && (score === 0 || score === 0.5) ? ["all ties"] : []), ...(n < view.few ? ["few items"] : []), ...(reliable === 0 ? ["few units"] : [])];
+  return [...(partial && !column.partial ? ["partial"] : []), ...(ties >= n && (score === 0 || score === 0.5) ? ["all ties"] : []), ...(n < view.few ? ["few items"] : []), ...(reliable === 0 ? ["few units"] : [])];
 }
 
 function heading(text, name, change, system = null, badges = {}) {
@@ -81,23 +109,35 @@ function heading(text, name, change, system = null, badges = {}) {
 
 // Scores, or differences to the reference; totals stay where they are.
 function sortedRows(view, reference) {
-  const words = state.get("q").toLowerCase();
+  const words = state.get("q").toLowerCase(), models = new Set(chosen());
   const rows = view.rows.map((row, index) => ({ ...row, index, cells: view.cells[index] }))
-    .filter((row) => row.total || row.name.toLowerCase().includes(words));
+    .filter((row) => row.total || row.name.toLowerCase().includes(words))
+    .filter((row) => !view.across || models.has(row.name));
   const by = state.get("sort", "\0"), sign = state.get("dir", "desc") === "desc" ? -1 : 1;
   const column = view.systems.findIndex((system) => system.name === by);
-  const value = (row) => shownValue(row, column, reference);
+  const value = (row) => shownValue(view, row, column, reference);
   if (by === "") rows.sort((a, b) => -sign * a.name.localeCompare(b.name));  // the first press sorts from A to Z
   else if (column >= 0) rows.sort((a, b) => (value(a) === null) - (value(b) === null) || sign * (value(a) - value(b)));
   return rows;
 }
 
-function shownValue(row, column, reference) {
+// A score; or the difference to the reference, over what both scored where that is known.
+function shownValue(view, row, column, reference) {
   const score = row.cells[column]?.[0] ?? null;
   if (reference < 0 || column === reference) return score;
-  const other = row.cells[reference]?.[0] ?? null;
-  return score === null || other === null ? null : score - other;
+  const tested = testedDifference(view, row, column, reference), other = row.cells[reference]?.[0] ?? null;
+  return tested ? tested[0] : score === null || other === null ? null : score - other;
 }
+
+// The difference with its interval: [difference, low, high, n, reliable]; undefined before it is there.
+function testedDifference(view, row, column, reference) {
+  if (reference < 0 || column === reference || !row.place) return undefined;
+  return view.differences[differenceName(view, view.systems[column], view.systems[reference])]?.of.get(row.place.join("\n"));
+}
+
+// How far the intervals of differences reach, for the scale of their bars.
+const widest = (view, systems, rows, reference) => Math.max(0.01, ...rows.flatMap((row) => systems.map((system) => testedDifference(view, row, system.column, reference)))
+  .filter((each) => each && each[1] !== null).flatMap(([, low, high]) => [Math.abs(low), Math.abs(high)]));
 
 function tableRow(view, row, shown, open) {
   return h("tr", { "data-total": row.total }, h("th", { scope: "row" }, h("span", { class: "name" }, breakable(row.name))),
@@ -106,19 +146,22 @@ function tableRow(view, row, shown, open) {
 
 function tableCell(view, row, system, shown, open) {
   const cell = row.cells[system.column];
-  const value = shownValue(row, system.column, shown.reference);
+  const value = shownValue(view, row, system.column, shown.reference), tested = testedDifference(view, row, system.column, shown.reference);
   const isDifference = shown.reference >= 0 && system.column !== shown.reference;
   const text = cell && cell[0] === null ? "no score" : value === null ? MISSING
     : isDifference ? number.signed(view.percent ? 100 * value : value, view.percent ? 1 : 2) : number.score(value, view.percent);
   const opens = view.items && cell && cell[1] !== null && view.items.rows[row.name];
-  const inner = h(opens ? "button" : "span", { class: "cell", tabindex: "-1", type: opens ? "button" : null,
-    "data-key": `cell:${row.name}:${system.name}`, "data-tip": cell ? told(view, row, system, cell) : null }, text);
+  const link = view.across && cell && cell[0] !== null && system.link ? state.with(elsewhere({ ...system.link, a: row.name })) : null;
+  const inner = h(link ? "a" : opens ? "button" : "span", { class: "cell", tabindex: "-1", type: opens ? "button" : null, href: link,
+    "data-key": `cell:${row.name}:${system.name}`, "data-tip": cell ? told(view, row, system, cell, tested) : null }, text);
   const parts = [inner];
-  if (cell && cell[4] !== null && cell[5] !== null && !isDifference) {
-    if (shown.intervals === "bars") parts.push(h("i", { class: "track" }, h("i", { style: `left:${100 * cell[4]}%;right:${100 - 100 * cell[5]}%` })));
-    if (shown.intervals === "text") parts.push(h("small", {}, `${number.score(cell[4], view.percent)} to ${number.score(cell[5], view.percent)}`));
+  const [low, high] = (isDifference ? tested?.slice(1, 3) : cell?.slice(4, 6)) ?? [null, null];
+  if (low !== null && high !== null) {
+    const place = (end) => isDifference ? 50 + 50 * end / shown.widest : 100 * end;
+    if (shown.intervals === "bars") parts.push(h("i", { class: isDifference ? "track middle" : "track" }, h("i", { style: `left:${place(low)}%;right:${100 - place(high)}%` })));
+    if (shown.intervals === "text") parts.push(h("small", {}, range(view, low, high, isDifference)));
   }
-  const unusable = cell ? badgesOf(view, cell) : [];
+  const unusable = isDifference && tested ? (tested[4] === 0 ? ["few units"] : []) : cell ? badgesOf(view, cell, system) : [];
   if (unusable.length) parts.push(h("span", { class: "doubt", title: unusable.map((name) => view.badges[name]).join(" "), role: "img", "aria-label": unusable.join(", ") }, "⚠"));
   const shade = shown.shade && value !== null && (isDifference || !system.published) ? shadeOf(value, isDifference) : null;
   return h("td", { class: [system.published ? "published" : "", shade ?? "", opens ? "opens" : ""].join(" ").trim() || null,
@@ -132,10 +175,15 @@ function shadeOf(value, isDifference) {
   return step > 0 ? `low${step}` : null;
 }
 
-function told(view, row, system, [score, n, excluded, ties, low, high, reliable]) {
+const points = (view, value) => number.signed(view.percent ? 100 * value : value, view.percent ? 1 : 2);
+const range = (view, low, high, isDifference = false) => [low, high].map((end) => isDifference ? points(view, end) : number.score(end, view.percent)).join(" to ");
+
+function told(view, row, system, cell, tested) {
+  const [score, n, excluded, ties, low, high] = cell;
   const lines = [`${system.name} · ${row.name}: ${score === null ? "no score" : number.score(score, view.percent)}${view.percent && score !== null ? " %" : ""}`];
-  if (low !== null && high !== null) lines.push(`95 % interval: ${number.score(low, view.percent)} to ${number.score(high, view.percent)}`);
-  for (const name of badgesOf(view, [score, n, excluded, ties, low, high, reliable])) lines.push(`⚠ ${name}: ${view.badges[name]}`);
+  if (low !== null && high !== null) lines.push(`95 % interval: ${range(view, low, high)}`);
+  for (const name of badgesOf(view, cell, system)) lines.push(`⚠ ${name}: ${view.badges[name]}`);
+  if (tested) lines.push(`Difference from ${state.get("ref")}: ${points(view, tested[0])}${tested[1] === null ? "" : `, 95 % interval: ${range(view, tested[1], tested[2], true)}`}, over ${number.count(tested[3])} that both scored`);
   lines.push(n === null ? "Published by others." : `${number.count(n)} ${view.unit}, ${number.count(excluded)} excluded, ${number.count(ties)} ties`);
   return lines.join("\n");
 }
@@ -156,9 +204,10 @@ function arrows(event) {
 
 function tableCsv(view, { systems, rows, reference }) {
   const names = [view.measure, "n", "n_excluded", "n_ties", "ci_low", "ci_high", "reliable"];
-  const to = reference < 0 ? [] : [`difference from ${view.systems[reference].name}`];
-  const difference = (row, system) => to.map(() => { const value = system.column === reference ? null : shownValue(row, system.column, reference);
-    return value === null ? null : Number(value.toFixed(6)); });
-  return csv([[view.corner, "system", ...names, ...to], ...rows.flatMap((row) => systems.filter((system) => row.cells[system.column])
-    .map((system) => [row.name, system.name, ...row.cells[system.column], ...difference(row, system)]))]);
+  const to = reference < 0 ? [] : [`difference from ${view.systems[reference].name}`, "difference_ci_low", "difference_ci_high", "difference_n"];
+  const difference = (row, system) => { if (!to.length || system.column === reference) return to.map(() => null);
+    const value = shownValue(view, row, system.column, reference), tested = testedDifference(view, row, system.column, reference) ?? [];
+    return [value === null ? null : Number(value.toFixed(6)), tested[1], tested[2], tested[3]]; };
+  return csv([[view.corner, view.across ?? "system", ...names, ...to], ...rows.flatMap((row) => systems.filter((system) => row.cells[system.column])
+    .map((system) => [row.name, system.name, ...row.cells[system.column].slice(0, names.length), ...difference(row, system)]))]);
 }

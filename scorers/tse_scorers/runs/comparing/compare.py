@@ -97,8 +97,9 @@ def compare(
         )
     if not rows:
         raise ValueError(
-            "There is nothing to compare: no two systems in these folders scored the same items. Run them on the "
-            "same suite and data, with the same groups and limit."
+            "There is nothing to compare: no two systems in these folders scored the same items, or only by measures "
+            "that are no means of items, such as correlations, which are not compared. Run them on the same suite and "
+            "data, with the same groups and limit."
         )
     return Comparison(
         with_families(pd.DataFrame(rows)).reindex(columns=list(COLUMNS)),

@@ -7,22 +7,26 @@
 | `word_end=True` | causal: times the probability that the word ends there |
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...models.options import OUTPUT
-from ..options import SuiteOptions, dataset_option, groups_option, limit_option, option, source_option
+from ..options import SuiteOptions, data_option, groups_option, limit_option, option, source_option
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ...models.base import Scorer
 
+CLAMS = {f"clams_{language}": language for language in ("german", "french", "russian", "hebrew")}
+"""Shipped templates in other languages -> the lemma list of their language."""
+NAMES = ("marvin_linzen", *CLAMS, "newman2021", "blimp")
+"""The data sets that have a short name."""
 DEFAULT_LIST = "clean"
 """The lemma list of English with `forms="all"`: as whole words, the faulty pairs of `released` (*thes*, *haves*) hold
 most of the listed probability."""
@@ -39,13 +43,19 @@ class AgreementOptions(SuiteOptions):
         ValueError: a value is unknown or too small, or `sampler` or `sentence_pll` has no meaning.
     """
 
-    dataset: str = dataset_option("marvin_linzen")
+    own_columns: ClassVar = tuple(
+        frozenset({"table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", number})
+        for number in ("number", "value")
+    )
+
+    data: str = data_option("marvin_linzen")
     lemmas: str | None = option(
         "released, clean (without 25 faulty pairs), german, french, russian, hebrew, a file, or common:A,B (the lemmas "
         "that all models of these output folders scored)",
         "the list of the data set's language: for English released, with --forms all clean",
         "scores can then be compared with Newman et al. (2021); as whole words, faulty forms such as 'thes' would hold "
         "most of the probability",
+        takes_table=True,
     )
     source: Path | None = source_option()
     groups: Sequence[str] | None = groups_option()
@@ -107,6 +117,11 @@ class AgreementOptions(SuiteOptions):
                 "--sentence-pll scores lemmas whose forms have different numbers of tokens, but single tokens are "
                 "scored. Add --forms all, or remove --sentence-pll."
             )
+
+    @classmethod
+    def data_names(cls) -> Collection[str]:
+        """Return the names of the templates."""
+        return NAMES
 
     def sampled(self, lemmas: "pd.DataFrame") -> NDArray[np.bool_]:
         """Return which lemmas of a list are scored, (lemmas,); a smaller sample is part of a larger one."""

@@ -24,7 +24,7 @@ from ...report.section import Section
 from ..base import Items, Measure, Tab
 from ..checks import Finding, Findings
 from ..for_other_tools import TwoWayChoices
-from ..hub_data import shipped_dataset
+from ..hub_data import is_hub_id, shipped_dataset
 from ..own_columns import data_signature, own_columns
 from ..sampling import limited, sampled, score_share, share
 from .ask.columns import RESERVED
@@ -42,13 +42,13 @@ from .data.contrast import (
     require_options,
     with_forms,
 )
-from .data.tables import CLAMS, KNOWN, SHIPPED, load_lemmas, read_pairs
+from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
 from .data.verb_choices import verb_choices
 from .estimate.averages import aggregate_scores
 from .estimate.common import COMMON, common_lemma_rows, common_list, items_over_common_lemmas
 from .estimate.cutoffs import WHOLE
 from .estimate.items import compared_items
-from .options import DEFAULT_LIST, AgreementOptions
+from .options import CLAMS, DEFAULT_LIST, AgreementOptions
 from .show.item_table import item_table
 
 _DATASETS = {
@@ -92,18 +92,33 @@ class AgreementSuite:
         Measure(
             "TSE",
             {"metric": "tse"},
+            "targeted syntactic evaluation: the sentence's own word",
             live_key="tse/tse",
             right_or_wrong=True,
             why_excluded="a form is not a single token",
         ),
-        Measure("EW", {"metric": "ew", **WHOLE}, live_key="tse/ew", over_lemmas=True, why_excluded=_NO_LEMMA),
-        Measure("MW", {"metric": "mw", **WHOLE}, live_key="tse/mw", over_lemmas=True, why_excluded=_NO_LEMMA),
+        Measure(
+            "EW",
+            {"metric": "ew", **WHOLE},
+            "equally weighted: any word of a list",
+            live_key="tse/ew",
+            over_lemmas=True,
+            why_excluded=_NO_LEMMA,
+        ),
+        Measure(
+            "MW",
+            {"metric": "mw", **WHOLE},
+            "model weighted: likely words",
+            live_key="tse/mw",
+            over_lemmas=True,
+            why_excluded=_NO_LEMMA,
+        ),
     )
     live_groups: ClassVar[str] = ""
     live_options: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, options: AgreementOptions) -> None:
-        self._options, dataset = options, options.dataset
+        self._options, dataset = options, options.data
         self._require_built(dataset, options.source)
         pairs, column = read_pairs(dataset, options.source, options.groups)
         self.asks: frozenset[Question] = frozenset({"gap", "sentence"} if options.sentence_pll else {"gap"})
@@ -134,8 +149,8 @@ class AgreementSuite:
         """Raise OptionError where a folder of built data is given for other data."""
         if source is not None and dataset not in _BUILT:
             raise OptionError(
-                Option("source"), " has no effect with ", Option("suite", self.name), " ", Option("dataset", dataset),
-                "; remove it. Name your own data with ", Option("dataset", "FILE"), ".",
+                Option("source"), " has no effect with ", Option("suite", self.name), " ", Option("data", dataset),
+                "; remove it.",
             )  # fmt: skip
 
     def _checked(self, pairs: pd.DataFrame, what: str, dataset: str, allow_unverified: bool) -> Findings:
@@ -333,6 +348,6 @@ class AgreementSuite:
     def hub_dataset(row: Mapping[str, Any], organization: str | None) -> str:
         """Return the id of the templates on the Hub."""
         dataset = str(row["dataset"])
-        if dataset.count("/") == 1 and not is_table(dataset):
+        if is_hub_id(dataset):
             return split_revision(dataset)[0]
         return shipped_dataset(row, _SHIPPED, organization)

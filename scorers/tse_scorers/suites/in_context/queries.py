@@ -13,6 +13,8 @@ from .contexts import KINDS, Chains
 
 NONE = "none"
 """The context of a pair by itself."""
+LABELS = {NONE: "no context"} | {kind: kind for kind in KINDS}
+"""Context -> label of its measure, at its greatest length; short, so that tables fit a terminal."""
 PLACE = "{sentence}"
 DEFAULT_LENGTHS = (0, 1, 2, 4, 8)
 

@@ -32,9 +32,10 @@ def section(runs: Runs) -> Section | None:
         return None
     return Section(
         name="in_context",
-        title="Minimal pairs in context",
+        title="In context",
         lead=" ".join([LEAD, *flawed_pairs(runs, "in_context")]),
         terms=TERMS,
+        question="Does the model still find the acceptable one of two sentences more probable after other sentences?",
         parts=[*_by_length(rows), *_templates(rows)],
         source="Sinha et al. (2023), Language model acceptability judgements are not always robust to context, ACL; "
         "Ide et al. (2024), How to Make the Most of LLMs' Grammatical Knowledge for Acceptability Judgments.",

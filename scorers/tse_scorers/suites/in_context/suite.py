@@ -25,12 +25,10 @@ from ..minimal_pairs.set_pairs import as_authors, select_pairs
 from ..minimal_pairs.suite import MinimalPairSuite
 from ..sampling import sampled, share
 from .contexts import KINDS, make_chains, parts_of
-from .queries import NONE, make_sweep
+from .queries import LABELS, NONE, make_sweep
 from .scores import aggregate_scores, describe, in_groups, require_continuations, score_in_context
 
 _PAIR = ["paradigm", "pair_id", "sentence_good", "sentence_bad"]
-_LABELS = {NONE: "no context"} | {kind: kind for kind in KINDS}
-"""Context -> label of its measure, at its greatest length; short, so that tables fit a terminal."""
 
 
 class InContextSuite:
@@ -56,7 +54,7 @@ class InContextSuite:
             right_or_wrong=True,
             detail="" if context == NONE else "sentences of context {length:.0f}",
         )
-        for context, label in _LABELS.items()
+        for context, label in LABELS.items()
     )
     asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
     live_groups: ClassVar[str] = "phenomenon"
@@ -137,11 +135,11 @@ class InContextSuite:
         frame = file.read([*columns, *units]).rename(columns={"correct": "score"}).astype({"score": float})
         longest = frame["length"] == frame.groupby("context")["length"].transform("max")
         return {
-            _LABELS[str(context)]: ItemScores(
+            LABELS[str(context)]: ItemScores(
                 own.drop_duplicates(_PAIR).set_index(_PAIR), lambda items: in_groups(items.reset_index())
             )
             for context, own in frame[longest].groupby("context", sort=False)
-            if context in _LABELS
+            if context in LABELS
         }
 
     @staticmethod

@@ -1,13 +1,14 @@
 """The options of minimal pairs, by themselves and in context."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from ..options import (
     SuiteOptions,
     config_option,
-    dataset_option,
+    data_option,
     groups_option,
     limit_option,
     option,
@@ -19,7 +20,12 @@ from ..options import (
 class PairSetOptions(SuiteOptions):
     """What both suites of minimal pairs take; each field says what it is for."""
 
-    dataset: str | None = dataset_option()
+    own_columns: ClassVar = (
+        frozenset({"sentence_good", "sentence_bad"}),
+        frozenset({"id", "title", "layout", "columns"}),  # the description of a set (YAML)
+    )
+
+    data: str | None = data_option()
     config: str | None = config_option()
     source: Path | None = source_option()
     groups: Sequence[str] | None = groups_option()
@@ -42,7 +48,15 @@ class PairSetOptions(SuiteOptions):
         "none",
         "the other linking functions need no frequencies; a text's tokens are counted with each model's tokenizer, as "
         "the authors of slor and morcela do",
+        takes_table=True,
     )
+
+    @classmethod
+    def data_names(cls) -> Collection[str]:
+        """Return the names of the registered sets."""
+        from .registry import set_names  # looks for packages of others
+
+        return set_names()
 
 
 @dataclass(frozen=True)

@@ -51,13 +51,13 @@ def load_set(options: PairSetOptions, linking: Linking | None) -> SetPairs:
     """Load a registered set of minimal pairs.
 
     Args:
-        options: `dataset` is a set, `set@commit` for another commit of its Hub data set, or a YAML file.
+        options: `data` is a set, `set@commit` for another commit of its Hub data set, or a YAML file.
         linking: how sentences are compared; None: as the authors do.
 
     Raises:
         ValueError: the set, a configuration or a group is unknown, or the data cannot be loaded.
     """
-    name = str(options.dataset)
+    name = str(options.data)
     found = find_set(name) if name.endswith((".yaml", ".yml")) else _at_revision(name)
     used = linking or _authors_linking(found)
     loaded = load_pairs(found, options.config, options.source)
@@ -168,7 +168,7 @@ def _findings(
             )
         )
     if source is None and found.source.hub and not found.source.revision:
-        advice = f"It is recorded in the signature; write --dataset {found.id}@{revision} to use it again."
+        advice = f"It is recorded in the signature; write --data {found.id}@{revision} to use it again."
         findings.append(
             Finding(f"data sets without a pinned commit ({revision})", 1, found.source.hub, advice)
         )

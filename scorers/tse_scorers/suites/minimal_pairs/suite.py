@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
-from ...io.files import require_exists, slug
+from ...io.files import slug
 from ...io.records import SINGLE
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables
@@ -29,7 +29,7 @@ from .data.tables import HUB_DATASET, load
 from .estimate.items import compared_items
 from .measures import MEASURES
 from .options import MinimalPairOptions
-from .registry import Flaw, find_set, hub_dataset_of
+from .registry import Flaw, find_set, hub_dataset_of, is_registered
 from .scores import aggregate_scores, describe, score_pairs
 from .set_pairs import SetPairs, as_authors, load_set, make_linking
 from .show.section_paradigms import group_name, title_of
@@ -66,8 +66,6 @@ class MinimalPairSuite:
     live_options: ClassVar[Mapping[str, Any]] = {"methods": ["full"]}
 
     def __init__(self, options: MinimalPairOptions) -> None:
-        if options.source is not None:
-            require_exists(options.source)
         self._methods = options.methods
         self._kept: Any = slice(None)
         self.tables: tuple[str, ...] = (SINGLE,)
@@ -76,13 +74,10 @@ class MinimalPairSuite:
         self.flaws: tuple[Flaw, ...]
         self._pairs: pd.DataFrame
         self.authors_pll = ""
-        if options.dataset in (None, "blimp"):
-            if options.config is not None:
-                raise ValueError("--config has no effect with BLiMP or your own pairs; remove it.")
-            found = self._load_blimp(options.source, options.groups, options.limit)
-        else:
-            found = self._load_set(load_set(options, self.linking))
+        is_set = options.data is not None and options.data != "blimp" and is_registered(options.data)
+        found = self._load_set(load_set(options, self.linking)) if is_set else self._load_pairs(options)
         self._left_out: dict[str, int] = {}
+        self._flawed: tuple[pd.DataFrame, int] | None = None
         if options.without_flawed:
             found += self._leave_out_flawed()
         self.findings: Findings = (*found, *inspect(self._pairs, self.flaws))
@@ -98,17 +93,28 @@ class MinimalPairSuite:
         self._left_out = {"n_flawed_left_out": len(pairs) - len(self._pairs)}
         return left_out(flaws, pairs)
 
-    def _load_blimp(
-        self, source: Path | None, groups: Sequence[str] | None, limit: int | None
-    ) -> list[Finding]:
+    def _load_pairs(self, options: MinimalPairOptions) -> list[Finding]:
         """Load BLiMP, or the user's own pairs, whose sentences are compared by their sums anyway."""
+        own = options.data if options.data != "blimp" else None
+        unused = "config" if options.config is not None else "source" if own and options.source else None
+        if unused is not None:
+            raise OptionError(
+                Option(unused), " has no effect with ", Option("data", own or "blimp"), "; remove it."
+            )
         if self.linking is not None and str(self.linking.function) == "sum":
             self.linking = None
-        self._pairs = load(source, groups, limit)
+        self._pairs = load(own or options.source, options.groups, options.limit)
         self.flaws = find_set("blimp").flawed
         known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
-        is_blimp = source is None or bool(self._pairs["paradigm"].isin(known).all())
-        self.dataset = HUB_DATASET if source is None else _LOCAL_COPY if is_blimp else str(source)
+        downloaded = own is None and options.source is None
+        others = self._pairs.loc[~self._pairs["paradigm"].isin(known), "paradigm"]
+        is_blimp = downloaded or not len(others)
+        if own is None and not is_blimp:
+            raise OptionError(
+                Option("source"), f" names a copy of BLiMP, but {options.source} holds other pairs, for instance of "
+                f"{others.iloc[0]!r}. Name your own pairs with ", Option("data", str(options.source)), "."
+            )  # fmt: skip
+        self.dataset = HUB_DATASET if downloaded else _LOCAL_COPY if is_blimp else str(own)
         self.config = "all" if is_blimp else slug(Path(self.dataset).stem)
         return []
 
@@ -151,7 +157,10 @@ class MinimalPairSuite:
 
     def count_flawed(self, pairs: pd.DataFrame) -> dict[str, int]:
         """Return how many of some pairs are known to be wrong, and how many were left out, for the signature."""
-        return {"n_flawed": int((flaws_of(pairs, self.flaws) != "").sum())} | self._left_out
+        # The same pairs are asked about for each model.
+        if self._flawed is None or self._flawed[0] is not pairs:
+            self._flawed = pairs, int((flaws_of(pairs, self.flaws) != "").sum())
+        return {"n_flawed": self._flawed[1]} | self._left_out
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
         """Return scores per pair and method.

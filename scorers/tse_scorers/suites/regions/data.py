@@ -9,8 +9,9 @@ from typing import Any
 import pandas as pd
 
 from ...io.declared import LARGEST, parse
-from ...io.files import read_text, require_exists
+from ...io.files import read_text, require_exists, slug
 from ...io.table_files import read_table, require_columns, require_text
+from ..hub_data import is_hub_id, own_table
 from ..own_columns import of_one_type, own_columns
 from .design import COLUMNS, KEYS, Design, check_design, parse_criteria
 
@@ -67,35 +68,38 @@ class _Suite:
     meta: _Meta
 
 
-def load(source: Path, groups: Sequence[str] | None = None, criteria: Sequence[str] | None = None) -> Design:
+def load(
+    data: str | Path, groups: Sequence[str] | None = None, criteria: Sequence[str] | None = None
+) -> Design:
     """Load one suite, or all of a folder.
 
     Args:
-        source: a SyntaxGym suite (JSON), a table with one row per region (CSV, TSV, JSON lines, Parquet), or a folder
-            of such files.
+        data: a SyntaxGym suite (JSON), a table with one row per region (CSV, TSV, JSON lines, Parquet), a folder of
+            such files, or a data set of the Hub with one row per region.
         groups: only these suites, by their names.
         criteria: formulas for a suite from a table, each optionally named as in "garden path: (5;%a%) > (5;%b%)".
 
     Raises:
         ValueError: a file cannot be read, lacks what a suite needs, or a criterion does not fit the regions.
     """
-    suites = [_read(path) for path in _files(source)]
+    data = str(data)
+    suites = [_from_hub(data)] if is_hub_id(data) else [_read(path) for path in _files(Path(data))]
     known = [criterion for design in suites for criterion in design.criteria]
     given = _given(criteria or (), [criterion.name for criterion in known])
     if given and len(suites) > 1:
         raise ValueError(
-            f"Criteria were given for {len(suites)} suites; expected one suite. Name its file with --source."
+            f"Criteria were given for {len(suites)} suites; expected one suite. Name its file with --data."
         )
     names = [design.suites[0] for design in suites]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{source} holds two suites called {twice!r}. Rename or remove one of them.")
+        raise ValueError(f"{data} holds two suites called {twice!r}. Rename or remove one of them.")
     regions = pd.concat([design.regions for design in suites], ignore_index=True)
     for column in regions.columns.difference(COLUMNS):  # numbers in one file may be text in another
         regions[column] = of_one_type(regions[column])
     design = Design(regions, [*known, *parse_criteria(names[0], given)])
     design = _selected(design, groups)
-    check_design(design, str(source))
+    check_design(design, data)
     return design
 
 
@@ -127,10 +131,14 @@ def _selected(design: Design, groups: Sequence[str] | None) -> Design:
     wanted = {group.removeprefix("suite:") for group in groups}
     if unknown := sorted(wanted - set(design.suites)):
         raise ValueError(
-            f"No suite {', '.join(map(repr, unknown))} in the source; there are: {', '.join(design.suites)}."
+            f"No suite {', '.join(map(repr, unknown))} in the data; there are: {', '.join(design.suites)}."
         )
     regions = design.regions[design.regions["suite"].isin(wanted)].reset_index(drop=True)
     return Design(regions, [criterion for criterion in design.criteria if criterion.suite in wanted])
+
+
+def _from_hub(data: str) -> Design:
+    return Design(_table(own_table(data), slug(Path(data).name), data), [])
 
 
 def _read(path: Path) -> Design:

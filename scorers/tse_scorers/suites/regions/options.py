@@ -2,16 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import ClassVar
 
-from ..options import SuiteOptions, groups_option, limit_option, option, source_option
+from ..options import SuiteOptions, data_option, groups_option, limit_option, option
 
 
 @dataclass(frozen=True)
 class RegionOptions(SuiteOptions):
     """The options of suites of regions; each field says what it is for."""
 
-    source: Path | None = source_option()
+    own_columns: ClassVar = (
+        frozenset({"item", "condition", "text"}),
+        frozenset({"item_number", "condition_name", "content"}),  # SyntaxGym's CSV
+        frozenset({"items", "region_meta"}),  # … and JSON
+    )
+
+    data: str | None = data_option()
     groups: Sequence[str] | None = groups_option()
     limit: int | None = limit_option()
     criteria: Sequence[str] | None = option(

@@ -51,9 +51,10 @@ def section(runs: Runs) -> Section | None:
     parts = [*_criteria(rows), *_regions(rows), *_interactions(rows), _coverage(runs)]
     return Section(
         name="regions",
-        title="Surprisals of regions",
+        title="Regions",
         lead=LEAD,
         terms=TERMS,
+        question="Is the model surprised at the words where a sentence becomes ungrammatical or hard?",
         parts=parts,
         source="Hu, Gauthier, Qian, Wilcox & Levy (2020), A Systematic Assessment of Syntactic Generalization in "
         "Neural Language Models, ACL.",

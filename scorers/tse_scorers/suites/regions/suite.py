@@ -1,6 +1,7 @@
 """Suites of regions: SyntaxGym's, or a design of the user's own."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -56,17 +57,16 @@ class RegionSuite:
     live_options: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, options: RegionOptions) -> None:
-        source = options.source
-        if source is None:
+        if options.data is None:
             raise ValueError(
                 "The suite 'regions' has no data of its own. Name a suite of SyntaxGym (JSON), a table with the "
-                "columns item, condition, region and text, or a folder of such files with --source."
+                "columns item, condition, region and text, or a folder of such files with --data."
             )
-        design = load(source, options.groups, options.criteria)
+        design = load(options.data, options.groups, options.criteria)
         kept = limited(self._unique_items(design), "suite", options.limit)
         self._design = design.of_items(self._marks(design.regions, kept))
-        self.dataset = str(source)
-        self.config = slug(source.stem)
+        self.dataset = options.data
+        self.config = slug(Path(options.data).stem)
         self.tables: tuple[str, ...] = (REGIONS, CRITERIA)
         self._kept: Any = slice(None)
 
@@ -145,7 +145,7 @@ class RegionSuite:
         """Return the tab of the explorer."""
         from .tab import tabs
 
-        return tabs(runs)
+        return tabs(runs, RegionSuite.compared_items)
 
     @staticmethod
     def hub_dataset(row: Mapping[str, Any], organization: str | None) -> str:

@@ -9,6 +9,7 @@ MEASURES = tuple(
     Measure(
         label,
         {"metric": "auc", "variation_set": kind},
+        "any case twice" if kind == "1-6" else f"{kind.removeprefix('1-2_')} twice",
         live_key="german/auc" if kind == "1-6" else None,
         comparisons=6 if kind == "1-6" else 2,
     )

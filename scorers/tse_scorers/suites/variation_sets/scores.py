@@ -15,11 +15,13 @@ import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.bundle import bundle_path, metric_modules, shipped_table
-from ...io.files import require_exists
+from ...io.files import require_exists, slug
 from ...io.result_row import ResultRow
-from ...io.table_files import read_table, require_columns, require_text
+from ...io.suggestions import unknown_name
+from ...io.table_files import is_table, read_table, require_columns, require_text
 from ...models.answers import sentence_logprobs
 from ...models.base import Scorer, TokenCounter
+from ...models.options import Option, OptionError
 from ...statistics.clustered import clustered_mean
 from ...statistics.jackknife import (
     MIN_JACKKNIFE_UNITS,
@@ -27,12 +29,12 @@ from ...statistics.jackknife import (
     correlation_of_cells,
     jackknife_correlation,
 )
+from ..hub_data import is_hub_id, own_table
 from ..own_columns import column_arrays, data_signature, described, own_columns
 from .estimate.intervals import UNIT, grouped, set_aucs
+from .options import OWN, RELEASED
 
 DATASET = "german_argument_structure"
-OWN = "ours"
-RELEASED = "rochereau2020"
 RELEASED_SHA256 = "093f82ef43b8625e0f99835776b3571fceb0d0d64a2e5a713880985e24587556"
 N_CELLS = 36
 VIOLATIONS = 6
@@ -44,16 +46,16 @@ _RESERVED = ("case_order", "role", "acceptable", "logprob", "n_tokens")
 """Columns of scores; a user's columns must not have these names."""
 
 
-def config_of(config: str | None = None, source: Path | None = None) -> str:
-    """Return the name of the data in results: a given configuration, else the kind of source.
+def config_of(data: str | Path = OWN) -> str:
+    """Return the name of the data in results.
 
     A file is `rochereau2020` if its bytes are those of the released one; any other file has its own name.
     """
-    if source is None or source.is_dir():
-        return config or (RELEASED if source else OWN)
-    require_exists(source)
-    released = hashlib.sha256(source.read_bytes()).hexdigest() == RELEASED_SHA256
-    return RELEASED if released else source.stem
+    path = Path(data)
+    if data in (OWN, RELEASED) or not path.is_file():
+        return slug(path.stem)
+    released = hashlib.sha256(path.read_bytes()).hexdigest() == RELEASED_SHA256
+    return RELEASED if released else path.stem
 
 
 SENTENCES = described(
@@ -69,13 +71,13 @@ SENTENCES = described(
 """Columns of the scores, before the user's own."""
 
 
-def load(config: str | None = None, source: Path | None = None, limit: int | None = None) -> pd.DataFrame:
+def load(data: str | Path = OWN, source: Path | None = None, limit: int | None = None) -> pd.DataFrame:
     """Load the sentences of a set and check them before any model time is spent.
 
     Args:
-        config: `ours` (shipped; the default without a source) or `rochereau2020` (built; the default with one).
-        source: a file with the columns of the released CSV, or a folder that holds `dataset.csv` or the data set
-            as the build script writes it.
+        data: `ours` (shipped), `rochereau2020`, a file with the columns of the released CSV, or a data set of the Hub.
+        source: a copy of a set that has a name: the file, or a folder that holds `dataset.csv` or the data set as the
+            build script writes it.
         limit: at most this number of templates, the first ones.
 
     Returns:
@@ -85,8 +87,8 @@ def load(config: str | None = None, source: Path | None = None, limit: int | Non
         ValueError: the data does not exist, lacks columns or rows, has a sentence twice, marks a sentence as
             grammatical although its cases are not, or lacks a violation of an acceptable sentence.
     """
-    frame = _read(config, source)
-    name = config_of(config, source)
+    frame = _read(str(data), source)
+    name = config_of(data)
     what = f"The data set {name!r}"
     require_columns(frame, COLUMNS, what)
     require_text(frame, ("cases", "sentence"), what)
@@ -103,26 +105,44 @@ def load(config: str | None = None, source: Path | None = None, limit: int | Non
     return frame[[*COLUMNS, *own]].reset_index(drop=True)
 
 
-def _read(config: str | None, source: Path | None) -> pd.DataFrame:
+def _read(data: str, source: Path | None) -> pd.DataFrame:
+    if data not in (OWN, RELEASED):
+        return _read_own(data, source)
     if source is None:
-        if config == RELEASED and not (bundle_path("datasets", DATASET) / RELEASED).is_dir():
+        if data == RELEASED and not (bundle_path("datasets", DATASET) / RELEASED).is_dir():
             raise ValueError(
                 "The released sentences (rochereau2020) are not shipped, since their release states no licence. Name "
-                "dataset.csv of https://github.com/crochereau/probing-LM-syntax with --source, or choose --config ours."
+                "dataset.csv of https://github.com/crochereau/probing-LM-syntax with --source, or choose --data ours."
             )
-        return shipped_table(DATASET, config or OWN).to_pandas()
+        return shipped_table(DATASET, data).to_pandas()
+    require_exists(source)
     if not source.is_dir():
         return read_table(source)
-    config = config or RELEASED
-    built = [source / DATASET / config / "test.parquet", source / config / "test.parquet"]
-    released = sorted(source.rglob("dataset.csv")) if config == RELEASED else []
+    built = [source / DATASET / data / "test.parquet", source / data / "test.parquet"]
+    released = sorted(source.rglob("dataset.csv")) if data == RELEASED else []
     for path in (*built, *released):
         if path.is_file():
             return read_table(path)
     raise ValueError(
-        f"Neither {DATASET}/{config}/test.parquet nor the released dataset.csv is below {source}. Name the file with "
+        f"Neither {DATASET}/{data}/test.parquet nor the released dataset.csv is below {source}. Name the file with "
         "the sentences, or a folder that holds one of the two."
     )
+
+
+def _read_own(data: str, source: Path | None) -> pd.DataFrame:
+    if source is not None:
+        raise OptionError(Option("source"), " has no effect with ", Option("data", data), "; remove it.")
+    if Path(data).is_dir():
+        raise OptionError(
+            f"{data} is a folder; expected a file with the columns {', '.join(COLUMNS)}. If it holds the released "
+            "sentences, write ", Option("data", RELEASED), " and name it with ", Option("source"), "."
+        )  # fmt: skip
+    if not is_table(data) and not is_hub_id(data):
+        known = (OWN, RELEASED)
+        raise ValueError(
+            unknown_name("data of German word order", data, known, "a file, or a data set org/name")
+        )
+    return own_table(data)
 
 
 def _check_sentences(frame: pd.DataFrame, what: str) -> None:

@@ -17,11 +17,9 @@ from ..hub_data import shipped_dataset
 from ..sampling import check_budget, score_share, share, stratified_sample
 from .estimate.items import compared_items
 from .measures import MEASURES
-from .options import VariationSetOptions
+from .options import OWN, RELEASED, VariationSetOptions
 from .scores import (
     DATASET,
-    OWN,
-    RELEASED,
     VIOLATIONS,
     acceptable,
     aggregate_scores,
@@ -36,7 +34,7 @@ class VariationSetSuite:
     """German word order: AUC over minimal variation sets.
 
     Args:
-        options: which sentences; without a source, the configuration is `ours`, with one it is detected.
+        options: which sentences.
 
     Attributes:
         findings: findings about the data.
@@ -55,13 +53,13 @@ class VariationSetSuite:
     dataset = DATASET
 
     def __init__(self, options: VariationSetOptions) -> None:
-        self._sentences = load(options.config, options.source, options.limit)
+        self._sentences = load(options.data, options.source, options.limit)
         self.findings: Findings = (
             *white_space(self._sentences, {"sentence": WHITE_SPACE}),
             *openings_and_ends(self._sentences["sentence"]),
         )
         self._kept: Any = slice(None)
-        self.config = config_of(options.config, options.source)
+        self.config = config_of(options.data)
         self.tables: tuple[str, ...] = (SINGLE,)
 
     @property

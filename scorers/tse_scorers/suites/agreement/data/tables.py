@@ -5,19 +5,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from ....io.bundle import load_data, shipped_table
+from ....io.bundle import shipped_table
 from ....io.suggestions import did_you_mean, unknown_name
 from ....io.table_files import is_table, read_table, require_columns, require_text
 from ...checks import matching, require_group_names
+from ...hub_data import is_hub_id, own_table
 from ...own_columns import of_one_type, pair_numbers
 from ...sampling import limited
+from ..options import CLAMS, NAMES
 from .checks import check_forms
 from .contrast import FORMS, GROUP, with_number
 
-CLAMS = {f"clams_{language}": language for language in ("german", "french", "russian", "hebrew")}
-"""Shipped templates in other languages -> the lemma list of their language."""
-NAMES = ("marvin_linzen", *CLAMS, "newman2021", "blimp")
-"""The data sets that have a short name."""
 COLUMNS = ("table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number")
 KNOWN = (*COLUMNS, "pair_id", "construction")
 """The columns that are read from a user's table; its other columns are copied to the scores."""
@@ -81,7 +79,7 @@ def _require_not_sentences(frame: pd.DataFrame, dataset: str, what: str) -> None
     if is_table(dataset) and set(sentences) <= set(frame) and not set(COLUMNS) <= set(frame):
         raise ValueError(
             f"{what} has the columns {' and '.join(sentences)}: pairs of whole sentences. The suite agreement expects "
-            f"{', '.join(COLUMNS)}. Score whole sentences with --suite blimp --source {dataset}."
+            f"{', '.join(COLUMNS)}. Score whole sentences with --suite blimp --data {dataset}."
         )
 
 
@@ -127,10 +125,8 @@ def _read(dataset: str, source: Path | None) -> pd.DataFrame:
                 f"There is no file {path}. Name the folder that `tse fetch newman2021-blimp --out FOLDER` wrote to."
             )
         return read_table(path)
-    if is_table(dataset):
-        return read_table(Path(dataset), texts=("prefix", "suffix"))  # a gap may open or end its sentence
-    if "/" in dataset:
-        return load_data(dataset).to_pandas()
+    if is_table(dataset) or is_hub_id(dataset):
+        return own_table(dataset, texts=("prefix", "suffix"))  # a gap may open or end its sentence
     raise ValueError(unknown_name("agreement data set", dataset, NAMES, "a file, or a data set org/name"))
 
 

@@ -1,10 +1,13 @@
 """The agreement suite's section: Tables 2 and 3 and Figures 1 to 4 of Newman et al. (2021)."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from ....report.inputs import Runs
 from ....report.section import Section
+from ...item_files import example
 from ..data.contrast import own_contrasts
 from ..estimate.frequency import METRICS as METRICS_BY_FREQUENCY
 from .section_coverage import coverage_part, strata_parts
@@ -13,6 +16,7 @@ from .section_examples import example_parts
 from .section_frequency import frequency_parts
 from .section_onset import onset_parts
 from .section_table2 import CONFIG_NAMES, table2_parts
+from .tab_items import read_pairs
 
 TERMS = {
     "TSE": "Targeted syntactic evaluation: the share of sentence pairs in which the model finds the right "
@@ -48,13 +52,15 @@ def section(runs: Runs) -> Section | None:
     ]
     return Section(
         name="agreement",
-        title="Agreement" if contrasts else "Subject–verb agreement",
+        title="Agreement",
         lead=f"Each context is a sentence with a gap where its verb belongs{_example(rows)}. The model's distribution "
         "over words at the gap is read at the singular and the plural form of many verbs. A causal model sees the left "
         "side of the gap only, a masked model both sides; scores are means over the contexts that differ for the "
         "model. All scores lie between 0 and 1." + _contrast_note(contrasts),
         terms=TERMS,
         parts=[*parts, coverage_part(rows, systems, runs)],
+        question="Does the model find the right form of a word more probable than the wrong one?",
+        example=example(runs, "agreement", partial(read_pairs, runs)),
         source="Newman, Ang, Gong & Hewitt (2021), Refining Targeted Syntactic Evaluation of Language "
         "Models, NAACL. Templates: Marvin & Linzen (2018), EMNLP; Warstadt et al. (2020), TACL.",
     )

@@ -12,7 +12,6 @@ from ...side_by_side import CELLS, with_published
 from ..estimate.frequency import METRICS as METRICS_BY_FREQUENCY
 from .section import TERMS, labelled
 from .section_coverage import forms_of
-from .section_cutoffs import lines_of
 from .section_table2 import METRICS, of_paper
 from .tab_items import context_items, pair_items
 
@@ -33,7 +32,9 @@ def tabs(runs: Runs) -> list[Tab]:
         return []
     rows = rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)]
     controls = [Control("Score", SCORES), Control("EW and MW over verbs within", _cutoffs(rows))]
-    return [Tab("Agreement", controls, partial(_table2, runs, rows), TERMS), *_curve_tabs(rows)]
+    headlines = {metric.upper(): (name, cutoff_name(*WHOLE)) for name, metric in SCORES.items()}
+    table = Tab("Agreement", controls, partial(_table2, runs, rows), TERMS, headlines=headlines)
+    return [table, *_curve_tabs(rows)]
 
 
 def cutoff_name(side: str, cutoff: float) -> str:
@@ -78,6 +79,7 @@ def _table2(runs: Runs, rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> Side
         unit="pairs" if metric == "tse" else "contexts",
         totals=[label for label in rows["label"].unique() if label.startswith("All of ")],
         measure=METRICS[metric],
+        compared=metric.upper() if cutoff == WHOLE else "",
         limited_to="" if metric == "tse" else _short_cutoff(*cutoff),
         items=pair_items(runs, rows) if metric == "tse" else context_items(runs, rows, metric, *cutoff),
     )
@@ -122,13 +124,12 @@ def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: s
     points = {
         "measure": shown["metric"].map(metrics), "label": labels,
         "side": shown["cutoff_side"].str.removeprefix("list_"), "x": shown["cutoff"], "y": shown["score"],
-        "n": shown["n"],
+        "n": shown["n"], "ci_low": shown["ci_low"], "ci_high": shown["ci_high"],
     }  # fmt: skip
     return Curves(
         pd.DataFrame(points),
         caption=f"{value}: {' and '.join(metrics.values())} against the cut-off. On the left only the least "
         "probable verbs count (bottom p), on the right only the most probable ones (top p); the far right (top 100 %) "
         "is the whole distribution. Scores over all forms are at list percentiles.",
-        lines={} if fixed == "label" else lines_of(list(labels.unique())),
         limited_to=value,
     )

@@ -1,13 +1,15 @@
 """The items behind the scores of the explorer's tab `Agreement`: contexts for EW and MW, pairs for TSE."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from ....report.inputs import Runs
 from ...base import ScoredItems
 from ...item_files import files_of, read_files
+from ..ask.outcomes import Outcomes, read_outcomes
 from ..data.gap_contexts import sentence_with_gap
 
 _CONTEXT = ["context_id", "table_row", "prefix", "suffix", "number"]
@@ -33,13 +35,15 @@ def context_items(runs: Runs, rows: pd.DataFrame, metric: str, side: str, cutoff
         partial(_contexts, runs, {f"{metric}_{name}": "score", f"{other}_{name}": "other"}),
         {"score": metric.upper(), "other": other.upper()},
         unit="contexts",
+        words=partial(_wrong_verbs, runs, _context_rows),
     )
 
 
 def pair_items(runs: Runs, rows: pd.DataFrame) -> ScoredItems:
     """Return the minimal pairs with the log-probabilities of both inflections at the gap."""
     values = {"logprob_good": "log P(correct form)", "logprob_bad": "log P(incorrect form)", "score": "TSE"}
-    return ScoredItems("agreement.tse", _rows(rows), partial(_pairs, runs), values, "pairs")
+    words = partial(_wrong_verbs, runs, _pair_rows)
+    return ScoredItems("agreement.tse", _rows(rows), partial(read_pairs, runs), values, "pairs", words=words)
 
 
 def _rows(rows: pd.DataFrame) -> dict[str, Mapping[str, str]]:
@@ -52,13 +56,25 @@ def _rows(rows: pd.DataFrame) -> dict[str, Mapping[str, str]]:
 
 
 def _contexts(runs: Runs, scores: dict[str, str], system: str) -> pd.DataFrame:
+    frame = _context_rows(runs, system, list(scores)).rename(columns=scores)
+    return frame[[*_KEYS, *scores.values()]]
+
+
+def _context_rows(runs: Runs, system: str, scores: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the contexts with their texts and `context_id`, in the order of the items."""
     frame = read_files(files_of(runs, "agreement", system, "contexts"), [*_CONTEXT, *scores])
-    frame = frame.rename(columns=scores)
     texts = [sentence_with_gap(*pair) for pair in zip(frame["prefix"], _suffixes(frame), strict=True)]
-    return frame.assign(good=texts, bad="")[[*_KEYS, *scores.values()]].drop_duplicates(_KEYS)
+    return frame.assign(good=texts, bad="").drop_duplicates(_KEYS, ignore_index=True)
 
 
-def _pairs(runs: Runs, system: str) -> pd.DataFrame:
+def read_pairs(runs: Runs, system: str) -> pd.DataFrame:
+    """Return a system's minimal pairs."""
+    named = {"logprob_correct": "logprob_good", "logprob_incorrect": "logprob_bad", "tse": "score"}
+    return _pair_rows(runs, system).rename(columns=named)[[*_KEYS, *named.values()]]
+
+
+def _pair_rows(runs: Runs, system: str) -> pd.DataFrame:
+    """Return the pairs with their texts and `context_id`, in the order of the items."""
     pairs = read_files(files_of(runs, "agreement", system, "pairs"), _PAIR)
     contexts = read_files(files_of(runs, "agreement", system, "contexts"), _CONTEXT)
     contexts = contexts.assign(suffix=_suffixes(contexts)).drop_duplicates(["config", "context_id"])
@@ -66,8 +82,57 @@ def _pairs(runs: Runs, system: str) -> pd.DataFrame:
     for text, verb in (("good", "verb_correct"), ("bad", "verb_incorrect")):
         parts = zip(both["prefix"], both[verb], both["suffix"], strict=True)
         both[text] = [f"{prefix} {form}{suffix}".strip() for prefix, form, suffix in parts]
-    named = {"logprob_correct": "logprob_good", "logprob_incorrect": "logprob_bad", "tse": "score"}
-    return both.rename(columns=named)[[*_KEYS, *named.values()]].drop_duplicates(_KEYS)
+    return both.drop_duplicates(_KEYS, ignore_index=True)
+
+
+_MOST_WORDS = 5
+"""Verbs of a context that are shown."""
+
+
+def _wrong_verbs(runs: Runs, read: Callable[[Runs, str], pd.DataFrame], system: str) -> pd.DataFrame:
+    """Return the heaviest verbs of each item's context whose wrong form is the more probable one.
+
+    The shares of the forms in the probability of all listed forms are stored for the verbs with the most probability.
+    """
+    items = read(runs, system)
+    found = [pd.DataFrame(columns=["item", "word", "instead", "share", "share_instead"])]
+    for file in files_of(runs, "agreement", system, "outcomes"):
+        first = str(file.signature.get("contrast", "singular")).split(" / ")[0]
+        of_file = items[items["config"] == (file.config or "")]
+        lemmas = file.sibling("lemmas")
+        for known in read_outcomes(file.read_table(), lemmas.read_table()) if lemmas else ():
+            place = pd.Series(range(len(known.context_id)), known.context_id)
+            rows = of_file["context_id"].map(place).dropna().astype(int)
+            found.append(_heaviest_wrong(known, rows, (of_file["number"] == first)[rows.index]))
+    return pd.concat(found, ignore_index=True)
+
+
+def _heaviest_wrong(known: Outcomes, rows: "pd.Series[int]", is_first: "pd.Series[bool]") -> pd.DataFrame:
+    """Return the wrong verbs of some items, whose contexts are the `rows` of the outcomes.
+
+    Args:
+        known: the outcomes.
+        rows: item -> row of its context.
+        is_first: item -> whether the first form of a lemma, its singular, is the correct one.
+    """
+    heaviest, right = known.heaviest[rows], known.correct(rows.to_numpy())
+    correct, incorrect = known.shares[:, rows]
+    wrong = (np.take_along_axis(right, heaviest, axis=1) == 0) & (incorrect > 0)
+    order = np.argsort(np.where(wrong, -incorrect, np.inf), axis=1, kind="stable")[:, :_MOST_WORDS]
+    item, rank = np.nonzero(np.take_along_axis(wrong, order, axis=1))
+    place = order[item, rank]
+    forms = known.lemmas.to_frame().to_numpy()[heaviest[item, place]]
+    first = is_first.to_numpy()[item].astype(int)  # the wrong form of a singular is the plural
+    each = np.arange(len(item))
+    return pd.DataFrame(
+        {
+            "item": rows.index.to_numpy()[item],
+            "word": forms[each, first],
+            "instead": forms[each, 1 - first],
+            "share": incorrect[item, place],
+            "share_instead": correct[item, place],
+        }
+    )
 
 
 def _suffixes(frame: pd.DataFrame) -> "pd.Series[str]":

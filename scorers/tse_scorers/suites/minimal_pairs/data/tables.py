@@ -6,10 +6,13 @@ from pathlib import Path
 import pandas as pd
 
 from ....io.bundle import snapshot
+from ....io.files import require_exists
 from ....io.suggestions import did_you_mean
-from ....io.table_files import read_table
+from ....io.table_files import is_table, read_table
+from ...hub_data import is_hub_id, own_table
 from ...own_columns import of_one_type
 from ...sampling import limited
+from ..registry import find_set
 from .pair_tables import PAIR_COLUMNS, known_paradigms, names_of_own, pair_table
 
 HUB_DATASET = "nyu-mll/blimp"
@@ -17,7 +20,7 @@ HUB_REVISION = "877fba0801ffb7cbd8c39c1ff314a46f053f6036"
 
 
 def load(
-    source: Path | None = None,
+    source: Path | str | None = None,
     groups: Sequence[str] | None = None,
     limit: int | None = None,
     revision: str = HUB_REVISION,
@@ -25,8 +28,8 @@ def load(
     """Load BLiMP, or other minimal pairs in its format.
 
     Args:
-        source: folder with BLiMP's `*.jsonl` files (or with them in `data/`), or one such file; None uses
-            `nyu-mll/blimp` from the Hub. It has no prefixes and words; those of the release are known by number.
+        source: a file, a folder with BLiMP's `*.jsonl` files (or with them in `data/`), or a data set of the Hub; None
+            uses `nyu-mll/blimp` from the Hub. It has no prefixes and words; those of the release are known by number.
         groups: only these paradigms, phenomena or fields.
         limit: at most this number of pairs per paradigm, the same at every call.
         revision: commit (or tag) of the Hub data set; exactly this one is read.
@@ -41,7 +44,7 @@ def load(
         ValueError: the files do not exist, the Hub does not answer, a column is missing, a sentence is empty, a pair
             occurs twice, prefixes do not match their sentences, or a group is unknown.
     """
-    frames = _local_frames(source) if source is not None else _hub_frames(groups, revision)
+    frames = _hub_frames(groups, revision) if source is None else _frames_of(str(source))
     table = pd.concat([pair_table(frame, name) for name, frame in frames], ignore_index=True)
     for column in names_of_own(table):  # numbers in one file may be text in another
         table[column] = of_one_type(table[column])
@@ -76,7 +79,14 @@ def select(
     return limited(table, "paradigm", limit)
 
 
-def _local_frames(source: Path) -> Iterator[tuple[str, pd.DataFrame]]:
+def _frames_of(data: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    source = Path(data)
+    if is_hub_id(data):
+        yield data, own_table(data)
+        return
+    if not is_table(data) and not source.exists():
+        find_set(data)  # says which names there are
+    require_exists(source)
     files = (
         [source]
         if source.is_file()

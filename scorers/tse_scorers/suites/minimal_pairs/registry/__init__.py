@@ -14,8 +14,17 @@ A package of your own adds sets with an entry point that names a package with `*
     my_sets = "my_package.sets"
 """
 
-from .finding import find_set, hub_dataset_of, set_names
+from .finding import find_set, hub_dataset_of, is_registered, set_names
 from .pair_set import Flaw, PairSet
 from .pairs import LoadedPairs, load_pairs
 
-__all__ = ["Flaw", "LoadedPairs", "PairSet", "find_set", "hub_dataset_of", "load_pairs", "set_names"]
+__all__ = [
+    "Flaw",
+    "LoadedPairs",
+    "PairSet",
+    "find_set",
+    "hub_dataset_of",
+    "is_registered",
+    "load_pairs",
+    "set_names",
+]

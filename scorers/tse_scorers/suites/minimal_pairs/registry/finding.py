@@ -6,6 +6,7 @@ from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
 
+from ....io.bundle import split_revision
 from ....io.suggestions import unknown_name
 from .pair_set import PairSet, read_set
 
@@ -16,6 +17,11 @@ _FOLDER = Path(__file__).parent / "sets"
 def set_names() -> list[str]:
     """Return the names of all sets, in alphabetical order."""
     return sorted(_files())
+
+
+def is_registered(name: str) -> bool:
+    """Whether data are named by a set (at a revision), or by a YAML file that describes one."""
+    return name.endswith((".yaml", ".yml")) or split_revision(name)[0] in _files()
 
 
 def find_set(name: str) -> PairSet:
@@ -30,7 +36,7 @@ def find_set(name: str) -> PairSet:
     if path is None:
         raise ValueError(
             unknown_name("set of minimal pairs", name, set_names(), "a YAML file that describes a set")
-            + " For a table of your own pairs, give its path with --source and remove --dataset."
+            + " For your own pairs, write the path of their file or folder."
         )
     return read_set(path)
 

@@ -1,5 +1,7 @@
 """The BLiMP section: Tables 3 and 4 and Figures 1 to 6 of Warstadt et al. (2020)."""
 
+from functools import partial
+
 import pandas as pd
 
 from ....report.best import best_of_rows, unusable
@@ -19,6 +21,7 @@ from ....report.tables import (
     note_on_intervals,
     percent,
 )
+from ...item_files import example
 from .section_analyses import correlations, methods, predictors
 from .section_conditions import locality, regularity
 from .section_growth import growth
@@ -38,6 +41,7 @@ from .section_paradigms import (
     system_names,
     title_of,
 )
+from .tab_items import read_pairs
 
 _PHENOMENA = "Accuracy by phenomenon"
 LEAD = (
@@ -88,6 +92,8 @@ def section(runs: Runs) -> Section | None:
         title=title,
         lead=f"Minimal pairs {what}. {LEAD}",
         terms=terms_of(paradigms),
+        question="Does the model find the acceptable one of two sentences more probable?",
+        example=example(runs, "blimp", partial(read_pairs, runs, asked[0])),
         parts=[
             *parts,
             Part("Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, "blimp")]), [_coverage(rows)]),

@@ -8,6 +8,7 @@ from ....io.bundle import metric_modules
 from ....report.inputs import Runs, configs_apart
 from ...base import Control, SideBySide, Tab
 from ...side_by_side import CELLS, cells_of, with_published
+from ..measures import METHOD_LABELS
 from .section import terms_of
 from .section_paradigms import (
     METHODS,
@@ -34,9 +35,9 @@ def tabs(runs: Runs) -> list[Tab]:
     methods = {name: method for method, name in METHODS.items() if method in set(rows["method"])}
     controls = [Control("By", {level: level for level in LEVELS}), Control("Asked by", methods)]
     name = "BLiMP" if from_blimp(pd.Index(rows["value"])).any() else "Minimal pairs"
-    table = Tab(
-        "BLiMP", controls, partial(_accuracies, runs, rows, name), terms_of(by_paradigm(rows)), name=name
-    )
+    headlines = {METHOD_LABELS[method]: (LEVELS[0], title) for title, method in methods.items()}
+    view, terms = partial(_accuracies, runs, rows, name), terms_of(by_paradigm(rows))
+    table = Tab("BLiMP", controls, view, terms, name=name, headlines=headlines)
     return [table, *people_tabs(runs, rows[rows["method"] == "full"])]
 
 
@@ -57,6 +58,7 @@ def _accuracies(runs: Runs, rows: pd.DataFrame, data: str, level: str, method: s
         totals=[TOTAL],
         items=pair_items(runs, ours, method),
         measure="accuracy",
+        compared=METHOD_LABELS[method],
         limited_to=f"by {level}" + ("" if method == "full" else f" {method}"),
     )
 

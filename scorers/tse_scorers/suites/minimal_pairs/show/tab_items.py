@@ -23,7 +23,7 @@ def pair_items(runs: Runs, rows: pd.DataFrame, method: str) -> ScoredItems:
     return ScoredItems(
         f"blimp.{method}",
         {label: {} if level == "all" else {level: _shown(level, value)} for label, level, value in groups},
-        partial(_pairs, runs, method),
+        partial(read_pairs, runs, method),
         values,
         unit="pairs",
         people="people who choose the good one",
@@ -35,7 +35,8 @@ def _shown(level: str, value: str) -> str:
     return phenomenon_name(value) if level == "phenomenon" else value
 
 
-def _pairs(runs: Runs, method: str, system: str) -> pd.DataFrame:
+def read_pairs(runs: Runs, method: str, system: str) -> pd.DataFrame:
+    """Return a system's minimal pairs."""
     frame = read_files(files_of(runs, "blimp", system), _COLUMNS)
     if "method" in frame:
         frame = frame[frame["method"] == method].drop(columns="method")

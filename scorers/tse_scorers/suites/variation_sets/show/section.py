@@ -1,6 +1,7 @@
 """The German section: Tables 1 to 28 of Rochereau et al. (2020) and Keller's (2001) contrasts."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pandas as pd
 
@@ -13,6 +14,7 @@ from ....report.numbers import ranged
 from ....report.plots import Picture
 from ....report.section import Part, Section
 from ....report.tables import Intervals, Table, count, formatted, formatted_with_intervals, score
+from ...item_files import example
 from .section_cell_tables import cell_parts
 from .section_cells import HUMANS, SETS, Cells, contrasts, our_cells, published_cells
 from .section_means import mean_parts
@@ -26,6 +28,7 @@ from .section_templates import (
     template_part,
 )
 from .section_ties import remark_on_ties
+from .tab_items import read_comparisons
 
 TERMS = {
     "AUC": "The share of unacceptable variants of a sentence that score below the acceptable one, ties counting half; "
@@ -60,12 +63,15 @@ def section(runs: Runs) -> Section | None:
     ]
     return Section(
         name="german",
-        title="German argument structure",
+        title="German",
         lead="Subordinate clauses with three noun phrases whose cases and order vary freely (…, dass der Soldat dem "
         "Offizier einen Brief schreibt). A clause in which one case is there twice and another is missing is "
         "impossible, whatever its order. Does the model rank it below the possible ones, and does it share "
         "people's preferences among these?",
         terms=TERMS | remark_on_ties(rows),
+        question="German argument structure: does the model find a clause more probable than one in which a case is "
+        "there twice?",
+        example=example(runs, "german", partial(read_comparisons, runs)),
         parts=parts,
         source="Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order argument structure; "
         "Keller (2001), Gradience in grammar. Human and published values are those of the paper's own sentences.",

@@ -8,6 +8,7 @@ from ....io.bundle import metric_modules
 from ....report.inputs import Runs, configs_apart
 from ...base import Control, Points, SideBySide, Tab
 from ...side_by_side import CELLS, cells_of, with_published
+from ..measures import KIND_LABELS
 from .section import TERMS
 from .section_cells import HUMANS, SETS, orders, our_cells, published_cells, published_systems, roles
 from .section_ties import remark_on_ties, tied_systems
@@ -26,7 +27,9 @@ def tabs(runs: Runs) -> list[Tab]:
         return []
     kinds = Control("Violations in a set", {name: kind for kind, name in SETS.items()})
     terms = TERMS | remark_on_ties(rows)
-    table = Tab("German", [Control("By", LEVELS), kinds], partial(_aucs, runs, rows), terms)
+    headlines = {KIND_LABELS[kind]: (next(iter(LEVELS)), name) for kind, name in SETS.items()}
+    view = partial(_aucs, runs, rows)
+    table = Tab("German", [Control("By", LEVELS), kinds], view, terms, headlines=headlines)
     theirs = published_systems()
     if HUMANS not in theirs:
         return [table]
@@ -58,6 +61,7 @@ def _aucs(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
         ties="count half" + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
         items=comparison_items(runs, ours),
         measure="AUC",
+        compared="" if level == "set" else KIND_LABELS[kind],
         limited_to=f"by {_CORNERS[level]}{of}",
     )
 

@@ -22,7 +22,7 @@ def comparison_items(runs: Runs, rows: pd.DataFrame) -> ScoredItems:
     return ScoredItems(
         "german",
         {label: _of_row(*place) for label, *place in groups.itertuples(index=False)},
-        partial(_comparisons, runs),
+        partial(read_comparisons, runs),
         values,
         unit="comparisons",
         people="people: AUC of the cell",
@@ -35,7 +35,7 @@ def _of_row(level: str, value: str, kind: str) -> Mapping[str, str]:
     return own if level == "all" else own | {level: value}
 
 
-def _comparisons(runs: Runs, system: str) -> pd.DataFrame:
+def read_comparisons(runs: Runs, system: str) -> pd.DataFrame:
     """Return one row per comparison, with the credit that the metric gives it."""
     sets = metric_modules("minimal_variation_auc").variation_sets
     frame = read_files(files_of(runs, "german", system), _COLUMNS).astype({"template": str, "positions": str})

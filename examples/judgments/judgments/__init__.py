@@ -1,0 +1,77 @@
+"""Judgments of single sentences, such as CoLA's: does a model tell acceptable sentences from others?
+
+pip install ./examples/judgments
+tse run --data cola.csv --model gpt2
+
+A sentence counts as acceptable where its log-probability per word is above a threshold, which is chosen on half of the
+sentences; Matthews' correlation with the labels is over the other half.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tse_scorers.io.table_files import require_columns
+from tse_scorers.models.answers import sentence_logprobs
+from tse_scorers.statistics import clustered_mean, correlation
+from tse_scorers.suites.contract import DeclaredSuite, measure
+from tse_scorers.suites.hub_data import own_table
+from tse_scorers.suites.options import SuiteOptions, data_option, limit_option
+
+HALF = "they choose the threshold"
+
+
+def judged(items):
+    """Return the second half of the items, and whether each is above the threshold of the first half."""
+    first = items["half"] == 0
+    scores = np.sort(items.loc[first, "per_word"])
+    right = [((items.loc[first, "per_word"] >= s) == (items.loc[first, "label"] == 1)).mean() for s in scores]
+    return items[~first], items.loc[~first, "per_word"] >= scores[int(np.argmax(right))]
+
+
+def matthews(items, units):
+    """Return Matthews' correlation, which is Pearson's between two columns of 0 and 1."""
+    rows, above = judged(items)
+    return correlation(above, rows["label"], units.of((items["half"] == 1).to_numpy()))
+
+
+def accuracy(items, units):
+    """Return the share of the second half that is judged as its labels say."""
+    rows, above = judged(items)
+    return clustered_mean(above == (rows["label"] == 1), units.of((items["half"] == 1).to_numpy()))
+
+
+@dataclass(frozen=True)
+class JudgmentOptions(SuiteOptions):
+    """The options of the suite."""
+
+    own_columns: ClassVar = (frozenset({"sentence", "label"}),)
+    data: str | None = data_option()
+    limit: int | None = limit_option()
+
+
+class Judgments(DeclaredSuite[JudgmentOptions]):
+    """Single sentences and their labels."""
+
+    name, title, Options = "judgments", "Judgments", JudgmentOptions
+    measures = (
+        measure("matthews", "Matthews' r", column="per_word", estimate=matthews, chance=0, why_excluded=HALF),
+        measure("accuracy", column="per_word", estimate=accuracy, percent=True, why_excluded=HALF),
+    )
+    levels = ("group",)
+    lead = "Acceptable sentences should be more probable than others."
+
+    def load(self):
+        """Return the sentences with their labels; each is in one of two halves."""
+        if self.options.data is None:
+            raise ValueError("The suite 'judgments' has no data of its own. Name a table with --data.")
+        table = own_table(self.options.data)
+        require_columns(table, ["sentence", "label"], self.options.data)
+        half = np.random.default_rng(0).permutation(len(table)) % 2
+        return table[["sentence", "label"]].assign(group=table.get("group", "all items"), half=half)
+
+    def ask(self, scorer, items, progress):
+        """Score each sentence by its words."""
+        logprobs = sentence_logprobs(scorer, items["sentence"].tolist(), progress)
+        return items.assign(per_word=logprobs / items["sentence"].str.split().str.len())

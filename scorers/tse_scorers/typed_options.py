@@ -1,0 +1,140 @@
+# Written by tests/project/test_typing.py. After a change of options, run it with TSE_UPDATE_DOCS=1.
+"""The options of models, of `run` and of suites, by name, as type checkers and editors read them."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, Protocol, TypedDict
+
+from .models.options import ModelOptions
+from .runs.run import Announce
+
+
+class Table(Protocol):
+    """A data frame or data set."""
+
+    def to_parquet(self, *args: Any, **kwargs: Any) -> Any:
+        """Write it to a file."""
+
+
+FileOrTable = str | PathLike[str] | Table | Sequence[Mapping[str, Any]]
+
+
+class ModelKeywords(TypedDict, total=False):
+    """Options of `load_scorer`."""
+
+    kind: Literal["masked", "causal", "seq2seq"] | None
+    device: str
+    dtype: str
+    pll: Literal["within_word_l2r", "original"] | None
+    mntp: bool
+    encoder_input: Literal["empty", "mask"] | None
+    bos: bool | None
+    start_token: str | None
+    leading_space: bool
+    trust_remote_code: bool
+    device_map: str | None
+    quantization: Literal["8bit", "4bit"] | None
+    batch_tokens: int | None
+    torch_compile: bool
+
+
+class RunKeywords(TypedDict, total=False):
+    """Options of `run` with every suite."""
+
+    report: bool
+    overwrite: bool
+    announce: Announce | None
+    model_options: ModelOptions | Mapping[str, Any] | None
+
+
+class AgreementKeywords(RunKeywords, total=False):
+    """Options of `run` with the suite agreement."""
+
+    data: FileOrTable
+    lemmas: FileOrTable | None
+    source: str | PathLike[str] | None
+    groups: list[str] | tuple[str, ...] | None
+    limit: int | None
+    allow_unverified: bool
+    forms: Literal["single", "all"]
+    word_end: bool | None
+    lemma_sample: int | None
+    keep_forms: bool
+    sampler: bool
+    sentence_pll: bool
+
+
+class MinimalPairKeywords(RunKeywords, total=False):
+    """Options of `run` with the suite blimp."""
+
+    data: FileOrTable | None
+    config: str | None
+    source: str | PathLike[str] | None
+    groups: list[str] | tuple[str, ...] | None
+    limit: int | None
+    without_flawed: bool
+    linking: str | None
+    unigram: FileOrTable | None
+    methods: list[str] | tuple[str, ...] | None
+    context: list[str] | tuple[str, ...] | None
+    context_lengths: str | list[int] | tuple[int, ...] | None
+    template: list[str] | tuple[str, ...] | None
+
+
+class VariationSetKeywords(RunKeywords, total=False):
+    """Options of `run` with the suite german."""
+
+    data: FileOrTable
+    source: str | PathLike[str] | None
+    limit: int | None
+
+
+class InContextKeywords(RunKeywords, total=False):
+    """Options of `run` with the suite in_context."""
+
+    data: FileOrTable | None
+    config: str | None
+    source: str | PathLike[str] | None
+    groups: list[str] | tuple[str, ...] | None
+    limit: int | None
+    without_flawed: bool
+    linking: str | None
+    unigram: FileOrTable | None
+    context: list[str] | tuple[str, ...] | None
+    context_lengths: str | list[int] | tuple[int, ...] | None
+    template: list[str] | tuple[str, ...] | None
+
+
+class RegionKeywords(RunKeywords, total=False):
+    """Options of `run` with the suite regions."""
+
+    data: FileOrTable | None
+    groups: list[str] | tuple[str, ...] | None
+    limit: int | None
+    criteria: list[str] | tuple[str, ...] | None
+
+
+class AnyKeywords(RunKeywords, total=False):
+    """Options of `run` without a suite's name."""
+
+    data: FileOrTable | None
+    lemmas: FileOrTable | None
+    source: str | PathLike[str] | None
+    groups: list[str] | tuple[str, ...] | None
+    limit: int | None
+    allow_unverified: bool
+    forms: Literal["single", "all"]
+    word_end: bool | None
+    lemma_sample: int | None
+    keep_forms: bool
+    sampler: bool
+    sentence_pll: bool
+    config: str | None
+    without_flawed: bool
+    linking: str | None
+    unigram: FileOrTable | None
+    methods: list[str] | tuple[str, ...] | None
+    context: list[str] | tuple[str, ...] | None
+    context_lengths: str | list[int] | tuple[int, ...] | None
+    template: list[str] | tuple[str, ...] | None
+    criteria: list[str] | tuple[str, ...] | None
