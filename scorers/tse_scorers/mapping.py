@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ from .io.table_files import fingerprint, require_columns, require_text, require_
 from .loading import load_scorer
 from .models.answers import continuation_logprobs, sentence_logprobs, with_windows, word_logprobs
 from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
+from .runs.frequency import Zipf, per_million, word_list
 from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
 from .suites.agreement.data.checks import check_numbers
 from .suites.agreement.data.contrast import GROUP
@@ -46,6 +48,8 @@ def score_dataset(
     lemmas: Any = None,
     surprisals: str | Sequence[str] | None = None,
     words: str | Sequence[str] | None = None,
+    frequency: str | None = None,
+    language: str | None = None,
     context: str | None = None,
     cutoffs: bool = False,
     forms: bool = False,
@@ -76,6 +80,10 @@ def score_dataset(
             model scores it, is a last word without characters.
         words: with `surprisals`, for each of its columns the column with the text's words, in lists, where white space
             does not separate them. See [Text that is split already](../tutorials/surprisals.md#given-words).
+        frequency: with `surprisals`, `wordfreq` or a file with the columns `word` and `count`. Adds lists
+            `frequencies_<column>`: occurrences of each word per million words, without the punctuation at its ends;
+            NaN for a word that is not listed.
+        language: with `frequency="wordfreq"`, the language of its list; None: en.
         context: with `columns`, the column of the texts before them: log P(text | context).
         cutoffs: with `lemmas`, also EW, MW and covered mass at each cut-off (`ew_top_0.9`, …), as in `tse run`.
         forms: with `lemmas`, also lists with one value for each scored lemma: `lemma` (its row in `lemmas`), `correct`
@@ -96,10 +104,20 @@ def score_dataset(
             cannot answer.
     """
     splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
-    checked = {
-        split: _checked(data, columns, lemmas, surprisals, words, context, cutoffs, forms, stride)
-        for split, data in splits.items()
-    }
+    ask = partial(
+        _asked,
+        columns=columns,
+        lemmas=lemmas,
+        surprisals=surprisals,
+        words=words,
+        frequency=frequency,
+        language=language,
+        context=context,
+        cutoffs=cutoffs,
+        forms=forms,
+        stride=stride,
+    )
+    checked = {split: _checked(data, ask) for split, data in splits.items()}
     scorer = model if isinstance(model, Scorer) else load_scorer(model)
     if lemmas is None:
         scorer = with_windows(scorer, stride)
@@ -121,20 +139,10 @@ def score_dataset(
     return type(dataset)(found) if isinstance(dataset, dict) else found[""]
 
 
-def _checked(
-    dataset: Any,
-    columns: str | Sequence[str] | None,
-    lemmas: Any,
-    surprisals: str | Sequence[str] | None,
-    words: str | Sequence[str] | None,
-    context: str | None,
-    cutoffs: bool,
-    forms: bool,
-    stride: int | None,
-) -> tuple[pd.DataFrame, "_Asked"]:
+def _checked(dataset: Any, ask: Callable[[Sequence[str]], "_Asked"]) -> tuple[pd.DataFrame, "_Asked"]:
     """Return the rows of one data set, and what is asked about each, checked without a model."""
     rows = _rows(dataset)
-    asked = _asked(list(rows.columns), columns, lemmas, surprisals, words, context, cutoffs, forms, stride)
+    asked = ask(list(rows.columns))
     require_unreserved(rows, asked.reserved(), _WHAT)
     if isinstance(dataset, Dataset) and set(asked.columns) <= set(rows.columns):
         rows = _frame(dataset, asked.columns)
@@ -283,24 +291,32 @@ class _Texts:
 
 @dataclass(frozen=True)
 class _Words:
-    """Surprisals of the words of texts."""
+    """Surprisals of the words of texts, and their frequencies."""
 
     texts: tuple[str, ...]
     words: tuple[str, ...]
+    zipf: Zipf | None
+    frequencies: str | None
+    """Where frequencies are known from."""
 
     @property
     def columns(self) -> list[str]:
         return [*self.texts, *self.words]
 
     def identity(self) -> Any:
-        return "words", self.texts, self.words
+        return "words", self.texts, self.words, self.frequencies
 
     def reserved(self) -> list[str]:
-        return [f"{kind}_{text}" for text in self.texts for kind in ("surprisals", "starts", "ends")]
+        return list(self.schema().names)
 
-    def schema(self, _: Scorer) -> pa.Schema:
+    @property
+    def _types(self) -> dict[str, pa.DataType]:
         types = {"surprisals": pa.float64(), "starts": pa.int32(), "ends": pa.int32()}
-        return pa.schema([(f"{kind}_{text}", pa.list_(types[kind])) for text in self.texts for kind in types])
+        return types | ({"frequencies": pa.float64()} if self.zipf else {})
+
+    def schema(self, _: Scorer | None = None) -> pa.Schema:
+        lists = {kind: pa.list_(of_word) for kind, of_word in self._types.items()}
+        return pa.schema([(f"{kind}_{text}", lists[kind]) for text in self.texts for kind in lists])
 
     def check(self, frame: pd.DataFrame) -> None:
         require_columns(frame, self.columns, _WHAT)
@@ -327,32 +343,39 @@ class _Words:
         asked = list(dict.fromkeys(row for of_text in rows.values() for row in of_text))
         texts, split = [text for text, _ in asked], [words for _, words in asked] if self.words else None
         scored = word_logprobs(scorer, texts, progress, split)
-        found = dict(zip(asked, map(_located, texts, scored), strict=True))
+        found = {row: self._facts(row[0], of_text) for row, of_text in zip(asked, scored, strict=True)}
         table = {
-            f"{kind}_{text}": [found[row][at] for row in rows[text]]
+            f"{kind}_{text}": [found[row][kind] for row in rows[text]]
             for text in self.texts
-            for at, kind in enumerate(("surprisals", "starts", "ends"))
+            for kind in self._types
         }
         return pa.table(table, schema=self.schema(scorer))
 
+    def _facts(self, text: str, words: Sequence[tuple[str, float]]) -> dict[str, list[Any]]:
+        """Return, for the words of a text, their surprisals, the characters where they begin and end, frequencies.
 
-def _located(text: str, words: Sequence[tuple[str, float]]) -> tuple[list[float], list[int], list[int]]:
-    """Return the surprisals of words, and the characters at which each begins and ends.
-
-    The end of the sentence, which n-gram models may score as a last word, is empty, after the last character.
-    """
-    starts: list[int] = []
-    ends = [0]
-    for number, (word, _) in enumerate(words, 1):
-        found = text.find(word, ends[-1])
-        if found < 0 and number < len(words):
-            raise ValueError(
-                f"The model returned the word {word!r}, which {text!r:.80} does not have after character {ends[-1]}; "
-                "expected the words of the text. Correct word_logprobs."
-            )
-        starts.append(len(text) if found < 0 else found)
-        ends.append(len(text) if found < 0 else found + len(word))
-    return [0.0 - logprob for _, logprob in words], starts, ends[1:]
+        The end of the sentence, which n-gram models may score as a last word, is empty, after the last character.
+        """
+        starts: list[int] = []
+        ends = [0]
+        for number, (word, _) in enumerate(words, 1):
+            start = text.find(word, ends[-1])
+            if start < 0 and number == len(words) and not text[ends[-1] :].strip():
+                start, word = len(text), ""
+            if start < 0:
+                raise ValueError(
+                    f"The model returned the word {word!r}, which {text!r:.80} does not have after character "
+                    f"{ends[-1]}; expected the words of the text. Correct word_logprobs."
+                )
+            starts.append(start)
+            ends.append(start + len(word))
+        facts: dict[str, list[Any]] = {"surprisals": [0.0 - logprob for _, logprob in words]}
+        facts |= {"starts": starts, "ends": ends[1:]}
+        if self.zipf:
+            facts["frequencies"] = [
+                per_million(self.zipf, text[a:b]) for a, b in zip(starts, ends[1:], strict=True)
+            ]
+        return facts
 
 
 @dataclass(frozen=True)
@@ -469,6 +492,8 @@ def _asked(
     lemmas: Any,
     surprisals: str | Sequence[str] | None,
     words: str | Sequence[str] | None,
+    frequency: str | None,
+    language: str | None,
     context: str | None,
     cutoffs: bool,
     forms: bool,
@@ -485,13 +510,23 @@ def _asked(
             f"Got {' and '.join(given) or 'none of columns, lemmas and surprisals'}; expected one of columns (whole "
             "texts), lemmas (gaps) and surprisals (words). For several, call it once for each."
         )
-    options = {"words": words, "context": context, "cutoffs": cutoffs, "forms": forms, "stride": stride}
+    options: dict[str, Any] = {
+        "words": words,
+        "frequency": frequency,
+        "language": language,
+        "context": context,
+    }
+    options |= {"cutoffs": cutoffs, "forms": forms, "stride": stride}
     allowed = {
         "columns": {"context", "stride"},
         "lemmas": {"cutoffs", "forms"},
-        "surprisals": {"words", "stride"},
+        "surprisals": {"words", "frequency", "stride", *(("language",) if frequency else ())},
     }[given[0]]
-    unused = [name for name, value in options.items() if value and name not in allowed]
+    unused = [
+        name
+        for name, value in options.items()
+        if value is not None and value is not False and name not in allowed
+    ]
     if unused:
         raise ValueError(f"{' and '.join(unused)} has no effect with {given[0]}; remove it.")
     if lemmas is not None:
@@ -507,7 +542,8 @@ def _asked(
         raise ValueError(
             f"words names {len(split)} columns and surprisals {len(chosen)}; expected one for each."
         )
-    return _Words(chosen, split)
+    known, source = word_list(frequency, language, "frequency") if frequency is not None else (None, None)
+    return _Words(chosen, split, known, source)
 
 
 def _lemma_table(lemmas: Any) -> pd.DataFrame:
