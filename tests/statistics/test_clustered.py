@@ -214,6 +214,14 @@ def test_equal_systems_have_the_width_that_their_items_allow():
     assert -few.estimate.ci_low == few.estimate.ci_high
 
 
+@pytest.mark.parametrize("weighting", ["items", "strata", "clusters"])
+def test_items_that_are_all_right_have_a_mean_of_exactly_one(weighting):
+    rng = np.random.default_rng(0)
+    clusters, strata = rng.integers(0, 30, 41_211), rng.integers(0, 7, 41_211)
+    units = Units(clusters, "nouns", strata=strata, weighting=weighting)
+    assert clustered_mean(np.ones(41_211), units).mean == 1
+
+
 def test_single_items_give_students_t():
     y = np.random.default_rng(0).random(30)
     ours = clustered_mean(y, Units(np.arange(30), "items"))
