@@ -9,19 +9,21 @@ import evaluate
 import gradio as gr
 import pandas as pd
 from pandas.io.formats.style import Styler
+from scipy.stats import ttest_1samp
 
 METRIC = evaluate.load(str(Path(__file__).with_name("minimal_variation_auc.py")))
 COLUMNS = ["score", "template", "cases", "positions"]
 
 
 def example() -> str:
-    """Return invented scores of one template: higher with an early nominative, lower with a doubled case."""
+    """Return invented scores of four templates: higher with an early nominative, lower with a doubled case."""
     lines = [",".join(COLUMNS)]
-    for positions in map("".join, permutations("123")):
-        for cases in map("".join, product("NDA", repeat=3)):
-            if len(set(cases)) > 1:
-                cost = 2.0 * cases.find("N") + 3.0 * (len(set(cases)) < 3) + 0.5 * int(positions[0])
-                lines.append(f"{-20.0 - cost},koch,{cases},{positions}")
+    for doubled, template in enumerate(["koch", "lehrer", "arzt", "maler"], 1):
+        for positions in map("".join, permutations("123")):
+            for cases in map("".join, product("NDA", repeat=3)):
+                if len(set(cases)) > 1:
+                    cost = 2.0 * cases.find("N") + doubled * (len(set(cases)) < 3) + 0.5 * int(positions[0])
+                    lines.append(f"{-20.0 - cost},{template},{cases},{positions}")
     return "\n".join(lines)
 
 
@@ -29,33 +31,53 @@ def score(text: str, file: str | None, kind: str) -> tuple[str, Styler, Styler]:
     """Return a summary, the AUC of each kind of set, and the cells of one kind with their means."""
     table = read(Path(file).read_text(encoding="utf-8") if file else text)
     try:
-        result = METRIC.compute(
-            predictions=table["score"].tolist(),
-            template=table["template"].tolist(),
-            cases=table["cases"].tolist(),
-            positions=table["positions"].tolist(),
-        )
+        result = computed(table)
     except ValueError as error:
         raise gr.Error(str(error)) from error
-    n_templates = table["template"].nunique()
+    of_templates = [computed(rows)["auc"] for _, rows in table.groupby("template")]
     summary = (
-        f"**AUC {result['auc'][kind]:.2f}** ({kind}) over {result['n_sets']} sets of {n_templates} "
-        f"template{'s' if n_templates > 1 else ''}; {result['n_ties']} ties, {result['n_nonfinite']} comparisons with "
-        "a score that is not finite. "
-        "Templates are the units of an interval, which `tse run --suite german` gives."
+        f"**AUC {result['auc'][kind]:.2f}** {interval([auc[kind] for auc in of_templates])} ({kind}) over "
+        f"{result['n_sets']} sets of {counted(len(of_templates), 'template')}; {result['n_ties']} ties, "
+        f"{result['n_nonfinite']} comparisons with a score that is not finite. In brackets: 95 % intervals of "
+        "Student's t over templates."
     )
     whole = [row for row in result["rows"] if row["group"] == "all"]
     overall = pd.DataFrame(
-        [[row["variation_set"], row["auc"], row["n"], row["n_ties"]] for row in whole],
-        columns=["set", "AUC", "sets", "ties"],
+        [
+            [kind, row["auc"], interval([auc[kind] for auc in of_templates]), row["n"], row["n_ties"]]
+            for row in whole
+            for kind in [row["variation_set"]]
+        ],
+        columns=["set", "AUC", "interval", "sets", "ties"],
     )
     return (
         summary,
         overall.style.format({"AUC": "{:.2f}"}).map(
-            lambda _: "text-align: right", subset=["AUC", "sets", "ties"]
+            lambda _: "text-align: right", subset=["AUC", "interval", "sets", "ties"]
         ),
         cells(result, kind),
     )
+
+
+def computed(table: pd.DataFrame) -> dict[str, Any]:
+    """Return what the metric says of scored sentences."""
+    columns = {name: table[name].tolist() for name in COLUMNS[1:]}
+    return dict(METRIC.compute(predictions=table["score"].tolist(), **columns))
+
+
+def interval(of_templates: list[float]) -> str:
+    """Return the 95 % interval of the mean of templates, which takes four to say something."""
+    if len(of_templates) < 4:
+        return f"[{counted(len(of_templates), 'template')}: no interval]"
+    if min(of_templates) == max(of_templates):
+        return "[all templates alike: no interval]"
+    found = ttest_1samp(of_templates, 0.5).confidence_interval()
+    return f"[{max(found.low, 0):.2f}, {min(found.high, 1):.2f}]"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def read(text: str) -> pd.DataFrame:
