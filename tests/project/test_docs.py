@@ -93,7 +93,9 @@ def test_every_block_runs_and_prints_what_is_shown(sessions, page):
 def test_a_shown_number_is_the_printed_one():
     """A page showed 0.87 where 0.875 was printed: a difference of one in the last digit counted as equal."""
     assert same_output("EW 0.875 of […] kB", "EW  0.875\nof 12 kB")
-    assert not same_output("EW 0.87", "EW 0.875") and not same_output("EW 0.50", "EW 0.51")
+    assert same_output("EW 0.50 [0.40, 0.60]; ties 1.", "EW 0.51 [0.40, 0.59].")
+    assert not same_output("EW 0.87", "EW 0.875") and not same_output("EW 0.50", "EW 0.52")
+    assert not same_output("EW 0.50, n 12", "EW 0.50, n 13") and not same_output("EW 0.50", "EW")
 
 
 def test_every_shown_output_was_checked(sessions):
