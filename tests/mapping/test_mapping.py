@@ -318,6 +318,7 @@ print("RESULT " + json.dumps(columns), flush=True)
 """
 
 
+@pytest.mark.slow
 def test_two_processes_equal_one(root, pairs, tmp_path):
     """Processes share the work of one `map`, and each gets all rows."""
     script = tmp_path / "script.py"

@@ -432,6 +432,7 @@ def test_a_series_is_measured():
     assert found["kilobytes_of_a_checkpoint"] < 150 and 0 < found["megabytes_of_the_report"] < 5
 
 
+@pytest.mark.slow
 def test_a_report_of_many_models_is_measured():
     one, two = many_models.compare([1, 2])
     assert two["models"] == 2 and two["rows"] == 2 * one["rows"] and one["processor_seconds"] > 0

@@ -120,6 +120,23 @@ def bases(data: Path) -> dict[str, tuple[str, dict]]:
     }
 
 
+SLOW = {
+    "tiny-masked", "blimp", "in_context", "compare", "watch", "report", "collect", "merge", "explore", "frequency",
+    ("watch", "overwrite"), ("explore", "overwrite"), ("compare", "allow_different"), ("merge", "overwrite")
+}  # fmt: skip
+"""What takes most of the walk's time, and passes no line of the program that the rest of the tests does not pass."""
+
+
+def walk(steps):
+    """Return parameters of a walk; `make test` leaves out the slow ones."""
+    return [
+        pytest.param(
+            *(step if isinstance(step, tuple) else [step]), marks=[pytest.mark.slow] if step in SLOW else []
+        )
+        for step in steps
+    ]
+
+
 MODELS = ("tiny-causal", "tiny-masked", "tiny-lstm")
 MODEL_VALUES: dict[str, list] = {
     "kind": ["seq2seq", "masked", "causal", ""],
@@ -305,7 +322,7 @@ def check_model_option(suite, model: str, option: str, value: object, default, f
     return "acts"
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", walk(MODELS))
 def test_options_of_models(model, data, tmp_path, record_property):
     """Each option, each value, each suite."""
     found: dict[tuple[str, str], list[str]] = {}
@@ -430,7 +447,7 @@ def defaults(data, tmp_path_factory):
     return folder_of
 
 
-@pytest.mark.parametrize("base", OF_SUITES)
+@pytest.mark.parametrize("base", walk(OF_SUITES))
 def test_options_of_suites(base, data, defaults, loaded_once, tmp_path, record_property):
     """Each option and value: in Python, on the command line beside the scores without it, and with another suite."""
     wrong, n = [], 0
@@ -741,7 +758,7 @@ def in_a_copy(with_runs, tmp_path, monkeypatch, no_pictures, loaded_once):
     return run
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", walk(COMMANDS))
 def test_options_of_commands(command, in_a_copy, record_property):
     """Each changes what is printed or written, or is refused by name."""
     base, options = COMMANDS[command]
@@ -759,7 +776,7 @@ def test_options_of_commands(command, in_a_copy, record_property):
     record_property("combinations", len(options))
 
 
-@pytest.mark.parametrize("command, option", ALLOWED)
+@pytest.mark.parametrize("command, option", walk(ALLOWED))
 def test_options_that_let_commands_pass(command, option, in_a_copy):
     """Without it, the command fails and replaces nothing; with it, it does what was asked."""
     base, more = ALLOWED[command, option]
@@ -780,7 +797,9 @@ def test_options_that_let_commands_pass(command, option, in_a_copy):
     assert code == 0, said
 
 
-@pytest.mark.parametrize("base", ["agreement", "agreement, all forms", "blimp", "in_context", "regions"])
+@pytest.mark.parametrize(
+    "base", walk(["agreement", "agreement, all forms", "blimp", "in_context", "regions"])
+)
 def test_options_of_an_estimate(base, data, loaded_once, monkeypatch, record_property):
     """`tse estimate` refuses what a run refuses, and plans what a run with this option plans."""
     monkeypatch.setattr("tse_scorers.runs.estimate._measure", lambda runner, clock: (0.0, 0.0))

@@ -79,7 +79,7 @@ def run_scores(rows, names):
     }
 
 
-@pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
+@pytest.mark.parametrize("model", ["tiny-causal", pytest.param("tiny-masked", marks=pytest.mark.slow)])
 def test_the_oracle_has_the_scores_of_a_run(model, oracle, root, tmp_path):
     """It shares no code with the package, and every definition is in it a second time."""
     loaded = oracle.Model(str(root / "scorers" / "tse_scorers" / "bundled_models" / model))

@@ -40,6 +40,7 @@ def eight(base, tmp_path_factory):
     return write_many(base, tmp_path_factory.mktemp("many") / "eight", 8)
 
 
+@pytest.mark.slow
 def test_the_leaderboard_is_sorted_and_bold_where_it_may_be(eight):
     runs = read_runs([eight])
     no_intervals = {"ci_low": float("nan"), "ci_high": float("nan")}
@@ -310,6 +311,7 @@ def test_sections_show_the_best_of_very_many_systems(eight, tmp_path, monkeypatc
     assert shown == set(MODELS[-5:])
 
 
+@pytest.mark.slow
 def test_files_for_a_paper_show_the_same_systems_as_the_sections(eight, tmp_path, monkeypatch):
     monkeypatch.setattr(selection, "MOST", 5)
     found = read_results(eight)["results"]

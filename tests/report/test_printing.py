@@ -28,7 +28,8 @@ def base(tmp_path_factory):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(("n", "most_pages"), [(1, 30), pytest.param(24, 120, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("n", "most_pages"), [(1, 30), (24, 120)])
+@pytest.mark.slow
 def test_a_report_is_printed_at_its_own_size_on_so_many_pages(base, tmp_path, n, most_pages):
     """One element that is wider than the page made Chromium shrink all pages; 24 models took 176 of them."""
     written = write_report(write_many(base, tmp_path / "run", n))

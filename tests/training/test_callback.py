@@ -457,6 +457,7 @@ def test_what_a_model_keeps_from_an_evaluation_is_fit_for_training(evaluation):
     model(ids, labels=ids).loss.backward()
 
 
+@pytest.mark.slow
 def test_two_processes_train_and_score_as_one(tmp_path):
     script = Path(__file__).parents[1] / "support" / "train_in_two_processes.py"
     launched(2, script, tmp_path)
