@@ -11,6 +11,8 @@ the 36 cells) and of Warstadt et al. (2020, Figure 1, over the 67 paradigms).
 
 import warnings
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ from scipy import stats
 VERSION = "1.0.0"
 CONFIDENCE_LEVEL = 0.95
 N_RESAMPLES = 1000
+MOST_RESAMPLES = 1_000_000
+"""They take minutes and gigabytes; more would not change the interval's second digit."""
 MEASURES = ("pearson", "spearman", "kendall")
 SEED = 0
 
@@ -58,12 +62,16 @@ def correlations(
     [0.832, 0.8, 0.667]
     """
     model, human = check_values(predictions, references)
-    if not 0 < confidence_level < 1:
+    if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
         raise ValueError(
-            f"confidence_level is {confidence_level}; expected a number between 0 and 1, such as 0.95."
+            f"confidence_level is {confidence_level!r:.60}; expected a number between 0 and 1, such as 0.95."
         )
-    if n_resamples < 0:
-        raise ValueError(f"n_resamples is {n_resamples}; expected 0 (no intervals) or more.")
+    for option, value, most in (("n_resamples", n_resamples, MOST_RESAMPLES), ("seed", seed, 2**63 - 1)):
+        if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= value <= most:
+            said = " (no intervals)" if option == "n_resamples" else ""
+            raise ValueError(
+                f"{option} is {value!r:.60}; expected a whole number from 0{said} to {most:,}. Change {option}."
+            )
     usable = np.isfinite(model) & np.isfinite(human)
     if usable.sum() < 3:
         raise ValueError(
@@ -95,12 +103,7 @@ def check_values(
     for name, values in (("predictions", predictions), ("references", references)):
         if values is None:
             raise ValueError(f"{name} are missing. Give one number per item on both sides.")
-        try:
-            side = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{name} hold something that is not a number ({error}). Expected one number per item."
-            ) from error
+        side = _as_numbers(values, f"{name} hold")
         if side.ndim != 1:
             raise ValueError(f"{name} have shape {side.shape}; expected one number per item.")
         sides.append(side)
@@ -110,6 +113,39 @@ def check_values(
             "each item, in the same order."
         )
     return sides[0], sides[1]
+
+
+def _as_numbers(values: Any, what: str) -> np.ndarray:
+    """Return values as float64, None as NaN.
+
+    Raises:
+        ValueError: a value is not a real number (a text, true or false, a complex number), or is too large for a float.
+    """
+    if getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u", "f"):  # also columns of pandas
+        return np.asarray(values, dtype=np.float64)
+    with suppress(ValueError):  # lists of different lengths
+        array = np.asarray(values)
+        if array.dtype.kind in "iuf":
+            return array.astype(np.float64)
+    given = np.asarray(values, dtype=object)
+    try:
+        numbers = [_as_number(value, place) for place, value in enumerate(given.flat)]
+    except TypeError as error:
+        raise ValueError(
+            f"{what} something that is not a number ({error!s:.200}). Expected one number per item."
+        ) from error
+    return np.asarray(numbers, dtype=np.float64).reshape(given.shape)
+
+
+def _as_number(value: object, place: int) -> float:
+    if value is None:
+        return float("nan")
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{str(value)!r:.60} in place {place} is of the type {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise TypeError(f"the number in place {place} is too large for a float") from error
 
 
 def _pearson(x: np.ndarray, y: np.ndarray, axis: int = -1) -> np.ndarray:

@@ -1,11 +1,11 @@
 """Accuracy on minimal pairs (`evaluate` module): how often the acceptable sentence is more probable, as in BLiMP."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any
 
 import datasets
 import evaluate
-import numpy as np
+import pandas as pd
 
 from .accuracy import VERSION, Outcomes, accuracies, outcomes
 from .blimp_paradigms import BLIMP_PARADIGMS
@@ -103,6 +103,10 @@ class MinimalPairAccuracy(evaluate.Metric):
         pairs = outcomes(good, bad)
         labels = {"paradigm": paradigm, "phenomenon": phenomenon, "field": field}
         for name, values in labels.items():
+            if values is not None and not isinstance(values, Sized):
+                raise TypeError(
+                    f"{name} is a {type(values).__name__}; expected one name for each pair. Give a list of names."
+                )
             if values is not None and len(values) != len(pairs.correct):
                 raise ValueError(
                     f"Mismatched lengths: {len(pairs.correct)} pairs and {len(values)} values of {name}. "
@@ -166,11 +170,28 @@ class MinimalPairAccuracy(evaluate.Metric):
         return {**result, "signature": signature}
 
 
-def _columns(scored: Any, names: list[str]) -> list[np.ndarray]:
-    """Return columns of a data set, a data frame or a list of dicts as arrays."""
+def _columns(scored: Any, names: list[str]) -> list[Any]:
+    """Return columns of a data set, a data frame or a list of dicts."""
+    if isinstance(scored, datasets.Dataset):
+        there = scored.column_names
+    elif isinstance(scored, pd.DataFrame):
+        there = list(scored.columns)
+    elif isinstance(scored, list) and all(isinstance(row, dict) for row in scored):
+        there = list(scored[0]) if scored else []
+    else:
+        raise TypeError(
+            f"predictions are a {type(scored).__name__}; expected a data set (one split, not streamed), a data frame, "
+            "or a list of dicts. Load the split with split=..."
+        )
+    missing = [name for name in dict.fromkeys(names) if name not in there]
+    if missing:
+        raise ValueError(
+            f"The predictions lack the column{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}; "
+            f"they have {', '.join(map(str, there)) or 'none'}. Add scores with scorer.map(dataset, columns=[...])."
+        )
     if isinstance(scored, list):
-        scored = datasets.Dataset.from_list(scored)
-    elif not isinstance(scored, datasets.Dataset):
-        scored = datasets.Dataset.from_pandas(scored, preserve_index=False)
+        return [[row.get(name) for row in scored] for name in names]
+    if isinstance(scored, pd.DataFrame):
+        return [scored[name].astype(object).where(scored[name].notna(), None).tolist() for name in names]
     table = scored.with_format("arrow").select_columns(list(dict.fromkeys(names)))[:]
     return [table[name].to_numpy() for name in names]

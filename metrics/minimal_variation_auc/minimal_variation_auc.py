@@ -8,7 +8,7 @@ from typing import Any
 
 import datasets
 import evaluate
-import numpy as np
+import pandas as pd
 
 from .variation_sets import (
     CASE_ORDERS,
@@ -16,6 +16,7 @@ from .variation_sets import (
     VARIATION_SETS,
     VERSION,
     Incomplete,
+    as_numbers,
     margins,
     role_assignment,
     variation_rows,
@@ -107,14 +108,14 @@ class MinimalVariationAUC(evaluate.Metric):
 
     def add_batch(self, *, predictions: Sequence[float] | None = None, **columns: Iterable[Any]) -> None:
         """Add sentences; `template` and `positions` may be numbers or strings."""
-        try:
-            scores = np.asarray(predictions, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"predictions are not numbers ({error}). Expected one number per sentence."
-            ) from error
+        scores = as_numbers(predictions, "predictions hold")
         if scores.ndim != 1 or not len(scores):
             raise ValueError(f"predictions have shape {scores.shape}; expected a non-empty list of numbers.")
+        for name, column in columns.items():
+            if not isinstance(column, Iterable):
+                raise TypeError(
+                    f"{name} is a {type(column).__name__}; expected one value for each sentence. Give a list."
+                )
         strings = {name: [str(value) for value in column] for name, column in columns.items()}
         lengths = {"predictions": len(scores)} | {name: len(column) for name, column in strings.items()}
         if len(set(lengths.values())) > 1:
@@ -135,9 +136,7 @@ class MinimalVariationAUC(evaluate.Metric):
         labels = [others.get(name) or name for name in ("template", "cases", "positions")]
         found = _columns(predictions, [scores, *labels])
         texts = [[str(value) for value in column] for column in found[1:]]
-        return self._compute(
-            found[0].tolist(), texts[0], texts[1], texts[2], others.get("incomplete", "raise")
-        )
+        return self._compute(list(found[0]), texts[0], texts[1], texts[2], others.get("incomplete", "raise"))
 
     def _compute(
         self,
@@ -174,11 +173,28 @@ def _by_kind(rows: list[dict[str, Any]], prefix: str) -> dict[str, dict[str, flo
     }
 
 
-def _columns(scored: Any, names: list[str]) -> list[np.ndarray]:
-    """Return columns of a data set, a data frame or a list of dicts as arrays."""
+def _columns(scored: Any, names: list[str]) -> list[Any]:
+    """Return columns of a data set, a data frame or a list of dicts."""
+    if isinstance(scored, datasets.Dataset):
+        there = scored.column_names
+    elif isinstance(scored, pd.DataFrame):
+        there = list(scored.columns)
+    elif isinstance(scored, list) and all(isinstance(row, dict) for row in scored):
+        there = list(scored[0]) if scored else []
+    else:
+        raise TypeError(
+            f"predictions are a {type(scored).__name__}; expected a data set (one split, not streamed), a data frame, "
+            "or a list of dicts. Load the split with split=..."
+        )
+    missing = [name for name in dict.fromkeys(names) if name not in there]
+    if missing:
+        raise ValueError(
+            f"The predictions lack the column{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}; "
+            f"they have {', '.join(map(str, there)) or 'none'}. Add scores with scorer.map(dataset, columns=[...])."
+        )
     if isinstance(scored, list):
-        scored = datasets.Dataset.from_list(scored)
-    elif not isinstance(scored, datasets.Dataset):
-        scored = datasets.Dataset.from_pandas(scored, preserve_index=False)
+        return [[row.get(name) for row in scored] for name in names]
+    if isinstance(scored, pd.DataFrame):
+        return [scored[name].astype(object).where(scored[name].notna(), None).tolist() for name in names]
     table = scored.with_format("arrow").select_columns(list(dict.fromkeys(names)))[:]
     return [table[name].to_numpy() for name in names]

@@ -58,9 +58,9 @@ def check_cutoffs(cutoffs: Sequence[float]) -> tuple[float, ...]:
     """
     try:
         checked = tuple(float(cutoff) for cutoff in cutoffs)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
-            f"The cut-offs {cutoffs!r} are not a list of numbers. Give a list or tuple of fractions: (0.5, 0.97)."
+            f"The cut-offs {cutoffs!r:.200} are not a list of numbers. Give a list or tuple of fractions: (0.5, 0.97)."
         ) from error
     if not all(0 < cutoff <= 1 for cutoff in checked) or len(set(checked)) < len(checked):
         raise ValueError(

@@ -32,7 +32,7 @@ The paper's toy example (Table 1), "The keys to the cabinet ...": are 0.6, is 0.
 1.0
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import datasets
@@ -46,7 +46,7 @@ from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, check_cutoffs
 from .listed import list_scores, word_scores
 from .ranking import FormStatistics, form_logprobs, form_statistics, pair_statistics
 from .sampler import nucleus_logprobs, sampler_scores
-from .scored import is_scored, scores_of_rows
+from .scored import group_names, is_scored, scores_of_rows
 from .scores import VERSION, ContextScores, SideScores, context_scores, is_correct
 from .storage import from_table, known_cutoffs, reduce_predictions, to_rows
 
@@ -201,6 +201,11 @@ class RefinedTSE(evaluate.Metric):
             known: tuple[Cutoffs, Cutoffs] = (self.cutoffs_top, self.cutoffs_bottom)
             rows = to_rows(logit_scores(logits, correct_ids, incorrect_ids, swapped, *known))
         else:
+            if isinstance(predictions, str | bytes | Mapping) or not isinstance(predictions, Iterable):
+                raise TypeError(
+                    f"predictions are a {type(predictions).__name__}; expected a list with one dict for each "
+                    "context, or a scored data set."
+                )
             predictions = list(predictions)
             known = known_cutoffs(predictions, self.cutoffs_top, self.cutoffs_bottom)
             rows = reduce_predictions(predictions, *known)
@@ -209,7 +214,7 @@ class RefinedTSE(evaluate.Metric):
     def _add_rows(
         self, rows: np.ndarray, groups: Sequence[str] | None, cutoffs: tuple[Cutoffs, Cutoffs]
     ) -> None:
-        names = [ALL] * len(rows) if groups is None else [str(group) for group in groups]
+        names = [ALL] * len(rows) if groups is None else group_names(groups)
         if len(names) != len(rows) or (groups is not None and ALL in names):
             raise ValueError(
                 f"There are {len(rows)} contexts and {len(names)} groups. Expected one group for each context, and "

@@ -4,13 +4,14 @@ EW, MW, covered mass    mean over different contexts; in a group, over those of 
 TSE                     mean over rows, those with a NaN log-probability excluded and counted
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .averaging import ALL, summarize
 from .scores import ContextScores, SideScores, is_correct
+from .storage import TOLERANCE, as_numbers
 
 MEASURES = ("ew", "mw", "covered_mass")
 COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
@@ -66,15 +67,18 @@ def scores_of_rows(
     rows = read(scored, [*CONTEXT, *names, *(VERBS if has_verbs else ()), *group])
     if not len(rows["context"]):
         raise ValueError("The scored data set has no rows; expected at least one.")
+    shares, counts, logprobs = (0.0, 1.0), (0.0, float("inf")), (-float("inf"), 0.0)
+    ranges = {name: shares for name in (*MEASURES, *names)} | dict.fromkeys(COUNTS, counts)
+    ranges |= dict.fromkeys(VERBS, logprobs) if has_verbs else {}
+    rows |= {name: _checked(rows[name], name, *ends) for name, ends in ranges.items()}
+    rows["context"] = _whole_numbers(rows["context"], "context")
     if not has_cutoffs:
         rows |= {f"{m}_top_1": rows[m] for m in MEASURES}
     result = summarize(_contexts(rows, np.unique(rows["context"], return_index=True)[1], known))
     result |= _tse(rows, slice(None)) if has_verbs else {}
     if groups is None:
         return result
-    labels = np.asarray(
-        [str(name) for name in (rows[groups] if isinstance(groups, str) else groups)], dtype=object
-    )
+    labels = np.asarray(group_names(rows[groups] if isinstance(groups, str) else groups), dtype=object)
     if len(labels) != len(rows["context"]):
         raise ValueError(
             f"There are {len(rows['context'])} rows and {len(labels)} groups. Give the name of a "
@@ -106,10 +110,57 @@ def read(scored: Any, names: Sequence[str]) -> Columns:
             f"{', '.join(there)}. Add scores with scorer.map(dataset, lemmas=lemmas)."
         )
     if isinstance(scored, list):
-        return {name: np.asarray([row[name] for row in scored]) for name in names}
+        columns = {name: np.empty(len(scored), dtype=object) for name in names}
+        for place, row in enumerate(scored):
+            for name, column in columns.items():
+                column[place] = row.get(name) if isinstance(row, dict) else None
+        return columns
     if hasattr(scored, "select_columns"):
         scored = scored.with_format(None).select_columns(list(names)).to_pandas()
     return {name: scored[name].to_numpy() for name in names}
+
+
+def _checked(values: np.ndarray, name: str, low: float, high: float) -> np.ndarray:
+    """Return a column of numbers; NaN is a missing score, but not a count.
+
+    Raises:
+        ValueError: a value is not a number, or is less than `low` or more than `high`; with its row, counted from 0.
+    """
+    numbers = as_numbers(values, f"The column {name!r} of the scored data set holds")
+    wrong = (numbers < low - TOLERANCE) | (numbers > high + TOLERANCE)
+    if name in COUNTS:
+        wrong |= ~(numbers % 1 == 0)
+    if wrong.any():
+        row = int(wrong.argmax())
+        what = "a number from 0 to 1 (or NaN)" if high == 1 else "a natural log-probability (or NaN)"
+        raise ValueError(
+            f"Row {row} of the scored data set (counted from 0) has {numbers[row]:g} in the column {name!r}; expected "
+            f"{'a whole number from 0 up' if name in COUNTS else what}. Score the row again with "
+            "scorer.map(dataset, lemmas=lemmas)."
+        )
+    return np.clip(numbers, low, high)
+
+
+def _whole_numbers(values: np.ndarray, name: str) -> np.ndarray:
+    """Return a column of whole numbers; they may be hashes, which are not exact as floats."""
+    numbers = values if values.dtype.kind in "iu" else np.asarray(values.tolist())
+    if numbers.dtype.kind not in "iu":
+        wrong = [not (isinstance(value, int | float) and value % 1 == 0) for value in values.tolist()]
+        row = wrong.index(True) if any(wrong) else 0
+        raise ValueError(
+            f"Row {row} of the scored data set (counted from 0) has {str(values[row])!r:.60} in the column {name!r}; "
+            "expected the number of its context. Score the row again with scorer.map(dataset, lemmas=lemmas)."
+        )
+    return numbers
+
+
+def group_names(groups: Any) -> list[str]:
+    """Return the names of groups; raises TypeError where they are not several."""
+    if isinstance(groups, str | bytes) or not isinstance(groups, Iterable):
+        raise TypeError(
+            f"groups are a {type(groups).__name__}; expected one name for each context. Give a list of names."
+        )
+    return [str(name) for name in groups]
 
 
 def _contexts(rows: Columns, at: np.ndarray, known: Any) -> ContextScores:

@@ -6,6 +6,8 @@ holds `n_lemmas`, `n_ties`, `n_nonfinite`, then ew, mw and covered_mass at each 
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -109,6 +111,42 @@ def to_host(values: Any) -> np.ndarray:
     return np.asarray(values, dtype=np.float64)
 
 
+def as_numbers(values: Any, what: str) -> np.ndarray:
+    """Return values as float64, None as NaN.
+
+    Raises:
+        ValueError: a value is not a real number (a text, true or false, a complex number), or is too large for a float.
+    """
+    if hasattr(values, "detach"):  # a tensor, perhaps of a type that numpy does not have
+        values = values.detach().cpu()
+        values = values.double().numpy() if values.is_floating_point() else values.numpy()
+    if getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u", "f"):  # also columns of pandas
+        return np.asarray(values, dtype=np.float64)
+    with suppress(ValueError):  # lists of different lengths
+        array = np.asarray(values)
+        if array.dtype.kind in "iuf":
+            return array.astype(np.float64)
+    given = np.asarray(values, dtype=object)
+    try:
+        numbers = [_as_number(value, place) for place, value in enumerate(given.flat)]
+    except TypeError as error:
+        raise ValueError(
+            f"{what} something that is not a number ({error!s:.200}). Expected natural log-probabilities."
+        ) from error
+    return np.asarray(numbers, dtype=np.float64).reshape(given.shape)
+
+
+def _as_number(value: object, place: int) -> float:
+    if value is None:
+        return float("nan")
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{str(value)!r:.60} in place {place} is of the type {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise TypeError(f"the number in place {place} is too large for a float") from error
+
+
 def _forms(form: str, contexts: list[dict[str, np.ndarray]]) -> FormStatistics:
     """Stack the statistics of one form, for contexts with the same number of lemmas."""
     keys = (form, f"{form}_above", f"{form}_below")
@@ -129,12 +167,7 @@ def _check(index: int, prediction: Mapping[str, Any], keys: Sequence[str]) -> di
             "`incorrect` always, masses in pairs (correct_above and incorrect_above, correct_below and "
             "incorrect_below), and the same keys for all contexts."
         )
-    try:
-        context = {key: to_host(prediction[key]) for key in keys}
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"Context {index} holds something that is not a number ({error}). Expected natural log-probabilities."
-        ) from error
+    context = {key: as_numbers(prediction[key], f"Context {index} holds") for key in keys}
     shapes = {key: values.shape for key, values in context.items()}
     if len(set(shapes.values())) > 1 or len(shapes["correct"]) != 1 or shapes["correct"] == (0,):
         raise ValueError(

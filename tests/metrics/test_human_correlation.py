@@ -199,6 +199,10 @@ def test_what_is_not_finite_is_left_out_and_counted(bad):
             "confidence_level is 95",
         ),
         ({"predictions": [1, 2, 3], "references": [1, 2, 4], "n_resamples": -1}, "n_resamples is -1"),
+        ({"predictions": [1, 2, 3], "references": [1, 2, 4], "n_resamples": 10**400}, "n_resamples is 1000"),
+        ({"predictions": [1, 2, 3], "references": [1, 2, 4], "seed": 1j}, "seed is 1j"),
+        ({"predictions": [1, 2, 10**400], "references": [1, 2, 4]}, "predictions hold .* too large"),
+        ({"predictions": [True] * 3, "references": [1, 2, 4]}, "predictions hold .* type bool"),
     ],
 )
 def test_bad_input_is_refused(metric, arguments, message):

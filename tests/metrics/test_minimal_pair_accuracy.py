@@ -7,6 +7,7 @@ from collections import Counter
 
 import evaluate
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -127,6 +128,9 @@ def test_every_pair_is_in_exactly_one_state(rows):
         ({"good": [-1.0], "bad": [-1.0, -2.0]}, "Mismatched lengths: 1 .* 2"),
         ({"good": ["one"], "bad": [-1.0]}, "good holds something that is not a number"),
         ({"good": [[-1.0]], "bad": [[-2.0]]}, "Sum token log-probabilities"),
+        ({"good": [10**400], "bad": [-2.0]}, "good holds .* too large"),
+        ({"good": ["-1"], "bad": [-2.0]}, "good holds .*'-1' in place 0 is of the type str"),
+        ({"good": [-1j], "bad": [-2.0]}, "good holds .* type complex"),
         ({"good": [-1.0], "bad": [-2.0], "paradigm": ["a", "b"]}, "1 pairs and 2 values of paradigm"),
         ({"good": [-1.0] * 2, "bad": [-2.0] * 2, "paradigm": ["a", None]}, "1 of 2 pairs have no paradigm"),
         ({"good": [-1.0], "bad": [-2.0], "phenomenon": ["p"]}, "given without paradigm"),
@@ -236,3 +240,16 @@ def test_the_page_scores_its_example(root):
 @given(st.lists(st.sampled_from([-1.0, -2.0, np.nan, np.inf]), min_size=1, max_size=8))
 def test_equal_sides_are_never_correct(values):
     assert accuracies(values, values)["accuracy"] == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"logprob_sentence_good": 10**400, "logprob_sentence_bad": -1.0}, "in place 0 is too large"),
+        ({"logprob_sentence_good": -1.0}, "lack the column logprob_sentence_bad"),
+    ],
+)
+def test_scored_rows_that_hold_no_scores_are_refused(metric, row, message):
+    for predictions in ([row], pd.DataFrame([row])):
+        with pytest.raises(ValueError, match=message):
+            metric.compute(predictions=predictions)

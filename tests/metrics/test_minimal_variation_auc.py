@@ -231,6 +231,8 @@ def test_cell_without_any_set_is_nan_and_left_out_of_means():
             "different lengths",
         ),
         ({"predictions": ["x"], "template": [0], "cases": ["NDA"], "positions": ["123"]}, "one number per"),
+        ({"predictions": [10**400], "template": [0], "cases": ["NDA"], "positions": ["123"]}, "too large"),
+        ({"predictions": [{"logprob_sentence": -1.0}]}, "lack the columns template, cases, positions"),
         (
             {"predictions": [1.0], "template": [0], "cases": ["NXA"], "positions": ["123"]},
             "'NXA' is not one of",

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import evaluate
 import literal_tse
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given, settings
@@ -760,3 +761,55 @@ def test_the_module_is_found_from_a_fresh_home(root, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["0.5"]
     assert list((tmp_path / "modules").rglob("boundaries.py"))
+
+
+SCORED = {
+    "context": 0, "ew": 0.5, "mw": 0.5, "covered_mass": 0.1, "n_lemmas": 2, "n_ties": 0, "n_nonfinite": 0,
+    "logprob_correct": -1.0, "logprob_incorrect": -2.0,
+}  # fmt: skip
+NOT_SCORES = {
+    "ew": (-1.0, math.inf, 1.5, 10**400, "0.5", True),
+    "mw": (-1.0, math.inf),
+    "covered_mass": (-0.5, 7.0),
+    "n_lemmas": (-1, math.nan, 1.5),
+    "logprob_correct": (1.0, math.inf, "x"),
+    "context": (math.nan, "a"),
+}
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+@pytest.mark.parametrize(
+    ("column", "value"), [(name, value) for name, values in NOT_SCORES.items() for value in values]
+)
+def test_a_scored_row_that_holds_no_score_is_refused_with_its_row_and_value(metric, column, value, as_frame):
+    """An EW of -1 and one of infinity were averaged without a word."""
+    rows = [SCORED, SCORED | {"context": 1, column: value}]
+    with pytest.raises(ValueError, match=column) as raised:
+        metric.compute(predictions=pd.DataFrame(rows) if as_frame else rows)
+    shown = "too large" if value == 10**400 else f"{value:g}" if isinstance(value, float) else str(value)
+    assert shown in str(raised.value) and ("Row 1" in str(raised.value) or "place 1" in str(raised.value))
+
+
+def test_a_missing_score_of_a_row_is_excluded_and_counted(metric):
+    rows = [SCORED, SCORED | {"context": 1, "mw": math.nan, "logprob_correct": None}]
+    result = metric.compute(predictions=rows)
+    assert (result["mw"], result["n_excluded"], result["n_pairs_excluded"]) == (0.5, 1, 1)
+
+
+def test_contexts_may_be_large_hashes(metric):
+    """As floats, the two would be one context."""
+    rows = [SCORED | {"context": 2**60, "ew": 0.0}, SCORED | {"context": 2**60 + 1, "ew": 1.0}]
+    assert metric.compute(predictions=rows, groups=["a", "b"])["ew"] == 0.5
+
+
+@pytest.mark.parametrize("value", [10**400, "-1", 1j, True, {}], ids=str)
+def test_what_is_not_a_number_is_named_with_its_place(metric, value):
+    """A number of 400 digits ended in an OverflowError; "-1" and true were taken for numbers."""
+    with pytest.raises(ValueError, match=r"Context 0 holds something that is not a number \(.*"):
+        metric.compute(predictions=[{"correct": [value, value], "incorrect": [-2.0, -3.0]}])
+
+
+@pytest.mark.parametrize("arguments", [{"predictions": 5}, {"predictions": [ONE], "groups": 5}])
+def test_a_single_number_is_not_a_list(metric, arguments):
+    with pytest.raises(TypeError, match=r"(predictions|groups) are a int; expected"):
+        metric.compute(**arguments)
