@@ -9,6 +9,7 @@ import pandas as pd
 
 from .engine.processes import is_main
 from .engine.progress import bars
+from .io.files import make_folder
 from .io.table_files import fingerprint, write_table
 from .loading import load_with_options, loads_at_once, options_of_models
 from .models.base import Scorer
@@ -193,7 +194,7 @@ def _as_file(option: str, value: Any, out: Path) -> Any:
         return value
     path = out / "data" / f"data-{fingerprint(value.astype(str))[:8]}.parquet"
     if is_main():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent, out)
         write_table(value, path)
     return str(path)
 

@@ -319,3 +319,24 @@ def test_the_same_name_with_other_items_needs_overwrite(tmp_path, log):
     common = ("--name", "theirs", "--out", tmp_path / "out", "--data", half)
     tse("import", *log, *common)
     assert "6 of 12 items of the log" in tse("import", *log, *common, "--overwrite")
+
+
+# ---- what a stranger's folder or log may hold ------------------------------------------------------------
+
+
+def test_data_are_not_written_through_a_link_out_of_the_folder(tmp_path):
+    """A `data` folder that was a link let a stranger's folder choose where the pairs were written."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "data").symlink_to(tmp_path / "mine")
+    error = refused("import", "lm-eval", LOGS / "lm_eval", "--out", tmp_path / "theirs")
+    assert "is a link to" in error and not list((tmp_path / "mine").iterdir())
+
+
+def test_a_text_with_half_a_character_is_refused(tmp_path):
+    """Python writes no such text; the import ended in an error of the encoder."""
+    logs = edited_line(
+        tmp_path, doc={"sentence_good": "The \ud800 cat eats.", "sentence_bad": "The cat eat."}
+    )
+    error = refused("import", "lm-eval", logs, "--out", tmp_path / "theirs", "--task", "tse_pairs")
+    assert "half of a character" in error and "samples_tse_pairs_order" in error

@@ -25,6 +25,7 @@ from tse_scorers.io.records import (
     read_records,
     require_same,
     write_record,
+    writing,
 )
 
 SIGNATURE = {
@@ -227,6 +228,22 @@ def test_links_of_a_stranger_are_not_followed(path, tmp_path, name):
     if name != "record.json":
         with pytest.raises(ValueError, match="link"):
             write_record(path.parents[2], SIGNATURE, {"scores": TABLE})
+
+
+@pytest.mark.parametrize("name", ["runs", "journal"])
+def test_a_record_is_not_written_through_a_link_to_another_folder(path, tmp_path_factory, name):
+    out, folder = path.parents[2], path.parent
+    away = tmp_path_factory.mktemp("mine") / "away"
+    if name == "runs":
+        (out / "runs").rename(away)
+        (out / "runs").symlink_to(away)
+        with pytest.raises(ValueError, match="is a link to"):
+            write_record(out, SIGNATURE, {"scores": TABLE.slice(1)})
+    else:
+        away.mkdir()
+        (folder / "journal").symlink_to(away)
+        with pytest.raises(ValueError, match="is a link to"), writing(folder, "tiny", None):
+            pass
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tse_scorers import run
+from tse_scorers import load_scorer, run
 from tse_scorers.io import files, limits, results, table_files
 from tse_scorers.io.cells import escape_text
 from tse_scorers.io.files import (
     check_file,
     check_folder,
     is_file,
+    make_folder,
     read_text,
     write_atomically,
     write_text,
@@ -35,6 +36,7 @@ from tse_scorers.io.table_files import (
     require_boolean,
     require_columns,
     require_unreserved,
+    word_lists,
     write_table,
 )
 
@@ -133,6 +135,53 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path, ending, kind):
     if kind != "no file":
         with pytest.raises(ValueError, match=kind):
             check_file(path, [ending])
+
+
+@pytest.mark.parametrize("suite", ["agreement", "blimp", "german", "regions", "in_context"])
+def test_a_named_pipe_as_data_is_refused_by_every_suite(tmp_path, suite):
+    """`--suite regions` took it for a folder; others said that no files are in it."""
+    os.mkfifo(tmp_path / "t.csv")
+    with pytest.raises(ValueError, match="is a named pipe; expected a regular file"):
+        run("tiny-causal", suite=suite, data=tmp_path / "t.csv", out=tmp_path / "out")
+
+
+def test_a_named_pipe_as_a_model_is_refused(tmp_path):
+    """A pipe without an ending was opened, and waited for."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "config.json").write_text("{}")
+    for name in ("pipe", "folder/model.safetensors"):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(ValueError, match="is a named pipe"):
+            load_scorer(str(tmp_path / name.partition("/")[0]))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.json", '[{"sentence": "A cat."}, {"sentence": "HALF"}]'),
+        ("t.json", '{"sentence": {"0": "A cat.", "1": "HALF"}}'),
+        ("t.jsonl", '{"sentence": "A cat."}\n{"sentence": "HALF"}\n'),
+        ("t.jsonl", '{"sentence": "A cat."}\n{"sentence": ["HALF"]}\n'),
+        ("t.jsonl", '{"sentence": "A cat."}\n{"HALF": "A cat."}\n'),
+    ],
+)
+def test_half_a_character_is_refused_with_its_row(tmp_path, name, content):
+    """Pandas drops it, so that another sentence was scored."""
+    (tmp_path / name).write_text(content.replace("HALF", r"The \ud800 cat"))
+    with pytest.raises(ValueError, match=r"half of a character \(a lone surrogate\) in column .* of row 2"):
+        read_table(tmp_path / name, texts=["sentence"])
+
+
+def test_half_a_character_in_a_list_of_words_is_refused():
+    """A CSV file holds such lists as JSON."""
+    frame = pd.DataFrame({"words": ['["A", "cat"]', r'["A", "\ud800"]']})
+    with pytest.raises(ValueError, match=r"column 'words' of row 2; expected a list of words"):
+        word_lists(frame, "words", "x")
+
+
+def test_both_halves_of_a_character_are_read(tmp_path):
+    (tmp_path / "t.json").write_text(r'[{"sentence": "\ud83d\ude00 \\ud800"}]')
+    assert read_table(tmp_path / "t.json")["sentence"].tolist() == ["😀 \\ud800"]
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b", "/".join(["x" * 200] * 30)])
@@ -315,6 +364,35 @@ def test_a_link_out_of_a_folder_is_not_written_through(tmp_path, name):
     if name == "t.txt":
         with pytest.raises(ValueError, match=r"is a link to .*mine.txt, outside its folder"):
             write_text(tmp_path / "theirs" / "t.txt", "theirs")
+
+
+def test_a_folder_is_only_created_inside_the_output_folder(tmp_path):
+    """An output folder that is a link itself was named by the user; links inside it may be anybody's."""
+    for name in ("mine", "theirs", "theirs/real"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "theirs" / "data").symlink_to(tmp_path / "mine")
+    (tmp_path / "theirs" / "inside").symlink_to(tmp_path / "theirs" / "real")
+    (tmp_path / "out").symlink_to(tmp_path / "theirs")
+    for folder in ("data", "data/org/model"):
+        with pytest.raises(
+            ValueError, match=r"theirs/data is a link to .*mine; files would be written there"
+        ):
+            make_folder(tmp_path / "theirs" / folder, tmp_path / "theirs")
+    assert not list((tmp_path / "mine").iterdir())
+    for folder in ("new/one", "inside/one"):
+        make_folder(tmp_path / "out" / folder, tmp_path / "out")
+        assert (tmp_path / "theirs" / folder).is_dir()
+
+
+def test_the_data_of_a_run_are_not_written_through_a_link(tmp_path):
+    """`run(data=frame)` stores the frame in `data`."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "out" / "data").symlink_to(tmp_path / "mine")
+    pairs = pd.DataFrame({"sentence_good": ["The cat eats."], "sentence_bad": ["The cat eat."]})
+    with pytest.raises(ValueError, match="is a link to"):
+        run("tiny-causal", suite="blimp", data=pairs, out=tmp_path / "out")
+    assert not list((tmp_path / "mine").iterdir())
 
 
 @pytest.mark.parametrize("name", ["runs", "figures", "paper"])

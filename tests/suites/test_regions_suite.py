@@ -575,3 +575,12 @@ def test_an_infinite_surprisal_makes_the_mean_infinite(run):
     other = rows["region_surprisal", "region:attraction/bare_near/2 verb"]
     assert math.isfinite(other["score"]) and other["n_infinite"] == 0
     assert rows["region_interaction", "interaction:attraction/2 verb"]["score"] == -math.inf
+
+
+@pytest.mark.parametrize(
+    "content", ["[" * 20_000 + "]" * 20_000, '{"x": ' * 200 + "1" + "}" * 200, r'{"x": "\ud800"}']
+)
+def test_a_file_that_is_nested_too_deeply_or_has_half_a_character_is_refused(tmp_path, content):
+    (tmp_path / "suite.json").write_text(content)
+    with pytest.raises(ValueError, match=r"nested|half of a character"):
+        load(tmp_path / "suite.json")

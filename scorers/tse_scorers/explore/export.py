@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..io.files import write_text
+from ..io.files import make_folder, write_text
 from ..io.local_paths import require_distinct
 from .bundle import Bundle
 
@@ -34,6 +34,7 @@ def export(bundle: Bundle, out: Path) -> Iterator[str]:
     new = out / "data.new"
     try:
         shutil.rmtree(new, ignore_errors=True)
+        make_folder(new, out)
         for name in bundle.names():
             write_text(new / f"{name}.js", bundle.data(name))
             yield name

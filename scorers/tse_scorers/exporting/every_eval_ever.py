@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..io.files import write_text
+from ..io.files import make_folder, write_text
 from ..io.local_paths import require_distinct, without_address, without_paths
 from ..io.results import Row, read_results, written_at
 from ..report.measure import Measure, measured
@@ -92,7 +92,7 @@ def records(results: Path, reporter: Reporter) -> Iterator[Record]:
 def write(record: Record, out: Path) -> Path:
     """Write a record below a folder, and return its path."""
     path = out / record.path
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent, out)
     write_text(path, json.dumps(record.content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
     return path
 

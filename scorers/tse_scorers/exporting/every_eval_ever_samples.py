@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..io.files import write_text
+from ..io.files import make_folder, write_text
 from ..report.inputs import Runs, ScoreFile
 from ..report.measure import Measure
 from ..suites.for_other_tools import read_items
@@ -49,7 +49,7 @@ def with_samples(record: Record, scored: Scored, out: Path) -> Record:
         return record
     path = record.path.with_name(f"{record.path.stem}_samples.jsonl")
     content = "".join(line + "\n" for line in lines)
-    (out / path).parent.mkdir(parents=True, exist_ok=True)
+    make_folder((out / path).parent, out)
     write_text(out / path, content)
     reference = {
         "format": "jsonl",

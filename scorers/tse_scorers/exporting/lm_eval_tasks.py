@@ -6,7 +6,6 @@ so that a tie is not correct, as in our metrics.
 """
 
 import re
-import shutil
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib.resources import as_file, files
@@ -73,7 +72,7 @@ def export(suite: Suite, out: Path, given: Collection[str] = ()) -> tuple[str, l
     _remove_earlier(pairs, name, choices)
     write_table(rows.drop(columns=["good", "bad"]), pairs)
     with as_file(files(__package__) / LOADER) as loader:
-        shutil.copyfile(loader, out / LOADER)
+        write_text(out / LOADER, loader.read_text(encoding="utf-8"))
     written = [pairs, out / LOADER]
     tasks = _task_names(name, [str(group) for group in rows["group"].unique()])
     for task, group in tasks.items():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..io.declared import parse
+from ..io.declared import parse, require_text_and_depth
 from ..io.files import require_regular_file, unreadable
 from ..io.limits import TEXT_BYTES, require_size
 
@@ -93,7 +93,9 @@ def parsed_json(kind: Any, content: bytes | str, where: object, expected: str) -
         ValueError: it is not valid JSON or not of that type; the message begins with `where`.
     """
     try:
-        return parse(kind, json.loads(content))
+        found = json.loads(content)
+        require_text_and_depth(found)
+        return parse(kind, found)
     except RecursionError as error:
         raise ValueError(f"{where}: the JSON is nested too deeply. Expected {expected}.") from error
     except ValueError as error:

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..io.files import check_folder, slug, write_text
+from ..io.files import check_folder, make_folder, slug, write_text
 from ..io.ours import check_ours
 from ..io.records import (
     DamagedFileError,
@@ -149,12 +149,12 @@ def _own_pairs(log: Log, out: Path, overwrite: bool) -> Path:
     rows = [{key: value for key, value in row.items() if key not in columns} for row in rows]
     path = out / DATA / f"{slug(log.data)}.jsonl"
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    make_folder(path.parent, out)
     if path.exists() and not overwrite and path.read_text(encoding="utf-8") != text:
         raise ValueError(
             f"{path} already holds other pairs of an earlier import. Choose another folder with --out, or replace them "
             "with --overwrite."
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, text)
     return path
 

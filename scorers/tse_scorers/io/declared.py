@@ -7,6 +7,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from .limits import JSON_DEPTH
+
 LARGEST = 10**15 - 1
 """Larger whole numbers are not exact in all tools."""
 CHECKSUM = "checksum"
@@ -74,10 +76,26 @@ def _instance(kind: Any, content: Mapping[Any, Any], where: str, known_only: boo
     return kind(**given)
 
 
+def has_half_character(content: Any) -> bool:
+    r"""Whether a text, or one in lists and mappings, has half of a surrogate pair (`\ud83d` in JSON or YAML).
+
+    No text of a person has one; readers drop it, replace it or fail, so that another text would be scored.
+    """
+    try:
+        json.dumps(content, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+HALF_CHARACTER = "half of a character (a lone surrogate)"
+
+
 def shown(value: Any) -> str:
     """Return a value as the file writes it, shortened."""
     try:
-        return f"{json.dumps(value, ensure_ascii=False, default=str):.60}"
+        text = json.dumps(value, ensure_ascii=False, default=str)
+        return f"{text.encode(errors='replace').decode():.60}"
     except (ValueError, RecursionError):  # numbers of thousands of digits, thousands of brackets
         return f"a {'list' if isinstance(value, list) else 'value'} that is too large or nested too deeply"
 
@@ -117,8 +135,10 @@ def parse_object(content: bytes, path: Path, remedy: str, is_sealed: bool = True
         raise ValueError(f"{path} is not valid JSON ({error}). {remedy}") from error
     if not isinstance(found, dict):
         raise ValueError(f"{path} holds {shown(found)}; expected keys and values. {remedy}")
-    if _is_deep(found):
+    if is_deep(found):
         raise ValueError(f"{path} is nested more than {_DEPTH} levels deep. {remedy}")
+    if has_half_character(found):
+        raise ValueError(f"{path} holds {HALF_CHARACTER}. {remedy}")
     described = {key: value for key, value in found.items() if key != CHECKSUM}
     if (is_sealed or CHECKSUM in found) and found.get(CHECKSUM) != checksum(described):
         by_hand = f" To keep what you edited by hand, remove the key {CHECKSUM!r} from it."
@@ -129,9 +149,18 @@ def parse_object(content: bytes, path: Path, remedy: str, is_sealed: bool = True
     return described
 
 
-def _is_deep(content: Any) -> bool:
+def require_text_and_depth(content: Any, most: int = JSON_DEPTH) -> None:
+    """Raise ValueError if content of JSON is nested too deeply, or has half a character; without a full stop."""
+    if is_deep(content, most):
+        raise ValueError(f"it is nested more than {most} levels deep")
+    if has_half_character(content):
+        raise ValueError(f"it holds {HALF_CHARACTER}")
+
+
+def is_deep(content: Any, most: int = _DEPTH) -> bool:
+    """Whether lists and mappings are inside each other on more than so many levels."""
     level, depth = [content], 0
-    while level and depth <= _DEPTH:
+    while level and depth <= most:
         nested = [value for value in level if isinstance(value, dict | list)]
         level = [x for value in nested for x in (value.values() if isinstance(value, dict) else value)]
         depth += 1

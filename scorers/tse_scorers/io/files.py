@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from .declared import HALF_CHARACTER, has_half_character
 from .limits import TEXT_BYTES, YAML_CHARACTERS, YAML_DEPTH, require_size
 
 try:
@@ -124,7 +125,10 @@ def parse_yaml(text: str, what: str) -> Any:
             raise yaml.YAMLError(
                 f"its aliases (*) stand for more than {YAML_CHARACTERS:,} values; write out what they stand for"
             )
-        return None if node is None else loader.construct_document(node)
+        content = None if node is None else loader.construct_document(node)
+        if has_half_character(content):
+            raise yaml.YAMLError(f"it holds {HALF_CHARACTER}")
+        return content
     except (yaml.YAMLError, ValueError, OverflowError) as error:  # also numbers of thousands of digits
         said = " ".join(str(error).split()).rstrip(".")
         raise ValueError(f"{what} could not be read as YAML: {said}. Fix the file.") from error
@@ -167,6 +171,29 @@ def check_folder(folder: Path) -> None:
         raise ValueError(
             f"The output folder {folder} cannot be written: {error.strerror or error}. Choose another with --out."
         ) from error
+
+
+def require_inside(folder: Path, out: Path) -> None:
+    """Raise ValueError if a folder below an output folder is, or is in, a link that leads out of the output folder.
+
+    An output folder may come from a stranger; such a link would let it choose where a command writes.
+
+    Args:
+        folder: a folder below `out`, which need not exist.
+        out: the output folder, which may be a link: the user named it.
+    """
+    if not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(out)):
+        link = next(path for path in (folder, *folder.parents) if path.is_symlink())
+        raise ValueError(
+            f"{link} is a link to {os.path.realpath(link)}; files would be written there. Replace the link by a "
+            "folder, or choose another output folder."
+        )
+
+
+def make_folder(folder: Path, out: Path) -> None:
+    """Create a folder below an output folder; see `require_inside`."""
+    require_inside(folder, out)
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def require_exists(path: Path) -> None:

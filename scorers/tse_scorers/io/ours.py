@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from .files import require_regular_file, unreadable
+from .files import require_inside, require_regular_file, unreadable
 from .limits import RESULTS_BYTES, require_size
 
 FORMAT = "refined-tse results 1"
@@ -31,14 +31,8 @@ def check_ours(out: Path, overwrite: bool = False) -> None:
 
 def require_own_page(path: Path) -> None:
     """Raise ValueError if a report cannot be written: the file there is not one, or a folder is a link elsewhere."""
-    inside = os.path.realpath(path.parent)
     for folder in (path.with_name(name) for name in _FOLDERS):
-        target = Path(os.path.realpath(folder))
-        if folder.is_symlink() and not target.is_relative_to(inside):
-            raise ValueError(
-                f"{folder} is a link to {target}; files would be written there. Replace the link by a folder, or "
-                "choose another one with --out."
-            )
+        require_inside(folder, path.parent)
     if not os.path.lexists(path):
         return
     require_regular_file(path)

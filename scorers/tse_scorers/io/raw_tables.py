@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from .declared import HALF_CHARACTER, has_half_character
 from .files import not_utf8
 
 _MAGIC = {
@@ -103,7 +104,7 @@ def _wrong_count(path: Path, line: int, found: int, header: Sequence[str], sep: 
 
 
 def check_json(path: Path, lines: bool, lists: Collection[str] = ()) -> None:
-    """Raise ValueError if a JSON file has lists or objects in cells, or the same name twice in a row.
+    """Raise ValueError if a JSON file has lists, objects or half characters in cells, or the same name twice in a row.
 
     Args:
         path: the file.
@@ -117,7 +118,11 @@ def check_json(path: Path, lines: bool, lists: Collection[str] = ()) -> None:
         content = _parsed(text)
     if isinstance(content, _Pairs):  # {column: {row: value}}
         columns = [(name, values) for name, values in content if isinstance(values, _Pairs)]
-        content = [_Pairs((name, value) for name, values in columns for row, value in values)]
+        n_rows = max((len(values) for _, values in columns), default=0)
+        content = [
+            _Pairs((name, values[row][1]) for name, values in columns if row < len(values))
+            for row in range(n_rows)
+        ]
         _check_cells(path, content, lists)
     elif isinstance(content, list):
         _check_rows(path, content)
@@ -150,6 +155,11 @@ def _check_rows(path: Path, rows: list[Any]) -> None:
 def _check_cells(path: Path, rows: list[_Pairs], lists: Collection[str]) -> None:
     for number, row in enumerate(rows, 1):
         for name, value in row:
+            if has_half_character([name, value]):
+                raise ValueError(
+                    f"{path} holds {HALF_CHARACTER} in column {name!r:.60} of row {number}; expected text. Write the "
+                    r"whole character, or both of its escapes (\ud83d\ude00)."
+                )
             if isinstance(value, list) and (isinstance(value, _Pairs) or name not in lists):
                 kind = "object" if isinstance(value, _Pairs) else "list"
                 are_words = kind == "list" and all(isinstance(word, str) for word in value)

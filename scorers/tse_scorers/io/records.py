@@ -41,7 +41,7 @@ import pyarrow.parquet as pq
 from .checksums import check_columns, checksum, digest
 from .declared import CHECKSUM, parse, parse_object, shown
 from .environment import environment
-from .files import require_regular_file, slug, unreadable, write_atomically, write_text
+from .files import require_inside, require_regular_file, slug, unreadable, write_atomically, write_text
 from .limits import RECORD_BYTES, TooLargeError, require_parquet_size, require_size
 from .locks import held
 from .result_row import (
@@ -314,6 +314,7 @@ def commit(
     """
     folder = record.folder
     require_no_link(folder)
+    require_inside(folder.parent, folder.parent.parent)
     try:
         stored = {}
         for name, table in tables.items():
@@ -569,6 +570,7 @@ def writing(
 ) -> AbstractContextManager[None]:
     """Hold the lock of a model's record; see `locks.held`."""
     require_no_link(folder)
+    require_inside(folder / "journal", folder)
     return held(folder / "lock", f"the scores of {model} in {folder.parent.parent}", waiting, seconds)
 
 

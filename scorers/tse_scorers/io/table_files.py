@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .cells import without_formulas
+from .declared import has_half_character
 from .files import check_file, is_file, not_utf8, require_regular_file, unreadable, write_atomically
 from .limits import TEXT_BYTES, require_parquet_size, require_size
 from .raw_tables import check_delimited, check_json, check_text, other_separator
@@ -203,7 +204,8 @@ def word_lists(frame: pd.DataFrame, column: str, what: str) -> "pd.Series[Any]":
 
     found = [words_of(cell) for cell in frame[column]]
     for row, words in enumerate(found):
-        if not words or not all(isinstance(word, str) and word.strip() for word in words):
+        are_texts = all(isinstance(word, str) and word.strip() for word in words)
+        if not words or not are_texts or has_half_character(words):
             raise ValueError(
                 f"{what} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected a list "
                 f"of words, as JSON in a CSV file: {json.dumps(['The', 'author'])}. Fix this column."

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..io.bundle import bundle_folder, bundle_path, split_revision
 from ..io.checksums import blocks, file_digest
-from ..io.files import is_file
+from ..io.files import is_file, require_regular_file
 from ..io.suggestions import did_you_mean
 from .gguf import GGUF, is_gguf
 from .ngram import KENLM_SUFFIXES
@@ -63,9 +63,13 @@ def locate(name: str) -> tuple[str, str | None]:
         raise ValueError(f"There is no folder '{name[:60]}…'.{name_a_model(name)}")
     if name.strip() and Path(name).is_dir():
         _require_weights(Path(name))
+        for path in model_files(Path(name)):
+            require_regular_file(path)
         return name, None
     if name.strip() and "/" not in name and (bundle_folder("models") / name).is_dir():
         return str(bundle_path("models", name)), None
+    if name.strip() and Path(name).exists() and not is_file(name):
+        require_regular_file(Path(name))  # a named pipe would be waited for
     if name.endswith(FILES):
         raise ValueError(f"There is no file {name!r}. Check the path, from the folder that you are in.")
     identifier, revision = split_revision(name)

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..io.files import printable, unwritable, write_text
+from ..io.files import make_folder, printable, unwritable, write_text
 from ..io.ours import require_own_page
 from .charts import MANY
 from .comparable import not_comparable
@@ -105,7 +105,7 @@ def write_page(
     try:
         require_own_page(out / "report.html")
         figures = out / "figures"
-        figures.mkdir(parents=True, exist_ok=True)
+        make_folder(figures, out)
         parts = [part for section in filter(None, [summary.curves, *sections]) for part in section.parts]
         with colours_of(list(summary.board.rows)):
             drawn = {name: svg for part in parts for name, svg in _drawn(part, figures).items()}

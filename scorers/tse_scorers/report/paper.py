@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..io.files import unwritable, write_atomically, write_text
+from ..io.files import make_folder, unwritable, write_atomically, write_text
 from .latex import COLUMN_INCHES, TEXT_INCHES, escape, to_latex
 from .plots import Picture, draw_pdf
 from .section import Section
@@ -54,7 +54,7 @@ def write_paper(out: Path, sections: Sequence[Section], latex_intervals: bool = 
     """
     folder = out / "paper"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder, out)
         blocks = [block for section in sections for part in section.parts for block in part.blocks]
         tables = [table for block in blocks for table in _tables(block) if table.file is not None]
         for table in tables:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from ...io.declared import LARGEST, parse
-from ...io.files import read_text, require_exists, slug
+from ...io.declared import LARGEST, parse, require_text_and_depth
+from ...io.files import read_text, require_exists, require_regular_file, slug
 from ...io.table_files import read_table, require_columns, require_text
 from ..hub_data import is_hub_id, own_table
 from ..own_columns import of_one_type, own_columns
@@ -105,7 +105,8 @@ def load(
 
 def _files(source: Path) -> list[Path]:
     require_exists(source)
-    if source.is_file():
+    if not source.is_dir():
+        require_regular_file(source)
         return [source]
     files = sorted(path for path in source.iterdir() if path.suffix in _ENDINGS and path.is_file())
     if not files:
@@ -202,6 +203,7 @@ def _read_json(path: Path) -> Design:
     """Read a suite in SyntaxGym's JSON; regions' names come from `region_meta`."""
     try:
         content = json.loads(read_text(path))
+        require_text_and_depth(content)
     except RecursionError as error:
         raise ValueError(f"{path} is not valid JSON (nested too deeply). Save it again.") from error
     except ValueError as error:  # also a number of thousands of digits

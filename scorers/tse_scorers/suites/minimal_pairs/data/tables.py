@@ -89,7 +89,7 @@ def _frames_of(data: str) -> Iterator[tuple[str, pd.DataFrame]]:
     require_exists(source)
     files = (
         [source]
-        if source.is_file()
+        if not source.is_dir()
         else sorted(source.glob("*.jsonl")) or sorted(source.glob("data/*.jsonl"))
     )
     if not files:

@@ -15,6 +15,7 @@ from textwrap import shorten
 from ....io import limits
 from ....io.bundle import snapshot
 from ....io.checksums import blob_id
+from ....io.files import require_regular_file
 from ....io.limits import require_size
 from ....io.transfers import download
 from .pair_set import PairSet
@@ -57,7 +58,8 @@ def files_of(
     Raises:
         ValueError: a file is missing or cannot be downloaded; the message says where the data is.
     """
-    if source is not None and source.is_file():
+    if source is not None and not source.is_dir():
+        require_regular_file(source)
         return [LocalFile(source, configs[0] if configs else source.stem, source.name)], ""
     folder, revision = (source, "") if source is not None else _downloaded(pairs, configs)
     wanted = list(configs) or _configs_in(pairs, folder)
