@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from .training.live import LiveEvaluation, evaluate_live
     from .training.trainer import SyntaxEvaluationCallback
 
+__version__ = "0.2.0"
+"""The only place of the version: the build reads it here."""
+
 __all__ = [
     "LiveEvaluation",
     "OwnModel",

@@ -2,12 +2,12 @@
 
 import re
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from .. import __version__
 from ..io.limits import SHARDS
 from ..io.ours import RESULTS_FILE
 from ..models.options import EVERYDAY, MODEL, OUTPUT, SPEED, Described, ModelOptions
@@ -60,7 +60,7 @@ app.add_typer(cli_imports.app, name="import")
 
 def _version(asked: bool) -> None:
     if asked:
-        terminal.say(f"tse (refined-tse) {version('refined-tse')}")
+        terminal.say(f"tse (refined-tse) {__version__}")
         raise typer.Exit
 
 

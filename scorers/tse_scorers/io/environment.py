@@ -3,13 +3,15 @@
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
+from .. import __version__
+
 
 def environment() -> dict[str, str | None]:
     """Return the versions and the machine that a result was made with."""
     import torch
 
-    packages = ("refined-tse", "torch", "transformers", "tokenizers", "datasets", "evaluate", "numpy")
-    found: dict[str, str | None] = {}
+    packages = ("torch", "transformers", "tokenizers", "datasets", "evaluate", "numpy")
+    found: dict[str, str | None] = {"refined-tse": __version__}
     for package in packages:
         try:
             found[package] = version(package)

@@ -7,10 +7,10 @@ scores, and the options, the data and the version of this package are the same. 
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from .. import __version__
 from ..io.records import Record, is_current, read_record
 from ..models.causal import CausalScorer
 from ..models.from_pretrained import choose_dtype
@@ -65,7 +65,7 @@ def _is_same_model(job: Job, record: Record) -> bool:
     given = {key: value for key, value in asdict(options).items() if key not in NO_EFFECT_ON_SCORES}
     if not (
         recipe.get("model") == name == signature.get("model")
-        and record.environment.get("refined-tse") == version("refined-tse")
+        and record.environment.get("refined-tse") == __version__
         and str(choose_dtype(options.dtype)).removeprefix("torch.") == signature.get("dtype")
         and all(key in stored and stored[key] == value for key, value in given.items())
     ):

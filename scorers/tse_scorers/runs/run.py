@@ -9,10 +9,10 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from .. import __version__
 from ..engine.processes import decided_by_main, is_main, rank_and_size
 from ..engine.progress import Progress
 from ..io.files import check_folder
@@ -242,7 +242,7 @@ class Run:
         """Return the averages of scores, committed with them; a shard has none."""
         if self.shard is not None:
             return []
-        is_of_this_version = record.environment.get("refined-tse") == version("refined-tse")
+        is_of_this_version = record.environment.get("refined-tse") == __version__
         if ROWS in record.tables and is_of_this_version:
             with suppress(DamagedFileError):
                 return record.rows()
