@@ -1,10 +1,16 @@
 # /// script
 # requires-python = ">=3.10"
-# dependencies = ["refined-tse"]
+# dependencies = [
+#     "refined-tse>=0.2,<0.3",
+#     "torch>=2.6,<3",
+#     "transformers>=4.56,<6",
+#     "datasets>=3.6,<6",
+#     "evaluate>=0.4.3,<0.5",
+# ]
 # ///
 """Score a data set with a model on a rented GPU, put the scored rows on the Hub, and print the metric.
 
-uv run examples/hf_job.py --model gpt2 --dataset org/agreement_templates --config marvin_linzen --push org/my-scores
+uv run examples/hf_job.py --model gpt2 --data org/agreement_templates --config marvin_linzen --push org/my-scores
 hf jobs uv run --flavor a10g-small --secrets HF_TOKEN examples/hf_job.py --model gpt2 …
 """
 
@@ -24,7 +30,7 @@ def main(arguments=None):
     )
     parser.add_argument("--model", required=True, help="model on the Hub, a folder, or a bundled model")
     parser.add_argument(
-        "--dataset", default="org/agreement_templates", help="data set with prefix, suffix, number"
+        "--data", default="org/agreement_templates", help="data set with prefix, suffix, number"
     )
     parser.add_argument("--config", default="marvin_linzen", help="its configuration")
     parser.add_argument("--split", default="test", help="its split; test[:1000] for a trial")
@@ -36,7 +42,7 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
 
     metric = evaluate.load(options.metric)  # what is wrong with a name shows before the model is loaded
-    pairs = load_dataset(options.dataset, options.config, split=options.split)
+    pairs = load_dataset(options.data, options.config, split=options.split)
     lemmas = load_dataset(options.lemmas, options.lemma_config, split="train")
     scored = load_scorer(options.model).map(pairs, lemmas=lemmas)  # on the GPU where there is one
     if options.out:

@@ -7,6 +7,7 @@ its output again; look at it before you commit it.
 import copy
 import json
 import os
+import re
 import runpy
 import shutil
 import sys
@@ -16,6 +17,7 @@ import datasets
 import pandas as pd
 import pytest
 from doc_snippets import same_output
+from packaging.requirements import Requirement
 
 import tse_scorers
 
@@ -134,8 +136,22 @@ def test_a_job_scores_a_data_set_and_keeps_the_rows(root, monkeypatch, capsys, t
     scores = json.loads(capsys.readouterr().out.splitlines()[-1])
     scored = datasets.load_from_disk(str(tmp_path / "scored"))
     assert set(scores) == {"tse", "ew", "mw"} and len(scored) == 200 and "ew" in scored.column_names
+
+
+def test_a_job_names_versions_that_the_tests_run_with(root):
+    """`uv run` installs the dependencies that the script's first lines name, without a lock file."""
     head = (root / "examples" / "hf_job.py").read_text(encoding="utf-8").partition('"""')[0]
-    assert head.startswith("# /// script\n") and "refined-tse" in head  # inline dependencies, which uv reads
+    block = re.fullmatch(r"# /// script\n(.*)# ///\n", head, re.DOTALL)[1]
+    named = [Requirement(text) for text in re.findall(r'^#     "(.+)",$', block, re.MULTILINE)]
+    pinned = (root / ".ci" / "constraints.txt").read_text().split()
+    lowest = (root / ".ci" / "minimum-versions.txt").read_text().split()
+    tested = dict(line.split("==") for line in [*lowest, *pinned] if "==" in line)
+    tested["refined-tse"] = tse_scorers.__version__
+    assert [each.name for each in named] == ["refined-tse", "torch", "transformers", "datasets", "evaluate"]
+    for each in named:
+        assert tested[each.name] in each.specifier and any(one.operator == "<" for one in each.specifier)
+    floors = re.findall(r'^  "([a-z_]+)(>=[0-9.]+)",', (root / "pyproject.toml").read_text(), re.MULTILINE)
+    assert all(dict(floors)[each.name] in str(each.specifier) for each in named[1:])
 
 
 def shown(cell) -> list[str]:
