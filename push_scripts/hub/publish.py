@@ -51,7 +51,7 @@ def parser(description: str, several: bool = True) -> argparse.ArgumentParser:
     options.add_argument("--dry-run", action="store_true", help="show what would be done (the default)")
     options.add_argument("--yes", action="store_true", help="upload")
     options.add_argument("--private", action="store_true", help="make new repositories private")
-    options.add_argument("--tag", help="tag the pushed commits, e.g. release-0.1.0")
+    options.add_argument("--tag", help="tag the pushed commits, such as release-0.2.0")
     return options
 
 

@@ -6,14 +6,20 @@ Importing the clients costs seconds, so each process does several checks and pri
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from cards import CARDS
+from cards import name as name_of
 from loopback_hub import LoopbackHub
 
+from tse_scorers import __version__
+
 ROOT = Path(__file__).resolve().parents[2]
+RELEASING = (ROOT / "docs" / "releasing.md").read_text(encoding="utf-8")
 # One worker for all of this file: the Hub and the reader's home are made once.
 pytestmark = pytest.mark.xdist_group("hub_roundtrip")
 MODELS = sorted(
@@ -46,7 +52,7 @@ def pushed(tmp_path_factory):
     """A Hub to which everything was pushed, the metrics also under the name that bare ids mean."""
     scripts, home = ROOT / "push_scripts", tmp_path_factory.mktemp("pusher")
     with LoopbackHub() as hub:
-        options = ("--yes", "--tag", "release-0.1.0")
+        options = ("--yes", "--tag", "release-0.2.0")
         run(hub, home, str(scripts / "push_datasets.py"), "--org", "org", *options, token="hf_writer")
         run(hub, home, str(scripts / "push_metrics.py"), "--org", "org", *options, token="hf_writer")
         for name in ("refined_tse", "minimal_pair_accuracy"):
@@ -59,7 +65,7 @@ def pushed(tmp_path_factory):
 def with_models(pushed, tmp_path_factory):
     """The same Hub with the bundled models on it too."""
     script, home = str(ROOT / "push_scripts/push_models.py"), tmp_path_factory.mktemp("pusher")
-    options = ("--only", *MODELS, "--yes", "--tag", "release-0.1.0")
+    options = ("--only", *MODELS, "--yes", "--tag", "release-0.2.0")
     run(pushed, home, script, "--org", "org", *options, token="hf_writer")
     return pushed
 
@@ -71,14 +77,14 @@ name, commit = "org/agreement_templates", "COMMIT"
 pairs = datasets.load_dataset(name, "marvin_linzen", split="test")
 found["rows"] = pairs.num_rows
 found["by commit"] = datasets.load_dataset(name, "marvin_linzen", split="test", revision=commit)[0]
-found["by tag"] = datasets.load_dataset(name, "marvin_linzen", split="test", revision="release-0.1.0")[0]
+found["by tag"] = datasets.load_dataset(name, "marvin_linzen", split="test", revision="release-0.2.0")[0]
 found["streamed"] = next(iter(datasets.load_dataset(name, "marvin_linzen", split="test", streaming=True)))
 found["default config"] = datasets.load_dataset("org/verb_lemmas", split="train").num_rows
 found["german configs"] = datasets.get_dataset_config_names("org/german_argument_structure")
 toy = [{"correct": [-0.5, -2.3], "incorrect": [-3.0, -1.4]}]
 metric = evaluate.load("org/refined_tse")
 found["ew"] = metric.compute(predictions=toy)["ew"]
-found["by revision"] = evaluate.load("org/refined_tse", revision="release-0.1.0").compute(predictions=toy)["ew"]
+found["by revision"] = evaluate.load("org/refined_tse", revision="release-0.2.0").compute(predictions=toy)["ew"]
 found["bare name"] = evaluate.load("refined_tse").compute(predictions=toy)["ew"]
 pair = {"good": [-1.0, -2.0], "bad": [-2.0, -1.0]}
 found["accuracy"] = evaluate.load("org/minimal_pair_accuracy").compute(**pair)["accuracy"]
@@ -137,7 +143,81 @@ def test_nothing_that_may_not_be_passed_on_reached_the_hub(pushed):
 def test_every_repository_is_tagged_and_has_one_commit(pushed):
     for (_, name), repo in pushed.content.repos.items():
         if name.startswith("org/"):
-            assert repo.tags == {"release-0.1.0": repo.branches["main"]} and len(repo.commits) == 2
+            assert repo.tags == {"release-0.2.0": repo.branches["main"]} and len(repo.commits) == 2
+
+
+DRY_RUN = """
+import runpy, sys
+for script in SCRIPTS:
+    sys.argv = [script, "--org", "org", "--tag", "release-0.2.0"]
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as ended:
+        assert not ended.code, ended.code
+"""
+
+
+def test_a_dry_run_of_a_release_names_everything_and_writes_nothing(tmp_path):
+    """Data sets, metrics, models and the explorer's Space, as docs/releasing.md says; without --yes."""
+    kinds = {"datasets": "datasets", "metrics": "metrics", "models": "scorers/tse_scorers/bundled_models"}
+    scripts = [str(ROOT / "push_scripts" / f"push_{name}.py") for name in (*kinds, "space")]
+    assert [f"push_scripts/{Path(script).name}" in RELEASING for script in scripts] == [True] * 4
+    code = DRY_RUN.replace("SCRIPTS", repr(scripts))
+    with LoopbackHub() as hub:
+        said = run(hub, tmp_path, "-c", code, token="hf_writer", PYTHONPATH=str(ROOT / "push_scripts"))
+        assert hub.writes() == [] and not hub.content.repos
+    committed = [path.parent.name for folder in kinds.values() for path in ROOT.glob(f"{folder}/*/README.md")]
+    missing = [name for name in [*committed, "explorer"] if f"org/{name}" not in said]
+    assert missing == ["blimp_agreement"]  # built, not committed
+
+
+def test_the_page_on_releases_names_this_version():
+    tags = set(re.findall(r"\b(?:v|release-)\d+\.\d+\.\d+", RELEASING))
+    assert (
+        tags == {f"v{__version__}", f"release-{__version__}"}
+        and f"refined_tse-{__version__}-py3-none-any.whl" in RELEASING
+    )
+
+
+CARD_READER = """
+import contextlib, io, json, traceback
+import datasets
+from cards import CARDS, INVENTED, name, runnable
+
+load, found = datasets.load_dataset, {}
+
+def load_here(path, *arguments, **options):
+    rows = INVENTED.get(path.replace("org/", "datasets/"), INVENTED.get(path))
+    return load(path, *arguments, **options) if rows is None else datasets.Dataset.from_pandas(rows)
+
+datasets.load_dataset = load_here
+for card in CARDS:
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(compile(runnable(card, "org/"), str(card), "exec"), {})
+    except Exception:
+        printed.write(traceback.format_exc())
+    found[name(card)] = printed.getvalue()
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def of_cards(with_models, home) -> dict[str, str]:
+    """What the first block of each card printed, with the names that it has on the Hub."""
+    output = run(with_models, home, "-c", CARD_READER, PYTHONPATH=str(ROOT / "tests" / "support"))
+    return json.loads(output.splitlines()[-1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("card", CARDS, ids=name_of)
+def test_the_first_block_of_a_card_gives_its_numbers_from_the_hub(of_cards, card):
+    """From `load_dataset("org/…")` and `evaluate.load("org/…")` to the number."""
+    printed = of_cards[name_of(card)].partition("signature")[0]
+    assert "Traceback" not in printed, printed[-2000:]
+    numbers = [float(number) for number in re.findall(r"-?\d+\.\d+(?:e-?\d+)?", printed)]
+    assert numbers and "nan" not in printed and all(-1 <= number <= 1 for number in numbers)
 
 
 MODEL_READER = """
@@ -149,7 +229,7 @@ print(json.dumps([load_scorer(name).sentence_logprobs(text)[0].item() for name i
 
 
 ENGLISH = [name for name in MODELS if not name.endswith(("german", "french", "russian", "hebrew"))]
-NAMES = [*ENGLISH, *(f"org/{name}@release-0.1.0" for name in ENGLISH)]
+NAMES = [*ENGLISH, *(f"org/{name}@release-0.2.0" for name in ENGLISH)]
 
 
 @pytest.fixture(scope="module")
