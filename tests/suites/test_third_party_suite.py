@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import evaluate
@@ -20,11 +20,14 @@ from typer.testing import CliRunner
 import tse_scorers
 from tse_scorers import SyntaxEvaluationCallback, load_data
 from tse_scorers.cli.app import app
+from tse_scorers.cli.options import as_written
 from tse_scorers.io.records import SINGLE, read_records, write_record
 from tse_scorers.io.results import read_results
+from tse_scorers.models.options import OptionError
 from tse_scorers.publishing import publications
 from tse_scorers.runs.folders.merge import merge
-from tse_scorers.suites.contract import measure
+from tse_scorers.suites.contract import DeclaredSuite, measure
+from tse_scorers.suites.options import SuiteOptions, limit_option, option
 from tse_scorers.suites.registry import GROUP, all_suites, find_suite, make_suite, suite_names
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "word_order" / "word_order"
@@ -107,6 +110,60 @@ def test_it_has_options_of_its_own(site, tmp_path):
         done = CliRunner().invoke(app, [*command, "--suite-option", given, "--out", str(tmp_path)])
         assert isinstance(done.exception, ValueError)
         assert said in str(done.exception)
+
+
+class ThresholdOptions(SuiteOptions):
+    limit: int | None = limit_option()
+    threshold: float | None = option("Above which a word counts as known", "0", "each word is then known")
+    strict: bool | None = option("Whether short words count", "no", "few do")
+
+
+class Known(DeclaredSuite):
+    name, title, Options = "known", "Known words", dataclass(frozen=True)(ThresholdOptions)
+    measures = (measure("known"),)
+    levels = ("source", "length")
+
+    def load(self):
+        self.levels = ("length",)
+        return pd.DataFrame({"word": ["a", "bb", "cc"], "length": ["1", "2", "2"]})
+
+    def ask(self, scorer, items, progress):
+        return items.assign(known=items["word"].str.len() > (self.options.threshold or 0))
+
+
+def test_options_of_other_packages_become_what_they_are_annotated_with(monkeypatch, tmp_path):
+    """A number stayed a text, which failed after the model had run; a wrong one was named as an option there is not."""
+    monkeypatch.setattr("tse_scorers.suites.registry._installed", lambda: {"known": Known})
+    monkeypatch.setattr("tse_scorers.suites.registry._loaded", lambda declared: declared)
+    command = [
+        "run",
+        "--suite",
+        "known",
+        "--model",
+        "tiny-causal",
+        "--device",
+        "cpu",
+        "--no-report",
+        "--out",
+        tmp_path,
+    ]
+    tse(*command, "--suite-option", "threshold=1.5")
+    rows = {row["group"]: row["score"] for row in read_results(tmp_path)["results"]}
+    assert rows == {"all": pytest.approx(2 / 3), "length:1": 0, "length:2": 1}, "load left out a level"
+    (row,) = read_results(tmp_path)["signature"]["models"]
+    assert row["recipe"]["suite_options"] == {"threshold": 1.5}
+    for given, said in (
+        ("threshold=high", "'high'.*finite number"),
+        ("threshold=nan", "finite"),
+        ("strict=1", "True or False"),
+    ):
+        done = CliRunner().invoke(app, [*map(str, command), "--suite-option", given])
+        assert isinstance(done.exception, TypeError) and re.search(said, str(done.exception))
+    with pytest.raises(OptionError) as found:
+        tse(*command, "--suite-option", "thresold=3")
+    assert found.value.message(as_written).startswith("--suite-option thresold=… has no effect")
+    shown = CliRunner().invoke(app, ["run", "--suite", "known", "--help"], terminal_width=80).output
+    assert "threshold=VALUE" in shown and "Above which a word counts" in shown and "--limit" in shown
 
 
 def test_help_names_it(site):

@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 from typer.core import TyperCommand
 
-from ..models.options import DATA, EVERYDAY, MODEL, OUTPUT, SPEED
-from .option_groups import shown_with
+from ..models.options import DATA, EVERYDAY, MODEL, OUTPUT, SPEED, Described
+from .option_groups import described_elsewhere, shown_with
 from .options import DECLARED
 
 Called = TypeVar("Called", bound=Callable[..., Any])
@@ -52,6 +52,10 @@ class Command(TyperCommand):
             lines = [line for parameter in parameters for line in _lines(parameter, ctx)]
             console.print(Panel(Group(*lines), title=name, title_align="left", border_style="dim"))
         takes_suites = any(parameter.name == "suite_option" for parameter in self.params)
+        if takes_suites and (named := described_elsewhere(suites)):
+            lines = [line for name, each in named.items() for line in _named(f"{name}=VALUE", _text(each))]
+            title = f"With --suite-option, for {' and '.join(suites)}"
+            console.print(Panel(Group(*lines), title=title, title_align="left", border_style="dim"))
         more = " Options of a suite: --suite NAME --help" if takes_suites and not suites else ""
         console.print(Padding(f"--help shows this text.{more}", (0, 1)), highlight=False)
 
@@ -85,7 +89,16 @@ def _lines(parameter: Any, ctx: Any) -> Iterator[RenderableType]:
         kind = next((value for word, value in _VALUES.items() if word in names.lower()), "TEXT")
         names = ", ".join(parameter.opts) + "".join(f" / {name}" for name in parameter.secondary_opts)
         names += "" if parameter.is_flag else f" {kind}"
-        text = f"{described.text} [{described.without}]"
+        text = _text(described)
+    yield from _named(names, text)
+
+
+def _text(described: Described) -> str:
+    return f"{described.text} [{described.without}]"
+
+
+def _named(names: str, text: str) -> Iterator[RenderableType]:
+    """Yield names and what they stand for beside each other."""
     if len(names) > NAMES:
         yield Text(names, style="bold cyan")
         names = ""

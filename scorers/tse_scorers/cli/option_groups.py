@@ -3,14 +3,15 @@
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
 
 from ..models.options import EVERYDAY, Described, ModelOptions, described_options
-from ..suites.registry import built_in_options, options_of_suite
+from ..suites.registry import built_in_options, options_class, options_of_suite
 from . import completions
-from .options import declared, flag
+from .options import OF_OTHER_PACKAGES, declared, flag
 
 Command: TypeAlias = Callable[..., None]
 
@@ -67,6 +68,15 @@ def shown_with(suites: Sequence[str]) -> Callable[[str, Described], bool]:
     return is_shown
 
 
+def described_elsewhere(suites: Sequence[str]) -> dict[str, Described]:
+    """Return the options of these suites that have no name on the command line, because they are of other packages."""
+    found: dict[str, Described] = {}
+    for suite in suites:
+        with suppress(ValueError):  # there is no such suite, which the command itself will say
+            found |= described_options(options_class(suite))
+    return {name: described for name, described in found.items() if name not in SUITE_OPTIONS}
+
+
 def _known_options(suite: str) -> set[str]:
     """Return the options of a suite; `suite_option` stands for those without a name on the command line."""
     try:
@@ -114,6 +124,7 @@ def of_other_packages(given: Sequence[str]) -> dict[str, list[str]]:
                 f"Got --suite-option {text!r}; this option has a name of its own. Write {flag(name)}."
             )
         found.setdefault(name, []).append(value)
+    OF_OTHER_PACKAGES.update(found)
     return found
 
 

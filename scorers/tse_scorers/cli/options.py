@@ -96,10 +96,16 @@ def flag(option: str) -> str:
     return "--" + option.replace("_", "-")
 
 
+OF_OTHER_PACKAGES: set[str] = set()
+"""Names that `--suite-option NAME=VALUE` was given."""
+
+
 def as_written(option: Option) -> str:
     """Return an option of a message, and its value if it has one, as they stand on the command line.
 
     >>> as_written(Option("leading_space")), as_written(Option("suite", "blimp"))
     ('--leading-space', '--suite blimp')
     """
+    if option.name in OF_OTHER_PACKAGES:
+        return f"--suite-option {option.name}={'…' if option.value is None else option.value}"
     return flag(option.name) + ("" if option.value is None else f" {option.value}")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import terminal
+from .option_groups import SUITE_OPTIONS
 from .options import flag
 
 if TYPE_CHECKING:
@@ -139,8 +140,10 @@ def _readers(data: str, suites: Sequence[str]) -> list[str]:
 
 def _value(option: str, values: list[Any], suite: str, annotation: Any) -> Any:
     """Return what an option is for one suite: a list where it takes one, else its only value."""
-    from ..models.options import Option, OptionError, is_list
+    from ..models.options import Option, OptionError, is_list, value_of_text
 
+    if option not in SUITE_OPTIONS:
+        values = [value_of_text(text, annotation) for text in values]
     if is_list(annotation):
         return values
     if len(values) > 1:

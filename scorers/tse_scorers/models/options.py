@@ -4,10 +4,12 @@ How options of models and of suites are checked (`checked_value`) and named in m
 """
 
 import inspect
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -231,6 +233,7 @@ def checked_fields(options: Any) -> None:
 _EXPECTED: Mapping[Any, str] = {
     bool: "True or False",
     int: "a whole number",
+    float: "a finite number",
     str: "a text",
     Path: "a path",
     list[int]: "a list of whole numbers",
@@ -277,9 +280,26 @@ def checked_value(option: str, value: Any, annotation: Any) -> Any:
     return converted
 
 
+def value_of_text(text: str, annotation: Any) -> Any:
+    """Return what a text of the command line is for a parameter; the text itself where it is nothing that fits.
+
+    >>> value_of_text("-4.5", float | None), value_of_text("short", str | None), value_of_text("yes", int)
+    (-4.5, 'short', 'yes')
+    """
+    for kind in _kinds_of(annotation) or []:
+        of_kind = kind if get_origin(kind) is not list else get_args(kind)[0]
+        if of_kind is bool and text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        if of_kind in (int, float):
+            with suppress(ValueError):
+                return of_kind(text)
+    return text
+
+
 def is_list(annotation: Any) -> bool:
-    """Whether a parameter takes a list of texts."""
-    return list[str] in (_kinds_of(annotation) or ())
+    """Whether a parameter takes a list, and not one text instead."""
+    kinds = _kinds_of(annotation) or []
+    return list[str] in kinds or (str not in kinds and any(get_origin(kind) is list for kind in kinds))
 
 
 def _kinds_of(annotation: Any) -> list[Any] | None:
@@ -311,6 +331,8 @@ def _converted(value: Any, kind: Any) -> Any:
         return None if None in found else found
     if isinstance(value, bool) or kind is bool:
         return value if isinstance(value, bool) and kind is bool else None
+    if kind is float:
+        return float(value) if isinstance(value, Real) and math.isfinite(value) else None
     if isinstance(value, Integral):
         return int(value) if kind is int else None
     if isinstance(value, str | os.PathLike) and kind in (str, Path):

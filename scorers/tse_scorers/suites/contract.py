@@ -93,11 +93,13 @@ def measure(
         label: what tables call it; by default its name.
         column: the column of scores that `ask` adds; by default its name. The score of an item is NaN where it has
             none, and 0 to 1 or bool if the measure is a mean.
-        estimate: how items become one number, such as `tse_scorers.statistics.correlation`; it takes the items with a
-            score and their units. By default their mean, with an interval over units. Only means are compared item by
-            item.
+        estimate: how items become one number; called for all items and for each group with those that have a score,
+            with all columns of `ask`, and with their units. For Matthews' correlation, which is Pearson's of two
+            columns of 0 and 1: `lambda items, units: correlation(items["label"], items["accepted"], units)`, with
+            `tse_scorers.statistics.correlation`. By default the mean, with an interval over units. `tse compare`
+            compares only means: beside a correlation, declare an accuracy.
         percent: whether tables show it in percent.
-        chance: the score of guessing; None where there is none.
+        chance: the score of guessing (of a correlation, 0); None where there is none.
         right_or_wrong: whether the score of an item is 0 or 1.
         why_excluded: why items have no score.
     """
@@ -114,8 +116,10 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
 
     Attributes:
         options: the values of this run.
-        key: columns that make an item the same in two runs; by default the first column of `load`.
-        levels: columns whose values are groups of results; limits and samples are even over the first one's.
+        key: columns that make an item the same in two runs; by default the first column of `load`. Name it where the
+            table is the user's.
+        levels: columns whose values are groups of results; limits and samples are even over the first one's. Where a
+            column is optional, `load` sets `self.levels` to those that are there.
         unit: column whose values are the units of intervals; by default a column `cluster` or a repeated `item`, or
             each item by itself.
         lead: what is tested, for somebody who has never heard of it: first sentence of the section.
@@ -174,14 +178,21 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
 
     @abstractmethod
     def load(self) -> pd.DataFrame:
-        """Return the items to ask about, one row each; raises ValueError where `self.options` or the data are wrong."""
+        """Return all items to ask about, one row each; raises ValueError where `self.options` or the data are wrong.
+
+        The option `limit` is applied to what it returns. A table of the user's own is `own_table(self.options.data)`
+        (`tse_scorers.suites.hub_data`): a file, a folder or a data set of the Hub; from Python, a data frame that was
+        written to a file. `require_columns` and `require_text` of `tse_scorers.io.table_files` name the row that is
+        wrong.
+        """
 
     @abstractmethod
     def ask(self, scorer: Any, items: pd.DataFrame, progress: Progress) -> pd.DataFrame:
         """Return the rows of `items` with what the model answered, and a column of scores for each measure.
 
         The functions of `tse_scorers.models.answers` ask a scorer and check what it answers. Log-probabilities are
-        natural logs. Without a model (`tse estimate`), all answers are 0.
+        natural logs. Without a model (`tse estimate`), all answers are 0. `items` may be a share of the data
+        (`--shard`): a score that depends on other items, such as a median, belongs into a measure's `estimate`.
         """
 
     @property
@@ -247,7 +258,7 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
         else:
             name, units = "items", pd.Series(np.arange(len(items)), index=items.index)
         yield Group("all", "", items, Units(units.to_numpy(), name))
-        for level in cls.levels:
+        for level in [level for level in cls.levels if level in items]:
             for value, rows in items.groupby(level, sort=False):
                 yield Group(level, str(value), rows, Units(units[rows.index].to_numpy(), name))
 
@@ -289,9 +300,10 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
         measures = {own.label: own for own in cls.measures if len(cls._rows(runs, own))}
         if not measures:
             return []
+        of_levels = set(pd.concat([cls._rows(runs, own)["level"] for own in measures.values()]))
         controls = [
             Control("Measure", measures),
-            Control("By", {"all": "", **{name: name for name in cls.levels}}),
+            Control("By", {"all": "", **{name: name for name in cls.levels if name in of_levels}}),
         ]
         headlines = {label: (label, "all") for label in measures}
         return [Tab(cls.title, controls, partial(cls._side_by_side, runs), headlines=headlines)]

@@ -8,8 +8,10 @@ are made from them. An option that several suites have has the same declaration 
         limit: int | None = limit_option()
         length: str | None = option("Only these sentences: short or long", "both", "the study has both")
 
-Values are checked against the annotations: `bool`, `int`, `str`, `Path`, `Literal`, and lists of texts or whole
-numbers; others are not checked. In Python, only None means that an option was not given.
+Values are checked against the annotations: `bool`, `int`, `float`, `str`, `Path`, `Literal`, and lists of texts or
+whole numbers; others are not checked. In Python, only None means that an option was not given. On the command line, the
+options of this package's suites have names of their own (`--limit`); any other is `--suite-option length=short`, whose
+text becomes the annotated type. `tse run --suite NAME --help` shows both.
 """
 
 from collections.abc import Collection
@@ -34,8 +36,9 @@ class SuiteOptions:
     """Options of a suite; a suite declares its own as fields of a subclass.
 
     Attributes:
-        own_columns: columns by which a table of the user's own is known as data of this suite; alternatives, of which
-            one must be there.
+        own_columns: columns by which a table of the user's own is known as data of this suite, so that
+            `tse run --data FILE` needs no `--suite`; alternatives, of which one must be there:
+            `own_columns: ClassVar = (frozenset({"sentence", "label"}),)`.
 
     Raises:
         TypeError: an option has a value of another type.
