@@ -109,6 +109,26 @@ def test_a_missing_mask_is_found():
     assert findings["probabilities at a gap"].verdict == "not applicable"
 
 
+def test_another_token_in_the_place_of_the_mask_is_found(monkeypatch):
+    scorer = MaskedScorer(*parts("masked", "bert"))
+    mask, right = scorer.tokenizer.mask_token_id, scorer.slot_ids
+    for other in (mask - 1, mask + 1):
+
+        def wrong(slots, other=other):
+            ids, columns = right(slots)
+            return [[other if token == mask else token for token in row] for row in ids], columns
+
+        monkeypatch.setattr(scorer, "slot_ids", wrong)
+        assert cheap(scorer)["mask token"].verdict == "failed"
+
+
+@pytest.mark.parametrize("longer", [[5, 7, 9], [5, 6]])
+def test_a_word_whose_token_depends_on_the_word_before_is_found(monkeypatch, longer):
+    scorer = CausalScorer(*parts())
+    monkeypatch.setattr(scorer, "opened", lambda _: ([5, 6], longer))
+    assert cheap(scorer)["leading space"].verdict == "warning"
+
+
 def test_a_mask_that_keeps_its_space_apart_is_found(monkeypatch):
     scorer = MaskedScorer(*parts("masked", "roberta"))
     space = scorer.tokenizer.convert_tokens_to_ids("Ġ")

@@ -212,6 +212,11 @@ def test_each_layout_is_read(name, tmp_path):
     # The folder may also be one inside the repository, where this does not hide the configuration.
     if "{config}" not in found.layout.files:
         assert len(load_pairs(found, config, target.parent).table) == 1
+    elif "{config}/" in found.layout.files and len(found.configs) > 1:
+        above = tmp_path / path[: path.index(f"{config}/")]
+        assert len(load_pairs(found, config, above).table) == 1
+        with pytest.raises(ValueError, match="There are no files"):
+            load_pairs(found, config, above / config)
 
 
 @pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
