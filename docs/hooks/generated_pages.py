@@ -21,6 +21,9 @@ from tse_scorers.models.options import Described, ModelOptions, described_option
 from tse_scorers.suites.registry import built_in_options
 
 ROOT = Path(__file__).resolve().parents[2]
+_EXAMPLE = re.compile(
+    r'^```bash\n(?P<code>.*?)^```$(?P<output>\n+```text title="Output"\n.*?^```$)?', re.MULTILINE | re.DOTALL
+)
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -109,7 +112,36 @@ def command_page(name: str) -> str:
             parts += [f"## tse {name} {inner}", str(each.help), *_described(f"{name} {inner}", each)]
     else:
         parts += _described(name, command)
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, *_example(name)]) + "\n"
+
+
+def _example(name: str) -> Iterator[str]:
+    """Yield a command of the documentation, with its output where one is shown, and where it is from.
+
+    Outputs in the documentation are tested, so they are shown here, too: rather a table, rather of a single command.
+    """
+    found = [
+        (
+            not match["output"],
+            "──" not in match[0],
+            match["code"].count("\n"),
+            str(page.relative_to(ROOT)),
+            match[0],
+        )
+        for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+        for match in _EXAMPLE.finditer(_read(page))
+        if re.search(rf"^tse {name}\b", match["code"], re.MULTILINE)
+    ]
+    if found:
+        without_output, *_, path, block = min(
+            found, key=lambda example: example[:3]
+        )  # the first of equal ones
+        if without_output:  # only its own line of a list of commands
+            lines = re.findall(rf"^tse {name}\b.*$", block, re.MULTILINE)
+            block = "\n".join(["```bash", *lines, "```"])
+        title = _read(ROOT / path).partition("\n")[0].removeprefix("# ")
+        page = "index.md" if path == "README.md" else path.removeprefix("docs/")
+        yield f"## Example\n\n{block}\n\nFrom [{title}](../../{page})."
 
 
 def _page_of(name: str) -> str:

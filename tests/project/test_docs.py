@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from doc_snippets import ROOT, blocks, commands, same_output, with_outputs
+from generated_pages import command_page
 from typer.main import get_command
 
 from tse_scorers.cli.app import app
@@ -255,6 +256,13 @@ def test_every_page_is_in_the_navigation_and_opens_with_a_title(page):
         f"- {page.relative_to(DOCS)}\n" in text
     )
     assert page.read_text(encoding="utf-8").startswith("# ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_page_of_a_command_has_an_example(name):
+    """The pages listed options only; nobody saw what a command prints."""
+    example = command_page(name).partition("## Example")[2]
+    assert re.search(rf"^tse {name}\b", example, re.MULTILINE)
 
 
 def test_the_site_builds_and_asks_for_nothing_from_outside(tmp_path):
