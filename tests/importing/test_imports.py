@@ -5,6 +5,8 @@ The logs in `tests/golden/imports` were made by the tools themselves; `make_logs
 
 import json
 import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +15,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import tse_scorers
 from tse_scorers import run
 from tse_scorers.cli.app import app
 from tse_scorers.importing import inspect_logs
@@ -96,6 +99,66 @@ def test_logs_of_the_harness_equal_our_own_runs(imported, tmp_path, data, own, n
     if data == "lm_syneval":
         groups = rows.loc[rows["level"] == "paradigm", "group"]
         assert len(groups) == 15 and "lm_syneval__agreement__simple_agrmt" in set(groups)
+
+
+@pytest.mark.slow
+def test_all_of_the_harness_marvin_and_linzen_is_our_own_run(upstream, tmp_path):
+    """`lm_syneval` of lm-eval 0.4.13 as it is: 72 tasks in 22 constructions, 2,200 pairs, on tiny-causal.
+
+    Its data set is on the Hub; the sentences are those of CLAMS, which has the same English constructions, shared
+    between the tasks of each.
+    """
+    lm_eval = pytest.importorskip("lm_eval", reason="needs lm-evaluation-harness")
+    of_harness = Path(lm_eval.__file__).parent / "tasks" / "lm_syneval"
+    tasks = tmp_path / "tasks"
+    shutil.copytree(of_harness, tasks)
+    of_construction: dict[str, list[Path]] = {}
+    for path in sorted(tasks.glob("lm_syneval__*.yaml")):
+        of_construction.setdefault(path.name.split("__")[2], []).append(path)
+    n_pairs = 0
+    for construction, paths in of_construction.items():
+        lines = (upstream / "clams" / "en_evalset" / f"{construction}.txt").read_text("utf-8").splitlines()
+        texts = [line.split("\t")[1].strip() for line in lines if line.strip()]
+        pairs = [
+            {"sentence_good": good, "sentence_bad": bad}
+            for good, bad in zip(texts[::2], texts[1::2], strict=True)
+        ]
+        pairs = list({tuple(pair.values()): pair for pair in pairs}.values())
+        n_pairs += len(pairs)
+        for number, path in enumerate(paths):
+            data = path.with_suffix(".jsonl")
+            data.write_text(
+                "".join(json.dumps(pair) + "\n" for pair in pairs[number :: len(paths)]), encoding="utf-8"
+            )
+            own = f"dataset_path: json\ndataset_kwargs:\n  data_files:\n    test: {data}\n"
+            kept = [line for line in path.read_text().splitlines() if not line.startswith("dataset_name")]
+            path.write_text("\n".join(kept) + "\n" + own)
+    assert len(of_construction) == 22 and sum(map(len, of_construction.values())) == 72
+    bundled = Path(tse_scorers.__file__).parent / "bundled_models" / "tiny-causal"
+    shutil.copytree(bundled, tmp_path / "tiny-causal")
+    script = "import sys; from lm_eval.__main__ import cli_evaluate; sys.exit(cli_evaluate())"
+    options = "run --model hf --model_args pretrained=tiny-causal,dtype=float32 --device cpu --batch_size 64 --tasks "
+    options += "lm_syneval --include_path tasks --output_path logs --log_samples"
+    subprocess.run([sys.executable, "-c", script, *options.split()], check=True, cwd=tmp_path)
+
+    said = tse("import", "lm-eval", tmp_path / "logs", "--out", tmp_path / "theirs")
+    assert f"{n_pairs:,} of {n_pairs:,} items of the log" in said
+    run(
+        "tiny-causal",
+        suite="blimp",
+        data=tmp_path / "theirs" / "data" / "lm_syneval.jsonl",
+        out=tmp_path / "ours",
+        report=False,
+    )
+    rows = compared(tmp_path, tmp_path / "theirs", tmp_path / "ours")
+    overall = rows[rows["group"] == "all"].iloc[0]
+    assert overall["n_items"] == n_pairs and (rows["difference"] == 0).all()
+    assert (rows["level"] == "paradigm").sum() == 72
+    theirs, ours = scores(tmp_path / "theirs", "lm_syneval"), scores(tmp_path / "ours", "lm_syneval")
+    for side in ("good", "bad"):
+        assert theirs[f"logprob_{side}"].to_numpy() == pytest.approx(
+            ours[f"logprob_{side}"].to_numpy(), abs=1e-4
+        )
 
 
 def test_the_record_says_by_which_tool_and_convention_it_was_scored(imported):
