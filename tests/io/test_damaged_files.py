@@ -230,6 +230,16 @@ def test_links_of_a_stranger_are_not_followed(path, tmp_path, name):
             write_record(path.parents[2], SIGNATURE, {"scores": TABLE})
 
 
+def test_texts_of_a_strangers_record_are_texts(tmp_path):
+    """`tse explore` took numbers apart as words, and ended in a TypeError."""
+    table = TABLE.append_column("sentence_good", pa.array([-1.0] * 40))
+    path = write_record(tmp_path, SIGNATURE, {"scores": table}).tables["scores"].path
+    with pytest.raises(
+        DamagedFileError, match=r"'sentence_good' has values of the type double; expected texts"
+    ):
+        read(path)
+
+
 @pytest.mark.parametrize("name", ["runs", "journal"])
 def test_a_record_is_not_written_through_a_link_to_another_folder(path, tmp_path_factory, name):
     out, folder = path.parents[2], path.parent

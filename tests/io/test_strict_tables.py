@@ -172,6 +172,13 @@ def test_half_a_character_is_refused_with_its_row(tmp_path, name, content):
         read_table(tmp_path / name, texts=["sentence"])
 
 
+def test_bytes_in_a_parquet_file_are_refused_by_their_column(tmp_path):
+    """They ended in an error of the decoder, without a column."""
+    pd.DataFrame({"sentence": ["a"], "pair_id": [b"\xff"]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"holds bytes in column 'pair_id'; expected texts or numbers"):
+        read_table(tmp_path / "t.parquet")
+
+
 def test_half_a_character_in_a_list_of_words_is_refused():
     """A CSV file holds such lists as JSON."""
     frame = pd.DataFrame({"words": ['["A", "cat"]', r'["A", "\ud800"]']})

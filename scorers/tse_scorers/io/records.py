@@ -98,6 +98,12 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
 }
 """Suite -> pattern of names of columns -> their least and greatest value; the user's own columns have other names."""
 
+_TEXTS: dict[str, tuple[str, ...]] = {
+    "blimp": ("sentence_good", "sentence_bad"),
+    "in_context": ("sentence_good", "sentence_bad"),
+}
+"""Suite -> columns that hold texts, which readers take apart into words."""
+
 _TYPES = {NAME: pa.string(), TEXT: pa.string(), FLAG: pa.bool_(), NUMBER: pa.float64(), COUNT: pa.int64()}
 """Kind of a column of results -> how it is stored."""
 
@@ -173,7 +179,7 @@ class StoredTable:
             check_columns(table, self.n_rows, self.digests)
         except (ValueError, TypeError, pa.ArrowException) as error:
             raise self.damaged(error) from error
-        if (problem := _out_of_range(table, self.suite)) is not None:
+        if (problem := _out_of_range(table, self.suite) or _not_texts(table, self.suite)) is not None:
             raise self.damaged(problem)
         return table.replace_schema_metadata()
 
@@ -620,6 +626,17 @@ def _out_of_range(table: pa.Table, suite: str) -> str | None:
                 expected = expected or (f"{ends[0]} or more" if math.isfinite(low) else f"at most {ends[1]}")
                 value = table[column][int(wrong[0])].as_py()
                 return f"row {wrong[0] + 1} has {value!r:.40} in the column {column!r}; expected {expected}"
+    return None
+
+
+def _not_texts(table: pa.Table, suite: str) -> str | None:
+    """Return the first column of texts that holds something else; None where there is none."""
+    for column in set(_TEXTS.get(suite, ())) & set(table.column_names):
+        kind = table[column].type
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+            return f"the column {column!r} has values of the type {kind}; expected texts"
     return None
 
 

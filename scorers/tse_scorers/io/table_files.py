@@ -52,6 +52,12 @@ def _read_json(path: Path, lists: Collection[str], lines: bool = False) -> pd.Da
 def _read_parquet(path: Path, _: Collection[str]) -> pd.DataFrame:
     with pq.ParquetFile(path) as file:
         require_parquet_size(path, file)
+        for field in file.schema_arrow:
+            if any(check(field.type) for check in (pa.types.is_binary, pa.types.is_large_binary)):
+                raise ValueError(
+                    f"{path} holds bytes in column {field.name!r}; expected texts or numbers. Convert the column to "
+                    "text, or remove it."
+                )
     return pd.read_parquet(path)
 
 
