@@ -250,8 +250,14 @@ def test_a_forest_of_many_systems_has_one_panel_per_measure():
         "p_adjusted": 0.01,
         "reliable": True,
     }
-    rows = pd.DataFrame([row | {"measure": m, "system": f"s{i}"} for m in ("TSE", "EW") for i in range(20)])
-    figure = forest(rows, "reference")
+    rows = pd.DataFrame(
+        [
+            row | {"suite": "agreement", "measure": m, "system": f"s{i}"}
+            for m in ("TSE", "EW")
+            for i in range(20)
+        ]
+    )
+    figure = forest(rows, "reference", {})
     assert len(figure.axes) == 2
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [f"s{i}" for i in range(20)]
 

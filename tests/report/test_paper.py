@@ -109,7 +109,7 @@ def test_differences_of_a_comparison_are_panels_and_a_table_of_a_paper(tmp_path)
     table = (tmp_path / "paper" / "comparison_1.tex").read_text()
     assert (tmp_path / "paper" / "figures.tex").read_text().count("Own data (x): org/a.}") == 2
     assert "Own data (x): org/a." in table
-    assert r"\label{tab:comparison_1}" in table and "+10.0" in table and "0.200" in table
+    assert r"\label{tab:comparison_1}" in table and "+0.100" in table and "0.200" in table
 
 
 def test_a_figure_that_does_not_fit_is_named(tmp_path):

@@ -16,6 +16,7 @@ from tse_scorers.cli import tables, terminal
 from tse_scorers.report.differences import overview
 from tse_scorers.report.latex import to_latex
 from tse_scorers.report.leaderboard import leaderboard
+from tse_scorers.report.measure import Measure
 from tse_scorers.report.tables import (
     Table,
     decimals,
@@ -63,11 +64,12 @@ def test_a_p_value_is_never_printed_as_zero(value):
 
 @given(ALMOST_ONE, st.floats(1e-300, 1e-4))
 def test_a_comparison_prints_neither(almost, p):
-    row = {"system": "a", "score": almost, "reference_score": almost, "difference": almost, "ci_low": almost}
+    row = {"suite": "s", "measure": "m", "system": "a"}
+    row |= dict.fromkeys(["score", "reference_score", "difference", "ci_low"], almost)
     row |= {"ci_high": almost, "p_adjusted": p, "minimum_detectable": almost, "unit": "nouns", "n_units": 12}
     frame = pd.DataFrame([row | {"n_lemmas": None, "reliable": True}])
     for in_percent in (False, True):
-        texts = overview(frame, in_percent=in_percent).iloc[0]
+        texts = overview(frame, {"s": [Measure("m", {}, percent=in_percent)]}).iloc[0]
         numbers = [text for cell in texts for text in re.findall(r"(?<![\d.<>])[+−]?\d[\d.]*", cell)]
         assert not [text for text in numbers if ONE.fullmatch(text)]
         assert texts["p"] == "<0.001"

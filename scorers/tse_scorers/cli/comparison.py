@@ -93,7 +93,7 @@ def compare(
         from ..runs.comparing.compare import common_lemmas as scores_over_common_lemmas
         from ..runs.comparing.compare import compare as compare_runs
         from ..runs.report import write_report
-        from ..suites.registry import names
+        from ..suites.registry import all_measures, names
 
         compared = compare_runs(folders, reference, allow_different, common_lemmas, by or ())
         common = scores_over_common_lemmas(folders) if common_lemmas else None
@@ -116,8 +116,12 @@ def compare(
         write_text(json_file, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
         write_table(rows, csv_file)
-    sections = [section(rows, compared.items, compared.not_compared, names())] if len(rows) else []
-    sections += [conditions_section(compared.conditions, names())] if len(compared.conditions) else []
+    sections = (
+        [section(rows, compared.items, compared.not_compared, names(), all_measures())] if len(rows) else []
+    )
+    sections += (
+        [conditions_section(compared.conditions, names(), all_measures())] if len(compared.conditions) else []
+    )
     sections += [] if common is None else [common_section(common)]
     runs = read_runs(folders)
     notice = unpublished_notice(runs.signatures, heading=names().heading)
@@ -142,17 +146,20 @@ def _show_common_lemmas(rows: "pd.DataFrame") -> None:
 def _show_conditions(rows: "pd.DataFrame") -> None:
     """Print scores of conditions and contrasts between them, with a sentence for each family."""
     from ..report.conditions import findings, overview
-    from ..suites.registry import names
+    from ..report.measure import measure_named
+    from ..suites.registry import all_measures, names
 
-    heading = names().heading
+    heading, measures = names().heading, all_measures()
     if rows.empty:
         return
     for (suite, config, measure), own in rows.groupby(
         ["suite", "config", "measure"], sort=False, dropna=False
     ):
-        terminal.say(f"{heading(suite, config)}, {measure} by {own['by'].iloc[0]}:")
+        terminal.say(
+            f"{heading(suite, config)}, {measure_named(measures, suite, measure).heading} by {own['by'].iloc[0]}:"
+        )
         for _, of_kind in own.groupby("kind", sort=False):
-            tables.table(overview(of_kind), "system")
+            tables.table(overview(of_kind, measures), "system")
         for sentence in findings(own):
             terminal.say(sentence)
         terminal.say("")
@@ -162,17 +169,20 @@ def _show_differences(rows: "pd.DataFrame") -> None:
     """Print the overall differences, and how many groups differ: measures of one system, or systems by measure."""
     from ..report.comparison import findings
     from ..report.differences import overview
+    from ..report.measure import measure_named
     from ..report.tables import count
-    from ..suites.registry import names
+    from ..suites.registry import all_measures, names
 
-    heading = names().heading
+    heading, measures = names().heading, all_measures()
     for (suite, config, reference), own in rows.groupby(
         ["suite", "config", "reference"], sort=False, dropna=False
     ):
         terminal.say(f"{heading(suite, config)}, on the items shared with {reference}:")
         overall = own[own["group"] == "all"]
-        shown = overview(overall).drop(columns=["detectable", "units"])
-        shown.insert(0, "measure", overall["measure"].to_list())
+        shown = overview(overall, measures).drop(columns=["detectable", "units"])
+        shown.insert(
+            0, "measure", [measure_named(measures, suite, label).heading for label in overall["measure"]]
+        )
         shown["n"] = [count(n) for n in overall["n_items"]]
         by = "system" if shown["system"].nunique() == 1 else "measure"
         tables.table(shown, by)

@@ -1,5 +1,6 @@
 """Tables on the terminal: names are shortened or folded where it is narrow, numbers are always whole."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ def _filled(frame: "pd.DataFrame", headings: "pd.Series[Any] | None") -> Table:
         is_whole, title = _is_whole(values), escape(printable(str(name)))
         is_wide = is_whole and len(title) > values.astype(str).str.len().max()
         shown.add_column(
-            title.replace(" ", "\n") if is_wide else title,
+            re.sub(" (?!%)", "\n", title) if is_wide else title,
             justify="right" if is_whole else "left",
             overflow="fold",
             no_wrap=is_whole,

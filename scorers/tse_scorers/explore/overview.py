@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..report.inputs import Runs
 from ..report.leaderboard import BADGES
-from ..report.measure import measured
+from ..report.measure import Measures, measure_named, measured
 from ..report.numbers import FEW_ITEMS
 from ..report.revisions import positions
 from ..report.series import LEAST
@@ -24,14 +24,15 @@ Data = dict[str, Any]
 
 
 def leaderboard(runs: Runs, tabs: Mapping[str, Sequence[Tab]], on_part: Mapping[str, set[str]]) -> Data:
-    """Return a table with a row for each system and a column for each headline measure, all in percent.
+    """Return a table with a row for each system and a column for each headline measure, in its own scale.
 
     Args:
         runs: the results.
         tabs: of each suite; they say where the items of a score are.
         on_part: of each suite, the systems that were scored on a part of its data.
     """
-    measures, heading = {suite.name: suite.measures for suite in suites_of(runs)}, names().heading
+    measures: Measures = {suite.name: suite.measures for suite in suites_of(runs)}
+    heading = names().heading
     whole = runs.rows[runs.rows["group"] == "all"].to_dict("records")
     found = {
         (str(row["suite"]), row["config"], measure.label, row["system"]): row
@@ -53,17 +54,18 @@ def leaderboard(runs: Runs, tabs: Mapping[str, Sequence[Tab]], on_part: Mapping[
     return {
         "kind": "table",
         "across": "measure",
-        "caption": "Headline scores in percent, with 95 % intervals.",
+        "caption": "Headline scores, with 95 % intervals.",
         "corner": "Model",
         "unit": "items",
-        "percent": True,
+        "percent": False,
         "ties": "",
         "few": FEW_ITEMS,
         "badges": BADGES,
         "systems": [
             {
                 "name": f"{headings[column]}: {column[2]}",
-                "label": column[2],
+                "label": (own := measure_named(measures, column[0], column[2])).heading,
+                "percent": own.percent,
                 "heading": headings[column],
                 "link": _link(tabs.get(column[0], ()), *column[1:]),
                 "partial": is_partial,

@@ -13,18 +13,23 @@ from .comparable import run_otherwise
 from .differences import ALPHA, how_many_differ, overview, units
 from .labels import line_name, row_inches, row_labels
 from .line_styles import INK, MUTED
+from .measure import Measures, measure_named
 from .names import Names
 from .plots import Picture, figure_size
 from .section import Part, Section
 from .systems import shortened
-from .tables import Table, percent, points
+from .tables import Table
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def forest(rows: pd.DataFrame, reference: str) -> "Figure":
-    """Draw differences with their intervals, one panel per system and measure; the height follows the rows."""
+def forest(rows: pd.DataFrame, reference: str, measures: Measures) -> "Figure":
+    """Draw differences with their intervals, one panel per system and measure; the height follows the rows.
+
+    Panels of measures that are printed alike have one range.
+    """
     from matplotlib.figure import Figure
 
     by_system = rows["system"].nunique() > MANY
@@ -36,24 +41,29 @@ def forest(rows: pd.DataFrame, reference: str) -> "Figure":
     row = max(row_inches(panel, 0.24) for panel in labels)
     heights = [len(panel) + 2.4 for _, panel in panels]
     figure = Figure(figsize=figure_size(7.6, row * sum(heights) + 0.5))
-    grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)  # each its own scale
+    grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
+    alike: dict[bool, Axes] = {}
     for axes, (names, panel), named in zip(grid.flat, panels, labels, strict=True):
+        measure = measure_named(measures, panel["suite"].iloc[0], names[0])
+        scale = 100 if measure.percent else 1
+        axes.sharex(alike.setdefault(measure.percent, axes))
         place = np.arange(len(panel))
         # A test over too few units does not count.
         is_clear = panel["p_adjusted"].astype(float).lt(ALPHA).to_numpy() & panel["reliable"].to_numpy(
             dtype=bool
         )
         axes.axvline(0, color=MUTED, linewidth=1.0)
-        axes.hlines(place, 100 * panel["ci_low"], 100 * panel["ci_high"], color=INK, linewidth=1.3)
+        axes.hlines(place, scale * panel["ci_low"], scale * panel["ci_high"], color=INK, linewidth=1.3)
         for chosen, fill in ((is_clear, INK), (~is_clear, "none")):
             axes.scatter(
-                100 * panel["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
+                scale * panel["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
             )
         axes.set_yticks(place, named, fontsize=8.5)
         axes.set_ylim(len(panel) - 0.4, -0.6)
-        axes.set_title(": ".join(shortened(str(name)) for name in names), fontsize=9)
+        axes.set_title(": ".join(shortened(str(name)) for name in (measure.heading, *names[1:])), fontsize=9)
         axes.grid(axis="y", visible=False)
-    grid[-1][0].set_xlabel(f"difference from {line_name(reference)} (percentage points)")
+    unit = " (percentage points)" if list(alike) == [True] else ""
+    grid[-1][0].set_xlabel(f"difference from {line_name(reference)}{unit}")
     return figure
 
 
@@ -70,8 +80,8 @@ def with_group_names(rows: pd.DataFrame, names: Names) -> pd.DataFrame:
 
 
 TERMS = {
-    "Difference": "The system's score (in %) minus the reference's, in percentage points, over the items that both "
-    "scored, with its 95 % interval.",
+    "Difference": "The system's score minus the reference's, over the items that both scored, with its 95 % "
+    "interval; in percentage points where the score is in %.",
     "p": "How often chance alone gives a difference this large, if the two systems do not differ. Adjusted by Holm's "
     "method over what stands under one heading: one measure's differences of all systems from the reference, overall "
     "or for the groups of one level.",
@@ -81,11 +91,14 @@ MOST_ROWS = 60
 """The forest plot shows the groups that differ most, up to this many rows."""
 _LEVELS = {"criterion": "criteria", "phenomenon": "phenomena", "table_row": "groups"}
 """Plurals of the levels of groups that are not the name and an s."""
-_UNITS = "Scores in %, differences in percentage points."
 
 
 def section(
-    rows: pd.DataFrame, items: pd.DataFrame, not_compared: Sequence[str] = (), names: Names | None = None
+    rows: pd.DataFrame,
+    items: pd.DataFrame,
+    not_compared: Sequence[str] = (),
+    names: Names | None = None,
+    measures: Measures | None = None,
 ) -> Section:
     """Build the section of a comparison.
 
@@ -94,6 +107,7 @@ def section(
         items: the items that differ most, as `runs.compare` returns them.
         not_compared: one sentence for each system that is missing from the rows.
         names: what suites call their data and groups.
+        measures: headline measures, which say how their scores are printed.
     """
     keys, names = ["suite", "config", "reference"], names or Names()
     parts = []
@@ -106,7 +120,11 @@ def section(
             Part(
                 f"{names.heading(suite, config)}, against {reference}",
                 " ".join(findings(of_reference)),
-                list(_blocks(with_group_names(of_reference, names), most, str(reference), number)),
+                list(
+                    _blocks(
+                        with_group_names(of_reference, names), most, str(reference), number, measures or {}
+                    )
+                ),
             )
         )
     lead = " ".join(
@@ -175,39 +193,65 @@ def _heading(family: pd.DataFrame) -> str:
 
 
 def _blocks(
-    rows: pd.DataFrame, items: pd.DataFrame, reference: str, number: int
+    rows: pd.DataFrame, items: pd.DataFrame, reference: str, number: int, measures: Measures
 ) -> Iterator[Table | Picture]:
     overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
-    named = groups.assign(measure=groups["measure"] + ", " + groups["named"])
-    yield _table(overall, f"Overall differences from {reference}.", file=f"comparison_{number}")
-    yield _forest_picture(rows, reference, number)
+    yield _table(overall, measures, f"Overall differences from {reference}.", file=f"comparison_{number}")
+    yield _forest_picture(rows, reference, number, measures)
     if len(groups):
-        yield _table(named, f"Differences from {reference} by group.", folded=True)
+        yield _table(groups, measures, f"Differences from {reference} by group.", folded=True)
     if len(items):
-        yield _items_table(items, reference)
+        yield _items_table(items, reference, measures)
 
 
-def _table(rows: pd.DataFrame, title: str, folded: bool = False, file: str | None = None) -> Table:
-    text = overview(rows, in_percent=True)
-    text.index = pd.Index(rows["measure"], name="Measure")
-    values = rows.set_index("measure")[["difference", "se", "ci_low", "ci_high", "p_adjusted"]].rename_axis(
-        "Measure"
+def _headings(rows: pd.DataFrame, measures: Measures) -> list[str]:
+    """Name the measures of rows, with their units."""
+    named = zip(rows["suite"], rows["measure"], strict=True)
+    return [measure_named(measures, suite, label).heading for suite, label in named]
+
+
+def _in_points(headings: Sequence[str]) -> str:
+    return (
+        " Differences of scores in % are in percentage points." if any("%" in own for own in headings) else ""
     )
-    return Table(f"{title} {_UNITS}", values, text, folded=folded, file=file, short=title)
 
 
-def _items_table(items: pd.DataFrame, reference: str) -> Table:
+def _table(
+    rows: pd.DataFrame, measures: Measures, title: str, folded: bool = False, file: str | None = None
+) -> Table:
+    headings = _headings(rows, measures)
+    of_groups = zip(headings, rows["group"], rows["named"], strict=True)
+    names = [heading if group == "all" else f"{heading}, {named}" for heading, group, named in of_groups]
+    text, index = overview(rows, measures), pd.Index(names, name="Measure")
+    text.index = index
+    values = rows[["difference", "se", "ci_low", "ci_high", "p_adjusted"]].set_index(index)
+    return Table(f"{title}{_in_points(headings)}", values, text, folded=folded, file=file, short=title)
+
+
+def _items_table(items: pd.DataFrame, reference: str, measures: Measures) -> Table:
     values = items.set_index("item")[["score", "reference_score", "difference"]].rename_axis("Item")
-    forms = {"score": percent, "reference_score": percent, "difference": points}
-    text = values.assign(**{name: values[name].map(form) for name, form in forms.items()})
-    text = text.rename(columns={"reference_score": "reference"})
-    text.insert(0, "system", items["system"].to_list())
-    text.insert(0, "measure", items["measure"].to_list())
+    headings, of_items = _headings(items, measures), zip(items["suite"], items["measure"], strict=True)
+    own = [measure_named(measures, suite, label) for suite, label in of_items]
+    text = pd.DataFrame(
+        {
+            "measure": headings,
+            "system": items["system"].to_list(),
+            **{
+                heading: [form(value) for form, value in zip(forms, values[column], strict=True)]
+                for heading, column, forms in (
+                    ("score", "score", [measure.form for measure in own]),
+                    ("reference", "reference_score", [measure.form for measure in own]),
+                    ("difference", "difference", [measure.difference_form for measure in own]),
+                )
+            },
+        },
+        index=values.index,
+    )
     title = f"Items that differ most from {reference}."
-    return Table(f"{title} {_UNITS}", values, text, folded=True, short=title)
+    return Table(f"{title}{_in_points(headings)}", values, text, folded=True, short=title)
 
 
-def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
+def _forest_picture(rows: pd.DataFrame, reference: str, number: int, measures: Measures) -> Picture:
     shown = _most_different(rows)
     title = f"Difference from {reference} with its 95 % interval"
     clear = int(((shown["ci_low"] > 0) | (shown["ci_high"] < 0)).sum())
@@ -223,10 +267,10 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Picture:
         f"p below {ALPHA} (adjusted) and {MIN_RELIABLE_UNITS} effective units or more.{left_out}",
         alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",
-        draw=partial(forest, shown, reference),
+        draw=partial(forest, shown, reference, measures),
         short=f"{title}.",
         panels={
-            ": ".join(map(str, names)): partial(forest, panel, reference)
+            ": ".join(map(str, names)): partial(forest, panel, reference, measures)
             for names, panel in shown.groupby(panel_columns(shown), sort=False)
         },
     )

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import pandas as pd
 
 from .differences import how_many_differ, units
+from .measure import Measures, measure_named
 from .names import Names
 from .section import Part, Section
-from .tables import MISSING, Table, count, p_value, score, signed
+from .tables import MISSING, Table, count, p_value
 
 TERMS = {
     "Difference": "The score in one condition minus that in another, of the same model. Units that occur in both "
@@ -19,25 +20,25 @@ TERMS = {
 }
 
 
-def section(rows: pd.DataFrame, names: Names) -> Section:
-    """Build the section from the rows of `runs.conditions`."""
-    parts = [
-        Part(
-            f"{names.heading(str(suite), config)}: {measure} by {of_measure['by'].iloc[0]}",
-            " ".join(findings(of_measure)),
-            [_table(of_kind, str(kind)) for kind, of_kind in of_measure.groupby("kind", sort=False)],
+def section(rows: pd.DataFrame, names: Names, measures: Measures) -> Section:
+    """Build the section from the rows of `runs.conditions`; `measures` say how scores are printed."""
+    parts = []
+    for (suite, config, measure), own in rows.groupby(
+        ["suite", "config", "measure"], sort=False, dropna=False
+    ):
+        named, by = measure_named(measures, str(suite), str(measure)).heading, own["by"].iloc[0]
+        tables = [_table(of_kind, str(kind), measures) for kind, of_kind in own.groupby("kind", sort=False)]
+        parts.append(
+            Part(f"{names.heading(str(suite), config)}: {named} by {by}", " ".join(findings(own)), tables)
         )
-        for (suite, config, measure), of_measure in rows.groupby(
-            ["suite", "config", "measure"], sort=False, dropna=False
-        )
-    ]
-    return Section("conditions", "Conditions", "Scores from 0 to 1, with 95 % intervals.", TERMS, parts)
+    return Section("conditions", "Conditions", "Scores with 95 % intervals.", TERMS, parts)
 
 
-def overview(rows: pd.DataFrame) -> pd.DataFrame:
-    """Format rows of one kind for people: one line per condition or contrast and system."""
+def overview(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
+    """Format rows of one kind and measure for people: one line per condition or contrast and system."""
     kind = rows["kind"].iloc[0]
-    form = score if kind == "score" else signed
+    measure = measure_named(measures, rows["suite"].iloc[0], rows["measure"].iloc[0])
+    form = measure.form if kind == "score" else measure.difference_form
     shown = [
         {
             "system": row.system,
@@ -64,8 +65,8 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
         yield how_many_differ(f"{str(kind).capitalize()}s", of_kind)
 
 
-def _table(rows: pd.DataFrame, kind: str) -> Table:
-    text = overview(rows).set_index("system").rename_axis("System")
+def _table(rows: pd.DataFrame, kind: str, measures: Measures) -> Table:
+    text = overview(rows, measures).set_index("system").rename_axis("System")
     numbers = rows.set_index("system")[["value", "se", "ci_low", "ci_high", "p_adjusted"]].rename_axis(
         "System"
     )

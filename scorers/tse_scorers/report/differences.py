@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
-from .tables import MISSING, count, decimals, p_value, percent, points, score, signed
+from .measure import Measures, measure_named
+from .tables import MISSING, count, decimals, p_value
 
 ALPHA = 0.05
 _COLUMNS = ("system", "score", "reference", "difference", "95 % interval", "p", "detectable", "units")
@@ -28,18 +29,19 @@ def how_many_differ(heading: str, family: pd.DataFrame) -> str:
     return sentence + (f" {n_few} {'has' if n_few == 1 else 'have'} too few units to count." if n_few else "")
 
 
-def overview(rows: pd.DataFrame, in_percent: bool = False) -> pd.DataFrame:
+def overview(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     """Format rows of a comparison for people, without the measure and the group; p-values are the adjusted ones.
 
     Args:
         rows: of a comparison.
-        in_percent: scores in % and differences in percentage points, as in the leaderboard; False: 0 to 1.
+        measures: headline measures, which say how their scores are printed.
     """
-    return pd.DataFrame([_shown(row, in_percent) for row in rows.to_dict("records")], columns=list(_COLUMNS))
+    return pd.DataFrame([_shown(row, measures) for row in rows.to_dict("records")], columns=list(_COLUMNS))
 
 
-def _shown(row: dict[str, Any], in_percent: bool) -> dict[str, str]:
-    of_score, of_difference = (percent, points) if in_percent else (score, signed)
+def _shown(row: dict[str, Any], measures: Measures) -> dict[str, str]:
+    measure = measure_named(measures, row["suite"], row["measure"])
+    of_score, of_difference = measure.form, measure.difference_form
 
     def form(value: Any, how: Any) -> str:
         return MISSING if value is None or pd.isna(value) else str(how(value))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .numbers import percent, score
+from .numbers import percent, points, score, signed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ class Measure:
             `{"metric": "ew", "cutoff_side": "top", "cutoff": 1.0}`.
         words: what the label stands for, as the first screen of a report says it.
         live_key: what training logs call it, for instance `tse/ew`; None if it is not logged.
-        percent: whether tables show it in percent.
+        percent: whether it is shown in percent, everywhere; only where a score is a proportion.
         chance: the score of guessing, 0 to 1; None where there is none.
         right_or_wrong: whether the score of one item is 0 or 1.
         curve_levels: the levels of the groups whose scores are drawn as learning curves; none for no curve.
@@ -79,6 +79,11 @@ class Measure:
         return percent if self.percent else score
 
     @property
+    def difference_form(self) -> Callable[[float], str]:
+        """How differences of its scores are printed, everywhere: in percentage points, or with three decimals."""
+        return points if self.percent else signed
+
+    @property
     def heading(self) -> str:
         """The label with its unit: `accuracy %`."""
         return f"{self.label} %" if self.percent else self.label
@@ -95,6 +100,11 @@ class Measure:
 
 Measures = Mapping[str, Sequence[Measure]]
 """Name of a suite -> its headline measures."""
+
+
+def measure_named(measures: Measures, suite: str, label: str) -> Measure:
+    """Return a suite's measure with this label; of a suite that is not installed, one that is not in percent."""
+    return next((own for own in measures.get(suite, ()) if own.label == label), Measure(label, {}))
 
 
 def measured(

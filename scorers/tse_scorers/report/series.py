@@ -4,7 +4,7 @@ The fit is score = a + b * log10(position), by least squares over the revisions 
 gain from ten times as much training.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,16 @@ from .curves import NAMED, panels_of_lines, small_multiples
 from .inputs import Runs
 from .measure import Measure, Measures, measured
 from .names import Names
+from .numbers import percent, score
+from .numbers import points as points_of_percent
 from .plots import Picture
 from .revisions import MOST, positions
 from .section import Part, Section
 from .systems import model_names, slugs
-from .tables import BASIS, Basis, Table, count, formatted, score
+from .tables import BASIS, Basis, Table, count, formatted
+
+Form = Callable[[float], str]
+"""How a score is printed."""
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -116,9 +121,11 @@ def _parts(
         few = _ONE_IS_SHOWN if of_suite["x"].nunique() > MOST else ""
         of_data = results[(results["suite"] == suite) & (results["config"] == config)]
         behind, about = _behind(of_data, measures[str(suite)], names)
+        # One picture, one scale: in percent where all that it shows is.
+        form = next((own.form for own in measures[str(suite)] if not own.percent), percent)
         name = f"series_{slugs([f'{model}_{suite}_{config}']).popitem()[1]}"
         ends = [
-            f"{label} from {score(curve['y'].iloc[0])} to {score(curve['y'].iloc[-1])}"
+            f"{label} from {form(curve['y'].iloc[0])} to {form(curve['y'].iloc[-1])}"
             for label, curve in points.groupby("label", sort=False)
         ]
         yield Part(
@@ -129,11 +136,11 @@ def _parts(
                     name=name,
                     caption=_caption(points, about),
                     alt=f"From the first to the last revision: {'; '.join(ends)}.",
-                    draw=partial(_figure, points, behind),
-                    panels={"": partial(_figure, points, behind)},
+                    draw=partial(_figure, points, behind, form),
+                    panels={"": partial(_figure, points, behind, form)},
                     is_wide=points["label"].nunique() > NAMED,
                     basis=_basis(points),
-                    tables=[_scores(points, name), _fits(points)],
+                    tables=[_scores(points, name, form), _fits(points, form)],
                 )
             ],
         )
@@ -143,15 +150,24 @@ _X_AXIS = "step or tokens"
 _ONE_IS_SHOWN = " The other sections show only the last revision."
 
 
-def _figure(points: pd.DataFrame, behind: pd.DataFrame) -> "Figure":
+def _figure(points: pd.DataFrame, behind: pd.DataFrame, form: Form) -> "Figure":
+    figure = _lines(points, behind, "score (%)" if form is percent else "score")
+    if form is percent:
+        from matplotlib.ticker import PercentFormatter
+
+        figure.axes[0].yaxis.set_major_formatter(PercentFormatter(1, symbol=""))  # all panels share the axis
+    return figure
+
+
+def _lines(points: pd.DataFrame, behind: pd.DataFrame, y_axis: str) -> "Figure":
     is_logarithmic, whole = _is_logarithmic(points), _whole(points)
     if points["label"].nunique() > NAMED:
-        return small_multiples(points, whole, _X_AXIS, "score", is_logarithmic, behind)
+        return small_multiples(points, whole, _X_AXIS, y_axis, is_logarithmic, behind)
     panel = {_X_AXIS: points[["label", "x", "y", "low", "high"]]}
     of_whole = {_X_AXIS: behind[behind["label"] == whole]}
     return panels_of_lines(
         panel,
-        "score",
+        y_axis,
         logarithmic=list(panel) if is_logarithmic else [],
         most=0,
         width=5.4,
@@ -176,10 +192,12 @@ def _caption(points: pd.DataFrame, about: str) -> str:
     return f"Scores over revisions.{bands}{beside}{scale}{about}"
 
 
-def _scores(points: pd.DataFrame, name: str) -> Table:
+def _scores(points: pd.DataFrame, name: str, form: Form) -> Table:
     values = _spread(points, "y")
-    text, basis = formatted(values, score), _basis(points)
-    return Table("Scores, in 0 to 1.", values, text, file=name, folded=True, basis=basis)
+    text, basis = formatted(values, form), _basis(points)
+    return Table(
+        "Scores, in %." if form is percent else "Scores.", values, text, file=name, folded=True, basis=basis
+    )
 
 
 def _spread(points: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -192,7 +210,7 @@ def _basis(points: pd.DataFrame) -> Basis:
     return Basis.of(partial(_spread, points), by_measure=True)
 
 
-def _fits(points: pd.DataFrame) -> Table:
+def _fits(points: pd.DataFrame, form: Form) -> Table:
     fits = {}
     for label, line in points[points["x"] > 0].groupby("label", sort=False):
         if line["x"].nunique() >= LEAST:
@@ -201,5 +219,7 @@ def _fits(points: pd.DataFrame) -> Table:
     values = pd.DataFrame.from_dict(fits, orient="index", columns=["per decade", "r", "n"])
     values.index.name = "measure"
     text = formatted(values, score).assign(n=values["n"].map(count))
+    if form is percent:
+        text["per decade"] = values["per decade"].map(points_of_percent)
     note = "n: the number of revisions that the fit and r are over."
     return Table("Log-linear fit: score against log10 of the position.", values, text, note=note)

@@ -149,7 +149,7 @@ function tableCell(view, row, system, shown, open) {
   const value = shownValue(view, row, system.column, shown.reference), tested = testedDifference(view, row, system.column, shown.reference);
   const isDifference = shown.reference >= 0 && system.column !== shown.reference;
   const text = cell && cell[0] === null ? "no score" : value === null ? MISSING
-    : isDifference ? number.signed(view.percent ? 100 * value : value, view.percent ? 1 : 2) : number.score(value, view.percent);
+    : isDifference ? points(view, system, value) : number.score(value, inPercent(view, system));
   const opens = view.items && cell && cell[1] !== null && view.items.rows[row.name];
   const link = view.across && cell && cell[0] !== null && system.link ? state.with(elsewhere({ ...system.link, a: row.name })) : null;
   const inner = h(link ? "a" : opens ? "button" : "span", { class: "cell", tabindex: "-1", type: opens ? "button" : null, href: link,
@@ -158,8 +158,8 @@ function tableCell(view, row, system, shown, open) {
   const [low, high] = (isDifference ? tested?.slice(1, 3) : cell?.slice(4, 6)) ?? [null, null];
   if (low !== null && high !== null) {
     const place = (end) => isDifference ? 50 + 50 * end / shown.widest : 100 * end;
-    if (shown.intervals === "bars") parts.push(h("i", { class: isDifference ? "track middle" : "track" }, h("i", { style: `left:${place(low)}%;right:${100 - place(high)}%` })));
-    if (shown.intervals === "text") parts.push(h("small", {}, range(view, low, high, isDifference)));
+    if (shown.intervals === "bars" && (isDifference || (low >= 0 && high <= 1))) parts.push(h("i", { class: isDifference ? "track middle" : "track" }, h("i", { style: `left:${place(low)}%;right:${100 - place(high)}%` })));
+    if (shown.intervals === "text") parts.push(h("small", {}, range(view, system, low, high, isDifference)));
   }
   const unusable = isDifference && tested ? (tested[4] === 0 ? ["few units"] : []) : cell ? badgesOf(view, cell, system) : [];
   if (unusable.length) parts.push(h("span", { class: "doubt", title: unusable.map((name) => view.badges[name]).join(" "), role: "img", "aria-label": unusable.join(", ") }, "⚠"));
@@ -175,15 +175,17 @@ function shadeOf(value, isDifference) {
   return step > 0 ? `low${step}` : null;
 }
 
-const points = (view, value) => number.signed(view.percent ? 100 * value : value, view.percent ? 1 : 2);
-const range = (view, low, high, isDifference = false) => [low, high].map((end) => isDifference ? points(view, end) : number.score(end, view.percent)).join(" to ");
+// Where columns are measures, each has its own scale.
+const inPercent = (view, system) => system.percent ?? view.percent;
+const points = (view, system, value) => inPercent(view, system) ? number.signed(100 * value, 1) : number.signed(value, 2);
+const range = (view, system, low, high, isDifference = false) => [low, high].map((end) => isDifference ? points(view, system, end) : number.score(end, inPercent(view, system))).join(" to ");
 
 function told(view, row, system, cell, tested) {
   const [score, n, excluded, ties, low, high] = cell;
-  const lines = [`${system.name} · ${row.name}: ${score === null ? "no score" : number.score(score, view.percent)}${view.percent && score !== null ? " %" : ""}`];
-  if (low !== null && high !== null) lines.push(`95 % interval: ${range(view, low, high)}`);
+  const lines = [`${system.name} · ${row.name}: ${score === null ? "no score" : number.score(score, inPercent(view, system))}${inPercent(view, system) && score !== null ? " %" : ""}`];
+  if (low !== null && high !== null) lines.push(`95 % interval: ${range(view, system, low, high)}`);
   for (const name of badgesOf(view, cell, system)) lines.push(`⚠ ${name}: ${view.badges[name]}`);
-  if (tested) lines.push(`Difference from ${state.get("ref")}: ${points(view, tested[0])}${tested[1] === null ? "" : `, 95 % interval: ${range(view, tested[1], tested[2], true)}`}, over ${number.count(tested[3])} that both scored`);
+  if (tested) lines.push(`Difference from ${state.get("ref")}: ${points(view, system, tested[0])}${tested[1] === null ? "" : `, 95 % interval: ${range(view, system, tested[1], tested[2], true)}`}, over ${number.count(tested[3])} that both scored`);
   lines.push(n === null ? "Published by others." : `${number.count(n)} ${view.unit}, ${number.count(excluded)} excluded, ${number.count(ties)} ties`);
   return lines.join("\n");
 }
