@@ -106,13 +106,13 @@ def command_line() -> str:
 def command_page(name: str) -> str:
     """Return the page of a command; one section for each command in a group."""
     command = get_command(app).commands[name]
-    parts = [f"# tse {name}", str(command.help)]
+    parts = [f"# tse {name}", str(command.help), *_example(name)]
     if hasattr(command, "commands"):
         for inner, each in command.commands.items():
             parts += [f"## tse {name} {inner}", str(each.help), *_described(f"{name} {inner}", each)]
     else:
-        parts += _described(name, command)
-    return "\n\n".join([*parts, *_example(name)]) + "\n"
+        parts += ["## Options", *_described(name, command)]
+    return "\n\n".join(parts) + "\n"
 
 
 def _example(name: str) -> Iterator[str]:
