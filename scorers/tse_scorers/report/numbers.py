@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 FEW_ITEMS = 30
@@ -135,14 +137,15 @@ def _rounded(value: float, unit: str) -> str:
     return str(exact.quantize(Decimal(unit), ROUND_HALF_UP) + 0).replace("-", "−")
 
 
-def ranged(values: "pd.Series[float]", digits: int = 0) -> str:
+def ranged(values: "pd.Series[float] | npt.NDArray[np.float64]", digits: int = 0) -> str:
     """Format the least and the greatest number, or the one that all are.
 
     >>> ranged(pd.Series([80, 1200.0])), ranged(pd.Series([4.9, 4.9]), 1), ranged(pd.Series([float("nan")]))
     ('80 to 1,200', '4.9', 'unknown')
     """
-    known = values.dropna().astype(float)
-    if known.empty:
+    known = np.asarray(values, dtype=np.float64)
+    known = known[~np.isnan(known)]
+    if not known.size:
         return "unknown"
     low, high = (decimals(end, digits) if digits else count(end) for end in (known.min(), known.max()))
     return low if low == high else f"{low} to {high}"

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from .numbers import (
@@ -62,6 +65,9 @@ BASIS = ("n", "n_units_effective", "n_excluded")
 """The columns of results that say what a score is over."""
 
 
+Numbers = npt.NDArray[np.float64]
+
+
 @dataclass(frozen=True)
 class Basis:
     """What the scores of a table are over, in its rows and columns; NaN where that is not known.
@@ -98,7 +104,8 @@ class Basis:
         columns: dict[tuple[str, ...], list[str]] = {}
         for measure, own in self._measures():
             parts = own.map(lambda frame: frame.reindex(rows))
-            texts = tuple(parts.text(place) for place in range(len(rows)))
+            frames = (frame.to_numpy(dtype=np.float64) for frame in (parts.n, parts.units, parts.excluded))
+            texts = tuple(_over(*of_row) for of_row in zip(*frames, strict=True))
             columns.setdefault(texts, []).append(measure)
         return pd.DataFrame({", ".join(names): texts for texts, names in columns.items()}, index=rows)
 
@@ -144,16 +151,20 @@ class Basis:
             there = pd.Index(measures) == measure if self.by_measure else slice(None)
             yield measure, self.map(lambda frame, there=there: frame.loc[:, there])  # type: ignore[misc]
 
-    def text(self, place: int | None = None) -> str:
-        """Say it of one row, or of all."""
-        frames = [
-            frame if place is None else frame.iloc[[place]] for frame in (self.n, self.units, self.excluded)
-        ]
-        n, units, excluded = (pd.Series(frame.to_numpy().ravel()) for frame in frames)
-        if n.isna().all():
-            return ""
-        text = ranged(n) if units.isna().all() else f"{ranged(n)} ({ranged(units, 1)})"
-        return f"{text}, {ranged(excluded)} excluded" if (excluded > 0).any() else text
+    def text(self) -> str:
+        """Say it of all rows."""
+        n, units, excluded = (
+            frame.to_numpy(dtype=np.float64).ravel() for frame in (self.n, self.units, self.excluded)
+        )
+        return _over(n, units, excluded)
+
+
+def _over(n: Numbers, units: Numbers, excluded: Numbers) -> str:
+    """Return numbers of items, of effective units and of excluded items as a text; empty where n is not known."""
+    if np.isnan(n).all():
+        return ""
+    text = ranged(n) if np.isnan(units).all() else f"{ranged(n)} ({ranged(units, 1)})"
+    return f"{text}, {ranged(excluded)} excluded" if (excluded > 0).any() else text
 
 
 _BASIS_NOTE = (
@@ -213,7 +224,7 @@ class Table:
         """The remarks below the table."""
         return " ".join(filter(None, [self.note, self.basis_note, self.interval_note]))
 
-    @property
+    @cached_property
     def basis_columns(self) -> pd.DataFrame:
         """What the scores of each row are over, by measure; no columns where it is the same in all rows."""
         texts = (
@@ -222,7 +233,7 @@ class Table:
         is_same = all(len({*texts[name]} - {""}) < 2 for name in texts)
         return texts[[]] if is_same else texts.rename(columns=lambda measure: f"{measure} n".strip())
 
-    @property
+    @cached_property
     def basis_note(self) -> str:
         """What the numbers of `basis_columns` are; where there are none, what all scores are over."""
         if self.basis is None:
