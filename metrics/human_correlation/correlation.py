@@ -11,12 +11,13 @@ the 36 cells) and of Warstadt et al. (2020, Figure 1, over the 67 paradigms).
 
 import warnings
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import stats
+
+from .values import as_numbers
 
 VERSION = "1.0.0"
 CONFIDENCE_LEVEL = 0.95
@@ -103,7 +104,7 @@ def check_values(
     for name, values in (("predictions", predictions), ("references", references)):
         if values is None:
             raise ValueError(f"{name} are missing. Give one number per item on both sides.")
-        side = _as_numbers(values, f"{name} hold")
+        side = as_numbers(values, f"{name} hold", "one number per item")
         if side.ndim != 1:
             raise ValueError(f"{name} have shape {side.shape}; expected one number per item.")
         sides.append(side)
@@ -113,39 +114,6 @@ def check_values(
             "each item, in the same order."
         )
     return sides[0], sides[1]
-
-
-def _as_numbers(values: Any, what: str) -> np.ndarray:
-    """Return values as float64, None as NaN.
-
-    Raises:
-        ValueError: a value is not a real number (a text, true or false, a complex number), or is too large for a float.
-    """
-    if getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u", "f"):  # also columns of pandas
-        return np.asarray(values, dtype=np.float64)
-    with suppress(ValueError):  # lists of different lengths
-        array = np.asarray(values)
-        if array.dtype.kind in "iuf":
-            return array.astype(np.float64)
-    given = np.asarray(values, dtype=object)
-    try:
-        numbers = [_as_number(value, place) for place, value in enumerate(given.flat)]
-    except TypeError as error:
-        raise ValueError(
-            f"{what} something that is not a number ({error!s:.200}). Expected one number per item."
-        ) from error
-    return np.asarray(numbers, dtype=np.float64).reshape(given.shape)
-
-
-def _as_number(value: object, place: int) -> float:
-    if value is None:
-        return float("nan")
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise TypeError(f"{str(value)!r:.60} in place {place} is of the type {type(value).__name__}")
-    try:
-        return float(value)
-    except OverflowError as error:
-        raise TypeError(f"the number in place {place} is too large for a float") from error
 
 
 def _pearson(x: np.ndarray, y: np.ndarray, axis: int = -1) -> np.ndarray:

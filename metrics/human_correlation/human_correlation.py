@@ -8,8 +8,9 @@ import evaluate
 import scipy
 
 from .correlation import CONFIDENCE_LEVEL, N_RESAMPLES, SEED, VERSION, check_values, correlations
+from .values import as_numbers
 
-__all__ = ["VERSION", "HumanCorrelation", "correlations"]
+__all__ = ["VERSION", "HumanCorrelation", "as_numbers", "correlations"]
 
 _DESCRIPTION = """\
 Agreement of a model with humans: Pearson's r, Spearman's rho and Kendall's tau-b between the model's and the

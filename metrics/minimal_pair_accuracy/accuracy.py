@@ -9,13 +9,12 @@ neither are pairs with a value that is NaN or plus infinity; both are counted. M
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .blimp_paradigms import BLIMP_PARADIGMS
+from .values import as_numbers
 
 VERSION = "1.2.0"
 
@@ -108,46 +107,13 @@ def accuracies(
 
 
 def _logprobs(values: Sequence[float], name: str) -> np.ndarray:
-    array = _as_numbers(values, f"{name} holds")
+    array = as_numbers(values, f"{name} holds", "natural log-probabilities")
     if array.ndim != 1:
         raise ValueError(
             f"{name} has shape {array.shape}; expected one log-probability per pair. Sum token log-probabilities "
             "over each sentence first."
         )
     return array
-
-
-def _as_numbers(values: Any, what: str) -> np.ndarray:
-    """Return values as float64, None as NaN.
-
-    Raises:
-        ValueError: a value is not a real number (a text, true or false, a complex number), or is too large for a float.
-    """
-    if getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u", "f"):  # also columns of pandas
-        return np.asarray(values, dtype=np.float64)
-    with suppress(ValueError):  # lists of different lengths
-        array = np.asarray(values)
-        if array.dtype.kind in "iuf":
-            return array.astype(np.float64)
-    given = np.asarray(values, dtype=object)
-    try:
-        numbers = [_as_number(value, place) for place, value in enumerate(given.flat)]
-    except TypeError as error:
-        raise ValueError(
-            f"{what} something that is not a number ({error!s:.200}). Expected natural log-probabilities."
-        ) from error
-    return np.asarray(numbers, dtype=np.float64).reshape(given.shape)
-
-
-def _as_number(value: object, place: int) -> float:
-    if value is None:
-        return float("nan")
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise TypeError(f"{str(value)!r:.60} in place {place} is of the type {type(value).__name__}")
-    try:
-        return float(value)
-    except OverflowError as error:
-        raise TypeError(f"the number in place {place} is too large for a float") from error
 
 
 def _labels(values: Sequence[str], name: str, n_pairs: int) -> np.ndarray:

@@ -10,6 +10,7 @@ import pandas as pd
 from .accuracy import VERSION, Outcomes, accuracies, outcomes
 from .blimp_paradigms import BLIMP_PARADIGMS
 from .linking import LINKING_FUNCTIONS, LinkingFunction, SentenceStatistics, parse_linking
+from .values import as_numbers
 
 __all__ = [
     "BLIMP_PARADIGMS",
@@ -20,6 +21,7 @@ __all__ = [
     "Outcomes",
     "SentenceStatistics",
     "accuracies",
+    "as_numbers",
     "outcomes",
     "parse_linking",
 ]

@@ -10,13 +10,13 @@ import datasets
 import evaluate
 import pandas as pd
 
+from .values import as_numbers
 from .variation_sets import (
     CASE_ORDERS,
     ROLE_ASSIGNMENTS,
     VARIATION_SETS,
     VERSION,
     Incomplete,
-    as_numbers,
     margins,
     role_assignment,
     variation_rows,
@@ -108,7 +108,7 @@ class MinimalVariationAUC(evaluate.Metric):
 
     def add_batch(self, *, predictions: Sequence[float] | None = None, **columns: Iterable[Any]) -> None:
         """Add sentences; `template` and `positions` may be numbers or strings."""
-        scores = as_numbers(predictions, "predictions hold")
+        scores = as_numbers(predictions, "predictions hold", "one number per sentence")
         if scores.ndim != 1 or not len(scores):
             raise ValueError(f"predictions have shape {scores.shape}; expected a non-empty list of numbers.")
         for name, column in columns.items():

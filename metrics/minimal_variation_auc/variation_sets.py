@@ -17,12 +17,12 @@ Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order ar
 """
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from itertools import product
-from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+
+from .values import as_numbers
 
 VERSION = "1.1.1"
 
@@ -157,41 +157,8 @@ def _score_grid(
             "first, or remove the repetition."
         )
     grid = np.full(shape, np.nan)
-    grid[index] = as_numbers(columns["scores"], "The scores hold")
+    grid[index] = as_numbers(columns["scores"], "The scores hold", "one number per sentence")
     return grid, count > 0
-
-
-def as_numbers(values: Any, what: str) -> np.ndarray:
-    """Return values as float64, None as NaN.
-
-    Raises:
-        ValueError: a value is not a real number (a text, true or false, a complex number), or is too large for a float.
-    """
-    if getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u", "f"):  # also columns of pandas
-        return np.asarray(values, dtype=np.float64)
-    with suppress(ValueError):  # lists of different lengths
-        array = np.asarray(values)
-        if array.dtype.kind in "iuf":
-            return array.astype(np.float64)
-    given = np.asarray(values, dtype=object)
-    try:
-        numbers = [_as_number(value, place) for place, value in enumerate(given.flat)]
-    except TypeError as error:
-        raise ValueError(
-            f"{what} something that is not a number ({error!s:.200}). Expected one number per sentence."
-        ) from error
-    return np.asarray(numbers, dtype=np.float64).reshape(given.shape)
-
-
-def _as_number(value: object, place: int) -> float:
-    if value is None:
-        return float("nan")
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise TypeError(f"{str(value)!r:.60} in place {place} is of the type {type(value).__name__}")
-    try:
-        return float(value)
-    except OverflowError as error:
-        raise TypeError(f"the number in place {place} is too large for a float") from error
 
 
 def _lookup(name: str, values: Sequence[Any], known: tuple[str, ...]) -> np.ndarray:

@@ -7,6 +7,7 @@ TSE is the EW of a single lemma, the template's own verb. All formulas take nump
 routes to the same scores: from the mass ranked above and below each form (`ranking`, `cutoffs`, `scores`), and from
 logits, without sorting the vocabulary (`boundaries`). In reading order:
 
+    values        numbers that a user gives, checked
     arrays        checked logits and ids, sums along rows
     cutoffs       which forms are inside a cut-off
     ranking       log-probability of each form, and mass ranked above and below it
@@ -49,6 +50,7 @@ from .sampler import nucleus_logprobs, sampler_scores
 from .scored import group_names, is_scored, scores_of_rows
 from .scores import VERSION, ContextScores, SideScores, context_scores, is_correct
 from .storage import from_table, known_cutoffs, reduce_predictions, to_rows
+from .values import as_numbers
 
 __all__ = [
     "BOTTOM_CUTOFFS",
@@ -59,6 +61,7 @@ __all__ = [
     "RefinedTSE",
     "SideScores",
     "aggregate",
+    "as_numbers",
     "checked_pairs",
     "context_scores",
     "form_logprobs",

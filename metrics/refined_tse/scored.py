@@ -11,7 +11,8 @@ import numpy as np
 
 from .averaging import ALL, summarize
 from .scores import ContextScores, SideScores, is_correct
-from .storage import TOLERANCE, as_numbers
+from .storage import TOLERANCE
+from .values import as_numbers
 
 MEASURES = ("ew", "mw", "covered_mass")
 COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
@@ -126,7 +127,9 @@ def _checked(values: np.ndarray, name: str, low: float, high: float) -> np.ndarr
     Raises:
         ValueError: a value is not a number, or is less than `low` or more than `high`; with its row, counted from 0.
     """
-    numbers = as_numbers(values, f"The column {name!r} of the scored data set holds")
+    numbers = as_numbers(
+        values, f"The column {name!r} of the scored data set holds", "natural log-probabilities"
+    )
     wrong = (numbers < low - TOLERANCE) | (numbers > high + TOLERANCE)
     if name in COUNTS:
         wrong |= ~(numbers % 1 == 0)

@@ -6,14 +6,13 @@ holds `n_lemmas`, `n_ties`, `n_nonfinite`, then ew, mw and covered_mass at each 
 
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from .ranking import FormStatistics
 from .scores import ContextScores, SideScores, context_scores
+from .values import as_numbers
 
 ABOVE = ("correct_above", "incorrect_above")
 BELOW = ("correct_below", "incorrect_below")
@@ -72,7 +71,7 @@ def to_rows(scores: ContextScores) -> np.ndarray:
     """Return the scores as a table, (contexts, columns), on the CPU."""
     columns = [scores.n_lemmas[:, None], scores.n_ties[:, None], scores.n_nonfinite[:, None]]
     columns += [*scores.top, *scores.bottom]
-    return np.concatenate([to_host(column) for column in columns], axis=1)
+    return np.concatenate([np.asarray(_on_host(column), dtype=np.float64) for column in columns], axis=1)
 
 
 def from_table(
@@ -105,46 +104,12 @@ def from_table(
     )
 
 
-def to_host(values: Any) -> np.ndarray:
-    """Return a list, an array or a tensor on any device as a numpy array of float64."""
-    values = values.detach().cpu().double().numpy() if hasattr(values, "detach") else values
-    return np.asarray(values, dtype=np.float64)
-
-
-def as_numbers(values: Any, what: str) -> np.ndarray:
-    """Return values as float64, None as NaN.
-
-    Raises:
-        ValueError: a value is not a real number (a text, true or false, a complex number), or is too large for a float.
-    """
-    if hasattr(values, "detach"):  # a tensor, perhaps of a type that numpy does not have
-        values = values.detach().cpu()
-        values = values.double().numpy() if values.is_floating_point() else values.numpy()
-    if getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u", "f"):  # also columns of pandas
-        return np.asarray(values, dtype=np.float64)
-    with suppress(ValueError):  # lists of different lengths
-        array = np.asarray(values)
-        if array.dtype.kind in "iuf":
-            return array.astype(np.float64)
-    given = np.asarray(values, dtype=object)
-    try:
-        numbers = [_as_number(value, place) for place, value in enumerate(given.flat)]
-    except TypeError as error:
-        raise ValueError(
-            f"{what} something that is not a number ({error!s:.200}). Expected natural log-probabilities."
-        ) from error
-    return np.asarray(numbers, dtype=np.float64).reshape(given.shape)
-
-
-def _as_number(value: object, place: int) -> float:
-    if value is None:
-        return float("nan")
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise TypeError(f"{str(value)!r:.60} in place {place} is of the type {type(value).__name__}")
-    try:
-        return float(value)
-    except OverflowError as error:
-        raise TypeError(f"the number in place {place} is too large for a float") from error
+def _on_host(values: Any) -> Any:
+    """Return a tensor on any device as an array of a type that numpy has; anything else as it is."""
+    if not hasattr(values, "detach"):
+        return values
+    values = values.detach().cpu()
+    return values.double().numpy() if values.is_floating_point() else values.numpy()
 
 
 def _forms(form: str, contexts: list[dict[str, np.ndarray]]) -> FormStatistics:
@@ -167,7 +132,10 @@ def _check(index: int, prediction: Mapping[str, Any], keys: Sequence[str]) -> di
             "`incorrect` always, masses in pairs (correct_above and incorrect_above, correct_below and "
             "incorrect_below), and the same keys for all contexts."
         )
-    context = {key: as_numbers(prediction[key], f"Context {index} holds") for key in keys}
+    context = {
+        key: as_numbers(_on_host(prediction[key]), f"Context {index} holds", "natural log-probabilities")
+        for key in keys
+    }
     shapes = {key: values.shape for key, values in context.items()}
     if len(set(shapes.values())) > 1 or len(shapes["correct"]) != 1 or shapes["correct"] == (0,):
         raise ValueError(
