@@ -42,9 +42,10 @@ from tse_scorers.explore.export import PAGE, PAGE_FILES, check_export
 from tse_scorers.explore.questions import Questions
 from tse_scorers.explore.runs import models_of, read_folders, warnings_of
 from tse_scorers.explore.server import app, launch
-from tse_scorers.explore.view_data import correlation, split_pair, system_items, view_data
+from tse_scorers.explore.view_data import correlation, system_items, view_data
 from tse_scorers.io.files import slug
 from tse_scorers.models.queries import Slot
+from tse_scorers.report.observations import split_pair
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.suites.agreement.ask import gap_answers
 from tse_scorers.suites.agreement.data import gap_contexts as contexts

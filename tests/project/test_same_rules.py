@@ -8,12 +8,12 @@ import pytest
 
 import tse_scorers
 from tse_scorers import run
-from tse_scorers.explore.view_data import split_pair
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.models.base import ScoredTokens
 from tse_scorers.models.queries import Slot
 from tse_scorers.models.tokens import sum_by_word, words_of_tokens
 from tse_scorers.models.words import WordSplitter
+from tse_scorers.report.observations import split_pair
 from tse_scorers.statistics.critical_words import critical_word
 from tse_scorers.suites.agreement.data.gap_contexts import parse
 from tse_scorers.suites.minimal_pairs.data.prefixes import one_prefix, two_prefix

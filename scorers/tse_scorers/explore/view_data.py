@@ -6,7 +6,6 @@ The page knows three kinds of views and no suite. Texts of items are shared by s
 import base64
 import hashlib
 import math
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,12 +17,12 @@ from ..report.correlation import correlate
 from ..report.cutoff_charts import FEW_CONTEXTS
 from ..report.leaderboard import BADGES
 from ..report.numbers import FEW_ITEMS
+from ..report.observations import split_pair
 from ..report.tables import score
 from ..suites.base import Curves, Points, ScoredItems, SideBySide
 
 _SHOWN = ("people",)
 """Columns of numbers that belong to the texts."""
-_WORD = re.compile(r"\S*\s|\S+")
 
 
 @dataclass(frozen=True)
@@ -70,33 +69,6 @@ def system_items(items: ScoredItems, system: str) -> SystemItems:
     hashed = pd.util.hash_pandas_object(frame[["good", "bad", *columns]], index=False)
     name = hashlib.sha256(hashed.to_numpy().tobytes()).hexdigest()[:16]
     return SystemItems(name, frame, columns, items.values)
-
-
-def split_pair(good: str, bad: str) -> tuple[str, str, str, str]:
-    """Split two texts into what they share and the words in between.
-
-    >>> split_pair("The keys are here.", "The keys is here.")
-    ('The keys ', 'are', 'is', ' here.')
-    >>> split_pair("The key works.", "The key work.")
-    ('The key ', 'works', 'work', '.')
-    >>> split_pair("The keys ___.", "")
-    ('The keys ___.', '', '', '')
-    """
-    if not bad or good == bad:
-        return good, "", "", ""
-    one, other = _WORD.findall(good), _WORD.findall(bad)  # each word with the white space after it
-    most = min(len(one), len(other)) - 1  # a word is left of each
-    before = after = 0
-    while before < most and one[before] == other[before]:
-        before += 1
-    while before + after < most and one[-1 - after] == other[-1 - after]:
-        after += 1
-    middle = ["".join(words[before : len(words) - after]) for words in (one, other)]
-    start, end = "".join(one[:before]), "".join(one[len(one) - after :])
-    while all(len(text) > 1 and not text[-1].isalnum() for text in middle) and middle[0][-1] == middle[1][-1]:
-        end = middle[0][-1] + end  # a space or a full stop that both words carry
-        middle = [text[:-1] for text in middle]
-    return start, middle[0], middle[1], end
 
 
 def packed(numbers: "pd.Series[Any]") -> str:

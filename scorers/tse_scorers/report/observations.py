@@ -15,6 +15,9 @@ MOST = 5
 """At most this many sentences about all suites."""
 
 
+_WORD = re.compile(r"\S*\s|\S+")
+
+
 @dataclass(frozen=True)
 class Answer:
     """A suite on the first screen of a report.
@@ -70,20 +73,31 @@ def observations(
     return answers
 
 
-def contrasted(good: str, bad: str) -> tuple[str, str, str, str]:
-    """Return the words that two texts begin with, those that differ in each, and those that they end with.
+def split_pair(good: str, bad: str) -> tuple[str, str, str, str]:
+    """Split two texts into what they share and the words in between.
 
-    >>> contrasted("The author near the senators laughs.", "The author near the senators laugh.")
-    ('The author near the senators ', 'laughs', 'laugh', '.')
+    >>> split_pair("The keys are here.", "The keys is here.")
+    ('The keys ', 'are', 'is', ' here.')
+    >>> split_pair("The key works.", "The key work.")
+    ('The key ', 'works', 'work', '.')
+    >>> split_pair("The keys ___.", "")
+    ('The keys ___.', '', '', '')
     """
-    one, other = (re.findall(r"\w+|\s+|[^\w\s]", text) for text in (good, bad))
-    most = min(len(one), len(other))
-    start = next((place for place in range(most) if one[place] != other[place]), most)
-    ends = range(1, most - start + 1)
-    n_end = next((place - 1 for place in ends if one[-place] != other[-place]), most - start)
-    ones, others = (words[start : len(words) - n_end] for words in (one, other))
-    parts = (one[:start], ones, others, one[len(one) - n_end :])
-    return tuple(map("".join, parts))  # type: ignore[return-value]
+    if not bad or good == bad:
+        return good, "", "", ""
+    one, other = _WORD.findall(good), _WORD.findall(bad)  # each word with the white space after it
+    most = min(len(one), len(other)) - 1  # a word is left of each
+    before = after = 0
+    while before < most and one[before] == other[before]:
+        before += 1
+    while before + after < most and one[-1 - after] == other[-1 - after]:
+        after += 1
+    middle = ["".join(words[before : len(words) - after]) for words in (one, other)]
+    start, end = "".join(one[:before]), "".join(one[len(one) - after :])
+    while all(len(text) > 1 and not text[-1].isalnum() for text in middle) and middle[0][-1] == middle[1][-1]:
+        end = middle[0][-1] + end  # a space or a full stop that both words carry
+        middle = [text[:-1] for text in middle]
+    return start, middle[0], middle[1], end
 
 
 def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:

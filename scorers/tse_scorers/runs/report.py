@@ -24,7 +24,7 @@ from ..report.line_styles import colours_of
 from ..report.measure import Measure, Measures
 from ..report.names import Names
 from ..report.observations import MOST as MOST_SAID
-from ..report.observations import Answer, contrasted, observations
+from ..report.observations import Answer, observations, split_pair
 from ..report.page import Summary, write_page
 from ..report.paper import Written
 from ..report.revisions import MOST as MOST_SHOWN
@@ -199,7 +199,7 @@ def _asked(answers: Sequence[Answer], sections: Mapping[str, Section | None]) ->
         if section is None:
             continue
         pair = section.example
-        example = None if pair is None else contrasted(pair.good, pair.bad)
+        example = None if pair is None else split_pair(pair.good, pair.bad)
         wrong_for = "" if pair is None else pair.wrong_for
         asked.append(replace(answer, question=section.question, example=example, wrong_for=wrong_for))
     return asked
