@@ -154,18 +154,18 @@ def _check_rows(path: Path, rows: list[Any]) -> None:
 
 def _check_cells(path: Path, rows: list[_Pairs], lists: Collection[str]) -> None:
     for number, row in enumerate(rows, 1):
+        if has_half_character(row):
+            name = next(name for name, value in row if has_half_character([name, value]))
+            raise ValueError(
+                f"{path} holds {HALF_CHARACTER} in column {name!r:.60} of row {number}; expected text. Write the "
+                r"whole character, or both of its escapes (\ud83d\ude00)."
+            )
         for name, value in row:
-            if has_half_character([name, value]):
-                raise ValueError(
-                    f"{path} holds {HALF_CHARACTER} in column {name!r:.60} of row {number}; expected text. Write the "
-                    r"whole character, or both of its escapes (\ud83d\ude00)."
-                )
             if isinstance(value, list) and (isinstance(value, _Pairs) or name not in lists):
                 kind = "object" if isinstance(value, _Pairs) else "list"
                 are_words = kind == "list" and all(isinstance(word, str) for word in value)
+                advice = f" `tse score` takes lists of words: --words {name}." if are_words else ""
                 raise ValueError(
                     f"{path} holds {value!r:.60} ({kind}) in column {name!r} of row {number}; expected text or a "
-                    "number. Write its parts as separate columns, or remove the column."
-                    + f" `tse score` takes lists of words: --words {name}."
-                    * are_words
+                    "number. Write its parts as separate columns, or remove the column." + advice
                 )
