@@ -804,7 +804,7 @@ def test_contexts_may_be_large_hashes(metric):
 
 @pytest.mark.parametrize("value", [10**400, "-1", 1j, True, {}], ids=str)
 def test_what_is_not_a_number_is_named_with_its_place(metric, value):
-    """A number of 400 digits ended in an OverflowError; "-1" and true were taken for numbers."""
+    """A number of 400 digits raised OverflowError, and the text "-1" and True were taken for numbers."""
     with pytest.raises(ValueError, match=r"Context 0 holds something that is not a number \(.*"):
         metric.compute(predictions=[{"correct": [value, value], "incorrect": [-2.0, -3.0]}])
 

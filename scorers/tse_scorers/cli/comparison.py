@@ -116,15 +116,14 @@ def compare(
         write_text(json_file, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
         write_table(rows, csv_file)
-    sections = (
-        [section(rows, compared.items, compared.not_compared, names(), all_measures())] if len(rows) else []
-    )
+    called, measures = names(), all_measures()
+    sections = [section(rows, compared.items, compared.not_compared, called, measures)] if len(rows) else []
     sections += (
-        [conditions_section(compared.conditions, names(), all_measures())] if len(compared.conditions) else []
+        [conditions_section(compared.conditions, called, measures)] if len(compared.conditions) else []
     )
     sections += [] if common is None else [common_section(common)]
     runs = read_runs(folders)
-    notice = unpublished_notice(runs.signatures, heading=names().heading)
+    notice = unpublished_notice(runs.signatures, heading=called.heading)
     sections = [own.with_notice(notice, list(runs.rows["system"].unique())) for own in sections]
     with terminal.waiting("Writing the report"):
         page = write_report(out, folders, sections, figures=figures)

@@ -181,8 +181,8 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
         """Return all items to ask about, one row each; raises ValueError where `self.options` or the data are wrong.
 
         The option `limit` is applied to what it returns. A table of the user's own is `own_table(self.options.data)`
-        (`tse_scorers.suites.hub_data`): a file, a folder or a data set of the Hub; from Python, a data frame that was
-        written to a file. `require_columns` and `require_text` of `tse_scorers.io.table_files` name the row that is
+        (`tse_scorers.suites.hub_data`): a file or a data set of the Hub; from Python, a data frame that was written to
+        a file. `require_columns` and `require_text` of `tse_scorers.io.table_files` name the row that is
         wrong.
         """
 
