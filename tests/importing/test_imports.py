@@ -313,17 +313,29 @@ def test_what_is_no_log_is_refused_with_what_was_expected(tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["eval", "json"])
-def test_a_log_of_inspect_says_which_items_are_right(tmp_path, ending):
-    """The mock model answered two of three questions with A, and the right answer is A for every second one."""
+def test_answers_in_a_log_of_inspect_are_the_choices_of_our_own_run(imported, tmp_path, ending):
+    """The model answered with the sentence that `transformers` alone finds more probable."""
     said = tse("import", "inspect", LOGS / f"grammar.{ending}", "--data", PAIRS, "--out", tmp_path / "out")
     assert "scored by inspect_ai 0.3.285: 12 of 12 items" in said
-    found = scores(tmp_path / "out", "pairs")
-    letters = ["B" if n % 3 == 0 else "A" for n in range(12)]
-    assert found["correct"].tolist() == [int(letters[n] == ("A" if n % 2 else "B")) for n in range(12)]
+    found, ours = scores(tmp_path / "out", "pairs"), scores(imported.folder / "pairs", "pairs")
+    assert found["correct"].tolist() == ours["correct"].tolist() and found["correct"].sum() == 11
     assert found["logprob_good"].isna().all() and not found["tie"].any()
     (record,) = read_records(tmp_path / "out")
     (overall,) = (row for row in record.rows() if row.value == "" and row.level == "all")
-    assert (round(overall.score, 9), overall.n, overall.n_nonfinite, overall.n_ties) == (0.5, 12, 0, 0)
+    assert (overall.score, overall.n, overall.n_nonfinite, overall.n_ties) == (
+        pytest.approx(11 / 12),
+        12,
+        0,
+        0,
+    )
+
+
+def test_a_wrong_answer_in_a_log_of_inspect_is_one_wrong_item(tmp_path):
+    log = json.loads((LOGS / "grammar.json").read_text())
+    log["samples"][7]["scores"]["choice"]["value"] = "I"
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    tse("import", "inspect", tmp_path / "log.json", "--data", PAIRS, "--out", tmp_path / "out")
+    assert scores(tmp_path / "out", "pairs").query("correct == 0").index.tolist() == [6, 7]
 
 
 def test_written_answers_are_not_compared_with_log_probabilities_without_a_word(imported, tmp_path):
@@ -336,13 +348,14 @@ def test_written_answers_are_not_compared_with_log_probabilities_without_a_word(
         "--out",
         tmp_path / "out",
         "--name",
-        "mock",
+        "written",
     )
     folders = tmp_path / "out", imported.folder / "pairs"
     unlike = "kind of answer (log-probabilities; written answers (solver multiple_choice; scorer choice))"
     assert unlike in refused("compare", *folders, "--out", tmp_path / "compared")
     rows = compared(tmp_path, *folders, "--allow-different")
-    assert rows.loc[rows["group"] == "all", "reference_score"].item() == pytest.approx(0.5)
+    assert rows.loc[rows["group"] == "all", "reference_score"].item() == pytest.approx(11 / 12)
+    assert (rows["difference"] == 0).all()
     assert (rows["different"] == unlike).all()
 
 

@@ -6,17 +6,19 @@
 * `lm_eval/`: tiny-causal on `lm_syneval`, with the harness's template, on four pairs of each of our 15 constructions of
   Marvin and Linzen (the data set itself is on the Hub); and `pairs.jsonl` as tasks of `tse export lm-eval`, with one
   tie.
-* `grammar.eval`, `grammar.json`: `pairs.jsonl` as questions with two choices, answered by a mock model: B, A, A, B, …
+* `grammar.eval`, `grammar.json`: `pairs.jsonl` as questions with two choices, answered by tiny-causal.
 
 Descriptions of the machine are removed from `results_*.json`, and events and messages from the logs of Inspect.
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 SUBJECTS = ("The author", "The pilot", "The surgeon", "The farmer", "The manager", "The customer")
@@ -82,15 +84,21 @@ def lm_eval(folder: Path) -> None:
         path.write_text(json.dumps(content, ensure_ascii=False) + "\n")
 
 
-def inspect(folder: Path) -> None:
-    """Run the task as an archive and as JSON."""
+def inspect(folder: Path, rows: list[dict[str, object]] | None = None, logs: Path = HERE) -> None:
+    """Run pairs as questions with two choices, as an archive and as JSON.
+
+    The provider of the model answers with the choice that has the higher probability after the start token, added up
+    by `transformers` alone; of two equal ones, with the first.
+    """
     import tiktoken
+    import torch
     from inspect_ai import Task, eval
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.log import read_eval_log, write_eval_log
-    from inspect_ai.model import ModelOutput, get_model
+    from inspect_ai.model import ModelAPI, ModelOutput, modelapi
     from inspect_ai.scorer import choice
     from inspect_ai.solver import multiple_choice
+    from transformers import AutoModelForCausalLM, AutoTokenizer
 
     class Words:
         """Counts words, because the tokenizer is downloaded."""
@@ -99,29 +107,44 @@ def inspect(folder: Path) -> None:
             return text.split()
 
     tiktoken.get_encoding = lambda _: Words()
+    path = HERE.parents[2] / "scorers" / "tse_scorers" / "bundled_models" / "tiny-causal"
+    model, tokenizer = AutoModelForCausalLM.from_pretrained(path), AutoTokenizer.from_pretrained(path)
+
+    def logprob(sentence: str) -> float:
+        ids = torch.tensor(
+            [[tokenizer.bos_token_id, *tokenizer(sentence, add_special_tokens=False).input_ids]]
+        )
+        with torch.no_grad():
+            logprobs = model(ids).logits[0, :-1].log_softmax(-1)
+        return float(logprobs.gather(1, ids[0, 1:, None]).double().sum())
+
+    @modelapi(name="likelihood")
+    class Likelihood(ModelAPI):
+        async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> ModelOutput:
+            first, second = re.findall(r"^[AB]\) (.*)$", input[-1].text, re.MULTILINE)
+            letter = "A" if logprob(first) >= logprob(second) else "B"
+            return ModelOutput.from_content(self.model_name, f"ANSWER: {letter}")
+
     samples = []
-    for number, row in enumerate(pairs()):
+    for number, row in enumerate(pairs() if rows is None else rows):
         sides = [str(row["sentence_bad"]), str(row["sentence_good"])][:: -1 if number % 2 else 1]
         about = {"UID": row["UID"], "pairID": row["pairID"]}
         target = "A" if number % 2 else "B"
         question = "Which sentence is grammatical?"
         samples.append(Sample(input=question, choices=sides, target=target, id=number, metadata=about))
-    letters = ["B" if number % 3 == 0 else "A" for number in range(len(samples))]
-    outputs = [ModelOutput.from_content("mockllm/model", f"ANSWER: {letter}") for letter in letters]
     task = Task(
         dataset=MemoryDataset(samples, name="pairs"),
         solver=multiple_choice(),
         scorer=choice(),
         name="grammar",
     )
-    model = get_model("mockllm/model", custom_outputs=outputs)
-    (log,) = eval(task, model=model, log_dir=str(folder), display="none", max_connections=1)
+    (log,) = eval(task, model="likelihood/tiny-causal", log_dir=str(folder), display="none")
     log = read_eval_log(log.location)
     log.eval.model_args = {}
     for sample in log.samples or []:
         sample.events, sample.messages, sample.attachments, sample.events_data = [], [], {}, None
-    write_eval_log(log, str(HERE / "grammar.eval"))
-    write_eval_log(log, str(HERE / "grammar.json"))
+    write_eval_log(log, str(logs / "grammar.eval"))
+    write_eval_log(log, str(logs / "grammar.json"))
 
 
 if __name__ == "__main__":
