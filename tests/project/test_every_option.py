@@ -644,7 +644,7 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     "runs/test_many_checkpoints.py": [("watch", option) for option in ("idle", "settle", "every")],
     "runs/test_rerun.py": [("rerun", "server"), ("rerun", "trust_remote_code")],
     "runs/test_reproducing.py": [
-        ("reproduce", name) for name in ("table", "models", "out", "source", "limit")
+        ("reproduce", name) for name in ("table", "listed", "models", "out", "source", "limit")
     ]
     + [("fetch", "out"), ("fetch", "source")],
     "runs/test_doctor.py": [("doctor", "json_file")],

@@ -5,11 +5,13 @@ import shutil
 from dataclasses import replace
 
 import pytest
+from pytest import approx
 from typer.testing import CliRunner
 
 from tse_scorers import loading
 from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import load_data
+from tse_scorers.io.records import read_records
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.papers.fetch import fetch
 from tse_scorers.papers.papers import PAPERS, PaperModel
@@ -30,6 +32,62 @@ BLIMP = [
         "Jeffrey's sons are smiled by Tina.",
     ),
 ]
+
+
+PRINTED = {  # of BERT, in Tables 2 to 5 of Rochereau et al. (2020)
+    "2": {"case_order:NAD": 0.91, "case_order:NDA": 0.81, "case_order:ADN": 0.81, "all": 0.82},
+    "3": {"role:ag1,re2,pa3": 0.96, "role:ag1,re3,pa2": 0.67, "role:ag3,re2,pa1": 0.83, "all": 0.82},
+    "4": {"1-6": 0.82, "1-2_nominative": 0.76, "1-2_accusative": 0.78, "1-2_dative": 0.91},
+    "5": {"all": 0.73},
+}
+
+
+@pytest.mark.parametrize("table", PRINTED)
+def test_means_and_correlations_of_rochereau_2020(tmp_path, table):
+    """The published numbers are computed from the printed cells; ours are the rows of results of the same name."""
+    found = reproduce("rochereau2020", tmp_path, table=table, models=["tiny-causal"], limit=1)
+    bert = found.table.query("system == 'bert'")
+    published = bert.set_index("variation_set" if table == "4" else "group")["published"]
+    # Means of numbers with two decimals, which at exactly half were printed either way.
+    assert {group: published[group] for group in PRINTED[table]} == approx(PRINTED[table], abs=0.005 + 1e-9)
+    (record,) = read_records(tmp_path)
+    results = {(row.metric, row.group, row.variation_set): row.score for row in record.rows()}
+    for row in bert.itertuples():
+        assert row.ours == results[row.metric, row.group, row.variation_set]
+
+
+@pytest.mark.parametrize("table, kind", [("1", "1-6"), ("11", "1-2_nominative"), ("23", "1-2_dative")])
+def test_models_are_put_beside_people(tmp_path, table, kind):
+    found = reproduce("rochereau2020", tmp_path, table=table, models=["tiny-causal"], limit=1)
+    assert set(found.table["system"]) == {"human"} and len(found.table) == 36
+    people = load_data("published_results", "rochereau2020_auc").to_pandas()
+    cells = people.query("system == 'human' and variation_set == @kind")["auc"]
+    assert sorted(found.table["published"]) == sorted(cells)
+
+
+def test_the_probable_words_of_newman_2021(tmp_path, monkeypatch):
+    """Table 3, for a model that finds some of the paper's words probable at these gaps."""
+    rows = {"data": "marvin_linzen", "groups": ["In object relative clause", "In object relative (no that)"]}
+    part = replace(PAPERS["newman2021"].parts[0], options=rows)
+    monkeypatch.setitem(PAPERS, "newman2021", replace(PAPERS["newman2021"], parts=(part,)))
+    found = reproduce("newman2021", tmp_path, table="3", models=["tiny-masked"])
+    assert found.table["group"].iloc[0] == "The senators that the skater … are young."
+    assert set(found.table["metric"]) == {"probability"} and len(found.table) >= 2
+    (record,) = read_records(tmp_path)
+    forms = record.tables["top_forms"].read().to_pandas()
+    for row in found.table.itertuples():
+        prefix, suffix = row.group.split(" … ")
+        ours = forms[forms["prefix"].str.strip().eq(prefix) & forms["suffix"].str.strip().eq(suffix)]
+        assert row.ours == ours.set_index("form")["probability"][row.form]
+
+
+def test_the_list_of_tables(tmp_path):
+    said = CliRunner().invoke(app, ["reproduce", "newman2021", "--list"], catch_exceptions=False).output
+    assert "2  TSE, EW and MW by construction" in said and "rochereau2020" not in said
+    every = CliRunner().invoke(app, ["reproduce", "--list"], catch_exceptions=False).output
+    assert all(content in every for paper in PAPERS.values() for content in paper.tables.values())
+    with pytest.raises(ValueError, match="No paper was named"):
+        CliRunner().invoke(app, ["reproduce"], catch_exceptions=False)
 
 
 def test_a_dry_run_of_newman_2021(tmp_path):
@@ -106,7 +164,7 @@ def test_a_dry_run_of_warstadt_2020(tmp_path):
     assert set(found.table["system"]) == {"5-gram", "lstm", "transfo-xl-wt103", "gpt2-large"}
     released = load_data("published_results", "warstadt2020_models").to_pandas()
     overall = found.table.query("group == 'all' and system == 'gpt2-large'")["published"].item()
-    assert overall == pytest.approx(released.query("model == 'gpt2-large'")["accuracy"].mean())
+    assert overall == approx(released.query("model == 'gpt2-large'")["accuracy"].mean())
     paradigm = found.table.query("group == 'passive_1' and system == 'lstm'")["published"].item()
     assert paradigm == released.query("paradigm == 'passive_1' and model == 'lstm'")["accuracy"].item()
     # The paper prints other numbers for most paradigms.
@@ -191,7 +249,7 @@ def test_syntaxgym_of_hu_2020(tmp_path, upstream):
     of_gpt2 = {row["group"]: float(row["published"]) for row in rows if row["system"] == "gpt-2"}
     assert of_gpt2["fgd_hierarchy"] == 15 / 24 and of_gpt2["cleft"] == 1
     overall = of_gpt2.pop("all")
-    assert overall == pytest.approx(sum(of_gpt2.values()) / 5)
+    assert overall == approx(sum(of_gpt2.values()) / 5)
 
 
 def test_syntaxgym_names_where_its_suites_are(tmp_path):

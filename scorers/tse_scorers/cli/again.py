@@ -100,15 +100,23 @@ def rerun(
 
 @app.command()
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="newman2021, warstadt2020, rochereau2020 or hu2020.")],
+    paper: Annotated[
+        str | None, typer.Argument(help="newman2021, warstadt2020, rochereau2020 or hu2020.")
+    ] = None,
     table: Annotated[
         str | None,
-        typer.Option(help="Number of the paper's table. Default: all that are known.", rich_help_panel=DATA),
+        typer.Option(
+            help="Number of the paper's table, see --list. Default: all, but for those of people's judgments.",
+            rich_help_panel=DATA,
+        ),
     ] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Say which tables there are, and stop.", rich_help_panel=DATA)
+    ] = False,
     models: Annotated[
         list[str] | None,
         typer.Option(
-            "--models",
+            "--model",
             "-m",
             help="Run this model instead of the paper's; repeatable. Default: the paper's.",
             rich_help_panel=MODEL,
@@ -128,8 +136,19 @@ def reproduce(
     ),
 ) -> None:
     """Run the models and data of a published table and print our numbers beside the published ones."""
-    from ..papers.papers import describe
+    from ..papers.papers import PAPERS, describe
 
+    if listed:
+        for name in PAPERS if paper is None else (paper,):
+            known = describe(name, None)
+            terminal.say(f"{name}: {known.title}")
+            for number, content in known.tables.items():
+                terminal.say(f"  {number:>2}  {content}")
+        return
+    if paper is None:
+        raise ValueError(
+            f"No paper was named; expected one of: {', '.join(PAPERS)}. --list says what they have."
+        )
     # An unknown name is an error before PyTorch is imported, which takes seconds.
     describe(paper, table)
     check_folder(out)

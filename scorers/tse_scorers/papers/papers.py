@@ -41,7 +41,7 @@ class Paper:
     Attributes:
         title: the paper.
         published: configuration of the data set `published_results`.
-        tables: their numbers.
+        tables: number -> what is in it.
         decimals: that were published.
         options: of all models.
         parts: the data.
@@ -54,7 +54,7 @@ class Paper:
 
     title: str
     published: str
-    tables: tuple[str, ...]
+    tables: Mapping[str, str]
     decimals: int
     options: Mapping[str, Any]
     parts: tuple[Part, ...]
@@ -81,7 +81,9 @@ def describe(paper: str, table: str | None) -> Paper:
         raise ValueError(unknown_name("paper", paper, PAPERS))
     described = PAPERS[paper]
     if table is not None and table not in described.tables:
+        known = ", ".join(described.tables)
         raise ValueError(
-            f"Table {table!r} of {paper} is not known; expected one of: {', '.join(described.tables)}."
+            f"Table {table!r} of {paper} is not known; expected one of: {known}. `tse reproduce --list` says what they "
+            "are."
         )
     return described

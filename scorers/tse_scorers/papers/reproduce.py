@@ -1,6 +1,6 @@
 """`tse reproduce`: run the models and data of a paper's table, and put our numbers beside the published ones."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..io.bundle import shipped_table
+from ..io.records import read_records
 from ..io.result_row import group_name
 from ..models.options import ModelOptions
 from ..report.systems import basename
@@ -15,12 +16,14 @@ from ..runs.all_models import run_all
 from ..runs.jobs import Failure, Job, Loaded
 from ..runs.recipe import Recipe
 from ..runs.run import Announce, Run, silent
+from ..suites.agreement.data.paper_examples import TABLE_3, positions
 from ..suites.base import Suite
 from ..suites.registry import make_suite
 from .papers import Paper, describe
 
-KEYS = ("group", "variation_set", "metric")
-"""What a number is about, in the terms of `results.json`."""
+KEYS = ("group", "variation_set", "metric", "form")
+"""What a number is about, in the terms of `results.json`; a form is a word at a gap, its group the text around it."""
+PEOPLE = "human"
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,8 @@ class Reproduction:
     Attributes:
         title: the paper.
         decimals: that were published.
-        table: one row per number: `model` (ours), `system` (the paper's), what is scored, `published`, `ours` (both
-            shares), `difference`, and `n`, the items behind ours.
+        table: one row per number: `model` (ours), `system` (the paper's, or people), what is scored, `published`,
+            `ours` (shares; in Table 5 of rochereau2020 correlations), `difference`, and `n`, the items behind ours.
         left_out: what was not run, and why, one sentence each.
         differences: reasons for differences, one sentence each.
         failures: models that failed.
@@ -99,7 +102,7 @@ def reproduce(
     Args:
         paper: a key of `papers.PAPERS`.
         out: folder for scores and results.
-        table: the number of one of its tables; None takes all that are known.
+        table: the number of one of its tables; None takes all, but for those of people's judgments.
         models: run these models instead; each is compared with every system of the table.
         source: folder with data that is not shipped.
         limit: at most this many pairs of each group, for a dry run.
@@ -110,59 +113,138 @@ def reproduce(
         ValueError: the paper or table is not known, or nothing can be run.
     """
     described = describe(paper, table)
-    published = _published_numbers(paper, described.published, table)
+    published = _PUBLISHED[paper](shipped_table("published_results", described.published).to_pandas(), table)
     systems = set(published["system"])
+    if systems == {PEOPLE}:  # in whose place no model is run: each is put beside them
+        systems = {*described.models, *described.unreachable}
+        meant = dict.fromkeys(models or (each.model for each in described.models.values()))
+    elif models:
+        meant = dict.fromkeys(models)
+    else:
+        meant = {each.model: system for system, each in described.models.items() if system in systems}
     parts, left_out = _parts(described, source, limit)
     jobs = _jobs(described, models, systems)
-    named = {} if models else {each.model: system for system, each in described.models.items()}
-    meant = {job.model: named.get(job.model) for job in jobs}
     absent = {} if models else described.unreachable
     left_out += [f"{system}: {why}." for system, why in absent.items() if system in systems]
     for line in _named(parts, meant):
         note(line)
-    rows, failures = [], []
+    rows: list[Mapping[str, Any]] = []
+    failures = []
     for asked, suite in parts:
         run = Run(suite, out, announce, recipe=asked)
         failures += run_all(run, jobs, keep_going=True)
         rows += run.rows
+        rows += _probable_forms(out, suite, {str(row["model"]) for row in run.rows})
     if not rows:
         said = " ".join([*left_out, *map(str, failures)])
-        raise ValueError(f"Nothing of {paper} could be run. {said} Name other models with --models.")
+        raise ValueError(f"Nothing of {paper} could be run. {said} Name other models with --model.")
     compared, reasons = _beside(paper, published, rows, meant), _reasons(described, models, source, limit)
+    if compared.empty:
+        raise ValueError(
+            f"No number of {paper} was scored: {', '.join(suite.config for _, suite in parts)} was run, without the "
+            "table's items. Remove --limit, or name other data with --source."
+        )
     return Reproduction(
         described.title, described.decimals, compared, left_out, reasons, failures, described.published_in
     )
 
 
-def _published_numbers(paper: str, config: str, table: str | None) -> pd.DataFrame:
-    """Return the published numbers with the columns `system`, `published` and those of `KEYS` that tell them apart.
+def _newman(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
+    """Return TSE, EW and MW by construction (Table 2), and the probable words at two gaps (Table 3)."""
+    keys = {"group": frame["construction"], "metric": frame["metric"].str.lower()}
+    scores = pd.DataFrame({"system": frame["model"], **keys, "published": frame["score"]})
+    if table == "2":
+        return scores
+    forms = shipped_table("published_results", "newman2021_table3").to_pandas()
+    forms = _at_gaps(forms).assign(system="bert-large-cased", published=forms["probability"])
+    return _with_keys(forms if table == "3" else pd.concat([scores, forms]))
 
-    Args:
-        paper: a key of `papers.PAPERS`.
-        config: of the data set `published_results`.
-        table: the number of one of its tables; None takes all that are known.
-    """
-    frame = shipped_table("published_results", config).to_pandas()
-    if paper == "newman2021":
-        keys = {"group": frame["construction"], "metric": frame["metric"].str.lower()}
-        return pd.DataFrame({"system": frame["model"], **keys, "published": frame["score"]})
-    if paper == "warstadt2020":
-        return _blimp(frame, table)
-    if paper == "hu2020":
-        shares = frame.groupby(["model", "suite"], sort=False)["correct"].mean().reset_index()
-        shares = shares.rename(columns={"model": "system", "suite": "group", "correct": "published"})
-        return shares.assign(metric="criterion_accuracy")
-    frame = frame[(frame["system"] != "human") & frame["repeats_table"].isna()]
-    if table is not None:
-        frame = frame[frame["paper_table"] == int(table)]
-    cells = frame["case_order"] + "|" + frame["role_assignment"]
-    groups = [group_name("cell", cell) for cell in cells]
-    keys = {"group": groups, "variation_set": frame["variation_set"], "metric": "auc"}
-    return pd.DataFrame({"system": frame["system"], **keys, "published": frame["auc"]})
+
+def _at_gaps(forms: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of `KEYS` for words at gaps."""
+    group = forms["prefix"].str.strip() + " … " + forms["suffix"].str.strip()
+    return pd.DataFrame({"group": group, "metric": "probability", "form": forms["form"]})
+
+
+def _probable_forms(out: Path, suite: Suite, models: Collection[str]) -> list[dict[str, Any]]:
+    """Return a run's probable words at the gaps of Table 3 of Newman et al. (2021), as rows of results."""
+    rows: list[dict[str, Any]] = []
+    for record in read_records(out):
+        if "top_forms" not in record.tables or record.identity["config"] != suite.config:
+            continue
+        if record.identity["model"] not in models:
+            continue
+        forms = record.tables["top_forms"].read().to_pandas().fillna({"prefix": "", "suffix": ""})
+        contexts = forms.drop_duplicates("context_id")
+        for (prefix, suffix), context in zip(TABLE_3, positions(contexts), strict=False):
+            found = forms[forms["context_id"] == contexts["context_id"].iloc[context]]
+            found = found.assign(prefix=prefix, suffix=suffix)
+            of_gap = _at_gaps(found).assign(model=record.identity["model"], score=found["probability"], n=1)
+            rows += of_gap.to_dict("records")
+    return rows
+
+
+def _rochereau(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
+    """Return the cells of a table; their means by case order, by roles and by doubled case; and Table 5."""
+    cells = frame[frame["repeats_table"].isna()].rename(columns={"auc": "published"})
+    cells = cells.assign(
+        metric="auc", case_order=[group_name("case_order", each) for each in cells["case_order"]]
+    )
+    names = cells["case_order"].str.partition(":")[2] + "|" + cells["role_assignment"]
+    cells = cells.assign(
+        cell=[group_name("cell", each) for each in names],
+        role_assignment=[group_name("role", each) for each in cells["role_assignment"]],
+        all="all",
+    )
+    models, six = cells[cells["system"] != PEOPLE], cells[cells["variation_set"] == "1-6"]
+    human = six[six["system"] == PEOPLE].set_index("cell")["published"]
+    six = six[six["system"] != PEOPLE]
+
+    def means(part: pd.DataFrame, by: str) -> pd.DataFrame:
+        found = part.groupby(["system", by, "variation_set", "metric"], sort=False)["published"].mean()
+        return found.reset_index().rename(columns={by: "group"})
+
+    def correlations() -> pd.DataFrame:
+        of_system = six.groupby("system", sort=False)
+        found = of_system.apply(
+            lambda part: part.set_index("cell")["published"].corr(human), include_groups=False
+        )
+        return (
+            found.rename("published")
+            .reset_index()
+            .assign(group="all", variation_set="1-6", metric="human_pearson")
+        )
+
+    tables = {
+        "2": lambda: pd.concat([means(six, "case_order"), means(six, "all")]),
+        "3": lambda: pd.concat([means(six, "role_assignment"), means(six, "all")]),
+        "4": lambda: means(models, "all"),
+        "5": correlations,
+    }
+    if table in tables:
+        return tables[table]()
+    of_table = models if table is None else cells[cells["paper_table"] == int(table)]
+    found = of_table.drop(columns="cell").assign(group=of_table["cell"])
+    every = [] if table is not None else [make() for make in tables.values()]
+    keys = ["system", "group", "variation_set", "metric"]
+    return pd.concat([found[[*keys, "published"]], *every]).drop_duplicates(keys)
+
+
+def _hu(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
+    """Return the share of right items of each suite."""
+    shares = frame.groupby(["model", "suite"], sort=False)["correct"].mean().reset_index()
+    shares = shares.rename(columns={"model": "system", "suite": "group", "correct": "published"})
+    return shares.assign(metric="criterion_accuracy")
+
+
+def _with_keys(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows whose columns of `KEYS` can be joined: a text in each."""
+    keys = [key for key in KEYS if key in frame]
+    return frame.fillna(dict.fromkeys(keys, ""))
 
 
 def _blimp(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
-    """Return accuracies by paradigm, and (Table 3) their means by phenomenon and over all."""
+    """Return accuracies by paradigm (Table 4), and their means by phenomenon and over all (Table 3)."""
     paradigms = frame.rename(columns={"model": "system", "paradigm": "group", "accuracy": "published"})
     overall = paradigms.assign(group="all")
     phenomena = paradigms.assign(group=[group_name("phenomenon", name) for name in paradigms["phenomenon"]])
@@ -172,8 +254,20 @@ def _blimp(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
         .mean()
         .reset_index()
     )
-    wanted = {"3": [means], "paradigms": [paradigms]}.get(table or "", [means, paradigms])
+    wanted = {"3": [means], "4": [paradigms]}.get(table or "", [means, paradigms])
     return pd.concat(wanted).assign(metric="accuracy")[["system", "group", "metric", "published"]]
+
+
+_PUBLISHED: Mapping[str, Callable[[pd.DataFrame, str | None], pd.DataFrame]] = {
+    "newman2021": _newman,
+    "warstadt2020": _blimp,
+    "rochereau2020": _rochereau,
+    "hu2020": _hu,
+}
+"""Paper -> the numbers of one of its tables (None: of all), from its configuration of `published_results`.
+
+They have the columns `system`, `published` and those of `KEYS` that tell them apart.
+"""
 
 
 def _beside(
@@ -183,20 +277,21 @@ def _beside(
 
     Args:
         paper: a key of `papers.PAPERS`.
-        published: as `_published_numbers` returns them.
+        published: as `_PUBLISHED` gives them.
         rows: of results.
         systems: the system that each of our models is; one that is None is compared with all.
     """
     ours = pd.DataFrame(rows)
     if paper == "newman2021":
-        ours = ours[ours["metric"].eq("tse") | (ours["cutoff_side"].eq("top") & ours["cutoff"].eq(1.0))]
+        whole = ours["cutoff_side"].eq("top") & ours["cutoff"].eq(1.0)
+        ours = ours[ours["metric"].isin(("tse", "probability")) | whole]
     if paper == "warstadt2020":
         ours = ours[ours["method"] == "full"]
     if paper == "hu2020":  # the first criterion of a suite is the one that was published
         ours = ours[ours["level"].eq("criterion") & ours["value"].str.endswith("/1")]
         ours = ours.assign(group=ours["value"].str.removesuffix("/1"))
     keys = [key for key in KEYS if key in published]
-    ours = ours[["model", *keys, "score", "n"]].rename(columns={"score": "ours"})
+    ours = _with_keys(ours[["model", *keys, "score", "n"]].rename(columns={"score": "ours"}))
     joined = published.merge(ours, on=keys)
     meant = joined["model"].map(lambda model: systems.get(model))
     joined = joined[meant.isna() | (meant == joined["system"])]
@@ -256,7 +351,7 @@ def _named(parts: Sequence[tuple[Recipe, Suite]], meant: Mapping[str, str | None
     """Name the data and the models of a reproduction, one sentence each."""
     data = [f"Data: {suite.dataset}/{suite.config}, {suite.n_items:,} items" for _, suite in parts]
     return data + [
-        f"Model: {model}, " + (f"the paper's {system}" if system else "in place of the paper's models")
+        f"Model: {model}, " + (f"the paper's {system}" if system else "beside all systems of the table")
         for model, system in meant.items()
     ]
 

@@ -76,7 +76,7 @@ OPTIONS = [
     ("explore run --host 256.1.1.1", 2, "Cannot listen on --host 256.1.1.1"),
     ("reproduce newman2020", 2, "Did you mean newman2021?"),
     ("reproduce nobody1999", 2, "Unknown paper 'nobody1999'; expected one of: newman2021"),
-    ("reproduce newman2021 --table 7", 2, "Table '7' of newman2021 is not known; expected one of: 2"),
+    ("reproduce newman2021 --table 7", 2, "Table '7' of newman2021 is not known; expected one of: 2, 3"),
     ("fetch nothing", 2, "Unknown data 'nothing'; expected one of: newman2021-blimp"),
     ("fetch newman2021-blimp --source empty --out out", 2, "found no "),
 ]
