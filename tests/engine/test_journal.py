@@ -1,5 +1,8 @@
 """Journals of runs: damaged ones are begun anew, and each is one run's own, of which nothing is left after it."""
 
+import errno
+import io
+import tempfile
 import warnings
 from contextlib import nullcontext, suppress
 
@@ -72,6 +75,20 @@ def test_a_journal_without_answers_is_a_new_one(scorer, tmp_path, removed):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(scorer.sentence_logprobs(SENTENCES), expected)
+
+
+def test_a_disk_without_room_for_all_answers_is_said_before_the_model_runs(scorer, monkeypatch):
+    class Full(io.BytesIO):
+        def write(self, content):
+            if len(content) >= 16 * len(SENTENCES):  # an answer and which are done
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return super().write(content)
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda dir: Full())
+    assert scorer.forward  # the way to run the model is measured before
+    monkeypatch.setattr(scorer.model, "forward", lambda *_, **__: pytest.fail("the model ran"))
+    with pytest.raises(ValueError, match=r"No space left on device"):
+        scorer.sentence_logprobs(SENTENCES)
 
 
 class Keeping:

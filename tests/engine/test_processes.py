@@ -7,6 +7,7 @@ import pytest
 from launching import SECONDS, finished, launched
 
 from tse_scorers import load_scorer, run
+from tse_scorers.engine.processes import joined_processes
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.registry import make_suite
@@ -54,6 +55,16 @@ def test_shards_put_together(alone, tmp_path):
         assert part.add(scorer) == []
     merge([tmp_path / str(number) for number in (1, 2, 3)], tmp_path / "whole")
     assert_same(rows(tmp_path / "whole"), alone)
+
+
+@pytest.mark.parametrize("size", ["2", "3"])
+def test_a_process_that_no_launcher_started_does_not_run_alone(size, monkeypatch):
+    """It would score everything, and so would each of the others."""
+    monkeypatch.setenv("WORLD_SIZE", size)
+    for name in ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ValueError, match=f"WORLD_SIZE.*{size}"), joined_processes():
+        raise AssertionError("it began")
 
 
 SCRIPT = """

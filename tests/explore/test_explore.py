@@ -191,6 +191,12 @@ def test_a_tie_is_not_right(causal):
     assert found.status == "incorrect" and "a tie, which is not correct" in found.text
 
 
+def test_a_form_that_is_no_single_token_is_named(causal):
+    answer = gap_answers.ask(causal, KEYS, "plural")
+    found = compare_forms(answer, ("is", "misunderstandings"))
+    assert found.status == "other" and found.text.startswith("· misunderstandings: not a single token of")
+
+
 def test_what_cannot_be_asked_is_explained(causal):
     with pytest.raises(ValueError, match="'greenly' is not a form of one of the 1951 listed verbs"):
         gap_answers.find_lemma("greenly")

@@ -79,6 +79,13 @@ def scores_by_mass(logits, ids):
     return tse.scores.context_scores(*statistics, ids=in_each_context(logits, ids))
 
 
+@pytest.mark.parametrize("shape", [(2, 0), (3,), (1, 2, 3)])
+def test_forms_that_are_no_table_of_contexts_and_lemmas_are_refused(shape):
+    forms = tse.ranking.FormStatistics(*(np.full(shape, 0.1) for _ in range(3)))
+    with pytest.raises(ValueError, match=r"expected the same shape \(contexts, lemmas\)"):
+        tse.scores.context_scores(forms, forms, (1.0,), ())
+
+
 def in_each_context(logits, ids):
     return np.repeat(np.asarray(ids)[:, None, :], len(logits), axis=1)
 
@@ -115,6 +122,18 @@ def test_all_cutoffs_agree_with_the_literal_definitions(kind, vocabulary):
         assert_equal_scores(way(logits, ids), expected)
         assert_equal_scores(way(torch.from_numpy(logits), torch.from_numpy(ids)), expected)
         assert_equal_scores(way(logits.astype(np.float64), ids), expected)
+
+
+def test_forms_may_differ_between_contexts_and_stand_under_two_lemmas_in_one_of_them():
+    logits = random_logits("random", 2, 60, seed=3)
+    ids = np.array([[[1, 2, 3], [4, 4, 5]], [[11, 12, 13], [14, 15, 16]]])  # forms, contexts, lemmas
+    for rows in (logits, torch.from_numpy(logits)):
+        both = tse.boundaries.logit_scores(rows, *ids)
+        for at in range(2):
+            alone = tse.boundaries.logit_scores(rows[at : at + 1], *ids[:, at])
+            for side in ("top", "bottom"):
+                for ours, theirs in zip(getattr(both, side), getattr(alone, side), strict=True):
+                    np.testing.assert_allclose(np.asarray(ours)[at], np.asarray(theirs)[0], atol=1e-9)
 
 
 @pytest.mark.gpu

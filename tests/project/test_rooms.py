@@ -49,6 +49,19 @@ def test_the_core_imports_nothing_that_stands_beside_it():
     assert len(core) > 200 and found == []
 
 
+def test_no_module_imports_what_draws_before_something_is_drawn():
+    """A page of tables, a comparison in the terminal and `--help` do not wait for it."""
+    found = [
+        str(path.relative_to(PACKAGE))
+        for path in files(".")
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body
+        for inside in (statement.body if isinstance(statement, ast.If) else [statement])
+        if isinstance(inside, ast.Import | ast.ImportFrom) and "matplotlib" in ast.unparse(inside)
+        if not (isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING")
+    ]
+    assert found == []
+
+
 @pytest.mark.parametrize("folder", BESIDE)
 def test_what_stands_beside_the_core_does_not_import_its_neighbours(folder):
     found = [

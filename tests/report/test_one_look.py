@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import matplotlib.colors
 import numpy as np
@@ -20,6 +21,7 @@ from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.line_styles import HUES, INK, MUTED, colours_of, lines
 from tse_scorers.report.series import section
 from tse_scorers.runs.report import refresh_results, write_report
+from tse_scorers.suites.item_files import example
 from tse_scorers.suites.registry import all_measures, names
 
 
@@ -165,3 +167,12 @@ def test_a_system_without_an_overall_difference_comes_last():
     ]
     rows.insert(0, keys | {"system": "only", "group": "one", "difference": 9})
     assert "".join(best_first(pd.DataFrame(rows))["system"]) == "fedcbaonly"
+
+
+def test_the_example_is_an_item_that_a_model_is_wrong_about_if_there_is_one():
+    items = pd.DataFrame({"good": ["A runs.", "B runs."], "bad": ["A run.", "B run."], "score": [1.0, 0.0]})
+    runs = SimpleNamespace(scores=lambda suite: [SimpleNamespace(system="m")])
+    wrong = example(runs, "blimp", lambda system: items)
+    assert (wrong.good, wrong.bad, wrong.wrong_for) == ("B runs.", "B run.", "m")
+    right = example(runs, "blimp", lambda system: items.assign(score=1.0))
+    assert (right.good, right.wrong_for) == ("A runs.", "")

@@ -127,6 +127,7 @@ def test_published_scores_stand_beside_models_of_the_paper_only(agreement_out: P
         line for line in (agreement_out / "table2.md").read_text().splitlines() if line.startswith("| Simple")
     )
     assert "(0.94)" in row and row.count("(") == 3
+    assert "Table 2 as published (Newman et al. 2021)" in (agreement_out / "report.html").read_text()
 
 
 def test_latex_table_spans_the_models(agreement_out: Path) -> None:

@@ -41,6 +41,7 @@ def test_repeated_and_overlapping_work_is_collected(folders, tmp_path):
     for jobs in (["tiny-causal"], ["tiny-causal"], ["tiny-masked"], ["both", "tiny-masked"], ["both"]):
         ended = collect(*(folders / job for job in jobs), "--out", out)
         assert ended.exit_code == 0, ended.output
+        assert (out / "results.json").is_file()
     assert collect(out, "--out", out).exit_code == 0
     assert collect(out, folders / "both", "--out", tmp_path / "again").exit_code == 0
     assert rows(out) == rows(tmp_path / "again") == rows(folders / "both")

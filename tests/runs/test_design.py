@@ -7,6 +7,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
+from faults.tables import AGREEMENT, save
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 from typer.testing import CliRunner
 
@@ -18,6 +19,7 @@ from tse_scorers.runs.comparing.power import Pilot, designs, given
 from tse_scorers.statistics.power import Components, power
 
 MODELS = ["tiny-causal", "tiny-masked"]
+CPU = {"device": "cpu"}
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +57,10 @@ def test_power_from_a_run(run, tmp_path):
 
 
 def test_power_from_standard_deviations():
+    assert (
+        given(0.1, 0, 0).about["unit"] == "clusters"
+        and given(0.1, 0.1, 0).about["unit"] == "clusters x lemmas"
+    )
     rows = designs(given(0.1, 0.1, 0.3), 0.05, [20, 200])
     assert rows[0]["n_units"] is None  # 20 lemmas do not reach it with any number of templates
     n_units = rows[1]["n_units"]
@@ -164,6 +170,23 @@ def test_means_of_the_table_are_the_scores(run, exported):
     assert (ew["n_correct"] / ew["n_items"]).equals(ew["score"])
     (row,) = (r for r in rows if (r["metric"], r["group"], r["model"]) == ("tse", "all", "tiny-causal"))
     assert ew["noun"].nunique() == row["n_units"]
+
+
+def test_contexts_without_a_value_of_ones_own_column_are_in_the_table(tmp_path):
+    """Each context is in one cell of nouns and the user's columns; a missing value is a cell of its own."""
+    pairs = AGREEMENT.assign(condition=["near", None, None, "near"])
+    tse_scorers.run(
+        MODELS[0],
+        data=save(pairs, tmp_path / "own.csv"),
+        out=tmp_path / "run",
+        report=False,
+        model_options=CPU,
+    )
+    tse("export", "mixed-models", tmp_path / "run", "--out", tmp_path / "tables")
+    table = pd.read_parquet(tmp_path / "tables" / "agreement.parquet")
+    ew = table[table["measure"] == "EW"]
+    assert ew.groupby("lemma")["n_items"].sum().eq(len(pairs)).all()
+    assert ew.groupby("lemma")["condition"].apply(lambda own: own.isna().sum()).eq(2).all()
 
 
 def test_a_mixed_model_runs_on_the_table(exported):

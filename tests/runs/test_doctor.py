@@ -15,6 +15,7 @@ from tse_scorers import load_scorer, run
 from tse_scorers.cli.app import app
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
+from tse_scorers.runs.doctor import computation
 from tse_scorers.runs.doctor.checks import CHEAP, FIRST, THOROUGH, diagnose
 from tse_scorers.runs.doctor.computation import finite, half_precision, left_padding, same_scores
 from tse_scorers.runs.doctor.inputs import lemma_coverage
@@ -244,6 +245,11 @@ def test_half_precision_that_flips_pairs_is_found():
         model.lm_head.weight += 5.0
     finding = half_precision(CausalScorer(model, scorer.tokenizer))
     assert finding.verdict == "warning" and "change in bfloat16" in finding.found
+
+
+def test_memory_is_in_gibibytes(monkeypatch):
+    monkeypatch.setattr(computation, "_peak_memory", lambda device: 3 * 1024**3)
+    assert ", 3.00 GiB at most" in computation.speed_and_memory(CausalScorer(*parts())).found
 
 
 @pytest.mark.parametrize("name", ["tests/golden/tiny_trigram.arpa"])

@@ -43,24 +43,29 @@ def test_a_run_made_again_is_equal_to_the_last_digit(tmp_path):
     written = content["signature"]["models"][0]["recipe"]
     assert written["partial"] and written["partial_reasons"] == ["--limit 1"]
     content["results"][0]["score"] = 0.123
+    content["results"][1]["score"] += 1e-9
     del content["checksum"]  # as the message says to do after an edit by hand
     path.write_text(json.dumps(content))
     (compared,) = rerun(path, tmp_path / "once more")
-    assert len(compared.differences) == 1 and "score was 0.123 and is" in compared.differences[0]
+    assert len(compared.differences) == 2 and "score was 0.123 and is" in compared.differences[0]
 
 
 def test_results_that_are_not_what_their_records_say_are_refused(run, tmp_path):
     """All scores of a folder were "equal to the last digit", while its `results.json` showed another one."""
     path, command = run / "results.json", ["rerun", str(run)]
     content = json.loads(path.read_text())
-    for change in ({"results": [content["results"][0] | {"score": 0.123}, *content["results"][1:]]},
+    two = [row | {"score": 0.123} for row in content["results"][:2]]
+    for change in ({"results": two + content["results"][2:]},
                    {"results": content["results"][1:]},
                    {"signature": {"models": [content["signature"]["models"][0] | {"dtype": "float64"}]}}):  # fmt: skip
         edited = {key: value for key, value in (content | change).items() if key != "checksum"}
         path.write_text(json.dumps(edited | {"checksum": checksum(edited)}))
         said = str(CliRunner().invoke(app, command).exception)
         assert "is not what the records beside it say" in said and f"`tse report {run}`" in said
-        assert re.search(r"score was .* and is 0.123|is missing from this file|Its signatures differ", said)
+        assert re.search(
+            r"score was .* and is 0.123.*\(1 more rows differ|is missing from this file|Its signatures differ",
+            said,
+        )
     path.write_text(json.dumps(content | {"results": []}))
     assert "does not match its checksum" in str(CliRunner().invoke(app, command).exception)
     assert CliRunner().invoke(app, ["report", str(run)]).exit_code == 0

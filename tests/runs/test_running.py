@@ -14,6 +14,7 @@ from tse_scorers.cli.app import app
 from tse_scorers.io.records import record_folder
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.frequency import add_frequencies
+from tse_scorers.runs.jobs import Failure, not_scored, remember_failures
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.registry import make_suite
@@ -297,3 +298,13 @@ def test_kept_forms_go_with_overwrite_where_the_scores_are_reused(tmp_path):
     assert run() == kept | {"frequencies"}  # not without --overwrite
     assert run("--overwrite", "--keep-forms") == kept | {"frequencies"}
     assert run("--overwrite") == kept - {"forms"} | {"frequencies"}
+
+
+def test_models_that_failed_are_remembered_until_they_are_scored(tmp_path):
+    failures = [Failure("a", ValueError("no weights")), Failure("b", OSError("no file"))]
+    remember_failures(tmp_path, ["a", "b", "c"], failures)
+    assert list(not_scored(tmp_path)) == ["a", "b"] and "no weights" in not_scored(tmp_path)["a"]
+    remember_failures(tmp_path, ["a"], [])
+    assert list(not_scored(tmp_path)) == ["b"]
+    remember_failures(tmp_path, ["b"], [])
+    assert not_scored(tmp_path) == {} and not [path for path in tmp_path.iterdir() if path.suffix == ".json"]

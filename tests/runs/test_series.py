@@ -245,8 +245,11 @@ def test_what_revisions_were_scored_is_known_by_their_commits(from_hub):
     assert [signature["identity"]["revision"] for signature in signatures] == list(STEPS)
 
 
-def _accuracies(out: Path, wrong: dict[str, list[int]], n_words: int = 12) -> str:
-    """Write a series of five pairs for each word, with these numbers of errors on the first words; return its page."""
+def _accuracies(out: Path, wrong: dict[str, list[int]], n_words: int = 12, other="", without="") -> str:
+    """Write a series of five pairs for each word, with these numbers of errors on the first words; return its page.
+
+    The step `other` has other pairs; of the model `without`, only averages are there.
+    """
     about = {"suite": "blimp", "dataset": "mine", "config": "all", "metric": "accuracy", "method": "full"}
     rows, files = [], {}
     for step, errors in wrong.items():
@@ -256,13 +259,16 @@ def _accuracies(out: Path, wrong: dict[str, list[int]], n_words: int = 12) -> st
             {"correct": right, "pair_id": np.arange(5 * n_words), "paradigm": "own", "method": "full"}
         )
         pairs["cluster"] = pairs["pair_id"] // 5
-        pairs["sentence_good"] = "Dogs bark " + pairs["pair_id"].astype(str)
+        pairs["sentence_good"] = ("Cats purr " if step == other else "Dogs bark ") + pairs["pair_id"].astype(
+            str
+        )
         pairs["sentence_bad"] = "Dogs barks " + pairs["pair_id"].astype(str)
         found = clustered_mean(right, Units(pairs["cluster"], "clusters"))
-        rows.append(
-            about | {"model": "m", "revision": step, "group": "all", "score": found.mean, "n": len(right)}
+        rows += [
+            about | {"model": model, "revision": step, "group": "all", "score": found.mean, "n": len(right)}
             | {"n_excluded": 0, "n_ties": 0} | found.columns()
-        )  # fmt: skip
+            for model in filter(None, (without, "m"))
+        ]  # fmt: skip
         files[f"m-{step}.blimp"] = pairs
     return write_report(write_run(out, rows, files), figures=False).read_text(encoding="utf-8")
 
@@ -284,6 +290,8 @@ def test_a_series_says_from_where_on_no_checkpoint_differs_from_the_last(tmp_pat
         tmp_path / "alike", {"step1": [1], "step2": [1], "step3": []}
     )
     assert "no checkpoint differs" not in _accuracies(tmp_path / "late", wrong | {"step3": [1] * 9})
+    assert "no checkpoint differs" not in _accuracies(tmp_path / "other", wrong, other="step2")
+    assert "from step3 on, no checkpoint differs" in _accuracies(tmp_path / "two", wrong, without="a")
 
 
 def test_published_curves_stand_behind_a_series_on_blimp(checkpoints, tmp_path, monkeypatch):

@@ -70,6 +70,8 @@ def test_a_correlation_over_items_leaves_out_each_unit_once():
     low, high = np.tanh(stats.t.interval(0.95, 14, pseudo.mean(), stats.sem(pseudo)))
     assert (found.mean, found.ci_low, found.ci_high) == pytest.approx((r, low, high))
     assert (found.unit, found.n_units, found.n_items, found.reliable) == ("words", 15, 60, True)
+    uneven = correlation(x, y, Units(np.repeat([0, 1, 2], [10, 20, 30]), "words"))
+    assert uneven.n_effective == pytest.approx(60**2 / (10**2 + 20**2 + 30**2))
 
 
 def test_a_correlation_with_a_constant_side_has_no_value():

@@ -149,6 +149,13 @@ def test_components_of_items_equal_those_of_cells():
     assert found == pytest.approx((0.08, 0, 0)) and found.se(8) == pytest.approx(0.1)
 
 
+def test_two_items_have_no_noise_ceiling():
+    """The ratings of two items are always correlated by 1 or -1."""
+    few = noise_ceiling([[1, 2, 3, 4], [2, 3, 5, 7]])
+    assert math.isnan(few.ceiling) and few.n_splits == 0
+    assert noise_ceiling([[1, 2, 3, 4], [2, 3, 5, 7], [3, 4, 7, 9]]).n_splits > 0
+
+
 def test_a_rating_matrix_has_raters_or_random_places():
     table = pd.DataFrame({"item": ["a", "b", "a", "b"], "rater": [1, 1, 2, 2], "rating": [1, 2, 3, 4]})
     assert rating_matrix(table).tolist() == [[1, 3], [2, 4]]

@@ -32,6 +32,7 @@ from tse_scorers.runs.run import Run
 from tse_scorers.statistics.slope import clustered_slope
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.ask import outcomes
+from tse_scorers.suites.agreement.estimate.coverage import coverage, main_list
 from tse_scorers.suites.agreement.estimate.frequency import BAND
 from tse_scorers.suites.agreement.options import AgreementOptions
 from tse_scorers.suites.agreement.show.section_coverage import coverage_part
@@ -142,6 +143,24 @@ def test_single_tokens_without_word_ends_are_what_they_were():
     )
     for column in ("ew_top_1", "mw_top_1", "covered_mass_top_1"):
         assert without.contexts[column].to_numpy() == pytest.approx(plain[column].to_numpy(), abs=1e-6)
+
+
+def test_a_verb_counts_once_where_gaps_are_inside_and_at_the_beginning_of_sentences():
+    """The list is asked for twice then, small and in capitals."""
+    opening = pd.DataFrame([pair("Question", "", " the author tall?", "singular", "is", "are")])
+    both = pd.concat([PAIRS, opening], ignore_index=True)
+    found = agreement.score_contexts(scorer_of("masked"), both, LEMMAS, options=ALL)
+    assert set(found.listed.to_pandas()["opening"]) == {False, True}
+    alone = agreement.score_contexts(scorer_of("masked"), PAIRS, LEMMAS, options=ALL)
+    assert coverage(main_list(found.listed.to_pandas())) == coverage(main_list(alone.listed.to_pandas()))
+
+
+def test_a_form_that_is_no_single_token_has_no_id():
+    lemmas = pa.Table.from_batches(scored("causal", AgreementOptions()).lemmas.to_batches()).to_pylist()
+    for lemma in lemmas:
+        for form in ("singular", "plural"):
+            (token,) = scorer_of("causal").single_token_ids([lemma[form]])
+            assert lemma[f"{form}_id"] == (None if token < 0 else token)
 
 
 def test_kept_forms_give_the_outcomes():

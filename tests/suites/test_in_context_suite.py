@@ -208,6 +208,8 @@ def test_the_signature_and_the_report_have_the_contexts(run):
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "sentences of context 3; n 16" in terminal_text(out)
     assert "Accuracy against length" in page and "Inside templates" in page
+    # without a context, and in the template
+    assert len(pd.read_csv(out / "in_context_templates.csv")) == 2
     assert (out / "figures" / "in_context.svg").is_file()
 
 

@@ -17,6 +17,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from hub_fixtures import read_from
@@ -31,6 +32,7 @@ from tse_scorers.io import limits
 from tse_scorers.io.records import SINGLE, read_records
 from tse_scorers.io.results import read_results
 from tse_scorers.runs.recipe import is_own_data, partial_reasons
+from tse_scorers.suites.minimal_pairs.estimate.intervals import has_languages
 from tse_scorers.suites.minimal_pairs.registry import find_set, finding, load_pairs, set_names, sources
 from tse_scorers.suites.minimal_pairs.registry.audit import audit
 from tse_scorers.suites.minimal_pairs.registry.pair_set import Origin, read_set
@@ -277,6 +279,10 @@ def test_multiblimp_is_downloaded_from_the_hub_at_the_commit_that_is_named(hub, 
     multiblimp = replace(find_set("multiblimp"), source=Origin(hub="org/multiblimp"))
     monkeypatch.setattr("tse_scorers.suites.minimal_pairs.set_pairs.find_set", lambda name: multiblimp)
     first = pushed(hub, "org/multiblimp", "deu/data.tsv", GERMAN)
+    pushed(hub, "org/multiblimp", "fra/data.tsv", GERMAN)
+    downloaded = []
+    snapshot = sources.snapshot
+    monkeypatch.setattr(sources, "snapshot", lambda *about: downloaded.append(about[2]) or snapshot(*about))
     newest = pushed(
         hub, "org/multiblimp", "deu/data.tsv", GERMAN + GERMAN.split(b"\n")[1].replace(b"0", b"1") + b"\n"
     )
@@ -286,6 +292,9 @@ def test_multiblimp_is_downloaded_from_the_hub_at_the_commit_that_is_named(hub, 
         assert (suite.n_items, signature["dataset_revision"]) == (n_pairs, commit)
         identity = {"suite": "blimp", "dataset": suite.dataset, "config": suite.config}
         assert released_data(signature | {"identity": identity}).config == "multiblimp-deu"
+        advice = " ".join(finding.advice for finding in suite.findings)
+        assert (f"write --data multiblimp@{commit}" in advice) == (name == "multiblimp")
+    assert downloaded and all(patterns == ["deu/data.tsv"] for patterns in downloaded)  # of one language
     with pytest.raises(ValueError, match=r"'org/multiblimp@v9' could not be loaded from the Hub"):
         make_suite("blimp", data="multiblimp@v9", config="deu")
 
@@ -643,6 +652,36 @@ def test_groups_may_be_languages_and_configurations_are_in_the_name(tmp_path):
     assert make_suite("blimp", data="multiblimp", config="deu", source=tmp_path).config == "multiblimp-deu"
     with pytest.raises(ValueError, match="No pairs in the language eng; there are: deu, fra"):
         make_suite("blimp", data="multiblimp", source=tmp_path, groups=["language:eng"])
+
+
+@pytest.mark.parametrize(
+    ("bad", "several"),
+    [("The guard was old today.", 1), ("The guard are tall today.", 0), ("The guard is today.", 0)],
+)
+def test_pairs_that_differ_in_several_words_are_counted(tmp_path, bad, several):
+    """Between the words that both sentences begin and end with."""
+    pd.DataFrame({"sentence_good": ["The guard is tall today."], "sentence_bad": [bad]}).to_csv(
+        tmp_path / "own.csv"
+    )
+    findings = make_suite("blimp", data=tmp_path / "own.csv").findings
+    assert sum("differ in more than one word" in finding.what for finding in findings) == several
+
+
+@pytest.mark.parametrize(
+    ("first", "small"), [("the", 1), ("The", 0), ("3", 0), ("“The", 0), ("字", 0), ("élan", 1)]
+)
+def test_a_sentence_begins_with_a_small_letter_only_if_that_has_a_capital(tmp_path, first, small):
+    pair = {"sentence_good": [f"{first} guards walk."], "sentence_bad": [f"{first} guards walks."]}
+    pd.DataFrame(pair).to_csv(tmp_path / "own.csv")
+    findings = make_suite("blimp", data=tmp_path / "own.csv").findings
+    assert any("begin with a small letter" in finding.what for finding in findings) == small
+
+
+def test_a_column_is_a_language_only_where_it_is_text_and_one_of_each_paradigm():
+    pairs = pd.DataFrame({"paradigm": ["a", "a", "b"], "language": ["deu", "deu", "fra"]})
+    assert has_languages(pairs)
+    assert not has_languages(pairs.assign(language=["deu", "fra", "fra"]))
+    assert not has_languages(pairs.assign(language=[1, 1, 2]))
 
 
 def test_several_sets_are_run_one_by_one():

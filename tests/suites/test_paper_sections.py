@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from matplotlib.collections import QuadMesh
 from scipy import stats
 from synthetic_runs import agreement_rows, blimp_rows, german_rows, result_frame, top_forms, write_run
 
 from tse_scorers.io.bundle import load_data
 from tse_scorers.loading import load_scorer
 from tse_scorers.report.inputs import Runs, read_runs
+from tse_scorers.report.plots import Picture
 from tse_scorers.report.summary import headlines
 from tse_scorers.report.table_forms import to_markdown
 from tse_scorers.report.tables import Table, percent, score
@@ -122,6 +124,52 @@ def test_figures_3_and_4_have_the_intervals_of_their_conditions(blimp):
         first = [100 * ends.loc["m"].iloc[0] for ends in (table.intervals.low, table.intervals.high)]
         assert any(ends == pytest.approx(first) for ends in drawn)
     assert not whiskers(next(iter(locality(by_paradigm(blimp)))).blocks[0])
+
+
+def shown(figure) -> list[tuple[float, ...]]:
+    """What all axes of a figure show: the points of lines, and colours of cells with the ends of their scale."""
+    points = [tuple(xy) for axes in figure.axes for line in axes.get_lines() for xy in line.get_xydata()]
+    meshes = [mesh for axes in figure.axes[:-1] for mesh in axes.collections if isinstance(mesh, QuadMesh)]
+    cells = [
+        (*mesh.get_clim(), value) for mesh in meshes for value in np.ma.filled(mesh.get_array().ravel(), -9)
+    ]
+    return sorted(tuple(np.round(np.asarray(own, float), 9)) for own in [*points, *cells])
+
+
+def test_panels_for_a_paper_show_the_numbers_of_the_page():
+    """Each figure is written twice, whole and in panels."""
+    rows = frame(blimp_rows("m", prefixes=True), blimp_rows("n", prefixes=True))
+    section = minimal_pairs_section(Runs(rows, [], []))
+    pictures = [b for part in section.parts for b in part.blocks if isinstance(b, Picture) and b.panels]
+    assert {"Figure 1", "Figure 3", "Figure 4", "Figure 6"} <= {picture.number for picture in pictures}
+    for picture in pictures:
+        whole = {own for own in shown(picture.draw()) if np.isfinite(own).all()}
+        panels = {own for draw in picture.panels.values() for own in shown(draw()) if np.isfinite(own).all()}
+        assert {own[0] for own in panels} == {own[0] for own in whole}, picture.name
+        if len(whole) and len(next(iter(whole))) == 3:
+            assert panels == whole, picture.name
+
+
+def test_correlations_have_a_scale_from_minus_one_to_one(blimp):
+    section = minimal_pairs_section(Runs(blimp, [], []))
+    (picture,) = (
+        b for part in section.parts for b in part.blocks if isinstance(b, Picture) and b.number == "Figure 1"
+    )
+    for draw in (picture.draw, *picture.panels.values()):
+        assert {own[:2] for own in shown(draw()) if len(own) == 3} == {(-1, 1)}
+
+
+MISSING = "irregular_plural_subject_verb_agreement_1"
+
+
+def test_a_condition_needs_all_its_paradigms(blimp):
+    """A mean of the paradigms that were run stood beside published means of four."""
+    kept = [row for row in blimp_rows("n", prefixes=False) if row["group"] != MISSING]
+    some = pd.concat([blimp, frame(kept)], ignore_index=True)
+    values = numbers(regularity(by_paradigm(some)), "Regular and irregular")
+    assert np.isnan(values.loc["n", ("Subject and verb", "irregular")])
+    assert np.isfinite(values.loc["n", ("Subject and verb", "regular")])
+    assert np.isfinite(values.loc["m", ("Subject and verb", "irregular")])
 
 
 def test_figure_5_has_the_intervals_of_its_slopes():
@@ -350,3 +398,4 @@ def test_table_3_comes_first_with_the_papers_own_forms(tmp_path):
     ]  # fmt: skip
     assert items[2].system == "m" and (items[2].prefix, items[2].suffix.strip()) == TABLE_3[0]
     assert items[:2] == published_examples()
+    assert {len(item.forms) for item in items[2:]} == {10}  # of its own context alone

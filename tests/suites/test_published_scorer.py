@@ -89,12 +89,17 @@ def test_spaces_and_case_do_not_matter_where_nothing_else_is_there(tmp_path):
         scorer.sentence_logprobs(["BILL ran."])
 
 
+NOT_FINITE = [("Ann ran.", "low"), ("Bea ran.", -1.0), ("Dan ran.", "inf"), ("Eva ran.", "-inf")]
+
+
 @pytest.mark.parametrize(
     ("rows", "columns", "message"),
     [
         ([("Ann ran.", -2.0)], ("text", "logprob"), "lacks the column sentence"),
         ([("Ann ran.", -2.0)], ("sentence", "value"), "lacks the column logprob"),
-        ([("Ann ran.", "low")], ("sentence", "logprob"), r"not finite numbers, in 1 of 1 rows: 1 \(low\)"),
+        ([("Ann ran.", "low")], ("sentence", "logprob"), r"not finite numbers, in 1 of 1 rows: 1 \(low\)\."),
+        (NOT_FINITE, ("sentence", "logprob"), r"in 3 of 4 rows: 1 \(low\), 3 \(inf\), 4 \(-inf\)\."),
+        ([*NOT_FINITE, ("Cy ran.", "x")], ("sentence", "logprob"), r"in 4 of 5 rows: .*4 \(-inf\), …\."),
         ([], ("sentence", "logprob"), "has no rows"),
     ],
 )

@@ -424,6 +424,7 @@ def test_means_criteria_and_the_interaction_equal_a_plain_computation(run):
     assert (found["ci_low"], found["ci_high"]) == pytest.approx(
         (effect.mean() - margin, effect.mean() + margin)
     )
+    assert mean["unit"] == rows["criterion_accuracy", "all"]["unit"] == "items"  # of one suite
     before = rows["region_interaction", "interaction:attraction/1 subject"]
     assert before["score"] == pytest.approx(0, abs=1e-4)
 
@@ -436,6 +437,7 @@ def test_the_report_shows_criteria_regions_and_interactions(run):
     assert {"regions.csv", "regions_1.csv", "regions_interactions.csv"} <= {
         path.name for path in out.iterdir()
     }
+    assert "attraction: mean surprisal of each region, in bits" in page
 
 
 def test_the_tab_and_a_comparison_have_the_criteria(run, source, tmp_path):

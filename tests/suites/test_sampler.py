@@ -147,3 +147,22 @@ def test_the_sampler_is_refused_where_it_has_no_meaning():
         AgreementOptions(sampler=True)
     with pytest.raises(ValueError, match=r"--sampler needs the distribution over tokens.*Remove"):
         SAMPLER.word_end_for(LaplaceNgramScorer(order=1, name="1-gram").train(["The author laughs ."]))
+
+
+def test_progress_ends_at_the_number_of_contexts_that_are_asked():
+    """Each context is asked twice: for probabilities, and for those under nucleus sampling."""
+    told = []
+
+    class Telling(GivenScorer):
+        def form_logprobs(self, slots, forms, word_end=True, progress=None):
+            if progress is not None:
+                progress(len(slots), len(slots))
+            return super().form_logprobs(slots, forms)
+
+        def form_nuclei(self, slots, forms, cutoffs, word_end=True, progress=None):
+            if progress is not None:
+                progress(len(slots), len(slots))
+            return super().form_nuclei(slots, forms, cutoffs)
+
+    agreement.score_contexts(Telling(), PAIRS, TWICE, lambda *done: told.append(done), options=SAMPLER)
+    assert told and told[-1][0] == told[-1][1]

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from test_all_forms import LEMMAS, PAIRS, scorer_of
+from test_all_forms import LEMMAS, PAIRS, pair, scorer_of
 
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.run import Run
@@ -37,9 +37,9 @@ def test_they_are_scored_by_the_sentences_and_nothing_else_changes(tmp_path):
     assert unlike and set(own["n_lemmas"]) == {len(unlike)}
     right = {}
     for _, row in PAIRS.iterrows():
-        for pair in unlike:
+        for forms in unlike:
             one, other = (
-                scorer.sentence_logprobs([f"{row['prefix']} {form}{row['suffix']}"])[0] for form in pair
+                scorer.sentence_logprobs([f"{row['prefix']} {form}{row['suffix']}"])[0] for form in forms
             )
             is_right = one > other if row["number"] == "singular" else other > one
             right.setdefault(row["table_row"], []).append(is_right)
@@ -51,6 +51,26 @@ def test_they_are_scored_by_the_sentences_and_nothing_else_changes(tmp_path):
     parts = {part.title: part for part in section(read_runs([tmp_path / "sentences"])).parts}
     [table] = parts["EW by number of tokens"].blocks
     assert "different lengths, by whole sentences" in [name for _, name in table.values]
+
+
+def test_each_context_is_asked_with_its_own_sentences(tmp_path, monkeypatch):
+    """A gap that opens a sentence has its verb in capitals, and only such a gap."""
+    scorer = scorer_of("masked")
+    asked, real = [], type(scorer).sentence_logprobs
+    monkeypatch.setattr(
+        type(scorer),
+        "sentence_logprobs",
+        lambda self, texts, progress=None: asked.extend(texts) or real(self, texts),
+    )
+    opening = pd.DataFrame([pair("Question", "", " the author tall?", "singular", "is", "are")])
+    pd.concat([PAIRS, opening]).to_csv(tmp_path / "pairs.csv", index=False)
+    LEMMAS[:-1].to_csv(tmp_path / "lemmas.csv", index=False)
+    options = {"lemmas": str(tmp_path / "lemmas.csv"), "allow_unverified": True, "forms": "all"}
+    suite = make_suite("agreement", data=tmp_path / "pairs.csv", sentence_pll=True, **options)
+    Run(suite, tmp_path / "out").add(scorer)
+    assert asked and all(text[0].isupper() and not text.startswith(" ") for text in asked)
+    inside = [text for text in asked if not text.endswith(" the author tall?")]
+    assert {text.partition(" ")[0] for text in inside} == {"The"} and len(inside) < len(asked)
 
 
 def test_a_sentence_without_a_log_probability_is_no_error_of_the_model(tmp_path, monkeypatch):

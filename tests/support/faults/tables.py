@@ -108,7 +108,7 @@ REFUSED_AGREEMENT = {
     "no verb is listed": (other_language, "no verb that is in the lemma list.*--lemmas FILE.*--allow-unverified"),
     "an unknown number": (put("number", "dual"), "holds 'dual' in column 'number' of row 1; expected sing"),
     "no number": (put("number", None), "no value in column 'number' of row 1"),
-    "a space after the prefix": (put("prefix", "The author "), "no space at either end"),
+    "a space after the prefix": (put("prefix", "The author "), "of row 1; expected no space at either end"),
     "a space before the verb": (put("verb_correct", " laughs"), "a word, with no space at either end"),
     "an empty verb": (put("verb_correct", ""), "no value in column 'verb_correct' of row 1|a word"),
     "a blank verb": (put("verb_correct", " "), "a word, with no space at either end"),
