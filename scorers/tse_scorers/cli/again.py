@@ -140,9 +140,9 @@ def reproduce(
 
     if listed:
         for name in PAPERS if paper is None else (paper,):
-            known = describe(name, None)
-            terminal.say(f"{name}: {known.title}")
-            for number, content in known.tables.items():
+            described = describe(name, None)
+            terminal.say(f"{name}: {described.title}")
+            for number, content in described.tables.items():
                 terminal.say(f"  {number:>2}  {content}")
         return
     if paper is None:

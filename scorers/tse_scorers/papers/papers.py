@@ -81,9 +81,8 @@ def describe(paper: str, table: str | None) -> Paper:
         raise ValueError(unknown_name("paper", paper, PAPERS))
     described = PAPERS[paper]
     if table is not None and table not in described.tables:
-        known = ", ".join(described.tables)
         raise ValueError(
-            f"Table {table!r} of {paper} is not known; expected one of: {known}. `tse reproduce --list` says what they "
-            "are."
+            f"Table {table!r} of {paper} is not known; expected one of: {', '.join(described.tables)}. "
+            "`tse reproduce --list` says what they are."
         )
     return described

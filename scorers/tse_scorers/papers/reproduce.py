@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ..io.bundle import shipped_table
+from ..io.bundle import metric_modules, shipped_table
 from ..io.records import read_records
 from ..io.result_row import group_name
 from ..models.options import ModelOptions
@@ -16,9 +17,11 @@ from ..runs.all_models import run_all
 from ..runs.jobs import Failure, Job, Loaded
 from ..runs.recipe import Recipe
 from ..runs.run import Announce, Run, silent
+from ..statistics.jackknife import pearson
 from ..suites.agreement.data.paper_examples import TABLE_3, positions
 from ..suites.base import Suite
 from ..suites.registry import make_suite
+from ..suites.variation_sets.show.section_cells import grid_of
 from .papers import Paper, describe
 
 KEYS = ("group", "variation_set", "metric", "form")
@@ -114,16 +117,15 @@ def reproduce(
     """
     described = describe(paper, table)
     published = _PUBLISHED[paper](shipped_table("published_results", described.published).to_pandas(), table)
-    systems = set(published["system"])
+    systems, named = (
+        set(published["system"]),
+        {each.model: system for system, each in described.models.items()},
+    )
     if systems == {PEOPLE}:  # in whose place no model is run: each is put beside them
-        systems = {*described.models, *described.unreachable}
-        meant = dict.fromkeys(models or (each.model for each in described.models.values()))
-    elif models:
-        meant = dict.fromkeys(models)
-    else:
-        meant = {each.model: system for system, each in described.models.items() if system in systems}
+        systems, named = {*described.models, *described.unreachable}, {}
     parts, left_out = _parts(described, source, limit)
     jobs = _jobs(described, models, systems)
+    meant = {job.model: None if models else named.get(job.model) for job in jobs}
     absent = {} if models else described.unreachable
     left_out += [f"{system}: {why}." for system, why in absent.items() if system in systems]
     for line in _named(parts, meant):
@@ -134,7 +136,8 @@ def reproduce(
         run = Run(suite, out, announce, recipe=asked)
         failures += run_all(run, jobs, keep_going=True)
         rows += run.rows
-        rows += _probable_forms(out, suite, {str(row["model"]) for row in run.rows})
+        if "form" in published:
+            rows += _probable_forms(out, suite, {str(row["model"]) for row in run.rows})
     if not rows:
         said = " ".join([*left_out, *map(str, failures)])
         raise ValueError(f"Nothing of {paper} could be run. {said} Name other models with --model.")
@@ -186,48 +189,47 @@ def _probable_forms(out: Path, suite: Suite, models: Collection[str]) -> list[di
 
 def _rochereau(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
     """Return the cells of a table; their means by case order, by roles and by doubled case; and Table 5."""
-    cells = frame[frame["repeats_table"].isna()].rename(columns={"auc": "published"})
-    cells = cells.assign(
-        metric="auc", case_order=[group_name("case_order", each) for each in cells["case_order"]]
-    )
-    names = cells["case_order"].str.partition(":")[2] + "|" + cells["role_assignment"]
-    cells = cells.assign(
-        cell=[group_name("cell", each) for each in names],
-        role_assignment=[group_name("role", each) for each in cells["role_assignment"]],
-        all="all",
-    )
-    models, six = cells[cells["system"] != PEOPLE], cells[cells["variation_set"] == "1-6"]
-    human = six[six["system"] == PEOPLE].set_index("cell")["published"]
-    six = six[six["system"] != PEOPLE]
-
-    def means(part: pd.DataFrame, by: str) -> pd.DataFrame:
-        found = part.groupby(["system", by, "variation_set", "metric"], sort=False)["published"].mean()
-        return found.reset_index().rename(columns={by: "group"})
-
-    def correlations() -> pd.DataFrame:
-        of_system = six.groupby("system", sort=False)
-        found = of_system.apply(
-            lambda part: part.set_index("cell")["published"].corr(human), include_groups=False
-        )
-        return (
-            found.rename("published")
-            .reset_index()
-            .assign(group="all", variation_set="1-6", metric="human_pearson")
-        )
-
+    margins = metric_modules("minimal_variation_auc").variation_sets.margins
+    cells = frame[frame["repeats_table"].isna()].rename(columns={"role_assignment": "role"})
+    grids = {key: grid_of(part) for key, part in cells.groupby(["system", "variation_set"], sort=False)}
+    numbers = []
+    for (system, kind), grid in grids.items():
+        by_order, by_role, overall = margins(grid.to_numpy())
+        levels = {
+            "cell": {f"{order}|{role}": grid.at[order, role] for order in grid.index for role in grid},
+            "case_order": dict(zip(grid.index, by_order, strict=True)),
+            "role": dict(zip(grid.columns, by_role, strict=True)),
+            "all": {"": overall},
+        }
+        about = {"system": system, "variation_set": kind, "metric": "auc"}
+        numbers += [
+            about | {"level": level, "group": group_name(level, value), "published": auc}
+            for level, values in levels.items()
+            for value, auc in values.items()
+        ]
+        if kind == "1-6":
+            r = float(pearson(grid.to_numpy().ravel(), grids[PEOPLE, kind].to_numpy().ravel()))
+            numbers.append(
+                about | {"metric": "human_pearson", "level": "all", "group": "all", "published": r}
+            )
+    every = pd.DataFrame(numbers)
+    models, six, level = every["system"] != PEOPLE, every["variation_set"] == "1-6", every["level"]
+    means = every["metric"] == "auc"
     tables = {
-        "2": lambda: pd.concat([means(six, "case_order"), means(six, "all")]),
-        "3": lambda: pd.concat([means(six, "role_assignment"), means(six, "all")]),
-        "4": lambda: means(models, "all"),
-        "5": correlations,
+        "2": models & six & means & level.isin(("case_order", "all")),
+        "3": models & six & means & level.isin(("role", "all")),
+        "4": models & means & (level == "all"),
+        "5": models & ~means,
     }
-    if table in tables:
-        return tables[table]()
-    of_table = models if table is None else cells[cells["paper_table"] == int(table)]
-    found = of_table.drop(columns="cell").assign(group=of_table["cell"])
-    every = [] if table is not None else [make() for make in tables.values()]
-    keys = ["system", "group", "variation_set", "metric"]
-    return pd.concat([found[[*keys, "published"]], *every]).drop_duplicates(keys)
+    if table is None:
+        chosen = (models & (level == "cell")) | np.logical_or.reduce([*tables.values()])
+    elif table in tables:
+        chosen = tables[table]
+    else:
+        of_table = cells[cells["paper_table"] == int(table)].iloc[0]
+        chosen = (level == "cell") & (every["system"] == of_table["system"])
+        chosen &= every["variation_set"] == of_table["variation_set"]
+    return every.loc[chosen, ["system", "group", "variation_set", "metric", "published"]]
 
 
 def _hu(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
