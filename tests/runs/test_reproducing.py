@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -79,6 +80,25 @@ def test_the_probable_words_of_newman_2021(tmp_path, monkeypatch):
         prefix, suffix = row.group.split(" … ")
         ours = forms[forms["prefix"].str.strip().eq(prefix) & forms["suffix"].str.strip().eq(suffix)]
         assert row.ours == ours.set_index("form")["probability"][row.form]
+
+
+@pytest.mark.parametrize(
+    ("model", "suffix", "n_gaps"),
+    [("tiny-masked", " are tall.", 1), ("tiny-causal", " laugh.", 1), ("tiny-masked", " laugh.", 0)],
+)
+def test_words_are_those_of_their_own_gap(tmp_path, monkeypatch, model, suffix, n_gaps):
+    """Without the first gap of Table 3, the words of the second one stood beside the first one's.
+
+    A masked model reads the suffix: before another one, it is asked about another gap.
+    """
+    pairs = load_data("agreement_templates", "marvin_linzen").to_pandas()
+    of_gap = pairs["prefix"].eq("The pilots that the executive") & pairs["suffix"].eq(suffix)
+    pairs[of_gap].to_csv(tmp_path / "own.csv", index=False)
+    part = replace(PAPERS["newman2021"].parts[0], options={"data": tmp_path / "own.csv"})
+    monkeypatch.setitem(PAPERS, "newman2021", replace(PAPERS["newman2021"], parts=(part,)))
+    with nullcontext() if n_gaps else pytest.raises(ValueError, match="No number of newman2021 was scored"):
+        found = reproduce("newman2021", tmp_path / "out", table="3", models=[model])
+        assert set(found.table["group"]) == {"The pilots that the executive … are tall."}
 
 
 def test_the_list_of_tables(tmp_path):

@@ -179,11 +179,15 @@ def _probable_forms(out: Path, suite: Suite, models: Collection[str]) -> list[di
             continue
         forms = record.tables["top_forms"].read().to_pandas().fillna({"prefix": "", "suffix": ""})
         contexts = forms.drop_duplicates("context_id")
-        for (prefix, suffix), context in zip(TABLE_3, positions(contexts), strict=False):
-            found = forms[forms["context_id"] == contexts["context_id"].iloc[context]]
-            found = found.assign(prefix=prefix, suffix=suffix)
-            of_gap = _at_gaps(found).assign(model=record.identity["model"], score=found["probability"], n=1)
-            rows += of_gap.to_dict("records")
+        for context in contexts.iloc[positions(contexts)].itertuples():
+            prefix = str(context.prefix).strip()
+            suffix = dict(TABLE_3)[prefix]
+            reads_suffix = record.signature.get("kind") in ("masked", "seq2seq")
+            if reads_suffix and str(context.suffix).strip() != suffix:
+                continue  # to this model, another gap
+            of_gap = forms[forms["context_id"] == context.context_id].assign(prefix=prefix, suffix=suffix)
+            about = {"model": record.identity["model"], "score": of_gap["probability"], "n": 1}
+            rows += _at_gaps(of_gap).assign(**about).to_dict("records")
     return rows
 
 
@@ -293,7 +297,9 @@ def _beside(
         ours = ours[ours["level"].eq("criterion") & ours["value"].str.endswith("/1")]
         ours = ours.assign(group=ours["value"].str.removesuffix("/1"))
     keys = [key for key in KEYS if key in published]
-    ours = _with_keys(ours[["model", *keys, "score", "n"]].rename(columns={"score": "ours"}))
+    # Without probable words, there is no `form`.
+    ours = ours.reindex(columns=["model", *keys, "score", "n"], fill_value="")
+    ours = _with_keys(ours.rename(columns={"score": "ours"}))
     joined = published.merge(ours, on=keys)
     meant = joined["model"].map(lambda model: systems.get(model))
     joined = joined[meant.isna() | (meant == joined["system"])]
