@@ -77,15 +77,19 @@ def test_a_journal_without_answers_is_a_new_one(scorer, tmp_path, removed):
         np.testing.assert_array_equal(scorer.sentence_logprobs(SENTENCES), expected)
 
 
-def test_a_disk_without_room_for_all_answers_is_said_before_the_model_runs(scorer, monkeypatch):
+def test_a_disk_without_room_for_all_answers_is_said_before_the_model_runs(scorer, tmp_path, monkeypatch):
+    scorer.sentence_logprobs(SENTENCES)
+    (path,) = tmp_path.glob(f"*/{FILE}")
+    needed = path.stat().st_size
+    path.unlink()
+
     class Full(io.BytesIO):
         def write(self, content):
-            if len(content) >= 16 * len(SENTENCES):  # an answer and which are done
+            if len(content) >= 0.9 * needed:  # but for what stands around the answers
                 raise OSError(errno.ENOSPC, "No space left on device")
             return super().write(content)
 
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda dir: Full())
-    assert scorer.forward  # the way to run the model is measured before
     monkeypatch.setattr(scorer.model, "forward", lambda *_, **__: pytest.fail("the model ran"))
     with pytest.raises(ValueError, match=r"No space left on device"):
         scorer.sentence_logprobs(SENTENCES)

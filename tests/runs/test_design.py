@@ -26,7 +26,7 @@ CPU = {"device": "cpu"}
 def run(tmp_path_factory):
     """Two models on agreement templates, German templates and minimal pairs."""
     out = tmp_path_factory.mktemp("run")
-    common = {"out": out, "report": False, "model_options": {"device": "cpu"}}
+    common = {"out": out, "report": False, "model_options": CPU}
     tse_scorers.run(MODELS, groups=["Simple", "VP coordination"], limit=60, **common)
     tse_scorers.run(MODELS[:1], suite="german", limit=2, **common)
     nouns, verbs = ["author", "pilot", "guard", "chef"], ["laughs", "swims", "smiles", "knows"]
@@ -57,10 +57,8 @@ def test_power_from_a_run(run, tmp_path):
 
 
 def test_power_from_standard_deviations():
-    assert (
-        given(0.1, 0, 0).about["unit"] == "clusters"
-        and given(0.1, 0.1, 0).about["unit"] == "clusters x lemmas"
-    )
+    assert given(0.1, 0, 0).about["unit"] == "clusters"
+    assert given(0.1, 0.1, 0).about["unit"] == "clusters x lemmas"
     rows = designs(given(0.1, 0.1, 0.3), 0.05, [20, 200])
     assert rows[0]["n_units"] is None  # 20 lemmas do not reach it with any number of templates
     n_units = rows[1]["n_units"]

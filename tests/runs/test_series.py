@@ -245,7 +245,9 @@ def test_what_revisions_were_scored_is_known_by_their_commits(from_hub):
     assert [signature["identity"]["revision"] for signature in signatures] == list(STEPS)
 
 
-def _accuracies(out: Path, wrong: dict[str, list[int]], n_words: int = 12, other="", without="") -> str:
+def _accuracies(
+    out: Path, wrong: dict[str, list[int]], n_words: int = 12, other: str = "", without: str = ""
+) -> str:
     """Write a series of five pairs for each word, with these numbers of errors on the first words; return its page.
 
     The step `other` has other pairs; of the model `without`, only averages are there.

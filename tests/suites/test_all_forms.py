@@ -155,12 +155,13 @@ def test_a_verb_counts_once_where_gaps_are_inside_and_at_the_beginning_of_senten
     assert coverage(main_list(found.listed.to_pandas())) == coverage(main_list(alone.listed.to_pandas()))
 
 
-def test_a_form_that_is_no_single_token_has_no_id():
-    lemmas = pa.Table.from_batches(scored("causal", AgreementOptions()).lemmas.to_batches()).to_pylist()
-    for lemma in lemmas:
-        for form in ("singular", "plural"):
-            (token,) = scorer_of("causal").single_token_ids([lemma[form]])
-            assert lemma[f"{form}_id"] == (None if token < 0 else token)
+@pytest.mark.parametrize("form", ["singular", "plural"])
+def test_forms_have_ids_where_single_tokens_are_scored_and_none_where_words_are(form):
+    single = scored("causal", AgreementOptions()).lemmas.to_pylist()
+    ids = scorer_of("causal").single_token_ids([lemma[form] for lemma in single])
+    assert single and [lemma[f"{form}_id"] for lemma in single] == ids.tolist()
+    words = scored("causal").lemmas.to_pylist()
+    assert words and {lemma[f"{form}_id"] for lemma in words} == {None}
 
 
 def test_kept_forms_give_the_outcomes():

@@ -15,8 +15,8 @@ from tse_scorers.suites.agreement.show.section import section
 from tse_scorers.suites.registry import make_suite
 
 
-def suite_in(folder, **options):
-    PAIRS.to_csv(folder / "pairs.csv", index=False)
+def suite_in(folder, pairs=PAIRS, **options):
+    pairs.to_csv(folder / "pairs.csv", index=False)
     LEMMAS[:-1].to_csv(folder / "lemmas.csv", index=False)
     own = {"lemmas": str(folder / "lemmas.csv"), "allow_unverified": True, "forms": "all"}
     return make_suite("agreement", data=folder / "pairs.csv", **own, **options)
@@ -63,11 +63,7 @@ def test_each_context_is_asked_with_its_own_sentences(tmp_path, monkeypatch):
         lambda self, texts, progress=None: asked.extend(texts) or real(self, texts),
     )
     opening = pd.DataFrame([pair("Question", "", " the author tall?", "singular", "is", "are")])
-    pd.concat([PAIRS, opening]).to_csv(tmp_path / "pairs.csv", index=False)
-    LEMMAS[:-1].to_csv(tmp_path / "lemmas.csv", index=False)
-    options = {"lemmas": str(tmp_path / "lemmas.csv"), "allow_unverified": True, "forms": "all"}
-    suite = make_suite("agreement", data=tmp_path / "pairs.csv", sentence_pll=True, **options)
-    Run(suite, tmp_path / "out").add(scorer)
+    Run(suite_in(tmp_path, pd.concat([PAIRS, opening]), sentence_pll=True), tmp_path / "out").add(scorer)
     assert asked and all(text[0].isupper() and not text.startswith(" ") for text in asked)
     inside = [text for text in asked if not text.endswith(" the author tall?")]
     assert {text.partition(" ")[0] for text in inside} == {"The"} and len(inside) < len(asked)
