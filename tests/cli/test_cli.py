@@ -265,6 +265,7 @@ def test_missing_value(refused, data, models):
     assert "no value in column 'verb_correct' of row 2" in refused(*run_on(data, models / "bert"))
 
 
+@pytest.mark.slow
 def test_a_gap_that_opens_its_sentence(tse, refused, data, models):
     (data / "pairs.csv").write_text(PAIRS + "Other,, the author tall?,is,are,singular\n")
     assert "Use --bos" in refused(*run_on(data, models / "gpt2"))
@@ -582,6 +583,7 @@ def test_options_without_effect(refused, data, models, command, model, option, w
     assert not (data / "out").exists()
 
 
+@pytest.mark.slow
 def test_an_option_for_one_of_two_models(tse, refused, data, models):
     """Also for one of two suites: pll decides scores of sentences, bos those of gaps."""
     both = run_on(

@@ -116,6 +116,7 @@ def damage(path, how):
         path.write_text(content if isinstance(content, str) else json.dumps(content))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", RESULTS)
 def test_damaged_results_are_made_again(tse, place, how):
     results = place / "run" / "results.json"
@@ -161,6 +162,7 @@ def test_shards_that_do_not_fit(tse, place, how):
     assert time.monotonic() - begun < 30 and not (place / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_of_shards_and_a_whole_run_is_read_once(tse, place):
     assert tse("merge shards --out run --overwrite")[0] == 0
     shutil.copytree(place / "shards" / "runs", place / "run" / "runs", dirs_exist_ok=True)

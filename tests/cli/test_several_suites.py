@@ -65,6 +65,7 @@ def run(data, *arguments, suites):
     ]
 
 
+@pytest.mark.slow
 def test_each_value_goes_to_its_suite(data):
     """Only the last of two values had an effect, and a value for minimal_pairs was not used for blimp."""
     options = ("--data", "agreement=ag.csv", "--data", "minimal_pairs=multiblimp")

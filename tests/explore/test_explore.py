@@ -161,6 +161,7 @@ def test_the_number_of_the_subject_turns_right_and_wrong_around(causal):
     assert {f.form: f.status for f in singular.most_probable()}["is"] == "correct"
 
 
+@pytest.mark.slow
 def test_a_context_of_a_run_gets_the_score_of_the_run(scored, causal):
     """What the page says of a picked sentence is what went into the run's mean."""
     runs, _ = read_folders([scored])
@@ -545,6 +546,7 @@ def two(scored, tmp_path_factory) -> list[Path]:
     return [scored, out]
 
 
+@pytest.mark.slow
 def test_a_difference_has_the_interval_of_a_comparison(two):
     """Differences had no intervals."""
     bundle, rows = Bundle(two), compare(two, reference="tiny-masked").rows

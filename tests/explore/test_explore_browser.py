@@ -366,6 +366,7 @@ def test_no_pinned_row_covers_the_last_row(browser, address):
         assert page.locator("tfoot td").first.evaluate("each => getComputedStyle(each).position") == "static"
 
 
+@pytest.mark.slow
 def test_few_of_many_models_are_chosen_by_name(browser, tmp_path):
     """All others had to be unchosen one by one, and the search was empty again after each."""
     names = [f"org/model-{place}" for place in range(7)]
@@ -449,6 +450,7 @@ def test_the_bars_of_all_models_have_one_scale(browser, address):
         assert [width for _, width in bars] == pytest.approx([100 * p / most for p, _ in bars], abs=0.01)
 
 
+@pytest.mark.slow
 def test_of_many_curves_the_best_have_colours_and_a_name_finds_its_line(browser, tmp_path):
     """24 lines had 8 colours and 3 marks; a heading with a whole name took eleven lines."""
     names = [f"an-organisation/a-model-with-a-long-name-of-one-series-seed-{place}" for place in range(14)]

@@ -64,6 +64,7 @@ def items(runs) -> Path:
     return runs / "items"
 
 
+@pytest.mark.slow
 def test_items_of_pairs_have_their_sentences_and_their_model(items):
     found = pd.read_parquet(items / "agreement.pairs.parquet")
     assert found.columns[:5].tolist() == ["suite", "dataset", "config", "model", "revision"]

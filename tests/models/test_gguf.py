@@ -92,6 +92,7 @@ def test_without_the_package_the_error_says_what_to_install(tiny, monkeypatch):
         load_scorer(tiny)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_a_real_model_begins_texts_with_the_token_that_opened_its_documents(real_scorer):
     """After <|im_start|> the model expects a role; the first word costs 12 bits more there."""

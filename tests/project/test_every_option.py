@@ -322,6 +322,7 @@ def check_model_option(suite, model: str, option: str, value: object, default, f
     return "acts"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", walk(MODELS))
 def test_options_of_models(model, data, tmp_path, record_property):
     """Each option, each value, each suite."""
@@ -776,6 +777,7 @@ def test_options_of_commands(command, in_a_copy, record_property):
     record_property("combinations", len(options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command, option", walk(ALLOWED))
 def test_options_that_let_commands_pass(command, option, in_a_copy):
     """Without it, the command fails and replaces nothing; with it, it does what was asked."""

@@ -29,6 +29,7 @@ def run(monkeypatch, script, *options):
     runpy.run_path(str(script), run_name="__main__")
 
 
+@pytest.mark.slow
 def test_a_tiny_model_is_trained_and_its_curves_drawn(root, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib").use("agg")
     options = ("--out", str(tmp_path), "--steps", "4", "--every", "2", "--budget", "36")
@@ -56,6 +57,7 @@ def test_a_two_by_two_experiment(root, tmp_path, monkeypatch, capsys):
     assert effect.startswith("interaction at the verb: -2.7")
 
 
+@pytest.mark.slow
 def test_a_loop_by_hand(root, monkeypatch, capsys):
     options = ("--steps", "2", "--every", "1", "--budget", "36")
     run(monkeypatch, root / "examples" / "hand_written_loop.py", *options)

@@ -78,6 +78,7 @@ def test_the_data_of_others_have_these_fingerprints(upstream, tmp_path):
     described("rochereau2020", suite="german", data=path)
 
 
+@pytest.mark.slow
 def test_blimp_has_its_fingerprints_with_and_without_prefixes(upstream):
     folder = upstream / "blimp" / "data"
     local = load(folder)

@@ -123,6 +123,7 @@ def test_a_sentence_ranks_what_intervals_rank():
     assert said(narrow.iloc[:1]) == "a: EW 0.5."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_units", "badges"), [(3.0, {"few units"}), (4.0, set())])
 def test_of_files_that_do_not_say_what_is_reliable_the_units_are_counted(eight, n_units, badges):
     """Older files lack the column, which says nothing against their scores."""
@@ -215,6 +216,7 @@ def test_no_sentence_calls_a_part_of_the_data_the_best(eight):
     assert of_all.startswith(f"{MODELS[0]} has the highest TSE, 1.00 ") and f"{MODELS[0]} " not in of_usable
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [8, 24, 154])
 def test_the_terminal_has_one_row_per_model_at_80_columns(n, eight):
     """Names were cut to nothing since scores have intervals."""
@@ -268,6 +270,7 @@ def page(request, base, eight, tmp_path_factory):
     return write_report(eight if request.param == 8 else write_many(base, tmp_path_factory.mktemp("one"), 1))
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_a_page_is_short_and_shows_all_labels_in_every_window(page):
     """With details folded; the page of eight systems was 46,823 px tall and 5.3 MB."""

@@ -87,6 +87,7 @@ def six(tmp_path_factory):
     return write_many(base_scores(folder / "base", ["agreement"]), folder / "run", 6)
 
 
+@pytest.mark.slow
 def test_sections_have_the_order_of_the_leaderboard(six):
     """Heat tables were in the order of the files."""
     text = write_report(str(six)).read_text(encoding="utf-8")  # a folder's name will do
@@ -97,6 +98,7 @@ def test_sections_have_the_order_of_the_leaderboard(six):
     assert labels == board * 3
 
 
+@pytest.mark.slow
 def test_making_results_anew_keeps_their_order(six):
     before = [each["identity"]["model"] for each in read_results(six)["signature"]["models"]]
     refresh_results(six)

@@ -103,6 +103,7 @@ def _simple(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in rows if row["group"] == "Simple"]
 
 
+@pytest.mark.slow
 def test_table2_holds_the_scores_of_the_whole_distribution(agreement_out: Path) -> None:
     content = read_results(agreement_out)["results"]
     expected = {
@@ -169,10 +170,10 @@ def test_page_is_self_contained_and_accessible(agreement_out: Path) -> None:
     assert "prefers-color-scheme: dark" in text and "@media print" in text
 
 
-def test_every_figure_is_there_as_svg_and_png(agreement_out: Path) -> None:
+def test_every_figure_is_a_file(agreement_out: Path) -> None:
     figures = agreement_out / "figures"
     names = {path.stem for path in figures.glob("*.svg")}
-    assert names == {path.stem for path in figures.glob("*.png")}
+    assert len(names) == len(list(figures.iterdir()))
     assert {
         "agreement_overview",
         "cutoffs_ew",
@@ -182,6 +183,7 @@ def test_every_figure_is_there_as_svg_and_png(agreement_out: Path) -> None:
     } <= names
 
 
+@pytest.mark.slow
 def test_same_results_give_the_same_bytes(agreement_out: Path) -> None:
     files = [agreement_out / "report.html", *sorted((agreement_out / "figures").iterdir())]
     before = {path.name: path.read_bytes() for path in files}
@@ -253,6 +255,7 @@ def test_scores_of_another_version_are_an_error(tmp_path: Path) -> None:
         write_report(out)
 
 
+@pytest.mark.slow
 def test_an_interval_that_is_not_symmetric_shows_its_ends(tmp_path: Path) -> None:
     rows = [row | {"ci_low": 0.4, "ci_high": 1.0} for row in agreement_rows("m")]
     rows = [row | {"score": 0.7 if row["group"] == "Simple" else 1.0} for row in rows]
@@ -273,6 +276,7 @@ def test_terminal_summary_shows_names_literally() -> None:
     assert "org/[bold]model" in text and "agreement: marvin_linzen" in text and "TSE" in text
 
 
+@pytest.mark.slow
 def test_blimp_humans_and_published_models_are_the_papers(sentences_out: Path) -> None:
     """Overall: humans 88.6 and 96.4 (Warstadt et al. 2020, section 3.4), models 61.2 to 83.0 (released summary)."""
     overall = _csv(sentences_out / "blimp_table.csv")["Overall"]
@@ -315,6 +319,7 @@ def test_blimp_comparison_columns_cover_the_paradigms_that_were_run(tmp_path: Pa
     assert "Figure 3" not in page, "no paradigm of the locality comparison was run"
 
 
+@pytest.mark.slow
 def test_the_page_says_what_the_overall_scores_are_over(tmp_path: Path) -> None:
     """Items, units and exclusions stood on the terminal and in files, and the page showed scores without them."""
     over = {"unit": "subject nouns", "n_units": 26, "n_units_effective": 18.4, "n_excluded": 3}
@@ -328,6 +333,7 @@ def test_the_page_says_what_the_overall_scores_are_over(tmp_path: Path) -> None:
         assert "intervals over 26 subject nouns, 18.4 effective" in line
 
 
+@pytest.mark.slow
 def test_n_and_units_stand_with_the_scores_of_each_construction(tmp_path: Path) -> None:
     """1.00 over 2 pairs stood beside 1.00 over 120; the numbers of pairs and units were in no table or figure."""
     over = {"n": 120, "n_units_effective": 18.4, "n_excluded": 3}
@@ -412,6 +418,7 @@ def test_the_signature_is_folded_and_its_lists_take_a_line_each() -> None:
     assert '"cutoffs": [0.5, 1.0]' in shown and '["full", "a  b"]' in shown and shown.count("\n") == 11
 
 
+@pytest.mark.slow
 def test_pairs_of_ones_own_are_shown_under_their_phenomena_beside_blimps(tmp_path: Path) -> None:
     """They were called `Other paradigms`, without a score, in a section about 67 English paradigms and people."""
     whole = [row for row in blimp_rows("gpt2", prefixes=False) if row["group"] == "causative"]
@@ -544,6 +551,7 @@ def test_results_of_a_suite_that_is_not_installed_are_named(tmp_path):
     assert "garden_paths" in summary and "accuracy" in summary and "marvin_linzen" in summary
 
 
+@pytest.mark.slow
 def test_a_broken_suite_without_results_does_not_matter(tmp_path, monkeypatch):
     from tse_scorers.suites import registry
 
@@ -564,6 +572,7 @@ def test_a_page_of_somebody_else_is_not_replaced(tmp_path):
     assert write_report(run) == write_report(run) == page
 
 
+@pytest.mark.slow
 def test_a_suites_own_columns_do_not_name_curves(tmp_path):
     rows = [
         row | {"label": "mine", "system": "mine"}
@@ -592,6 +601,7 @@ def test_damaged_scores_are_named(tmp_path):
         write_report(run)
 
 
+@pytest.mark.slow
 def test_own_agreement_data_are_not_called_the_papers_table(tmp_path):
     rows = [row | {"config": "mine", "dataset": "mine.csv"} for row in agreement_rows("m")]
     page = write_report(write_run(tmp_path, rows, {})).read_text(encoding="utf-8")

@@ -35,6 +35,7 @@ def folders(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_repeated_and_overlapping_work_is_collected(folders, tmp_path):
     """NaN is not equal to NaN, so the same scores were refused as different ones."""
     out = tmp_path / "out"

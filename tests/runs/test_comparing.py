@@ -337,6 +337,7 @@ def test_the_command_prints_writes_and_reports(tmp_path):
     assert items["difference"].tolist() == [1.0] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_page_shows_all_columns_and_shades_no_caption(tmp_path):
     """At 1440 pixels the column of units was cut; on a phone the shadow of the summary lay over its caption."""
@@ -421,6 +422,7 @@ def test_sentences_count_the_differences_of_one_family(reliable, systems, said):
     assert said in " ".join(findings(family_rows(reliable, [0.01, 0.9], systems=systems)))
 
 
+@pytest.mark.slow
 def test_a_series_against_its_reference_is_one_family(tmp_path):
     """Holm's adjustment was within one system: half of the series without any difference named one."""
     rng = np.random.default_rng(3)

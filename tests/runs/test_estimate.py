@@ -21,6 +21,7 @@ def sample(name, budget=36):
     return suite
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["masked", "causal"])
 def test_counts_are_those_of_the_run(kind, monkeypatch):
     """Tokens and reads of every batch that is then run, to the last one."""

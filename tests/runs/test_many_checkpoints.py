@@ -274,6 +274,7 @@ def test_watch_scores_checkpoints_as_they_are_completed(place, loads, tmp_path):
     assert "Over the course of training" in (out / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_reports_name_checkpoints_that_could_not_be_scored_until_they_are(place, tmp_path):
     """The page that `tse watch` wrote named them; the next `tse report` of the folder wrote a page that did not."""
     training, out = tmp_path / "training", tmp_path / "out"

@@ -372,6 +372,7 @@ def test_a_hash_is_not_shown_and_a_folder_has_a_limit(run, tmp_path, monkeypatch
     assert f"{tmp_path} holds more than 2 files" in refused(results, "--files", str(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed", [{"suite_options": []}, {"model_options": "cpu"}, {"sources": {}}, {"sources": ["/usr"]}]
 )

@@ -62,6 +62,7 @@ def tse_run(model: Path | str, out: Path, revisions: str = "step*"):
     return CliRunner().invoke(app, ["run", "-m", str(model), *options], catch_exceptions=False)
 
 
+@pytest.mark.slow
 def test_each_checkpoint_is_a_revision_in_the_order_of_training(checkpoints, out):
     rows = read_results(out)["results"]
     assert {row["model"] for row in rows} == {str(checkpoints)}
@@ -69,6 +70,7 @@ def test_each_checkpoint_is_a_revision_in_the_order_of_training(checkpoints, out
     assert len({json.dumps(row) for row in rows}) == len(rows)
 
 
+@pytest.mark.slow
 def test_the_last_checkpoint_scores_as_the_model_that_it_is(out, tmp_path):
     options = ["-g", "Simple", "--limit", "4", "--device", "cpu", "--out", str(tmp_path)]
     assert CliRunner().invoke(app, ["run", "-m", "tiny-causal", *options]).exit_code == 0
@@ -83,6 +85,7 @@ def test_the_last_checkpoint_scores_as_the_model_that_it_is(out, tmp_path):
     assert bundled == last
 
 
+@pytest.mark.slow
 def test_what_was_scored_is_not_scored_again(checkpoints, out, monkeypatch):
     """One checkpoint's scores are lost, as if the run had stopped: it alone is scored when it is run again."""
     before, asked = read_results(out), []

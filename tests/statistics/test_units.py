@@ -120,6 +120,7 @@ def test_critical_words(good, bad, word):
     assert critical_word(good, bad) == word
 
 
+@pytest.mark.slow
 def test_each_blimp_paradigm_has_several_critical_words(upstream):
     """Closed-class contrasts (that / who) would be one cluster; the words around them are many."""
     files = sorted((upstream / "blimp" / "data").glob("*.jsonl"))

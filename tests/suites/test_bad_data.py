@@ -120,6 +120,7 @@ def test_of_the_shipped_data_nothing_is_said():
     assert lines(make_suite("german")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.upstream
 def test_flawed_pairs_of_blimp_are_counted(upstream):
     """Seven pairs are two identical sentences; BLiMP's authors were told of the others, 23 in the first paradigm."""
@@ -434,6 +435,7 @@ def test_a_model_without_output_layer_and_a_tokenizer_of_another_kind_are_refuse
         load_scorer(scorer.model, ["The", "author"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["tiny-lstm", "tiny-masked"])
 def test_words_that_a_model_does_not_know_are_named_in_every_command(model, tmp_path):
     """Five context nouns were read as the unknown token: "TSE 1.00, n 10" without a word. Each is named once."""

@@ -24,6 +24,7 @@ def pairs(upstream):
     return table
 
 
+@pytest.mark.slow
 @pytest.mark.upstream
 @pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked", "tiny-lstm"])
 def test_every_phenomenon_is_scored_by_every_method(pairs, model):

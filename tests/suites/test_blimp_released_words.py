@@ -22,6 +22,7 @@ def released(upstream):
     return load(upstream / "blimp" / "data").set_index(["paradigm", "pair_id"])
 
 
+@pytest.mark.slow
 @pytest.mark.upstream
 def test_a_copy_without_words_gives_the_queries_of_the_release(released):
     """All 67,000 pairs as a copy has them: numbers and sentences."""

@@ -629,6 +629,7 @@ def released(upstream):
     return blimp.load(upstream / "blimp")
 
 
+@pytest.mark.slow
 @pytest.mark.upstream
 def test_all_of_blimp_is_read(released):
     """67 paradigms of 1,000 pairs; 20 support one-prefix, 20 two-prefix (Warstadt et al. 2020, Table 4)."""
@@ -687,6 +688,7 @@ def test_seven_pairs_of_blimp_do_not_differ(released):
     assert same.groupby("paradigm").size().to_dict() == {"passive_1": 2, "principle_A_case_2": 5}
 
 
+@pytest.mark.slow
 @pytest.mark.upstream
 def test_all_of_blimp_is_scored(released):
     scorer = HashScorer()

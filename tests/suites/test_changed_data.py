@@ -37,6 +37,7 @@ def signature(suite, table, path):
 SCORER = load_scorer("tiny-causal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suite", "column"), COLUMNS)
 def test_a_changed_column_is_scored_anew(tmp_path, suite, column):
     """Labels, numbers of pairs, methods and own columns are in stored tables, groups and units, as texts are."""
@@ -77,6 +78,7 @@ def results(out):
     return pd.DataFrame(read_results(out)["results"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_pictures")
 @pytest.mark.parametrize(("column", "value"), [("construction", "other"), ("pair_id", 77), ("cluster", "y")])
 def test_an_edited_column_gives_the_scores_of_a_fresh_folder(tmp_path, column, value):

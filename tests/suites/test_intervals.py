@@ -86,6 +86,7 @@ def tables(run, model):
     return record_of(run, model=model).read()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
 def test_ew_follows_from_the_stored_outcomes_exactly(run, model):
     stored = tables(run, model)
@@ -279,6 +280,7 @@ def own_agreement(tmp_path, n_groups: int, **columns):
     return {(row["metric"], row["group"]): row for row in whole if row["model"] == "tiny-causal"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_groups", "columns", "overall", "n_units", "of_group"),
     [
@@ -299,6 +301,7 @@ def test_units_of_ones_own_agreement_data(tmp_path, n_groups, columns, overall, 
         assert compared[measure, "all"].startswith(overall) and compared[measure, "g1"].startswith(of_group)
 
 
+@pytest.mark.slow
 def test_german_aucs_have_templates_as_units(tmp_path):
     rows = tse_scorers.run("tiny-causal", suite="german", limit=5, out=tmp_path, report=False)
     scores = pd.read_parquet(table_path(tmp_path))

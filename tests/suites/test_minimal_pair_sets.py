@@ -758,6 +758,7 @@ def test_flawed_pairs_are_counted_and_left_out_on_request(tmp_path):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.upstream
 def test_the_flawed_pairs_of_blimp_have_the_declared_numbers(upstream, tmp_path):
     """The numbers that a thread names are found by the phrase, and no others are in its paradigm but those 23."""

@@ -209,6 +209,7 @@ def test_other_sentences_under_the_same_number_are_refused(pairs):
     assert len(pairs.pair_logprobs(table(*PAIRS))[0]) == len(PAIRS)
 
 
+@pytest.mark.slow
 @pytest.mark.upstream
 def test_scores_of_all_of_blimp_give_the_accuracies_they_were_made_with(upstream, root, tmp_path):
     """A file in the released format, made so that each paradigm has GPT-2's published accuracy."""

@@ -192,6 +192,7 @@ def test_single_pairs_are_set_against_peoples_choices(tmp_path, monkeypatch):
         view(minimal_pairs, runs, "BLiMP pairs", "two")
 
 
+@pytest.mark.slow
 @pytest.mark.upstream
 def test_all_judged_pairs_are_pairs_of_blimp(upstream, tmp_path, monkeypatch):
     judgments = blimp_human_judgments.build(upstream)["judgments"]["test"].to_pandas()

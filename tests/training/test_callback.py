@@ -107,6 +107,7 @@ def test_training_is_the_same_and_the_log_has_the_scores(plain, tmp_path):
     assert all(seconds > 0 for _, seconds in logged(trainer, "eval_syntax_runtime"))
 
 
+@pytest.mark.slow
 def test_tensorboard_shows_the_curves(tmp_path, monkeypatch):
     pytest.importorskip("tensorboard", reason="needs tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -150,6 +151,7 @@ STOPPING = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_early_stopping_that_was_added_before_stops(tmp_path):
     """Callbacks see an evaluation's metrics in their order, so the scores must come first."""
     stopping = EarlyStoppingCallback(early_stopping_patience=1)
@@ -158,6 +160,7 @@ def test_early_stopping_that_was_added_before_stops(tmp_path):
     assert trainer.state.best_model_checkpoint.endswith("checkpoint-1")
 
 
+@pytest.mark.slow
 def test_added_twice_it_scores_once_and_comes_first(tmp_path):
     callback = SyntaxEvaluationCallback(budget=PAIRS)
     trainer = train(tmp_path, Reporter(), callback, syntax=callback)
@@ -166,6 +169,7 @@ def test_added_twice_it_scores_once_and_comes_first(tmp_path):
     assert [step for step, _ in logged(trainer, "eval_tse/ew")] == [2, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("added", ["neither", "first"])
 def test_two_callbacks_in_one_trainer_score_once_each(plain, tmp_path, added):
     """One of them took the other's log entry for an evaluation."""
@@ -186,6 +190,7 @@ def test_two_callbacks_in_one_trainer_score_once_each(plain, tmp_path, added):
         assert [step for step, _ in logged(trainer, key)] == [2, 4]
 
 
+@pytest.mark.slow
 def test_a_callback_of_another_trainer_does_not_log_there(tmp_path):
     callback = SyntaxEvaluationCallback(budget=PAIRS)
     first = train(tmp_path / "first", syntax=callback)
@@ -195,6 +200,7 @@ def test_a_callback_of_another_trainer_does_not_log_there(tmp_path):
     assert [step for step, _ in logged(second, "eval_tse/ew")] == [2, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["callbacks", "add_callback"])
 def test_early_stopping_sees_the_scores_however_it_was_added(tmp_path, how):
     """Without `add_to`, early stopping that was added before never stopped."""
@@ -227,6 +233,7 @@ def test_a_warning_says_that_it_never_runs(tmp_path, options, every_n_steps, rea
     assert logged(trainer, "eval_tse/ew") == []
 
 
+@pytest.mark.slow
 def test_a_single_score_after_the_last_step_is_due(tmp_path, recwarn):
     """A distance as long as the training is no mistake: it scores once, at the end."""
     trainer = train(tmp_path, SyntaxEvaluationCallback(4, budget=PAIRS), eval_strategy="no")
@@ -240,6 +247,7 @@ def test_several_evaluation_sets_are_one_evaluation(tmp_path):
     assert [step for step, _ in logged(trainer, "eval_tse/ew")] == [0, 2, 4]
 
 
+@pytest.mark.slow
 def test_best_model_is_chosen_by_a_score(tmp_path):
     """Also after training, the scores are those of the weights that are there: the best ones, not the last."""
     trainer = train(
@@ -256,6 +264,7 @@ def test_best_model_is_chosen_by_a_score(tmp_path):
     assert trainer.evaluate()["eval_tse/ew"] == scores[best] != scores[max(scores)]
 
 
+@pytest.mark.slow
 def test_best_model_has_its_score_whatever_n_is(tmp_path):
     trainer = train(
         tmp_path, SyntaxEvaluationCallback(every_n_steps=3, budget=PAIRS), metric_for_best_model="tse/ew",
@@ -275,6 +284,7 @@ def test_a_model_that_has_diverged_has_no_scores(evaluation, broken):
     assert set(scores) == {"tse/tse", "tse/ew", "tse/mw"} and all(np.isnan(list(scores.values())))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::FutureWarning")  # transformers renames gradient checkpointing
 def test_gradient_checkpointing(evaluation, plain, tmp_path):
     trainer = train(tmp_path, SyntaxEvaluationCallback(budget=PAIRS), gradient_checkpointing=True)
@@ -418,6 +428,7 @@ def test_everything_is_as_it_was_before():
     assert state() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "family"),
     [("causal", family) for family in ("llama", "gemma2", "bloom", "mamba")]

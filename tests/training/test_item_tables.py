@@ -52,6 +52,7 @@ def test_each_evaluation_logs_its_items(tmp_path, monkeypatch, reporter):
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reporter", ["wandb", "trackio"])
 def test_the_packages_themselves_take_the_tables(tmp_path, monkeypatch, reporter):
     for name, value in {"WANDB_MODE": "offline", "WANDB_DIR": tmp_path, "TRACKIO_DIR": tmp_path}.items():

@@ -68,6 +68,7 @@ def fit(lightning, folder, *callbacks, half=False):
     return module, trainer.callback_metrics, tokenizer
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of few data loader workers
 def test_scores_are_logged_and_can_be_monitored(lightning, tmp_path):
     from tse_scorers.training.lightning import LightningSyntaxEvaluation

@@ -93,7 +93,7 @@ def write_page(
     """Write tables, figures and `report.html`, and return the path of `report.html`.
 
     Args:
-        out: where `report.html`, `figures/*.svg|png` and the tables (.md, .tex, .csv) go.
+        out: where `report.html`, `figures/*.svg` and the tables (.md, .tex, .csv) go.
         runs: what is reported.
         sections: what the page shows below its summary, in this order.
         summary: the first screen.

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..io.files import printable, write_atomically, write_text
+from ..io.files import printable, write_text
 from .line_styles import GRID, INK, MUTED, PAPER
 from .tables import Basis, Table
 
@@ -116,16 +116,12 @@ def drawn(picture: Picture) -> "Figure":
 
 
 def save(picture: Picture, folder: Path) -> str:
-    """Draw a picture, write `folder/name.svg` and `.png`, return the SVG's text."""
+    """Draw a picture, write `folder/name.svg`, return the SVG's text."""
     with _style():
         figure = picture.draw()
         buffer = BytesIO()
         figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-        svg = printable(buffer.getvalue().decode("utf-8"))  # XML has no control characters
-        # The layout is made; making it again for the PNG takes as long as drawing.
-        figure.set_layout_engine("none")
-        with write_atomically(folder / f"{picture.name}.png") as file:
-            figure.savefig(file, format="png", dpi=160, metadata={"Software": None})
+    svg = printable(buffer.getvalue().decode("utf-8"))  # XML has no control characters
     write_text(folder / f"{picture.name}.svg", svg)
     return svg
 
@@ -187,6 +183,6 @@ def _style() -> Iterator[None]:
     from matplotlib import rc_context
 
     with rc_context(_STYLE), warnings.catch_warnings():
-        # A glyph that the PNG's font lacks is a box there; in the SVG the reader's fonts have it.
+        # A glyph that the font lacks here: the SVG's readers have fonts of their own.
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         yield

@@ -56,7 +56,7 @@ def write_report(
     The page names the models and checkpoints that could not be scored.
 
     Args:
-        out: where `report.html`, `figures/*.svg|png` and the tables (.md, .tex, .csv) go; by default also the run
+        out: where `report.html`, `figures/*.svg` and the tables (.md, .tex, .csv) go; by default also the run
             that is reported.
         folders: output folders of `tse run` to report together, instead of `out` alone.
         first: sections that come before those of the suites.
