@@ -561,7 +561,7 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         {"config": ["--config", "deu"], "source": ["--source", "design"], "flawed": ["--flawed", "new.csv"]},
     ),
     "merge": (["parts", "--out", "new"], {"out": ["--out", "newer"]}),
-    "report": (["one"], {"plain_latex": ["--plain-latex"], "paper": ["--paper"]}),
+    "report": (["one"], {"plain_latex": ["--plain-latex"], "paper": ["--paper", "text"]}),
     "frequency": (
         ["one", "--counts", "frequencies.csv"],
         {"counts": ["--counts", "fewer.csv"], "language": ["--language", "de"]},
@@ -569,7 +569,7 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
     "compare": (
         ["one", "two", "--out", "new"],
         {"out": ["--out", "newer"], "json_file": ["--json", "new.json"], "csv_file": ["--csv", "new.csv"]}
-        | {"reference": ["--reference", "tiny-lstm"], "by": ["--by", "number"], "paper": ["--paper"]}
+        | {"reference": ["--reference", "tiny-lstm"], "by": ["--by", "number"], "paper": ["--paper", "text"]}
         | {"common_lemmas": ["--common-lemmas"], "figures": ["--figures"]},
     ),
     "explore": (

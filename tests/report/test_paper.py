@@ -1,5 +1,6 @@
 """Figures and tables for a paper, and what a printed page holds."""
 
+import html
 import re
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from tse_scorers.report import comparison
 from tse_scorers.report.charts import dots
 from tse_scorers.report.heat import _readable_on
 from tse_scorers.report.inputs import read_runs
+from tse_scorers.report.methods import methods_paragraph
 from tse_scorers.report.page import summary_of
 from tse_scorers.report.paper import write_paper
 from tse_scorers.report.plots import Picture, draw_pdf
@@ -44,7 +46,7 @@ def test_pdfs_have_the_widths_of_a_paper_and_embedded_fonts_of_8_points(paper):
     for path in folder.glob("*.pdf"):
         pdf = path.read_bytes()
         width = float(re.search(rb"/MediaBox \[ 0 0 ([0-9.]+)", pdf)[1]) / 72
-        assert width == pytest.approx(3.03 if path.stem.endswith("-column") else 6.3, abs=0.01)
+        assert width == pytest.approx(3.03, abs=0.01) and path.stem.endswith("-column")
         assert b"/FontFile2" in pdf and b"/Type3" not in pdf and b"/Subtype /Image" not in pdf
 
 
@@ -69,6 +71,70 @@ def test_latex_has_labels_and_own_captions(paper):
     table = (folder / "table2.tex").read_text()
     assert r"\label{tab:table2}" in table and "Table 2" not in table
     assert "Simple" in table and "BLiMP" not in table and "object relative" not in table
+
+
+def test_the_index_has_every_file_and_what_latex_needs_to_show_it(paper):
+    folder, _ = paper
+    index = html.unescape((folder / "index.html").read_text())
+    files = {path.name for path in folder.iterdir()} - {"index.html", "figures.tex", "methods.tex"}
+    assert files == set(re.findall(r'<a href="(.*?)">', index))
+    for figure in re.findall(r"\\begin\{figure\*?\}.*?\\end\{figure\*?\}", index, re.DOTALL):
+        assert figure in (folder / "figures.tex").read_text()
+    assert all(rf"\input{{{path.stem}}}" in index for path in folder.glob("*.tex"))
+
+
+def test_the_paragraph_on_methods_is_of_this_run(tmp_path):
+    out = write_run(tmp_path / "run", agreement_rows("org/m"), {})
+    write_paper_of_run(out)
+    rows = read_runs([out]).rows
+    overall = rows[(rows["group"] == "all") & rows["cutoff"].isna()].set_index("metric")
+    methods = (out / "paper" / "methods.tex").read_text()
+    assert (
+        methods.startswith("Models: org/m") and r"\input{methods}" in (out / "paper/index.html").read_text()
+    )
+    assert f"TSE, EW and MW over {overall.loc['tse', 'n'].max():,.0f} items" in methods
+    assert "95 \\% confidence intervals" in methods and r"$\Sigma$" in methods
+
+
+def test_numbers_that_differ_between_models_are_ranges_and_data_have_their_fingerprint():
+    line = {
+        "suite": "Agreement", "suite_name": "agreement", "config": "x", "measure": "TSE", "unit": "nouns", "n": 10.0,
+        "n_excluded": 0.0, "n_ties": 0.0, "n_units": 5.0, "n_units_effective": 4.5, "n_lemmas": float("nan"),
+        "why_excluded": "a form is not a single token", "reliable": True,
+    }  # fmt: skip
+    lines = pd.DataFrame(
+        [line | {"system": "a"}, line | {"system": "b", "n": 8.0, "n_excluded": 2.0, "reliable": False}]
+    )
+    signature = {"dataset_fingerprint": "f00d", "dtype": "float32", "revision": "step10"}
+    versions = [{"environment": {"refined-tse": "0.2.0", "torch": torch}} for torch in ("2.1", "2.2")]
+    signatures = {
+        (system, "agreement", "x"): signature | {"recipe": recipe}
+        for system, recipe in zip("ab", versions, strict=True)
+    }
+    said = methods_paragraph(lines, signatures)
+    assert "a (revision step10) and b (revision step10) in float32" in said
+    assert "refined-tse 0.2.0, with torch 2.1 and 2.2" in said and "fingerprint f00d" in said
+    assert "TSE over 8 to 10 items, units: nouns, 5 (effectively 4.5), 0 to 2 excluded" in said
+    assert "Over too few units" in said and "lemmas" not in said
+
+
+@pytest.mark.parametrize(
+    ("widths", "expected"),
+    [(["column"], {"column"}), (["text"], {"text"}), (["column", "text"], {"column", "text"})],
+)
+def test_figures_have_the_widths_that_were_asked_for_and_no_file_of_others_stays(tmp_path, widths, expected):
+    def draw():
+        from matplotlib.figure import Figure
+
+        return Figure(figsize=(3, 2))
+
+    picture = Picture("empty", "Nothing.", "Nothing.", draw, panels={"": draw})
+    section = Section("s", "S", "", {}, [Part("P", "", [picture])])
+    write_paper(tmp_path, [section], widths=["column", "text"])
+    write_paper(tmp_path, [section], widths=widths)
+    assert {path.stem.removeprefix("empty-") for path in tmp_path.rglob("*.pdf")} == expected
+    with pytest.raises(ValueError, match=r"'wide' .* column or text"):
+        write_paper(tmp_path, [section], widths=["wide"])
 
 
 def test_captions_of_a_partial_run_say_so_and_those_of_a_whole_one_do_not(paper, tmp_path):
@@ -104,7 +170,7 @@ def test_differences_of_a_comparison_are_panels_and_a_table_of_a_paper(tmp_path)
     items = pd.DataFrame(columns=["suite", "config", "reference"])
     section = comparison.section(rows, items).with_notice("Own data (x): org/a.", ["org/a", "org/b"])
     written = write_paper(tmp_path, [section])
-    assert (written.figures, written.tables, list(written.too_wide)) == (4, 1, [])
+    assert (written.figures, written.tables, list(written.too_wide)) == (2, 1, [])
     assert (tmp_path / "paper" / "comparison_1-ew-org-b-column.pdf").is_file()
     table = (tmp_path / "paper" / "comparison_1.tex").read_text()
     assert (tmp_path / "paper" / "figures.tex").read_text().count("Own data (x): org/a.}") == 2
@@ -123,7 +189,7 @@ def test_a_figure_that_does_not_fit_is_named(tmp_path):
     assert draw_pdf(draw, 3.03) is None
     picture = Picture("squeezed", "Nothing.", "Nothing.", draw, panels={"": draw})
     written = write_paper(tmp_path, [Section("s", "S", "", {}, [Part("P", "", [picture])])])
-    assert list(written.too_wide) == ["squeezed-column.pdf", "squeezed-text.pdf"] and written.figures == 0
+    assert list(written.too_wide) == ["squeezed"] and written.figures == 0
 
 
 @pytest.mark.parametrize("n", [0, 1, 8, 24])

@@ -9,7 +9,7 @@ import typer
 from ..io.files import check_folder
 from . import tables, terminal
 from .help import App
-from .options import DATA, OUTPUT, Reference
+from .options import DATA, OUTPUT, PaperWidth, Reference
 from .shown_report import say_written
 
 if TYPE_CHECKING:
@@ -51,14 +51,14 @@ def compare(
         ),
     ] = None,
     paper: Annotated[
-        bool,
+        list[PaperWidth] | None,
         typer.Option(
             "--paper",
-            help="Also write the differences for a paper into OUT/paper: forest plots as PDF, and LaTeX. Default: they "
-            "are not written.",
+            help="Also write the differences for a paper into OUT/paper, with an index. Figures "
+            "are 3.03 inches wide (column) or 6.3 (text); repeatable. Default: none.",
             rich_help_panel=OUTPUT,
         ),
-    ] = False,
+    ] = None,
     common_lemmas: Annotated[
         bool,
         typer.Option(
@@ -129,7 +129,7 @@ def compare(
         page = write_report(out, folders, sections, figures=figures)
     terminal.say(f"Report: {page}")
     if paper:
-        say_written(lambda: write_panels(out, sections))
+        say_written(lambda: write_panels(out, sections, widths=paper))
 
 
 def _show_common_lemmas(rows: "pd.DataFrame") -> None:

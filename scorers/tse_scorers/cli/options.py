@@ -1,5 +1,6 @@
 """Options of the command line: how they are declared, and those that several commands share."""
 
+from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -77,6 +78,15 @@ Reference = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+
+
+class PaperWidth(StrEnum):
+    """How wide figures for a paper are."""
+
+    COLUMN = "column"
+    TEXT = "text"
+
+
 Overwrite = Annotated[
     bool,
     declared(

@@ -8,7 +8,7 @@ import typer
 from ..io.files import check_folder
 from . import terminal
 from .help import App
-from .options import DATA, OUTPUT, Overwrite
+from .options import DATA, OUTPUT, Overwrite, PaperWidth
 from .shown_report import say_written, show_report
 
 app = App()
@@ -42,14 +42,14 @@ def report(
         ),
     ] = False,
     paper: Annotated[
-        bool,
+        list[PaperWidth] | None,
         typer.Option(
             "--paper",
-            help="Also write figures and tables for a paper into OUT/paper: single panels as PDF, 3.03 and 6.3 inches "
-            "wide, and LaTeX with labels. Default: they are not written.",
+            help="Also write figures, tables and a paragraph on methods for a paper into OUT/paper, with an index. "
+            "Figures are 3.03 inches wide (column) or 6.3 (text); repeatable. Default: none.",
             rich_help_panel=OUTPUT,
         ),
-    ] = False,
+    ] = None,
 ) -> None:
     """Make `results.json` again from the scores of a run, and write its report."""
     with terminal.waiting("Reading the scores"):
@@ -58,7 +58,7 @@ def report(
         refresh_results(out)
     show_report(out, not plain_latex)
     if paper:
-        say_written(lambda: write_paper(out, not plain_latex))
+        say_written(lambda: write_paper(out, not plain_latex, widths=paper))
 
 
 @app.command()

@@ -5,7 +5,7 @@ is split: each part repeats the row headers.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import accumulate, pairwise
@@ -58,7 +58,7 @@ _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#",
     "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$",
     "≤": r"$\leq$", "≥": r"$\geq$", "≈": r"$\approx$", "→": r"$\rightarrow$", "²": r"$^2$", "η": r"$\eta$",
-    "<": r"\textless{}", ">": r"\textgreater{}", "×": r"$\times$",
+    "Σ": r"$\Sigma$",    "<": r"\textless{}", ">": r"\textgreater{}", "×": r"$\times$",
     "✓": r"$\surd$", "±": r"$\pm$", "…": r"\dots{}", "[": "{[}", "]": "{]}", "*": "{*}",
     "|": r"\textbar{}", "\N{ZERO WIDTH SPACE}": "{}", "\N{REPLACEMENT CHARACTER}": "?",
 }  # fmt: skip
@@ -174,23 +174,24 @@ _SHORT, _LONGEST = 24, 52
 _Rename = Callable[[Sequence[str]], dict[str, str]]
 
 
-def forms(table: Table, intervals: bool, size: Size) -> list[Cells]:
-    """Return a table's cells in all forms, the plainest first; only the first has intervals."""
-    plainest, plain = (
-        _with_headings(_with_headers(_cells(table, has_intervals), _clipped), _clipped)
-        for has_intervals in (intervals, False)
-    )
+def forms(table: Table, intervals: bool) -> Iterator[tuple[Cells, bool]]:
+    """Yield a table's cells in all forms, and whether they show intervals, those that do first."""
+    for has_intervals in (True, False) if intervals else (False,):
+        for cells in _forms(table, _cells(table, has_intervals)):
+            yield cells, has_intervals
+
+
+def _forms(table: Table, cells: Cells) -> list[Cells]:
+    plain = _with_headings(_with_headers(cells, _clipped), _clipped)
     ends = partial(_ends, table.systems)
     short = _with_headings(plain, ends)
     narrow = _with_headers(short, partial(ends, widths=(_LONGEST,)))
-    all_forms = [plainest, plain, short, narrow]
+    upright = [plain, short, narrow]
     if not plain.rows or not plain.headings:
-        return all_forms
+        return upright
     down = _transposed(plain)
-    for of_headings, of_systems in ((plain, down), (narrow, _with_headers(down, ends))):
-        on_side = [replace(cells, is_turned=True) for cells in (of_headings, of_systems)]
-        all_forms += [of_systems, *sorted(on_side, key=lambda form: form.points(size))]
-    return all_forms
+    upright += [down, _with_headers(down, ends)]
+    return upright + [replace(form, is_turned=True) for form in upright if form is not short]
 
 
 def _cells(table: Table, intervals: bool) -> Cells:
@@ -287,9 +288,9 @@ _CAPTION_CHARACTER, _CAPTION_LINE, _CAPTION_SKIP = 5.4, 13.6, 14.0
 def to_latex(table: Table, intervals: bool = True) -> str:
     r"""Write a table as a LaTeX `table`, or `table*` where it is wider than a column, with booktabs rules and a label.
 
-    The best scores are bold. A table that is wider than the text leaves its intervals out, and has its systems down
-    where that is narrower. One that still does not fit its page is written as several. Rows without any score are
-    left out.
+    The best scores are bold. A table that does not fit its page has its systems down, or its headings on their side, or
+    leaves its intervals out; one that still does not fit is written as several. Of forms that fit, one in a single
+    column is preferred. Rows without any score are left out.
 
     Args:
         table: the table.
@@ -328,7 +329,7 @@ def _environment(cells: Cells, size: Size, is_wide: bool, caption: str, label: s
 
 
 def _fitting(table: Table, intervals: bool) -> tuple[list[Cells], Size, bool, bool]:
-    """Lay a table out in the form that needs the fewest parts; the first of several.
+    """Lay a table out in as few parts as can be, then with intervals, with upright headings, and in one column.
 
     Returns:
         The parts, their size of type, whether they stand across both columns, and whether they show intervals.
@@ -336,14 +337,14 @@ def _fitting(table: Table, intervals: bool) -> tuple[list[Cells], Size, bool, bo
     has_intervals = intervals and (table.intervals is not None or bool(table.interval_note))
     layouts = []
     for size in _SIZES:
-        for place, cells in enumerate(forms(table, intervals, size)):
+        for cells, shown in forms(table, has_intervals):
             is_wide = cells.points(size) > _COLUMN
-            shown = place == 0 and has_intervals
             caption = " ".join([table.caption, *_notes(table, shown)])
             lines = 2 + len(caption) * _CAPTION_CHARACTER // (_TEXT if is_wide else _COLUMN)
             room = _HEIGHT - lines * _CAPTION_LINE - _CAPTION_SKIP
-            layouts.append((cells.parts(size, _TEXT, room), size, is_wide, shown))
-    return min(layouts, key=lambda layout: len(layout[0]))
+            parts = cells.parts(size, _TEXT, room)
+            layouts.append(((len(parts), not shown, cells.is_turned, is_wide), (parts, size, is_wide, shown)))
+    return min(layouts, key=lambda layout: layout[0])[1]
 
 
 def _set(text: str, is_best: bool) -> str:

@@ -1,9 +1,11 @@
-r"""Figures and tables for a paper: single panels as PDF in the widths of a column and of the text, and LaTeX.
+r"""Files for a paper: figures as PDF, tables as LaTeX, a paragraph on methods, and a page that shows how to use them.
 
-paper/<figure>-column.pdf   3.03 inches wide
-paper/<figure>-text.pdf     6.3 inches wide
+paper/index.html            every file with what LaTeX needs to show it
+paper/<figure>-column.pdf   a panel of a figure, 3.03 inches wide
+paper/<figure>-text.pdf     one that needs the width of the text, 6.3 inches, or for which this width was asked
 paper/<table>.tex           with a caption and \label{tab:<table>}
 paper/figures.tex           every figure with a caption and \label{fig:<figure>}
+paper/methods.tex           what this run measured, as a paragraph
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,9 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
 from ..io.files import make_folder, unwritable, write_atomically, write_text
 from .latex import COLUMN_INCHES, TEXT_INCHES, escape, to_latex
-from .plots import Picture, draw_pdf
+from .page import shown
+from .plots import Pdf, Picture, draw_pdf
 from .section import Section
 from .systems import slugs
 from .tables import Table
@@ -46,12 +51,37 @@ class Written:
     too_wide: Sequence[str]
 
 
-def write_paper(out: Path, sections: Sequence[Section], latex_intervals: bool = True) -> Written:
+@dataclass(frozen=True)
+class _Snippet:
+    """What the index shows of a file: its name, what it is, and the LaTeX that includes it."""
+
+    file: str
+    caption: str
+    latex: str
+
+
+def write_paper(
+    out: Path,
+    sections: Sequence[Section],
+    latex_intervals: bool = True,
+    widths: Sequence[str] = ("column",),
+    methods: str = "",
+) -> Written:
     """Write the figures and tables of sections for a paper into `out/paper`.
 
+    Args:
+        out: the folder of the report.
+        sections: what is shown.
+        latex_intervals: show intervals in tables.
+        widths: of the figures, keys of `WIDTHS`. Of a figure that is too wide for a column, the one as wide as the text
+            is written.
+        methods: the paragraph on methods.
+
     Raises:
-        ValueError: a file cannot be written.
+        ValueError: a width is unknown, or a file cannot be written.
     """
+    if unknown := [width for width in widths if width not in WIDTHS]:
+        raise ValueError(f"{unknown[0]!r} is not a width of a figure; expected {' or '.join(WIDTHS)}.")
     folder = out / "paper"
     try:
         make_folder(folder, out)
@@ -59,31 +89,53 @@ def write_paper(out: Path, sections: Sequence[Section], latex_intervals: bool = 
         tables = [table for block in blocks for table in _tables(block) if table.file is not None]
         for table in tables:
             write_text(folder / f"{table.file}.tex", to_latex(table, latex_intervals))
-        included, too_wide, n_figures = [], [], 0
+        figures, too_wide, n_figures = [], [], 0
         for block in blocks:
             for name, caption, panel in _panels(block) if isinstance(block, Picture) else ():
-                widths, lacks_numbers = [], False
-                for width, inches in WIDTHS.items():
-                    pdf = draw_pdf(panel, inches)
-                    path = folder / f"{name}-{width}.pdf"
-                    path.unlink(missing_ok=True)
-                    if pdf is None:
-                        too_wide.append(path.name)
-                        continue
-                    with write_atomically(path) as file:
+                pdfs = _pdfs(panel, widths)
+                for width in WIDTHS:  # those of an earlier report, too
+                    (folder / f"{name}-{width}.pdf").unlink(missing_ok=True)
+                for width, pdf in pdfs.items():
+                    with write_atomically(folder / f"{name}-{width}.pdf") as file:
                         file.write(pdf.content)
-                    widths.append(width)
-                    lacks_numbers = lacks_numbers or (pdf.lacks_numbers and width == widths[0])
-                n_figures += len(widths)
-                if widths:
-                    included.append(
-                        _figure(name, widths[0], f"{caption} {_NO_NUMBERS}" if lacks_numbers else caption)
-                    )
-        pages = ["\n".join(included[place : place + _FLOATS]) for place in range(0, len(included), _FLOATS)]
+                n_figures += len(pdfs)
+                if not pdfs:
+                    too_wide.append(name)
+                    continue
+                width = next(iter(pdfs))
+                caption = f"{caption} {_NO_NUMBERS}" if pdfs[width].lacks_numbers else caption
+                figures.append(_Snippet(f"{name}-{width}.pdf", caption, _figure(name, width, caption)))
+        texts = [figure.latex for figure in figures]
+        pages = ["\n".join(texts[place : place + _FLOATS]) for place in range(0, len(texts), _FLOATS)]
         write_text(folder / "figures.tex", "% needs \\usepackage{graphicx}\n" + "\\clearpage\n".join(pages))
+        if methods:
+            write_text(folder / "methods.tex", f"{escape(methods)}\n")
+        inputs = [_Snippet(f"{table.file}.tex", table.title, rf"\input{{{table.file}}}") for table in tables]
+        write_text(folder / "index.html", _index(methods, inputs, figures))
         return Written(folder, n_figures, len(tables), too_wide)
     except OSError as error:
         raise unwritable(Path(error.filename or folder), error) from error
+
+
+def _pdfs(draw: Callable[[], "Figure"], widths: Sequence[str]) -> dict[str, Pdf]:
+    """Draw a panel in the widths that were asked for and hold it; in that of the text where none of them does."""
+    fitting = {width: pdf for width in widths if (pdf := draw_pdf(draw, WIDTHS[width])) is not None}
+    if fitting or "text" in widths:
+        return fitting
+    return {"text": pdf} if (pdf := draw_pdf(draw, WIDTHS["text"])) is not None else {}
+
+
+def _index(methods: str, tables: Sequence[_Snippet], figures: Sequence[_Snippet]) -> str:
+    environment = Environment(
+        loader=PackageLoader("tse_scorers.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=shown,
+    )
+    template = environment.get_template("paper.html")
+    return template.render(methods=methods, blocks={"Tables": tables, "Figures": figures})
 
 
 def _tables(block: object) -> Sequence[Table]:
@@ -93,13 +145,16 @@ def _tables(block: object) -> Sequence[Table]:
 def _panels(picture: Picture) -> Iterator[tuple[str, str, Callable[[], "Figure"]]]:
     """Yield a name for files, a caption and the drawing of each panel."""
     names = slugs(list(picture.panels))
-    for shown, draw in picture.panels.items():
+    system = f"{picture.name.rpartition('_')[2]}-"  # a picture of one system ends in its name
+    if all(name.startswith(system) for name in names.values()):
+        names = {what: name.removeprefix(system) for what, name in names.items()}
+    for what, draw in picture.panels.items():
         is_only = len(picture.panels) == 1
-        name = picture.name if is_only else f"{picture.name}-{names[shown]}"
-        sentences = [picture.panel_caption or picture.caption, picture.panel_notes.get(shown)]
+        name = picture.name if is_only else f"{picture.name}-{names[what]}"
+        sentences = [picture.panel_caption or picture.caption, picture.panel_notes.get(what)]
         sentences += [str(picture.basis or ""), picture.notice]
         caption = " ".join(filter(None, sentences))
-        yield name, caption[:1].upper() + caption[1:] if is_only else f"{shown}: {caption}", draw
+        yield name, caption[:1].upper() + caption[1:] if is_only else f"{what}: {caption}", draw
 
 
 def _figure(name: str, width: str, caption: str) -> str:

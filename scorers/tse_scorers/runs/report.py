@@ -22,6 +22,7 @@ from ..report.inputs import Runs, read_runs
 from ..report.leaderboard import leaderboard, usable
 from ..report.line_styles import colours_of
 from ..report.measure import Measure, Measures
+from ..report.methods import methods_paragraph
 from ..report.names import Names
 from ..report.observations import MOST as MOST_SAID
 from ..report.observations import Answer, observations, split_pair
@@ -85,19 +86,24 @@ def write_report(
         return write_page(out, runs, shown, summary, latex_intervals)
 
 
-def write_paper(out: Path, latex_intervals: bool = True) -> Written:
-    """Write the figures and tables of a run for a paper into `out/paper`: single panels as PDF, and LaTeX.
+def write_paper(out: Path, latex_intervals: bool = True, widths: Sequence[str] = ("column",)) -> Written:
+    """Write figures, tables and a paragraph on methods of a run for a paper into `out/paper`, with an index of them.
 
     Args:
         out: output folder of `tse run`.
         latex_intervals: show intervals in LaTeX tables.
+        widths: of the figures: `column` (3.03 inches) or `text` (6.3 inches).
 
     Raises:
-        ValueError: the folder holds no results, or a file cannot be written.
+        ValueError: the folder holds no results, a width is unknown, or a file cannot be written.
     """
-    _, summary, sections = _analysed([out])
+    runs, summary, sections = _analysed([out])
+    measures = {suite.name: suite.measures for suite in suites_of(runs)}
+    lines = _headlines(runs.rows, measures, summary.names)
+    methods = methods_paragraph(lines, runs.signatures, summary.names.heading)
     with colours_of(list(summary.board.rows)):
-        return paper.write_paper(out, [*filter(None, [summary.curves]), *sections], latex_intervals)
+        shown = [*filter(None, [summary.curves]), *sections]
+        return paper.write_paper(out, shown, latex_intervals, widths, methods)
 
 
 def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:

@@ -1,0 +1,129 @@
+"""The paragraph on methods of a paper: what was measured on which data, over what, and with which programs."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from .comparable import Heading, unpublished_notice
+from .inputs import SignatureKey
+from .names import data_name
+from .numbers import count, ranged
+
+_PROGRAMS = ("torch", "transformers", "datasets")
+_INTERVALS = (
+    "95 % confidence intervals are cluster-robust over the units that items share, with degrees of freedom from their "
+    "effective number, 1 / Σw²; those of proportions are Korn and Graubard's (1998)."
+)
+_COUNTS = ("n", "n_excluded", "n_ties", "n_units", "n_units_effective", "n_lemmas")
+
+
+def methods_paragraph(
+    lines: pd.DataFrame, signatures: Mapping[SignatureKey, Mapping[str, Any]], heading: Heading = data_name
+) -> str:
+    """Say in plain sentences what a run measured, for the section on methods of a paper.
+
+    Args:
+        lines: its headline scores, as `summary.headlines` returns them.
+        signatures: what decided the scores of each (system, suite, configuration).
+        heading: names the data.
+
+    Returns:
+        Models and precision, versions of programs; for each data set its fingerprint, items, lemmas, exclusions, ties
+        and units; how intervals were computed. A number that differs between models is given as a range. What a
+        signature does not hold, as in results of other tools, is left out. Empty without headline scores.
+    """
+    if lines.empty:
+        return ""
+    of_lines = {
+        key: own
+        for key, own in signatures.items()
+        if key[0] in set(lines["system"]) and isinstance(own, Mapping)
+    }
+    sentences = [_models(of_lines), _programs(list(of_lines.values()))]
+    for (suite, config), of_data in lines.groupby(["suite_name", "config"], sort=False, dropna=False):
+        own = [
+            signature
+            for (_, of_suite, of), signature in of_lines.items()
+            if of_suite == suite and of == config
+        ]
+        about = "; ".join(_data(own))
+        name = str(of_data["suite"].iloc[0])
+        measured = "; ".join(_measured(of_data))
+        sentences.append(f"{name[:1].upper()}{name[1:]}{f' ({about})' if about else ''}: {measured}.")
+    sentences += [unpublished_notice(of_lines, heading=heading), _INTERVALS]
+    few = lines[lines["reliable"].eq(False)]
+    if len(few):
+        where = dict.fromkeys(f"{line['measure']} ({line['suite']})" for line in few.to_dict("records"))
+        sentences.append(
+            f"Over too few units for a usable interval of some or all models: {', '.join(where)}."
+        )
+    return " ".join(filter(None, sentences))
+
+
+def _models(signatures: Mapping[SignatureKey, Mapping[str, Any]]) -> str:
+    of_dtype: dict[str, dict[str, None]] = {}
+    for (system, *_), signature in signatures.items():
+        of_dtype.setdefault(str(signature.get("dtype") or ""), {})[_with_revision(system, signature)] = None
+    each = [f"{_and(list(models))}{f' in {dtype}' if dtype else ''}" for dtype, models in of_dtype.items()]
+    return f"Models: {'; '.join(each)}." if each else ""
+
+
+def _with_revision(system: str, signature: Mapping[str, Any]) -> str:
+    revision = signature.get("revision")
+    return system if not revision or str(revision) in system else f"{system} (revision {revision})"
+
+
+def _programs(signatures: Sequence[Mapping[str, Any]]) -> str:
+    """Name the program and the libraries, with all versions that computed scores."""
+    environments = [(own.get("recipe") or {}).get("environment") or {} for own in signatures]
+    versions = {
+        name: list(dict.fromkeys(str(own[name]) for own in environments if name in own))
+        for name in ("refined-tse", *_PROGRAMS)
+    }
+    ours, *libraries = [f"{name} {_and(own)}" for name, own in versions.items() if own] or [""]
+    with_libraries = f", with {', '.join(libraries)}" if libraries else ""
+    return f"Scored with {ours}{with_libraries}." if ours else ""
+
+
+def _data(signatures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what identifies data: its name and fingerprint, and the list of lemmas."""
+    for key, said in (
+        ("dataset", "data {}"),
+        ("dataset_fingerprint", "fingerprint {}"),
+        ("n_lemmas_listed", "{} listed lemmas"),
+        ("lemmas_fingerprint", "their fingerprint {}"),
+    ):
+        values = [own[key] for own in signatures if own.get(key) is not None]
+        shown = [count(value) if key.startswith("n_") else str(value) for value in values]
+        if shown:
+            yield said.format(_and(list(dict.fromkeys(shown))))
+
+
+def _measured(lines: pd.DataFrame) -> Iterator[str]:
+    """Yield measures with what they are over; those over the same are named together."""
+    told = []
+    for measure, own in lines.groupby("measure", sort=False):
+        told.append(
+            {
+                "measure": str(measure),
+                "unit": str(own["unit"].iloc[0] or ""),
+                "why": str(own["why_excluded"].iloc[0]),
+            }
+            | {column: ranged(own[column], 1 if "effective" in column else 0) for column in _COUNTS}
+        )
+    for _, alike in pd.DataFrame(told).groupby(["unit", *_COUNTS], sort=False):
+        own = alike.iloc[0]
+        over = [f"{own['n']} items"]
+        over += [f"{own['n_lemmas']} lemmas"] if own["n_lemmas"] != "unknown" else []
+        if own["unit"] and own["n_units"] != "unknown":
+            over.append(f"units: {own['unit']}, {own['n_units']} (effectively {own['n_units_effective']})")
+        if own["n_excluded"] not in ("0", "unknown"):
+            over.append(f"{own['n_excluded']} excluded{f' ({own.why})' if own['why'] else ''}")
+        over += [f"{own['n_ties']} ties"] if own["n_ties"] not in ("0", "unknown") else []
+        yield f"{_and(list(alike['measure']))} over {', '.join(over)}"
+
+
+def _and(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
