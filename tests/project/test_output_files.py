@@ -168,7 +168,6 @@ def require_same(documented_names: set[str], real: set[str], what: str) -> None:
     assert (unknown, absent) == (set(), set()), f"{what}: not documented, and documented but not there"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "title, pattern",
     {
