@@ -264,6 +264,31 @@ def test_a_forest_of_many_systems_has_one_panel_per_measure():
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [f"s{i}" for i in range(20)]
 
 
+@pytest.mark.browser
+def test_the_leaderboard_is_sorted_by_the_column_that_a_reader_chooses(eight):
+    """A second click turns the order; a model without a score stays last. The page names the script's hash."""
+    with chromium() as browser, opened(browser, write_report(eight, figures=False).as_uri()) as shown:
+        board = shown.locator("table.leaderboard").first
+        first_names = board.locator("tbody th").all_inner_texts()
+        for place in (1, 2):
+            button = board.locator("thead tr").last.locator("button").nth(place)
+            ordered = []
+            for order in ("descending", "ascending"):
+                button.click()
+                assert board.locator("thead [aria-sort]").get_attribute("aria-sort") == order
+                cells = board.locator(f"tbody tr > :nth-child({place + 1})").all()
+                scores = [cell.get_attribute("data-score") for cell in cells]
+                known = [float(score) for score in scores if score is not None]
+                assert scores[len(known) :] == [None] * (len(scores) - len(known))
+                assert known == sorted(known, reverse=order == "descending") and len(set(known)) > 1
+                ordered.append(known)
+            assert ordered[0] == ordered[1][::-1]
+        board.locator("thead tr").last.locator("button").first.click()
+        names = board.locator("tbody th").evaluate_all("heads => heads.map(head => head.title.toLowerCase())")
+        assert names == sorted(names) and len(names) == len(first_names) == 8
+        assert not serious_violations(shown)
+
+
 @pytest.fixture(scope="module", params=[1, pytest.param(8, marks=pytest.mark.slow)])
 def page(request, base, eight, tmp_path_factory):
     """The report of one and of eight systems in all suites."""

@@ -100,6 +100,16 @@ class Cells:
     ruled: set[int]
     is_turned: bool = False
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether a name is shortened in its middle."""
+        names = [
+            *(name for name, _ in self.groups),
+            *self.headings,
+            *(own for row, _ in self.rows for own in row),
+        ]
+        return any("…" in name for name in names)
+
     def widths(self, size: Size) -> list[float]:
         """The widths of all columns, those of headers first; those of a group hold its name."""
         names = zip(self.corners, *(headers for headers, _ in self.rows), strict=True)
@@ -329,7 +339,7 @@ def _environment(cells: Cells, size: Size, is_wide: bool, caption: str, label: s
 
 
 def _fitting(table: Table, intervals: bool) -> tuple[list[Cells], Size, bool, bool]:
-    """Lay a table out in as few parts as can be, then with intervals, with upright headings, and in one column.
+    """Lay a table out in as few parts as can be, then with intervals, upright headings, whole names, and in one column.
 
     Returns:
         The parts, their size of type, whether they stand across both columns, and whether they show intervals.
@@ -343,7 +353,8 @@ def _fitting(table: Table, intervals: bool) -> tuple[list[Cells], Size, bool, bo
             lines = 2 + len(caption) * _CAPTION_CHARACTER // (_TEXT if is_wide else _COLUMN)
             room = _HEIGHT - lines * _CAPTION_LINE - _CAPTION_SKIP
             parts = cells.parts(size, _TEXT, room)
-            layouts.append(((len(parts), not shown, cells.is_turned, is_wide), (parts, size, is_wide, shown)))
+            order = len(parts), not shown, cells.is_turned, cells.is_cut, is_wide
+            layouts.append((order, (parts, size, is_wide, shown)))
     return min(layouts, key=lambda layout: layout[0])[1]
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -66,6 +67,10 @@ def summary_of(block: Table | Picture | Examples) -> str:
 
 _NAME = 44
 """Characters of a system's name in the page; the whole name is shown on hover and in the signature."""
+
+
+_SORT = (Path(__file__).parent / "sort.js").read_text(encoding="utf-8")
+"""The only script of the page, which may run because its hash is named there: it sorts the leaderboard."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +168,9 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         n_open=OPEN_PARTS,
         most_printed=MOST_PRINTED,
         summary=summary,
+        is_sortable=len(summary.board.rows) > 1,
+        sort_script=Markup(_SORT),
+        sort_hash=f"sha256-{b64encode(hashlib.sha256(_SORT.encode()).digest()).decode()}",
         sections=sections,
         folded_groups=lambda part: folded_groups(part, len(systems)),
         drawn={name: Markup(svg) for name, svg in drawn.items()},
