@@ -84,5 +84,5 @@ def _explained(error: Any) -> str:
         usage = " ".join(context.command.get_usage(context).split()).removeprefix("Usage: ")
         said += f" Expected: `{usage}`."
     elif isinstance(error, _click.BadParameter) and error.param is not None:
-        said = f"{'/'.join(error.param.opts)}: {error.message.rstrip('.')}."
+        said = f"{'/'.join(error.param.opts)}: {error.message.removeprefix('Value error, ').rstrip('.')}."
     return f"{said} Run `{path} --help` for what it takes."

@@ -16,7 +16,7 @@ In reading order:
     latex.py            a table as LaTeX: its text, cells and forms, in as many parts as it needs
     table_forms.py      a table as Markdown and CSV, and all its files
     line_styles.py      colours and lines, the same in all figures
-    plots.py            style, SVG, PNG and PDF
+    plots.py            style, SVG and PDF
     inline_svg.py       an SVG as an element of the page
     labels.py           labels of rows, columns and lines, no two alike; legends outside of panels
     scales.py           horizontal axes
@@ -40,7 +40,9 @@ In reading order:
     print_blocks.py     a wide table in blocks that fit a printed page
     page.py             summary + sections + template.html → report.html, and what it folds
     template.html       the frame of the page
-    paper.py            single panels as PDF, and LaTeX, for a paper
+    sort.js             its one script: the leaderboard by any column
+    methods.py          what a run measured, as a paragraph
+    paper.py            single panels as PDF, LaTeX and paper.html, their index, for a paper
 
 Nothing here knows a suite: suites make their sections, `runs/report.py` puts them together. Nothing here computes a
 score: scores come from `results.json`, correlations from the metrics' modules. Percentages exist only here.
