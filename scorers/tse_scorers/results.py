@@ -129,7 +129,7 @@ class Results(Sequence[ResultRow]):
         Raises:
             ValueError: there are several suites or tables and none is chosen, or there is none of this name.
         """
-        from .suites.for_other_tools import read_items
+        from .suites.item_files import with_identity
         from .suites.registry import find_suite, own_name
 
         suites = list(dict.fromkeys(row.suite for row in self._rows))
@@ -138,7 +138,11 @@ class Results(Sequence[ResultRow]):
         for file in self._runs.scores(chosen):
             by_table.setdefault(file.table, []).append(file)
         frames = {
-            name: [frame for file in files if (frame := read_items(find_suite(chosen), file)) is not None]
+            name: [
+                with_identity(frame, file)
+                for file in files
+                if (frame := find_suite(chosen).item_table(file)) is not None
+            ]
             for name, files in by_table.items()
         }
         tables = [name for name, found in frames.items() if found]

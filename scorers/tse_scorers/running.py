@@ -20,8 +20,8 @@ from .runs.all_models import run_all
 from .runs.jobs import Job, Loaded, remember_failures
 from .runs.recipe import suites_asked_for
 from .runs.run import Announce, Run, silent
-from .suites.base import Suite
-from .suites.checks import DataWarning, check_scorer, findings_of, purpose_of
+from .suites.checks import DataWarning, purpose_of
+from .suites.contract import Suite
 from .suites.registry import answering_suite, options_class, suite_of_data
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def run(
         for made, recipe in suites_asked_for(name, asked)
     ]
     if is_main():
-        for finding in (finding for run in runs for finding in findings_of(run.suite)):
+        for finding in (finding for run in runs for finding in run.suite.findings):
             warnings.warn(str(finding), DataWarning, stacklevel=2)
     jobs = _jobs(chosen, [run.suite for run in runs], ModelOptions.of(model_options))
     failures = run_all(runs, jobs)
@@ -216,13 +216,13 @@ def _jobs(models: Sequence[Any], suites: Sequence[Suite], given: ModelOptions) -
 def _job(model: Any, suites: Sequence[Suite], options: ModelOptions, known: Descriptions) -> Job:
     if isinstance(model, Scorer):
         for suite in suites:
-            check_scorer(suite, model)
+            suite.check_scorer(model)
         return Job(model.name, lambda: model, Loaded())
     name = str(model) if isinstance(model, str | Path) else None
     if name is not None and loads_at_once(name):
         scorer = load_with_options(model, options)
         for suite in suites:
-            check_scorer(suite, scorer)
+            suite.check_scorer(scorer)
         return Job(name, lambda: scorer, Loaded(name, options))
 
     def load() -> Scorer:

@@ -28,7 +28,7 @@ from tse_scorers.loading import load_with_options, options_of_models
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.runs.estimate import estimate
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.checks import check_scorer, purpose_of
+from tse_scorers.suites.checks import purpose_of
 from tse_scorers.suites.registry import make_suite, options_of_suite, suite_names
 
 LONG = "The unforgettable author"
@@ -333,7 +333,7 @@ def test_options_of_models(model, data, tmp_path, record_property):
             continue  # it differs from tiny-causal in its tokenizer alone
         suite, scorer = make_suite(name, **asked), loaded(model)
         try:
-            check_scorer(suite, scorer)
+            suite.check_scorer(scorer)
         except ValueError:
             continue  # the model cannot answer this suite
         default = scored(suite, scorer, tmp_path)
@@ -370,7 +370,7 @@ def outcome_in_python(data: Path, folder: Path, base: str, option: str, value: o
     what = f"{option}={value!r} of {base}"
     try:
         suite = make_suite(name, **(asked | needed | {option: value}))
-        check_scorer(suite, scorer)
+        suite.check_scorer(scorer)
         signature, tables = scored(suite, scorer, folder)
     except (ValueError, TypeError) as error:
         assert is_named(option, value, error), f"{what}: {type(error).__name__} {error}"
@@ -820,7 +820,7 @@ def test_options_of_an_estimate(base, data, loaded_once, monkeypatch, record_pro
                 ["tiny-causal"], ModelOptions(**of_model), purpose=purpose_of([suite])
             )[0]
             scorer = loading.load_with_options("tiny-causal", options)  # once
-            check_scorer(suite, scorer)
+            suite.check_scorer(scorer)
             found = estimate(scorer, suite)
             expected = [
                 f"{number:,}" for number in (found.n_examples, found.n_inputs, found.n_tokens, found.n_reads)

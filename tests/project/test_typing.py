@@ -43,7 +43,7 @@ from tse_scorers import (
     load_scorer,
 )
 from tse_scorers.models.base import GapScorer, Logprobs, Scorer
-from tse_scorers.suites.contract import DeclaredSuite
+from tse_scorers.suites.contract import Suite
 from tse_scorers.suites.options import SuiteOptions
 
 
@@ -66,7 +66,7 @@ print(results[0].score, run(["tiny-causal"], forms="all", groups=("Simple",), le
 load_scorer("tiny-masked", dtype="float32", pll="original")
 
 
-class OtherPackage(DeclaredSuite[SuiteOptions]):
+class OtherPackage(Suite):
     def load(self) -> pd.DataFrame:
         return pd.DataFrame()
 

@@ -69,7 +69,7 @@ def test_a_comparison_prints_neither(almost, p):
     row |= {"ci_high": almost, "p_adjusted": p, "minimum_detectable": almost, "unit": "nouns", "n_units": 12}
     frame = pd.DataFrame([row | {"n_lemmas": None, "reliable": True}])
     for in_percent in (False, True):
-        texts = overview(frame, {"s": [Measure("m", {}, percent=in_percent)]}).iloc[0]
+        texts = overview(frame, {"s": [Measure("m", percent=in_percent)]}).iloc[0]
         numbers = [text for cell in texts for text in re.findall(r"(?<![\d.<>])[+−]?\d[\d.]*", cell)]
         assert not [text for text in numbers if ONE.fullmatch(text)]
         assert texts["p"] == "<0.001"

@@ -41,7 +41,7 @@ from tse_scorers.runs import score_sentences as scoring
 from tse_scorers.runs.score_regions import read_regions, score_regions
 from tse_scorers.suites.agreement.data.checks import check_numbers
 from tse_scorers.suites.agreement.data.tables import load_lemmas
-from tse_scorers.suites.checks import DataWarning, findings_of
+from tse_scorers.suites.checks import DataWarning
 from tse_scorers.suites.published_scores import load_published
 from tse_scorers.suites.registry import make_suite
 
@@ -51,7 +51,7 @@ def faults(table):
 
 
 def lines(suite):
-    return [str(finding) for finding in findings_of(suite)]
+    return [str(finding) for finding in suite.findings]
 
 
 @faults(REFUSED_AGREEMENT)
@@ -474,7 +474,7 @@ def test_undecidable_contexts_are_found_over_all_groups(tmp_path):
     ]
     header = "table_row,number,prefix,suffix,verb_correct,verb_incorrect"
     (tmp_path / "ag.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
-    found = [str(finding) for finding in findings_of(make_suite("agreement", data=str(tmp_path / "ag.csv")))]
+    found = [str(finding) for finding in make_suite("agreement", data=str(tmp_path / "ag.csv")).findings]
     where = "in the groups 'subject f', 'subject m'"
     for said in (
         f"prefixes that occur with both numbers {where}: 2 (the first: 'The sheep'). A causal model sees only",
@@ -490,7 +490,7 @@ def test_sentences_that_differ_only_in_their_normal_form_are_named(tmp_path):
         "UID,linguistics_term,field,sentence_good,sentence_bad\n" + ",".join(["a", "b", "c", *texts]) + "\n",
         encoding="utf-8",
     )
-    lines = [str(finding) for finding in findings_of(make_suite("blimp", data=tmp_path / "pairs.csv"))]
+    lines = [str(finding) for finding in make_suite("blimp", data=tmp_path / "pairs.csv").findings]
     assert any(
         "two sentences differ only in their Unicode normal form: 1 (the first: row 1" in line
         for line in lines

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scoring_tables import evaluate_pairs
 
 from tse_scorers import load_scorer
 from tse_scorers.io.bundle import metric_modules
@@ -29,7 +30,7 @@ def pairs(upstream):
 @pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked", "tiny-lstm"])
 def test_every_phenomenon_is_scored_by_every_method(pairs, model):
     scorer = load_scorer(model)
-    examples, rows = blimp.evaluate(scorer, pairs)
+    examples, rows = evaluate_pairs(scorer, pairs)
     scored = {(row["method"], row["group"]): row for row in rows}
     for phenomenon in pairs["phenomenon"].unique():
         row = scored["full", f"phenomenon:{phenomenon}"]

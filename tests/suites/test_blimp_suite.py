@@ -15,14 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
+from scoring_tables import evaluate_pairs
 
 from tse_scorers import make_suite
 from tse_scorers.io.bundle import metric_modules
+from tse_scorers.io.records import SINGLE
 from tse_scorers.suites.minimal_pairs import scores as blimp
 from tse_scorers.suites.minimal_pairs import suite as suite_module
 from tse_scorers.suites.minimal_pairs.data.pair_tables import PREFIX_COLUMNS, pair_table
 from tse_scorers.suites.minimal_pairs.data.prefixes import OnePrefix, TwoPrefix, one_prefix, two_prefix
 from tse_scorers.suites.minimal_pairs.data.tables import HUB_REVISION
+from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 
 
 class HashScorer:
@@ -154,7 +157,7 @@ def test_two_sentences_are_enough(tmp_path, name, paradigm):
     assert table["field"].isna().all() and table["mood"].tolist() == ["x", "x"]
     suite = make_suite("blimp", data=str(path))
     assert (suite.config, suite.n_items) == (name, 2)
-    _, rows = blimp.evaluate(HashScorer(), table)
+    _, rows = evaluate_pairs(HashScorer(), table)
     groups = {row.group for row in rows}
     assert groups == {"all", f"phenomenon:{paradigm}", paradigm}
 
@@ -497,7 +500,7 @@ def test_prefixes_open_their_sentences(good, bad):
 def test_each_method_asks_what_it_says(tmp_path):
     scorer = HashScorer()
     table = blimp.load(write(tmp_path, ONE, TWO, FULL))
-    examples, rows = blimp.evaluate(scorer, table)
+    examples, rows = evaluate_pairs(scorer, table)
     assert examples.schema.equals(blimp.EXAMPLES)
     assert len(scorer.sentences) == 6
     assert scorer.continuations == [
@@ -530,7 +533,7 @@ def test_each_method_asks_what_it_says(tmp_path):
 def test_a_sentence_is_asked_for_once(tmp_path):
     scorer = HashScorer()
     rows = [pair("passive_1", "Tom was greeted.", f"Tom was giggled {n}.", n) for n in range(3)]
-    blimp.evaluate(scorer, blimp.load(write(tmp_path, *rows)), methods=("full",))
+    evaluate_pairs(scorer, blimp.load(write(tmp_path, *rows)), methods=("full",))
     assert len(scorer.sentences) == 4
     assert scorer.continuations == []
 
@@ -545,7 +548,7 @@ def test_rows_are_means_of_paradigms(tmp_path):
     scorer = SentenceScorer(
         dict(zip(good, [-1.0, -2.0, -1.0, -3.0], strict=True)) | dict(zip(bad, [-2.0] * 4, strict=True))
     )
-    _, rows = blimp.evaluate(scorer, table)
+    _, rows = evaluate_pairs(scorer, table)
     groups = by_group(rows, "full")
     assert len(rows) == len(groups)  # whole sentences only: this scorer knows no prefixes
     assert groups["transitive"]["score"] == 0.5
@@ -565,7 +568,7 @@ def test_rows_are_means_of_paradigms(tmp_path):
 def test_nan_is_not_correct_and_reported(tmp_path):
     table = blimp.load(write(tmp_path, FULL))
     scorer = SentenceScorer({"Tom was greeted.": np.nan, "Tom was giggled.": np.nan})
-    examples, rows = blimp.evaluate(scorer, table)
+    examples, rows = evaluate_pairs(scorer, table)
     assert examples["correct"].to_pylist() == [0]
     assert (rows[0]["score"], rows[0]["n"], rows[0]["n_nonfinite"]) == (0.0, 1, 1)
 
@@ -576,21 +579,21 @@ def test_what_has_no_prefix_is_excluded_and_counted(tmp_path):
     bare = {key: ONE[key] for key in keep}
     same = bare | {"sentence_bad": ONE["sentence_good"]}
     source = write(tmp_path, bare, same)
-    examples, rows = blimp.evaluate(HashScorer(), blimp.load(source), methods=("one_prefix",))
+    examples, rows = evaluate_pairs(HashScorer(), blimp.load(source), methods=("one_prefix",))
     assert examples["correct"].null_count == examples["logprob_good"].null_count == 1
     assert {(row["n"], row["n_excluded"]) for row in rows} == {(1, 1)}
     (source / "npi_present_2.jsonl").unlink()
     write(source, same)
-    _, rows = blimp.evaluate(HashScorer(), blimp.load(source), methods=("one_prefix",))
+    _, rows = evaluate_pairs(HashScorer(), blimp.load(source), methods=("one_prefix",))
     assert {(row["n"], row["n_excluded"]) for row in rows} == {(0, 1)}
     assert all(np.isnan(row["score"]) for row in rows)
 
 
 def test_results_come_from_the_written_scores(tmp_path):
     """The averages need nothing but the table of scores, also after it was on disk."""
-    examples, rows = blimp.evaluate(HashScorer(), blimp.load(write(tmp_path, ONE, TWO, FULL)))
+    examples, rows = evaluate_pairs(HashScorer(), blimp.load(write(tmp_path, ONE, TWO, FULL)))
     pq.write_table(examples, tmp_path / "scores.parquet")
-    assert blimp.aggregate_scores(pq.read_table(tmp_path / "scores.parquet")) == rows
+    assert MinimalPairSuite.aggregate({SINGLE: pq.read_table(tmp_path / "scores.parquet")}) == rows
 
 
 @pytest.mark.parametrize(
@@ -603,7 +606,7 @@ def test_results_come_from_the_written_scores(tmp_path):
 )
 def test_a_method_that_cannot_be_is_refused(tmp_path, scorer, methods, message):
     with pytest.raises(ValueError, match=message):
-        blimp.evaluate(scorer, blimp.load(write(tmp_path, FULL)), methods=methods)
+        evaluate_pairs(scorer, blimp.load(write(tmp_path, FULL)), methods=methods)
 
 
 def test_the_signature_changes_with_the_pairs(tmp_path):
@@ -692,7 +695,7 @@ def test_seven_pairs_of_blimp_do_not_differ(released):
 @pytest.mark.upstream
 def test_all_of_blimp_is_scored(released):
     scorer = HashScorer()
-    examples, rows = blimp.evaluate(scorer, released)
+    examples, rows = evaluate_pairs(scorer, released)
     assert isinstance(examples, pa.Table) and examples.num_rows == 67_000 + 2 * 20_000
     assert (
         len(scorer.sentences)

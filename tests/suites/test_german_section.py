@@ -4,19 +4,21 @@ from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from scipy import stats
 from synthetic_runs import german_rows, write_run
 
+from tse_scorers.io.records import SINGLE
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.paper import _panels
 from tse_scorers.report.plots import Picture
 from tse_scorers.report.table_forms import to_csv, to_markdown
 from tse_scorers.statistics.clustered import clustered_mean
 from tse_scorers.suites.variation_sets.estimate.intervals import set_aucs, units_of
-from tse_scorers.suites.variation_sets.scores import aggregate_scores
 from tse_scorers.suites.variation_sets.show.section import section
 from tse_scorers.suites.variation_sets.show.section_cells import HUMANS, SETS
+from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 
 TEMPLATES = 12
 
@@ -33,13 +35,17 @@ def sentences() -> pd.DataFrame:
     doubled = frame["case_order"].map(lambda cases: next((c for c in "AD" if cases.count(c) == 2), "-"))
     words = generator.normal(-40, 5, TEMPLATES)
     frame["logprob"] = words[frame["template"]] - 1.5 * (doubled != "-") + generator.normal(size=len(frame))
-    return frame
+    texts = frame["template"].astype(str) + " " + frame["case_order"] + frame["positions"]
+    return frame.assign(
+        sentence=texts, acceptable=frame["case_order"].map(lambda cases: len(set(cases)) == 3)
+    )
 
 
 @pytest.fixture(scope="module")
 def parts(sentences, tmp_path_factory):
     about = {"suite": "german", "dataset": "german_argument_structure", "config": "ours", "model": "m"}
-    rows = [row.to_json() | about for row in aggregate_scores(sentences)]
+    scores = pa.Table.from_pandas(sentences, preserve_index=False)
+    rows = [row.to_json() | about for row in VariationSetSuite.aggregate({SINGLE: scores})]
     folder = tmp_path_factory.mktemp("german") / "run"
     found = section(read_runs([write_run(folder, rows, {"m.german.ours": sentences})]))
     return {part.title: part for part in found.parts}

@@ -8,10 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scoring_tables import evaluate_sentences
 
 from tse_scorers import run
 from tse_scorers.io.bundle import load_data, metric_modules, shipped_table
+from tse_scorers.io.records import SINGLE
+from tse_scorers.suites.registry import make_suite
 from tse_scorers.suites.variation_sets import scores as german
+from tse_scorers.suites.variation_sets.estimate.agreement_with_people import human_agreement
+from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -53,7 +58,7 @@ def ours() -> pd.DataFrame:
 def counted(ours):
     scorer = CaseCounter(ours)
     seen = []
-    examples, rows = german.evaluate(scorer, ours, lambda done, total: seen.append((done, total)))
+    examples, rows = evaluate_sentences(scorer, ours, lambda done, total: seen.append((done, total)))
     return scorer, examples, rows, seen
 
 
@@ -98,11 +103,11 @@ def test_rows_have_the_agreed_form(counted):
 def test_rows_come_from_the_scores_alone(counted):
     """So that break-downs are made without the model, from the file of scores per sentence."""
     _, examples, rows, _ = counted
-    assert pd.DataFrame(german.aggregate_scores(examples.to_pandas())).equals(pd.DataFrame(rows))
+    assert pd.DataFrame(VariationSetSuite.aggregate({SINGLE: examples})).equals(pd.DataFrame(rows))
 
 
 def test_rows_equal_the_metric(ours):
-    examples, rows = german.evaluate(Lengths(), ours)
+    examples, rows = evaluate_sentences(Lengths(), ours)
     assert examples["n_tokens"].null_count == len(examples)
     expected = metric_modules("minimal_variation_auc").variation_sets.variation_rows(
         [-float(len(text)) for text in ours["sentence"]], ours["template"], ours["cases"], ours["positions"]
@@ -121,7 +126,7 @@ def test_agreement_with_people_is_that_of_the_paper():
         cells = published[published["system"] == system]
         sets = cells.rename(columns={"role_assignment": "role"})
         sets = sets.assign(template="1", credit=cells["auc"], n_comparisons=1)
-        agreement = by_group(german.human_agreement(sets), "human_pearson")
+        agreement = by_group(human_agreement(sets), "human_pearson")
         assert round(agreement["1-6", "all"]["score"], 2) == value
         assert {row["n"] for row in agreement.values()} == {36}
 
@@ -139,9 +144,9 @@ def test_limit_takes_whole_templates(ours):
 
 
 def test_signature_says_what_was_scored(ours):
-    signature = german.describe(Lengths(), ours, "german_argument_structure/ours")
+    signature = make_suite("german").signature(Lengths())
     assert signature["model"] == "lengths" and signature["n_sentences"] == 7200
-    changed = german.describe(Lengths(), german.load(limit=3), "german_argument_structure/ours")
+    changed = make_suite("german", limit=3).signature(Lengths())
     assert changed["dataset_fingerprint"] != signature["dataset_fingerprint"]
 
 
@@ -227,7 +232,7 @@ def test_released_file_and_folder_are_read(upstream):
     assert len(frame) == 7200
     assert german.config_of(path) == german.config_of("rochereau2020") == "rochereau2020"
     assert german.load("rochereau2020", upstream).equals(frame)
-    examples, rows = german.evaluate(Lengths(), frame)
+    examples, rows = evaluate_sentences(Lengths(), frame)
     assert examples.num_rows == 7200
     assert by_group(rows)["1-6", "all"]["n"] == 1800
     # Lengths are sums over words, which cannot do better or worse than chance over all (1-6) sets; two

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scoring_tables import evaluate_pairs
 
 from tse_scorers.suites.minimal_pairs import scores as blimp
 from tse_scorers.suites.minimal_pairs.data.pair_tables import pair_table
@@ -137,7 +138,7 @@ def test_probabilities_above_one_are_refused(tmp_path):
     )
     published = write_sentences(tmp_path / "s.csv", [("Ann ran.", 31.0), ("Ann run.", -3.0)])
     with pytest.raises(ValueError, match=r"s: PublishedScorer.sentence_logprobs returned 31 for 'Ann ran\.'"):
-        blimp.evaluate(load_published(published), pair_table(pairs, "pairs"))
+        evaluate_pairs(load_published(published), pair_table(pairs, "pairs"))
 
 
 # Pairs
@@ -155,7 +156,7 @@ def test_their_sentences_are_found_too(pairs):
 
 def test_the_files_own_pairs_are_evaluated_by_the_same_metric(pairs):
     """wh_island 1 of 2, passive_1 1 of 1; the mean of the paradigms is 3/4."""
-    _, rows = blimp.evaluate(pairs, pairs.pairs())
+    _, rows = evaluate_pairs(pairs, pairs.pairs())
     found = {row["group"]: row["score"] for row in rows}
     assert {row["method"] for row in rows} == {"full"}
     assert (found["wh_island"], found["passive_1"], found["all"]) == (0.5, 1.0, 0.75)
@@ -170,7 +171,7 @@ def test_without_sentences_the_data_bring_them(tmp_path):
         with (tmp_path / "data" / f"{row['UID']}.jsonl").open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
     scorer = load_published(path)
-    _, rows = blimp.evaluate(scorer, blimp.load(tmp_path / "data"))
+    _, rows = evaluate_pairs(scorer, blimp.load(tmp_path / "data"))
     assert rows[0]["score"] == 0.75
     with pytest.raises(ValueError, match="lacks the columns sentence_good, sentence_bad"):
         scorer.pairs()
@@ -222,7 +223,7 @@ def test_scores_of_all_of_blimp_give_the_accuracies_they_were_made_with(upstream
     frame = data.rename(columns={"paradigm": "UID", "pair_id": "pairID"})[["UID", "pairID", *FIELDS[2:4]]]
     frame["prob_good"], frame["prob_bad"] = -50.0, np.where(right, -51.0, -49.0)
     frame.to_json(tmp_path / "gpt2_outputs.jsonl", orient="records", lines=True)
-    _, rows = blimp.evaluate(load_published(tmp_path / "gpt2_outputs.jsonl"), data)
+    _, rows = evaluate_pairs(load_published(tmp_path / "gpt2_outputs.jsonl"), data)
     found = {row["group"]: row["score"] for row in rows}
     for paradigm, accuracy in gpt2.items():
         assert found[paradigm] == pytest.approx(accuracy, abs=1e-9)

@@ -15,7 +15,7 @@ import numpy as np
 from tse_scorers.io.table_files import require_columns
 from tse_scorers.models.answers import sentence_logprobs
 from tse_scorers.statistics import clustered_mean, correlation
-from tse_scorers.suites.contract import DeclaredSuite, measure
+from tse_scorers.suites.contract import Measure, Suite
 from tse_scorers.suites.hub_data import own_table
 from tse_scorers.suites.options import SuiteOptions, data_option, limit_option
 
@@ -51,13 +51,13 @@ class JudgmentOptions(SuiteOptions):
     limit: int | None = limit_option()
 
 
-class Judgments(DeclaredSuite[JudgmentOptions]):
+class Judgments(Suite):
     """Single sentences and their labels."""
 
     name, title, Options = "judgments", "Judgments", JudgmentOptions
     measures = (
-        measure("matthews", "Matthews' r", column="per_word", estimate=matthews, chance=0, why_excluded=HALF),
-        measure("accuracy", column="per_word", estimate=accuracy, percent=True, why_excluded=HALF),
+        Measure("matthews", "Matthews' r", column="per_word", estimate=matthews, chance=0, why_excluded=HALF),
+        Measure("accuracy", column="per_word", estimate=accuracy, percent=True, why_excluded=HALF),
     )
     levels = ("group",)
     lead = "Acceptable sentences should be more probable than others."

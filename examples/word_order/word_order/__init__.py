@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tse_scorers.models.answers import sentence_logprobs
-from tse_scorers.suites.contract import DeclaredSuite, measure
+from tse_scorers.suites.contract import Measure, Suite
 from tse_scorers.suites.options import SuiteOptions, limit_option, option
 
 from .share_in_order import in_order
@@ -34,11 +34,11 @@ class WordOrderOptions(SuiteOptions):
     length: str | None = option("Only these sentences: short or long", "both", "the study has both")
 
 
-class WordOrder(DeclaredSuite[WordOrderOptions]):
+class WordOrder(Suite):
     """Sentences against their reversals."""
 
     name, title, Options = "word_order", "Order of words", WordOrderOptions
-    measures = (measure("in_order", "in order", percent=True, right_or_wrong=True),)
+    measures = (Measure("in_order", "in order", percent=True, right_or_wrong=True),)
     levels = ("length",)
     lead = "A sentence should be more probable than its words in reverse order."
     hub_id = "someone/word_order"

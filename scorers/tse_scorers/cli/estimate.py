@@ -38,12 +38,12 @@ def estimate(
     with terminal.starting():
         from ..io.bundle import DEFAULT_MODELS
         from ..models.model_source import require_on_disk
-        from ..suites.checks import findings_of, purpose_of
+        from ..suites.checks import purpose_of
 
         require_on_disk(model or ())
     made = make_suites(suite, asked)
     for chosen, _ in made:
-        terminal.findings(findings_of(chosen))
+        terminal.findings(chosen.findings)
         if budget is not None:
             chosen.keep_sample(budget, seed=0)
     with terminal.starting("Loading PyTorch"):

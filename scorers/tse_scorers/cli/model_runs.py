@@ -38,7 +38,7 @@ def run_models(
     from ..models.revisions import Revision, expand
     from ..runs.all_models import run_all
     from ..runs.jobs import Job, Loaded, remember_failures
-    from ..suites.checks import check_scorer, purpose_of
+    from ..suites.checks import purpose_of
 
     series = [[Revision(name, "")] if revisions is None else expand(name, revisions) for name in names]
     # The first complete checkpoint, else the first one.
@@ -61,7 +61,7 @@ def run_models(
     }
     for scorer in loaded.values():
         for run in runs:
-            check_scorer(run.suite, scorer)
+            run.suite.check_scorer(scorer)
     jobs = []
     for name, checkpoints, used in zip(names, series, of_models, strict=True):
         here = used if device is None else replace(used, device=device)

@@ -11,7 +11,7 @@ from .options import flag
 if TYPE_CHECKING:
     from ..runs.recipe import Recipe
     from ..runs.run import Run
-    from ..suites.base import Suite
+    from ..suites.contract import Suite
 
 
 def make_suites(suites: Sequence[str] | None, asked: Mapping[str, Any]) -> "list[tuple[Suite, Recipe]]":
@@ -54,11 +54,10 @@ def make_runs(
     """
     from ..engine.processes import is_main
     from ..runs.run import Run, silent
-    from ..suites.checks import findings_of
 
     if is_main():
         for suite, _ in made:
-            terminal.findings(findings_of(suite))
+            terminal.findings(suite.findings)
     announce = terminal.progress if is_main() else silent
     return [
         Run(suite, out, announce, shard, overwrite, recipe, terminal.note, keep_rows=False)

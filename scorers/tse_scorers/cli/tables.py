@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..runs.doctor.diagnosis import Diagnosis
     from ..runs.estimate import Estimate
-    from ..suites.base import Suite
+    from ..suites.contract import Suite
 
 _NAMES, _LEAST_NAME = ("system", "model"), 12
 """Columns that hold names of models, and the characters of a name that are shown in any case."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..io.local_paths import require_distinct
 from ..report.inputs import Runs, read_runs
-from ..suites.base import Suite
+from ..suites.contract import Suite
 from ..suites.registry import suites_of
 
 

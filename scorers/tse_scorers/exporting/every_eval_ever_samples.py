@@ -12,7 +12,6 @@ import pandas as pd
 from ..io.files import make_folder, write_text
 from ..report.inputs import Runs, ScoreFile
 from ..report.measure import Measure
-from ..suites.for_other_tools import read_items
 from ..suites.registry import find_suite, suites_of
 from .every_eval_ever import Record, result_id
 
@@ -64,7 +63,7 @@ def with_samples(record: Record, scored: Scored, out: Path) -> Record:
 def _lines(record: Record, scored: Scored) -> Iterator[str]:
     suite = find_suite(record.signature["identity"]["suite"])
     for file in scored.get(_key(record.signature), ()):
-        frame = read_items(suite, file)
+        frame = suite.item_table(file)
         if frame is None or not {*_SIDES} <= set(frame):
             continue
         for measure in suite.measures:

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 
 from ..io.files import write_atomically
 from ..report.inputs import Runs, ScoreFile
-from ..suites.base import Suite
-from ..suites.for_other_tools import read_items
+from ..suites.contract import Suite
+from ..suites.item_files import with_identity
 from .each_suite import export_each_suite
 
 
@@ -45,10 +45,10 @@ def _write_tables(out: Path, runs: Runs, suite: type[Suite]) -> Iterator[Path]:
 def _parts(suite: type[Suite], files: Sequence[ScoreFile], folder: Path) -> Iterator[Path]:
     """Write the items of each file to a file of its own: together they may be larger than memory."""
     for number, file in enumerate(files):
-        frame = read_items(suite, file)
+        frame = suite.item_table(file)
         if frame is not None:
             part = folder / f"{number}.parquet"
-            pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), part)
+            pq.write_table(pa.Table.from_pandas(with_identity(frame, file), preserve_index=False), part)
             yield part
 
 

@@ -18,8 +18,8 @@ import yaml
 from ..io.files import is_file, write_text
 from ..io.table_files import read_table, write_table
 from ..models.options import Option, OptionError
-from ..suites.base import Suite
-from ..suites.for_other_tools import OffersChoices, TwoWayChoices
+from ..suites.contract import Suite
+from ..suites.items import TwoWayChoices
 
 LOADER = "lm_eval_pairs.py"
 _VERSION = 1.0
@@ -51,12 +51,12 @@ def export(suite: Suite, out: Path, given: Collection[str] = ()) -> tuple[str, l
     Raises:
         ValueError: the suite has no two-way choices, or an option does not decide them.
     """
-    if not isinstance(suite, OffersChoices):
+    choices = suite.two_way_choices()
+    if choices is None:
         raise ValueError(
             f"The suite {suite.name} cannot be exported to lm-evaluation-harness; its scores are not choices between "
             "two texts. Expected agreement or blimp. Choose one with --suite."
         )
-    choices = suite.two_way_choices()
     for option in given:
         if option in choices.unused:
             raise OptionError(

@@ -16,10 +16,9 @@ from ..io.files import write_text
 from ..io.suggestions import unknown_name
 from ..io.table_files import write_table
 from ..report.inputs import Runs, read_runs
-from ..runs.comparing.conditions import SCORES
 from ..runs.comparing.paired_scores import names_of
-from ..suites.base import Suite
-from ..suites.items import ItemScores, MixedModel
+from ..suites.contract import Suite
+from ..suites.items import MixedModel
 from ..suites.registry import suites_of
 from .each_suite import export_each_suite
 
@@ -43,8 +42,8 @@ def export(folders: Sequence[Path], out: Path, by: Sequence[str] = ()) -> list[P
         column
         for suite in suites_of(runs)
         for file in runs.scores(suite.name)
-        for column in file.columns()
-        if column not in SCORES.get(suite.name, ())
+        for column in file.column_names
+        if column not in suite.score_columns
     )
     for column in by:
         if column not in there:
@@ -59,9 +58,8 @@ def _write(out: Path, by: tuple[str, ...], runs: Runs, suite: type[Suite]) -> It
     for file in runs.scores(suite.name):
         about = names_of(file)
         for measure, scores in suite.compared_items(replace(file, own_columns=by)).items():
-            own = ItemScores.of(scores)
-            rows = own.mixed_model.rows(own)
-            models[measure] = own.mixed_model.with_conditions([column for column in by if column in rows])
+            rows = scores.mixed_model.rows(scores)
+            models[measure] = scores.mixed_model.with_conditions([column for column in by if column in rows])
             about |= {"measure": measure}
             for place, key in enumerate(FIRST_COLUMNS):
                 rows.insert(place, key, about[key])

@@ -28,7 +28,7 @@ from ..models.base import Logprobs
 from ..models.options import ModelOptions
 from ..runs.recipe import Recipe, suites_asked_for
 from ..suites.agreement.suite import AgreementSuite
-from ..suites.base import Suite
+from ..suites.contract import Suite
 from ..suites.minimal_pairs.scores import score_pairs
 from ..suites.minimal_pairs.suite import MinimalPairSuite
 from .choices import Choice, Log

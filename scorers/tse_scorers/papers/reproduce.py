@@ -19,7 +19,7 @@ from ..runs.recipe import Recipe
 from ..runs.run import Announce, Run, silent
 from ..statistics.jackknife import pearson
 from ..suites.agreement.data.paper_examples import TABLE_3, positions
-from ..suites.base import Suite
+from ..suites.contract import Suite
 from ..suites.registry import make_suite
 from ..suites.variation_sets.show.section_cells import grid_of
 from .papers import Paper, describe

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 import pyarrow as pa
 
 from ..io.records import ROWS, SINGLE, Record, StoredTable, read_records
 from ..io.result_row import COUNT, KINDS, NUMBER, ResultRow
-from ..io.results import StoredResults, results_of
+from ..io.results import CannotAggregateError, StoredResults, results_of
 from .systems import Identity, labels, run_names
 
 COLUMNS = (
@@ -32,6 +32,38 @@ def frame_of(rows: Sequence[ResultRow]) -> pd.DataFrame:
     for column in frame.columns.difference(_NUMERIC):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     return frame
+
+
+class TableSource(Protocol):
+    """A table of scores, in memory (`pyarrow.Table`) or on disk (`ScoreFile`)."""
+
+    @property
+    def column_names(self) -> list[str]:
+        """Return the names of its columns."""
+        ...
+
+    def select(self, columns: list[str]) -> pa.Table:
+        """Return some of its columns."""
+        ...
+
+
+ScoreTables = Mapping[str, TableSource]
+"""Tables of scores of one model on one suite and data, by name."""
+
+
+def table_named(tables: ScoreTables, name: str) -> TableSource:
+    """Return a table; raises CannotAggregateError where it is missing."""
+    if name not in tables:
+        raise CannotAggregateError(
+            f"The table {name!r} is missing; found {', '.join(tables)}. Run the same `tse run` command again."
+        )
+    return tables[name]
+
+
+def known_columns(table: TableSource, columns: Iterable[str]) -> pd.DataFrame:
+    """Read those of the columns that a table has."""
+    there = set(table.column_names)
+    return table.select([column for column in dict.fromkeys(columns) if column in there]).to_pandas()
 
 
 @dataclass(frozen=True)
@@ -83,9 +115,19 @@ class ScoreFile:
         """Return another table of the same run, None where there is none."""
         return replace(self, table=table) if table in self.record.tables else None
 
-    def columns(self) -> list[str]:
+    def record_tables(self) -> ScoreTables:
+        """Return all tables of the same run."""
+        return {table: replace(self, table=table) for table in self.record.tables}
+
+    @property
+    def column_names(self) -> list[str]:
         """Return the names of the columns."""
         return list(self._stored.digests)
+
+    def select(self, columns: Sequence[str]) -> pa.Table:
+        """Read the named columns, and those of `own_columns` that are there."""
+        wanted = dict.fromkeys([*columns, *(own for own in self.own_columns if own in self._stored.digests)])
+        return self._stored.read(list(wanted))
 
     def read_known(self, columns: Sequence[str]) -> pd.DataFrame:
         """Read those of the named columns that are there, and the user's own of `own_columns`."""

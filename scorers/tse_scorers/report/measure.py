@@ -1,13 +1,21 @@
-"""A headline measure: the number that stands for a whole suite in tables, logs, comparisons and model cards."""
+"""A measure of a suite: the number that stands for it in tables, logs, comparisons and model cards."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .numbers import percent, points, score, signed
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..statistics.clustered import Units
+    from ..statistics.estimate import Estimate
+
+    Estimator = Callable[[pd.DataFrame, Units], Estimate]
+
+Point = Mapping[str, Any]
+"""A place on the axes of a measure: column of results -> its value there."""
 
 
 class PublishedCurves(NamedTuple):
@@ -25,16 +33,35 @@ class PublishedCurves(NamedTuple):
 
 @dataclass(frozen=True)
 class Measure:
-    """A headline measure: a number that stands for the whole suite. Greater is always better.
+    """A measure, which stands for its whole suite where it is a headline. Greater is always better.
+
+    Its text is its one name, in which its default point is left out:
+
+    >>> whole = {"cutoff_side": "top", "cutoff": 1.0}
+    >>> ew = Measure("ew", "EW", at=whole, default=whole)
+    >>> str(ew), str(ew.moved({"cutoff_side": "top", "cutoff": 0.9}))
+    ('ew', 'ew@top-0.9')
+    >>> ew.parsed("ew@bottom-0.01").at
+    {'cutoff_side': 'bottom', 'cutoff': 0.01}
 
     Attributes:
-        label: what tables call it, for instance `EW`.
-        where: the values that a row of `results.json` must have to hold it, besides the group, for instance
-            `{"metric": "ew", "cutoff_side": "top", "cutoff": 1.0}`.
+        name: its `metric` in results.
+        label: what tables call it, for instance `EW`; its name where it is empty.
         words: what the label stands for, as the first screen of a report says it.
-        live_key: what training logs call it, for instance `tse/ew`; None if it is not logged.
+        at: its point on the measure's axes, as the rows of `results.json` have it besides the group.
+        default: the point that its name leaves out.
+        table: the table of scores that has its items; "" for a suite's only one.
+        column: the items' scores there, by default its name. The score of an item is NaN where it has none, and 0 to 1
+            or bool if the measure is a mean.
+        estimate: how items become one number; called for each group with the items that have a score and with their
+            units. For Matthews' correlation, which is Pearson's of two columns of 0 and 1:
+            `lambda items, units: correlation(items["label"], items["accepted"], units)`, with
+            `tse_scorers.statistics.correlation`. By default the mean, with an interval over units. `tse compare`
+            compares only means: beside a correlation, declare an accuracy.
+        live_key: what training logs call it, for instance `tse/ew`; by default the suite and its name; None if it is
+            not logged.
         percent: whether it is shown in percent, everywhere; only where a score is a proportion.
-        chance: the score of guessing, 0 to 1; None where there is none.
+        chance: the score of guessing, 0 to 1 (of a correlation, 0); None where there is none.
         right_or_wrong: whether the score of one item is 0 or 1.
         curve_levels: the levels of the groups whose scores are drawn as learning curves; none for no curve.
         comparisons: how many comparisons an item consists of, if `n_ties` counts these and a tie counts half;
@@ -47,10 +74,15 @@ class Measure:
             there are none.
     """
 
-    label: str
-    where: Mapping[str, Any]
+    name: str
+    label: str = ""
     words: str = ""
-    live_key: str | None = None
+    at: Point = field(default_factory=dict)
+    default: Point = field(default_factory=dict)
+    table: str = ""
+    column: str = ""
+    estimate: "Estimator | None" = None
+    live_key: str | None = ""
     percent: bool = False
     chance: float | None = 0.5
     right_or_wrong: bool = False
@@ -61,14 +93,53 @@ class Measure:
     detail: str = ""
     published_curves: "Callable[[pd.DataFrame], PublishedCurves | None] | None" = None
 
+    def __post_init__(self) -> None:
+        for attribute in ("label", "column"):
+            object.__setattr__(self, attribute, getattr(self, attribute) or self.name)
+
+    def __str__(self) -> str:
+        """Return its name, with its point where that is another than the default one."""
+        if dict(self.at) == dict(self.default):
+            return self.name
+        values = (f"{value:g}" if isinstance(value, float) else str(value) for value in self.at.values())
+        return f"{self.name}@{'-'.join(values)}"
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def moved(self, at: Point) -> "Measure":
+        """Return the same measure at another point."""
+        return replace(self, at=at)
+
+    def parsed(self, text: str) -> "Measure":
+        """Return the measure, at the point that a name says; raises ValueError where it is not a name of this one."""
+        name, _, place = text.partition("@")
+        values = (
+            place.split("-", len(self.at) - 1) if place else [str(value) for value in self.default.values()]
+        )
+        if name != self.name or len(values) != len(self.at):
+            raise ValueError(f"Got the measure {text!r}; expected {self}, or another point in its place.")
+        try:
+            point = {
+                axis: type(old)(value) for (axis, old), value in zip(self.at.items(), values, strict=True)
+            }
+        except ValueError as error:
+            raise ValueError(f"Got the measure {text!r}; expected a point such as that of {self}.") from error
+        return self.moved(point)
+
+    @property
+    def where(self) -> dict[str, Any]:
+        """The values that a row of `results.json` must have to hold it, besides the group."""
+        return {"metric": self.name, **self.at}
+
     def selects(self, row: Mapping[str, Any]) -> bool:
-        """Whether a row of results holds this measure, for whatever group."""
+        """Whether a row of results holds this measure, in any group."""
         return all(row.get(key) == value for key, value in self.where.items())
 
     def all_tied(self, row: Mapping[str, Any]) -> bool:
         """Whether all comparisons behind a score tie, so that it is 0.5 whatever the model knows.
 
-        >>> Measure("AUC", {}, comparisons=6).all_tied({"n": 300, "n_ties": 1800})
+        >>> Measure("auc", comparisons=6).all_tied({"n": 300, "n_ties": 1800})
         True
         """
         return self.comparisons is not None and row["n"] > 0 and row["n_ties"] == row["n"] * self.comparisons
@@ -92,7 +163,7 @@ class Measure:
     def task(self) -> str:
         """The name on model cards: the values that a row must have, without those of a cut-off.
 
-        >>> Measure("accuracy", {"metric": "accuracy", "method": "full"}).task
+        >>> Measure("accuracy", at={"method": "full"}).task
         'accuracy_full'
         """
         return "_".join(str(value) for key, value in self.where.items() if not key.startswith("cutoff"))
@@ -104,7 +175,7 @@ Measures = Mapping[str, Sequence[Measure]]
 
 def measure_named(measures: Measures, suite: str, label: str) -> Measure:
     """Return a suite's measure with this label; of a suite that is not installed, one that is not in percent."""
-    return next((own for own in measures.get(suite, ()) if own.label == label), Measure(label, {}))
+    return next((own for own in measures.get(suite, ()) if own.label == label), Measure(label))
 
 
 def measured(

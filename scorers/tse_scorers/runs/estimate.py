@@ -15,7 +15,7 @@ from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from ..engine.run import BatchRunner
 from ..models.base import EngineScorer, Scorer
-from ..suites.base import Suite
+from ..suites.contract import Suite
 
 SAMPLE_BATCHES = 4
 SAMPLE_SECONDS = 3.0

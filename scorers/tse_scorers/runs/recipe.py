@@ -13,7 +13,7 @@ from ..io.environment import environment
 from ..io.files import is_file
 from ..models.model_source import FILES
 from ..models.options import ModelOptions
-from ..suites.base import Suite
+from ..suites.contract import Suite
 from ..suites.minimal_pairs.registry import set_names
 from ..suites.registry import made_of, options_of_each
 from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, released_data

@@ -36,7 +36,7 @@ from ..report.summary import headlines
 from ..report.systems import model_names
 from ..report.tables import percent
 from ..statistics.differences import Difference, holm
-from ..suites.base import Suite
+from ..suites.contract import Suite
 from ..suites.registry import aggregate, names, suites_of
 from .comparing.paired_scores import paired
 from .jobs import not_scored
@@ -228,7 +228,7 @@ def _headlines(rows: pd.DataFrame, measures: Measures, called: Names) -> pd.Data
     """Return the headline numbers; of a suite that is not installed, all of its overall scores."""
     unknown = rows[~rows["suite"].isin(list(measures))]
     found = {
-        str(suite): [Measure(str(metric), {"metric": metric}) for metric in of_suite["metric"].unique()]
+        str(suite): [Measure(str(metric)) for metric in of_suite["metric"].unique()]
         for suite, of_suite in unknown.groupby("suite")
     }
     return headlines(rows, {**measures, **found}, called.heading)

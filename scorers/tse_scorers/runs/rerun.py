@@ -18,7 +18,7 @@ from ..models.gguf import is_gguf
 from ..models.model_source import is_url, locate
 from ..models.options import ModelOptions, Option, OptionError
 from ..suites.agreement.estimate.frequency import METRICS as ADDED_LATER  # by `tse frequency`, not by a run
-from ..suites.base import Suite
+from ..suites.contract import Suite
 from ..suites.registry import make_suite
 from .granted import Granted
 from .jobs import Loaded

@@ -33,8 +33,7 @@ from ..io.result_row import ResultRow
 from ..io.results import export_results
 from ..models.base import EngineScorer, Scorer
 from ..models.options import asked_signature
-from ..suites.base import Suite
-from ..suites.checks import questions_of
+from ..suites.contract import Suite
 from .doctor.checks import refuse_failures
 from .finished import finished_record
 from .jobs import Job, Loaded
@@ -256,7 +255,7 @@ class Run:
         self, scorer: Scorer, model: str | None = None, revision: str | None = None
     ) -> dict[str, Any]:
         """Return what decides the scores of one model in this run, with what its rows are found by (`identity`)."""
-        signature = asked_signature(self.suite.signature(scorer), questions_of(self.suite))
+        signature = asked_signature(self.suite.signature(scorer), self.suite.asks)
         identity = {
             "suite": self.suite.name,
             "dataset": self.suite.dataset,

@@ -1,14 +1,13 @@
 """Suites: what models are asked, and how their answers become scores.
 
     contract.py          a suite in six members, from which all else is derived
-    base.py              the protocol that all suites fulfil
+    base.py              what a tab of the explorer shows
     options.py           options, declared once
     registry.py          from a suite's name to its class, one line per suite
     sampling.py          a share or a sample of the data that stands for the whole
     checks.py            what limits the scores of a table: counted and said
     own_columns.py       the user's own columns, copied to the scores
-    items.py             scores of items, for comparisons
-    for_other_tools.py   two-way choices and tables of items, for `tse export`
+    items.py             scores of items, for comparisons; two-way choices, for `tse export`
     item_files.py        scores of items as the explorer reads them, file by file
     published_scores.py  scores from a file, in place of a model
     side_by_side.py      tables with one column per system, published ones included

@@ -4,19 +4,19 @@ What makes scores meaningless is a ValueError that names the rows. What only lim
 printed once, and the data is scored as it is.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from ..models.base import Scorer
-from ..models.options import ANYTHING, Purpose, Question
+from ..models.options import Purpose
 from ..models.tokens import is_unspaced, word_spans
-from ..report.inputs import Runs, ScoreFile
 from ..statistics.units import own_units
-from .base import Items, Suite
+
+if TYPE_CHECKING:
+    from .contract import Suite
 
 WHITE_SPACE = r"^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """White space that is not one space between two words: doubled, at an end, another character, or one without width."""
@@ -56,90 +56,11 @@ class Finding:
 Findings = tuple[Finding, ...]
 
 
-@runtime_checkable
-class NamesData(Protocol):
-    """A suite whose title depends on the data, and whose groups are not called as in results."""
-
-    @staticmethod
-    def title_of(configs: Collection[str | None]) -> str:
-        """Return the title of results on data of these configurations."""
-        ...
-
-    @staticmethod
-    def group_name(level: str, value: str) -> str:
-        """Return what a group is called in headings and sentences."""
-        ...
-
-
-@runtime_checkable
-class ComparesLemmas(Protocol):
-    """A suite that scores lists of lemmas, which differ between models."""
-
-    @staticmethod
-    def common_lemma_rows(runs: Runs) -> pd.DataFrame:
-        """Return scores over each system's own lemmas and over those that all systems score, one row per score.
-
-        Raises:
-            ValueError: the systems have no lemma in common.
-        """
-        ...
-
-    @staticmethod
-    def items_over_common_lemmas(file: ScoreFile, files: Sequence[ScoreFile]) -> Items:
-        """Return the items of one file, scored over the lemmas that the systems of all files score.
-
-        Raises:
-            ValueError: the systems have no lemma in common.
-        """
-        ...
-
-
-@runtime_checkable
-class ChecksData(Protocol):
-    """A suite that says what is remarkable about its data.
-
-    Attributes:
-        findings: what was found when the data was loaded.
-    """
-
-    findings: Findings
-
-
-@runtime_checkable
-class ChecksScorer(Protocol):
-    """A suite that can say before any model runs that a scorer cannot answer it."""
-
-    def check_scorer(self, scorer: Scorer) -> None:
-        """Raise ValueError where the scorer cannot answer what the suite asks."""
-        ...
-
-
-@runtime_checkable
-class NamesQuestions(Protocol):
-    """A suite that says what it asks a model; one that does not may ask everything.
-
-    Attributes:
-        asks: the kinds of questions. Options of a model that decide the answers to others have no effect.
-    """
-
-    asks: frozenset[Question]
-
-
-def questions_of(suite: object) -> frozenset[Question]:
-    """Return the kinds of questions that a suite asks a model."""
-    return suite.asks if isinstance(suite, NamesQuestions) else ANYTHING.questions
-
-
-def purpose_of(suites: Sequence[Suite]) -> Purpose:
+def purpose_of(suites: "Sequence[Suite]") -> Purpose:
     """Return what suites ask a model together."""
     names = [suite.name for suite in suites]
     asker = f"the suite {names[0]}" if len(names) == 1 else f"any of the suites {', '.join(names)}"
-    return Purpose(frozenset().union(*map(questions_of, suites)), asker)
-
-
-def findings_of(suite: object) -> Findings:
-    """Return what is remarkable about a suite's data; nothing where the suite does not check it."""
-    return suite.findings if isinstance(suite, ChecksData) else ()
+    return Purpose(frozenset().union(*(suite.asks for suite in suites)), asker)
 
 
 def repeated_items(items: pd.DataFrame) -> list[Finding]:
@@ -153,12 +74,6 @@ def repeated_items(items: pd.DataFrame) -> list[Finding]:
         "Each item is one unit of intervals and tests, in all groups. A column cluster can name other units."
     )
     return [Finding(what, several.nunique(), str(several.iloc[0]), advice)]
-
-
-def check_scorer(suite: object, scorer: Scorer) -> None:
-    """Raise ValueError where a suite is known to be unanswerable for a scorer."""
-    if isinstance(suite, ChecksScorer):
-        suite.check_scorer(scorer)
 
 
 def found(mask: "pd.Series[bool]", examples: "pd.Series[Any]", what: str, advice: str) -> list[Finding]:

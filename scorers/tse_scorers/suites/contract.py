@@ -1,33 +1,43 @@
-"""A suite in six members; all else is derived from them, for suites whose scores are means over items.
+"""A suite: which items there are, what is asked about each, and what their scores are. All else is derived.
 
-    class WordOrder(DeclaredSuite[WordOrderOptions]):
+    class WordOrder(Suite):
         name, title, Options = "word_order", "Order of words", WordOrderOptions
-        measures = (measure("in_order", "in order", chance=None),)
+        measures = (Measure("in_order", "in order", chance=None),)
 
-        def load(self):                        # rows to ask about; checked, before any model is loaded
+        def load(self):                          # rows to ask about; checked, before any model is loaded
             return pd.DataFrame({"sentence": …, "length": …})
 
         def ask(self, scorer, items, progress):  # the same rows, with a column of scores for each measure
             return items.assign(in_order=sentence_logprobs(scorer, …) > …)
 
+These six members are enough, where scores are means over items or a measure says how they are estimated.
 `examples/word_order` is this suite as a package. The data of `examples/judgments` is a table of the user's own (the
 options `data` and `own_columns`, and `tse_scorers.suites.hub_data.own_table`), and its measure is a correlation.
 
 Derived are: signature, shards, samples, averages with intervals by group, comparison, items for mixed models and
-conditions, section of the report, tab of the explorer, keys in training logs, command line and help. A suite that needs
-more implements the protocol `tse_scorers.suites.base.Suite` itself.
+conditions, section of the report, tab of the explorer, keys in training logs, command line and help. A suite with
+several tables, or with groups of its own, says in `scored` which items its measures have, and in `more` which rows of
+results are not means of items. All other members have a default that says what it is for.
+
+An instance holds the data of one run. What needs no data is a class method, so that it works on results from disk.
+Outside its folder, no file contains a suite's name. A suite of another package is an entry point of the group
+`tse_scorers.suites`, under its name:
+
+    [project.entry-points."tse_scorers.suites"]
+    garden_paths = "my_package.suite:GardenPaths"
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ..engine.progress import Progress
 from ..io.files import slug
@@ -36,97 +46,169 @@ from ..io.result_row import ResultRow
 from ..io.table_files import Tables, require_columns
 from ..models.base import Scorer
 from ..models.options import Question
-from ..report.inputs import Runs, ScoreFile, configs_apart
+from ..report.inputs import Runs, ScoreFile, ScoreTables, configs_apart, known_columns, table_named
 from ..report.measure import Measure
+from ..report.names import plain_group
 from ..report.section import Part, Section
 from ..report.tables import Basis, Intervals, Table, formatted_with_intervals, note_on_intervals
 from ..report.tables import percent as in_percent
 from ..report.tables import score as as_proportion
 from ..statistics import Units, clustered_mean
-from ..statistics.estimate import Estimate
+from ..statistics.estimate import ACCURACY, Estimate, Range
 from ..statistics.units import own_units
-from .base import Control, Items, SideBySide, Tab
-from .checks import Findings
+from .base import Control, SideBySide, Tab
+from .checks import Finding
 from .hub_data import shipped_dataset
 from .item_files import compared_items
-from .items import Group, ItemScores
+from .items import Group, ItemScores, MixedModel, TwoWayChoices
 from .options import SuiteOptions
 from .own_columns import data_signature
-from .sampling import limited, sampled, score_share, share
+from .sampling import check_budget, limited, share, stratified_sample
 from .side_by_side import CELLS
 
-OptionsT = TypeVar("OptionsT", bound=SuiteOptions)
-Estimator = Callable[[pd.DataFrame, Units], Estimate]
-"""Gives a measure's estimate over items and their units; the items have all columns of `ask`."""
+__all__ = ["Items", "Measure", "Scored", "Suite"]
 
 
 @dataclass(frozen=True)
-class ItemMeasure(Measure):
-    """A headline measure of a declared suite, made by `measure`.
+class Items:
+    """The rows that a suite asks about. Limits, samples and shards belong to the runner.
 
     Attributes:
-        name: its name in results.
-        column: the items' scores, in what `ask` returns.
-        estimate: None for the mean.
+        frame: the rows, with the user's own columns.
+        dataset: the data's name in results; by default the option `data`, or the suite's name.
+        config: the data's configuration; by default as the option `data`, or the suite's name.
+        key: columns that tell the rows apart; () where `load` checks that itself.
+        own: names of the user's own columns, which are copied to the scores.
+        shard_by: columns of rows that no shard parts (a template, a context); () for each row by itself.
+        sample_by: columns of rows that no limit and no sample parts; () for each row by itself.
+        spread: column over whose values limits and samples are even; by default the first of the suite's levels.
+        pairs_each: pairs of a budget that the rows of one `sample_by` use.
+        findings: what is remarkable about the data.
     """
 
-    name: str = ""
-    column: str = ""
-    estimate: Estimator | None = None
+    frame: pd.DataFrame
+    dataset: str = ""
+    config: str = ""
+    key: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    shard_by: tuple[str, ...] = ()
+    sample_by: tuple[str, ...] = ()
+    spread: str = ""
+    pairs_each: int = 1
+    findings: tuple[Finding, ...] = ()
+
+    def together(self, columns: Sequence[str]) -> NDArray[np.intp]:
+        """Return the number of what each row belongs to, from 0, in order of appearance, (rows,)."""
+        if not columns:
+            return np.arange(len(self.frame))
+        return self.frame.groupby(list(columns), sort=False, dropna=False).ngroup().to_numpy()
+
+    def of(self, kept: Any) -> "Items":
+        """Return the marked rows."""
+        return replace(self, frame=self.frame[kept])
+
+    def limited(self, limit: int | None) -> "Items":
+        """Return at most so many of each value of `spread`, the same at every call."""
+        belongs = self.together(self.sample_by)
+        chosen = limited(self._spread(belongs), "spread", limit)["belongs"]
+        return replace(self, frame=self.frame[np.isin(belongs, chosen)].reset_index(drop=True))
+
+    def sampled(self, budget: int, seed: int) -> "Items":
+        """Return a sample that uses at most so many pairs, spread evenly; ValueError where that leaves nothing."""
+        check_budget(budget, smallest=self.pairs_each)
+        belongs = self.together(self.sample_by)
+        units = self._spread(belongs)
+        chosen = units.loc[stratified_sample(units["spread"], budget // self.pairs_each, seed), "belongs"]
+        return self.of(np.isin(belongs, chosen))
+
+    def _spread(self, belongs: NDArray[np.intp]) -> pd.DataFrame:
+        values = self.frame[self.spread].to_numpy() if self.spread else ""
+        units = pd.DataFrame({"belongs": belongs, "spread": values}).drop_duplicates("belongs")
+        return units.reset_index(drop=True)
 
 
-def measure(
-    name: str,
-    label: str = "",
-    *,
-    column: str = "",
-    estimate: Estimator | None = None,
-    percent: bool = False,
-    chance: float | None = 0.5,
-    right_or_wrong: bool = False,
-    why_excluded: str = "",
-) -> ItemMeasure:
-    """Declare a measure.
-
-    Args:
-        name: its name in results.
-        label: what tables call it; by default its name.
-        column: the column of scores that `ask` adds; by default its name. The score of an item is NaN where it has
-            none, and 0 to 1 or bool if the measure is a mean.
-        estimate: how items become one number; called for all items and for each group with those that have a score,
-            with all columns of `ask`, and with their units. For Matthews' correlation, which is Pearson's of two
-            columns of 0 and 1: `lambda items, units: correlation(items["label"], items["accepted"], units)`, with
-            `tse_scorers.statistics.correlation`. By default the mean, with an interval over units. `tse compare`
-            compares only means: beside a correlation, declare an accuracy.
-        percent: whether tables show it in percent.
-        chance: the score of guessing (of a correlation, 0); None where there is none.
-        right_or_wrong: whether the score of an item is 0 or 1.
-        why_excluded: why items have no score.
-    """
-    return ItemMeasure(
-        label or name, {"metric": name}, percent=percent, chance=chance, right_or_wrong=right_or_wrong,
-        why_excluded=why_excluded, name=name, column=column or name, estimate=estimate,
-    )  # fmt: skip
-
-
-class DeclaredSuite(ABC, Generic[OptionsT]):
-    """Base class of suites that declare their items, and what is asked about them.
-
-    Obligatory are `name`, `title`, `Options` (a subclass of `SuiteOptions`), `measures`, `load` and `ask`.
+@dataclass(frozen=True)
+class Scored:
+    """Items with their scores on one measure: what averages, intervals, comparisons and exports are made of.
 
     Attributes:
+        measure: at its point.
+        items: one row each, with `score`, NaN for none, and columns for `groups`; of `tie` and `nonfinite`, if there,
+            rows of results have the sums.
+        groups: gives the groups of all items, or of some of them, with their units.
+        key: columns that make an item the same in two runs.
+        score_range: the least and greatest score.
+        about: further columns of the rows of results.
+        mixed_model: how a mixed model is fitted to the scores.
+        estimator: gives the estimate over a group; by default that of the measure.
+    """
+
+    measure: Measure
+    items: pd.DataFrame
+    groups: Callable[[pd.DataFrame], Iterable[Group]]
+    key: tuple[str, ...] = ()
+    score_range: Range = ACCURACY
+    about: Mapping[str, Any] = field(default_factory=dict)
+    mixed_model: MixedModel = field(default_factory=MixedModel)
+    estimator: Callable[[Group], Estimate] | None = None
+
+    def rows(self) -> Iterator[ResultRow]:
+        """Yield a row of results for each group."""
+        for group in self.groups(self.items):
+            counts = {
+                f"n_{kind}": int(group.items[column].sum())
+                for kind, column in (("ties", "tie"), ("nonfinite", "nonfinite"))
+                if column in group.items
+            }
+            yield group.row(
+                self.measure.name, self.estimate(group), **counts, **self.measure.at, **self.about
+            )
+
+    def estimate(self, group: Group) -> Estimate:
+        """Return the estimate over a group of the items."""
+        if self.estimator is not None:
+            return self.estimator(group)
+        if self.measure.estimate is None:
+            return clustered_mean(group.items["score"], group.units, self.score_range)
+        scored = group.items["score"].notna().to_numpy()
+        return self.measure.estimate(group.items[scored], group.units.of(scored))
+
+    def item_scores(self) -> ItemScores:
+        """Return the items for comparisons, each once."""
+        key = list(self.key)
+        return ItemScores(
+            self.items.drop_duplicates(key).set_index(key),
+            lambda shared: self.groups(shared.reset_index()),
+            self.mixed_model,
+        )
+
+
+class Suite(ABC):
+    """Base class of all suites. Obligatory are `name`, `title`, `Options`, `measures`, `load` and `ask`.
+
+    Made with its options, before any model is loaded, so that bad data costs no model time.
+
+    Attributes:
+        name: its name in results and on the command line.
+        title: its name in tables and tabs.
+        Options: a subclass of `SuiteOptions`, whose fields are its options.
+        measures: its headline measures, in the order of tables.
         options: the values of this run.
         key: columns that make an item the same in two runs; by default the first column of `load`. Name it where the
             table is the user's.
-        levels: columns whose values are groups of results; limits and samples are even over the first one's. Where a
-            column is optional, `load` sets `self.levels` to those that are there.
+        levels: columns whose values are groups of results. Where a column is optional, `load` sets `self.levels` to
+            those that are there.
         unit: column whose values are the units of intervals; by default a column `cluster` or a repeated `item`, or
             each item by itself.
         lead: what is tested, for somebody who has never heard of it: first sentence of the section.
-        dataset: the data's name in results: that of the suite, or the option `data`; `load` may set it.
-        config: the data's configuration; `load` may set it.
         hub_id: the data's id on the Hub, where it is there.
-        findings: what is remarkable about the data; `load` may set it.
+        asks: the kinds of questions that a model is asked. Its options that decide the answers to others have no
+            effect.
+        tables: names of the tables of scores; `SINGLE` for a suite's only one.
+        score_columns: columns of its tables that are scores, and so no conditions of a design.
+        renamed: columns of the user's table -> what the tables of scores call them.
+        live_groups: the level of the groups that are logged during training on request; "" for all levels.
+        live_options: options with which the suite is made for evaluation during training.
 
     Raises:
         ValueError: `load` gives no rows, lacks a declared column, or has an item twice.
@@ -135,49 +217,61 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
     name: ClassVar[str]
     title: ClassVar[str]
     Options: ClassVar[type[SuiteOptions]]
-    measures: ClassVar[Sequence[ItemMeasure]]
+    measures: ClassVar[Sequence[Measure]]
+    options: Any
     key: ClassVar[tuple[str, ...]] = ()
     levels: ClassVar[tuple[str, ...]] = ()
     unit: ClassVar[str] = ""
     lead: ClassVar[str] = ""
     hub_id: ClassVar[str] = ""
-    asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
+    asks: frozenset[Question] = frozenset({"sentence"})
+    tables: tuple[str, ...] = (SINGLE,)
+    score_columns: ClassVar[frozenset[str]] = frozenset()
+    renamed: ClassVar[Mapping[str, str]] = {}
     live_groups: ClassVar[str] = ""
     live_options: ClassVar[Mapping[str, Any]] = {}
-    tables: tuple[str, ...] = (SINGLE,)
-    findings: Findings = ()
 
     def __init_subclass__(cls) -> None:
         """Name the keys in training logs after the suite: `word_order/in_order`."""
         if "measures" in vars(cls):
-            named = [replace(own, live_key=f"{cls.name}/{own.name}") for own in cls.measures]
-            cls.measures = tuple(named)
-
-    def __init__(self, options: OptionsT) -> None:
-        self.options = options
-        own: str | None = getattr(options, "data", None)
-        self.dataset = self.name if own is None else own
-        self.config = self.name if own is None else slug(Path(own).stem)
-        items = self.load()
-        what = f"The data of the suite {self.name!r}"
-        if not len(items):
-            raise ValueError(f"{what} has no rows.")
-        self._key = list(self.key) or [str(items.columns[0])]
-        require_columns(items, [*self._key, *self.levels, *([self.unit] if self.unit else [])], what)
-        twice = items.duplicated(self._key)
-        if twice.any():
-            raise ValueError(
-                f"{what} has {int(twice.sum())} items more than once (columns {', '.join(self._key)}), the first: "
-                f"{items.loc[twice, self._key].iloc[0].tolist()}. Each item may occur once; remove repetitions."
+            cls.measures = tuple(
+                replace(own, live_key=f"{cls.name}/{own}") if own.live_key == "" else own
+                for own in cls.measures
             )
-        self._items = limited(self._spread(items), "_spread", getattr(options, "limit", None))
-        self._kept: Any = slice(None)
 
-    def _spread(self, items: pd.DataFrame) -> pd.DataFrame:
-        return items.assign(_spread=items[self.levels[0]] if self.levels else "")
+    def __init__(self, options: SuiteOptions) -> None:
+        self.options = options
+        loaded = self.load()
+        items = (
+            loaded if isinstance(loaded, Items) else Items(loaded, key=self.key or (str(loaded.columns[0]),))
+        )
+        own: str | None = getattr(options, "data", None)
+        self.dataset = items.dataset or (self.name if own is None else own)
+        self.config = items.config or (self.name if own is None else slug(Path(own).stem))
+        self.findings = items.findings
+        items = replace(items, spread=items.spread or next(iter(self.levels), ""))
+        self.items = self._checked(items).limited(getattr(options, "limit", None))
+        self._share: NDArray[np.bool_] | slice = slice(None)
+        self.is_first_share = True
+
+    def _checked(self, items: Items) -> Items:
+        """Return the items; ValueError where there are none, a declared column is missing, or one is there twice."""
+        what = f"The data of the suite {self.name!r}"
+        if not len(items.frame):
+            raise ValueError(f"{what} has no rows.")
+        key = list(items.key)
+        require_columns(items.frame, [*key, *self.levels, *([self.unit] if self.unit else [])], what)
+        if key and (twice := items.frame.duplicated(key)).any():
+            raise ValueError(
+                f"{what} has {int(twice.sum())} items more than once (columns {', '.join(key)}), the first: "
+                f"{items.frame.loc[twice, key].iloc[0].tolist()}. Each item may occur once; remove repetitions."
+            )
+        return items
+
+    # What a suite must say, besides its name, title, options and measures.
 
     @abstractmethod
-    def load(self) -> pd.DataFrame:
+    def load(self) -> "pd.DataFrame | Items":
         """Return all items to ask about, one row each; raises ValueError where `self.options` or the data are wrong.
 
         The option `limit` is applied to what it returns. A table of the user's own is `own_table(self.options.data)`
@@ -187,69 +281,186 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
         """
 
     @abstractmethod
-    def ask(self, scorer: Any, items: pd.DataFrame, progress: Progress) -> pd.DataFrame:
+    def ask(self, scorer: Any, items: pd.DataFrame, progress: Progress) -> "pd.DataFrame | Tables":
         """Return the rows of `items` with what the model answered, and a column of scores for each measure.
+
+        A suite with several tables returns them by name. A column `context_id` numbers contexts from 0; `tse merge`
+        continues the numbers from shard to shard.
 
         The functions of `tse_scorers.models.answers` ask a scorer and check what it answers. Log-probabilities are
         natural logs. Without a model (`tse estimate`), all answers are 0. `items` may be a share of the data
         (`--shard`): a score that depends on other items, such as a median, belongs into a measure's `estimate`.
+
+        Raises:
+            ValueError: the scorer does not support the suite's questions.
         """
+
+    # What it may say besides.
+
+    def check_scorer(self, scorer: Scorer) -> None:  # noqa: B027
+        """Raise ValueError where a scorer cannot answer what the suite asks; called before any model runs."""
+
+    def describe(self, scorer: Scorer) -> dict[str, Any]:
+        """Return what decides the scores besides the suite and the scorer; the same for every shard."""
+        given = {name: str(value) for name, value in asdict(self.options).items() if value is not None}
+        of_data = data_signature(self.items.frame.astype(str), ())
+        return {"dataset": self.config, "suite_options": given, "n_items": self.n_items} | of_data
+
+    @classmethod
+    def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:
+        """Yield the items of measures from tables of scores: the one enumeration of results and comparisons.
+
+        Args:
+            tables: what `ask` returned, by name, with tables that a later command has added.
+            measures: some of `measures`; None: all, at all their points, with those that are not headlines.
+
+        Raises:
+            CannotAggregateError: a table is missing.
+        """
+        for own in cls.measures if measures is None else measures:
+            table = table_named(tables, own.table or SINGLE)
+            key = cls.key or (table.column_names[0],)
+            columns = dict.fromkeys(
+                [*key, *cls.levels, *filter(None, [cls.unit]), "cluster", "item", own.column]
+            )
+            items = known_columns(table, table.column_names if own.estimate else columns)
+            yield Scored(
+                own, items.assign(score=items[own.column].astype(float)), cls.groups, key, about={"n_ties": 0}
+            )
+
+    @classmethod
+    def more(cls, tables: ScoreTables) -> list[ResultRow]:
+        """Return rows of results that are not estimates over items: correlations, interactions."""
+        return []
+
+    def two_way_choices(self) -> TwoWayChoices | None:
+        """Return the data as choices between two continuations; None where its items are not such choices.
+
+        Raises:
+            ValueError: they are, but their scores are not compared by their log-probabilities alone.
+        """
+        return None
+
+    @classmethod
+    def title_of(cls, configs: Collection[str | None]) -> str:
+        """Return the title of results on data of these configurations."""
+        return cls.title
+
+    @classmethod
+    def group_name(cls, level: str, value: str) -> str:
+        """Return what a group is called in headings and sentences."""
+        return plain_group(cls.name, level, value)
+
+    @classmethod
+    def item_table(cls, file: ScoreFile) -> pd.DataFrame | None:
+        """Return the rows of a file of scores, with what is needed to read them; None if its rows are not items."""
+        return file.read_table().to_pandas()
+
+    @classmethod
+    def common_lemma_rows(cls, runs: Runs) -> pd.DataFrame:
+        """Return scores over each system's own lemmas and over those that all systems score, one row per score.
+
+        Raises:
+            ValueError: the systems have no lemma in common.
+        """
+        return pd.DataFrame()
+
+    @classmethod
+    def items_over_common_lemmas(
+        cls, file: ScoreFile, files: Sequence[ScoreFile]
+    ) -> Mapping[str, ItemScores]:
+        """Return the items of one file, scored over the lemmas that the systems of all files score."""
+        return cls.compared_items(file)
+
+    @classmethod
+    def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:
+        """Return the id on the Hub of the data that a row of results is about, for entries of a model's card.
+
+        Args:
+            row: of `results.json`.
+            organization: the organization that hosts the shipped data sets, or None.
+
+        Raises:
+            ValueError: the data is the user's own, or no organization was given.
+        """
+        return cls.hub_id or shipped_dataset(row, {}, organization)
+
+    # What follows.
 
     @property
     def n_items(self) -> int:
         """The number of items."""
-        return len(self._items)
+        return len(self.items.frame)
 
     def keep_shard(self, number: int, of: int) -> None:
-        """Keep one share: consecutive items."""
-        self._kept = share(pd.Series(range(len(self._items))), number, of).to_numpy()
+        """Keep one of `of` shares of the data for `score`; together they are the whole. A share may be empty."""
+        self._share = share(pd.Series(self.items.together(self.items.shard_by)), number, of).to_numpy()
+        self.is_first_share = number == 1
 
     def keep_sample(self, budget: int, seed: int) -> None:
-        """Keep at most `budget` items, spread evenly over the groups of the first level."""
-        self._items = sampled(self._items, "_spread", budget, seed)
+        """Keep at most `budget` pairs, spread evenly; the same seed keeps the same ones.
+
+        Raises:
+            ValueError: the budget is too small for anything to be scored.
+        """
+        self.items, self._share = self.items.sampled(budget, seed), slice(None)
+
+    def keep_items(self, kept: NDArray[np.bool_]) -> None:
+        """Keep the marked rows, (rows,)."""
+        self.items, self._share = (
+            replace(self.items, frame=self.items.frame[kept].reset_index(drop=True)),
+            slice(None),
+        )
 
     def signature(self, scorer: Scorer) -> dict[str, Any]:
-        """Return the suite, its options, a fingerprint of the items and the scorer's signature."""
-        given = {name: str(value) for name, value in asdict(self.options).items() if value is not None}
-        of_data = data_signature(self._items.drop(columns="_spread").astype(str), ())
-        about = {"suite": self.name, "dataset": self.config, "suite_options": given, "n_items": self.n_items}
-        return about | of_data | scorer.signature
+        """Return everything that decides the scores, the scorer's signature included; the same for every shard."""
+        return {"suite": self.name, **self.describe(scorer), **scorer.signature}
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
-        """Return the items with their scores."""
+        """Return scores per item, one table per name in `tables`; of an empty share, tables without rows.
 
-        def scored(items: pd.DataFrame) -> Tables:
-            found = self.ask(scorer, items.drop(columns="_spread").reset_index(drop=True), progress)
-            require_columns(found, [own.column for own in self.measures], f"{type(self).__name__}.ask")
-            if len(found) != len(items):
-                raise ValueError(
-                    f"{type(self).__name__}.ask returned {len(found)} rows; expected those {len(items)} that it got."
-                )
-            found = found.astype({own.column: float for own in self.measures})
-            return {SINGLE: pa.Table.from_pandas(found, preserve_index=False)}
+        Raises:
+            ValueError: the scorer does not support the suite's questions.
+        """
+        rows = self.items.frame[self._share]
+        tables = self._asked(scorer, rows if len(rows) else self.items.frame[:1], progress)
+        return tables if len(rows) else {name: table.slice(0, 0) for name, table in tables.items()}
 
-        return score_share(scored, self._items, self._kept)
-
-    @classmethod
-    def aggregate(cls, tables: Tables) -> list[ResultRow]:
-        """Return each measure over all items and by group."""
-        (table,) = tables.values()
-        items = table.to_pandas()
-        return [
-            group.row(own.name, found, n_ties=0)
-            for own in cls.measures
-            for group in cls._groups(items)
-            for found in [cls._estimate(own, group)]
-        ]
-
-    @staticmethod
-    def _estimate(own: ItemMeasure, group: Group) -> Estimate:
-        scored = group.items[own.column].notna().to_numpy()
-        estimate = own.estimate or (lambda items, units: clustered_mean(items[own.column], units))
-        return estimate(group.items[scored], group.units.of(scored))
+    def _asked(self, scorer: Scorer, rows: pd.DataFrame, progress: Progress) -> Tables:
+        answered = self.ask(scorer, rows.reset_index(drop=True), progress)
+        if not isinstance(answered, pd.DataFrame):
+            return answered
+        require_columns(answered, [own.column for own in self.measures], f"{type(self).__name__}.ask")
+        if len(answered) != len(rows):
+            raise ValueError(
+                f"{type(self).__name__}.ask returned {len(answered)} rows; expected those {len(rows)} that it got."
+            )
+        answered = answered.astype({own.column: float for own in self.measures})
+        return {SINGLE: pa.Table.from_pandas(answered, preserve_index=False)}
 
     @classmethod
-    def _groups(cls, items: pd.DataFrame) -> Iterator[Group]:
+    def aggregate(cls, tables: ScoreTables) -> list[ResultRow]:
+        """Return the averages of scores per item: rows with `group` (`all` first), `metric`, `score`, `n` and counts.
+
+        Raises:
+            CannotAggregateError: a table is missing.
+        """
+        rows = [row for scored in cls.scored(tables) for row in scored.rows()]
+        return rows + cls.more(tables)
+
+    @classmethod
+    def compared_items(cls, file: ScoreFile) -> Mapping[str, ItemScores]:
+        """Return the items for `tse compare` from a file of scores, by the label of their measure.
+
+        The groups of items have the names of the groups of results. A measure that is not a mean is left out.
+        """
+        wanted = [own for own in cls.measures if own.estimate is None and (own.table or SINGLE) == file.table]
+        labels = {own.label for own in wanted}
+        found = cls.scored(file.record_tables(), wanted) if wanted else ()
+        return {own.measure.label: own.item_scores() for own in found if own.measure.label in labels}
+
+    @classmethod
+    def groups(cls, items: pd.DataFrame) -> Iterator[Group]:
         """Yield all items, then each value of each level; a unit is the same one in all groups."""
         if cls.unit:
             name, units = f"values of {cls.unit}", items[cls.unit]
@@ -263,23 +474,7 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
                 yield Group(level, str(value), rows, Units(units[rows.index].to_numpy(), name))
 
     @classmethod
-    def compared_items(cls, file: ScoreFile) -> Items:
-        """Return the scores of items for each measure that is a mean."""
-        key = list(cls.key) or file.columns()[:1]
-        known = dict.fromkeys([*key, *cls.levels, *filter(None, [cls.unit]), "cluster", "item"])
-        means = [own for own in cls.measures if own.estimate is None]
-        items = file.read_known([*known, *(own.column for own in means)]).set_index(key)
-        scores = [own.column for own in means]
-        return {
-            own.label: ItemScores(
-                items.drop(columns=scores).assign(score=items[own.column]),
-                lambda shared: cls._groups(shared.reset_index()),
-            )
-            for own in means
-        }
-
-    @classmethod
-    def _rows(cls, runs: Runs, own: ItemMeasure) -> pd.DataFrame:
+    def _rows(cls, runs: Runs, own: Measure) -> pd.DataFrame:
         rows = configs_apart(runs.suite(cls.name))
         rows = rows[rows["metric"] == own.name]
         return rows.assign(label=rows["value"].where(rows["level"] != "all", "Overall"))
@@ -309,7 +504,7 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
         return [Tab(cls.title, controls, partial(cls._side_by_side, runs), headlines=headlines)]
 
     @classmethod
-    def _side_by_side(cls, runs: Runs, own: ItemMeasure, level: str) -> SideBySide:
+    def _side_by_side(cls, runs: Runs, own: Measure, level: str) -> SideBySide:
         rows = cls._rows(runs, own)
         shown, is_mean = rows[rows["level"].isin((level, "all"))], own.estimate is None
         return SideBySide(
@@ -319,13 +514,8 @@ class DeclaredSuite(ABC, Generic[OptionsT]):
             items=compared_items(runs, cls.name, cls.compared_items, own.label, shown) if is_mean else None,
         )  # fmt: skip
 
-    @classmethod
-    def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:
-        """Return `hub_id`; raises ValueError where there is none."""
-        return cls.hub_id or shipped_dataset(row, {}, organization)
 
-
-def _table(rows: pd.DataFrame, own: ItemMeasure, file: str) -> Table:
+def _table(rows: pd.DataFrame, own: Measure, file: str) -> Table:
     def spread(column: str) -> pd.DataFrame:
         wide = rows.pivot_table(index="label", columns="system", values=column, sort=False, dropna=False)
         return wide.astype(float).rename_axis(index="Group", columns=None)

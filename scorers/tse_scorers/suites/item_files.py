@@ -1,13 +1,15 @@
 """The files of scores per item of one system, for the explorer and the examples of a report."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import pandas as pd
 
+from ..io.local_paths import without_address
+from ..io.result_row import IDENTITY
 from ..report.inputs import Runs, ScoreFile
 from ..report.section import Pair
-from .base import Items, ScoredItems
+from .base import ScoredItems
 from .items import ItemScores
 
 
@@ -39,7 +41,7 @@ def read_files(files: list[ScoreFile], columns: list[str]) -> pd.DataFrame:
 def compared_items(
     runs: Runs,
     suite: str,
-    compared: Callable[[ScoreFile], Items],
+    compared: Callable[[ScoreFile], Mapping[str, ItemScores]],
     label: str,
     rows: pd.DataFrame,
     kind: str | None = None,
@@ -65,11 +67,16 @@ def compared_items(
 
 
 def _read_compared(
-    runs: Runs, suite: str, compared: Callable[[ScoreFile], Items], label: str, kind: str | None, system: str
+    runs: Runs,
+    suite: str,
+    compared: Callable[[ScoreFile], Mapping[str, ItemScores]],
+    label: str,
+    kind: str | None,
+    system: str,
 ) -> pd.DataFrame:
     frames = []
     for file in files_of(runs, suite, system, kind):
-        scores = ItemScores.of(compared(file)[label])
+        scores = compared(file)[label]
         texts = scores.items.index.to_frame(index=False).astype(str).agg(" · ".join, axis=1)
         frame = pd.DataFrame({"good": texts, "bad": "", "score": scores.items["score"].to_numpy(dtype=float)})
         for group in scores.groups(scores.items):
@@ -96,3 +103,12 @@ def example(runs: Runs, suite: str, read: Callable[[str], pd.DataFrame]) -> Pair
         for item in (wrong if len(wrong) else items).head(1).itertuples():
             return Pair(str(item.good), str(item.bad), system if len(wrong) else "")
     return None
+
+
+def with_identity(frame: pd.DataFrame, file: ScoreFile) -> pd.DataFrame:
+    """Return the rows of a file of scores with the columns `IDENTITY`: what they are about."""
+    identity = file.record.identity
+    identity["model"] = without_address(str(identity["model"]))
+    about = {name: pd.Series(identity.get(name), frame.index, dtype="str") for name in IDENTITY}
+    kept = frame.drop(columns=[name for name in IDENTITY if name in frame])
+    return pd.concat([pd.DataFrame(about), kept], axis=1)

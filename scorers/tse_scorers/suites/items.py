@@ -129,11 +129,6 @@ class ItemScores:
     groups: Callable[[pd.DataFrame], Iterable[Group]] = only_all
     mixed_model: MixedModel = field(default_factory=MixedModel)
 
-    @classmethod
-    def of(cls, scores: "ItemScores | pd.Series[float]") -> "ItemScores":
-        """Make it from a series of scores, whose items are units by themselves."""
-        return cls(scores.to_frame("score")) if isinstance(scores, pd.Series) else scores
-
     def joined(self, reference: "ItemScores") -> pd.DataFrame:
         """Return the items that both systems were asked, with a column `reference_score`."""
         theirs = reference.items["score"].rename("reference_score")
@@ -166,3 +161,27 @@ class ItemScores:
         found = shared.loc[order[order > 0].index[:n], ["score", "reference_score", "difference"]]
         names = [" | ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in found.index]
         return found.reset_index(drop=True).assign(item=names)[["item", *found.columns]]
+
+
+CHOICES = ("group", "item", "context", "good", "bad")
+"""Columns of `TwoWayChoices.rows`."""
+
+
+@dataclass(frozen=True)
+class TwoWayChoices:
+    """A suite's data as choices between two continuations of a context.
+
+    Attributes:
+        name: of the data, safe in names of files.
+        rows: one row per choice with `CHOICES`: `group` (of the results), `item`, `context` (empty for whole
+            sentences), `good` and `bad` (continuations, with the space before them).
+        mean_of_groups: whether the overall score is the mean of the groups, not of the rows.
+        note: what is different where another tool scores them, as a sentence; empty if nothing is.
+        unused: options of the suite that do not decide the choices.
+    """
+
+    name: str
+    rows: pd.DataFrame
+    mean_of_groups: bool
+    note: str = ""
+    unused: frozenset[str] = frozenset()

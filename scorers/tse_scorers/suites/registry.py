@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..report.inputs import Runs
     from ..report.measure import Measures
     from ..report.names import Names
-    from .base import Suite
+    from .contract import Suite
 
 GROUP = "tse_scorers.suites"
 
@@ -116,7 +116,6 @@ def all_measures() -> "Measures":
 def names() -> "Names":
     """Return what suites call themselves and their groups; a suite that is not installed has its name in results."""
     from ..report.names import Names, plain_group
-    from .checks import NamesData
 
     @cache
     def known(suite: str) -> "type[Suite] | None":
@@ -127,15 +126,11 @@ def names() -> "Names":
 
     def title(suite: str, configs: Collection[str | None]) -> str:
         found = known(suite)
-        if isinstance(found, NamesData):
-            return found.title_of(configs)
-        return suite if found is None else found.title
+        return suite if found is None else found.title_of(configs)
 
     def group(suite: str, level: str, value: str) -> str:
         found = known(suite)
-        if isinstance(found, NamesData):
-            return found.group_name(level, value)
-        return plain_group(suite, level, value)
+        return plain_group(suite, level, value) if found is None else found.group_name(level, value)
 
     return Names(title, group)
 
@@ -342,23 +337,18 @@ def _loaded(declared: EntryPoint) -> "type[Suite]":
         raise ValueError(
             f"{where} could not be imported: {type(error).__name__}: {error}. {advice}"
         ) from error
-    missing = [member for member in _members() if not hasattr(found, member)]
-    if missing:
+    from .contract import Suite
+
+    if not (isinstance(found, type) and issubclass(found, Suite)):
         raise ValueError(
-            f"{where} lacks {', '.join(missing)}; expected all of tse_scorers.suites.base.Suite. {advice}"
+            f"{where} is {found!r:.60}; expected a subclass of tse_scorers.suites.contract.Suite. {advice}"
         )
+    missing = [member for member in ("name", "title", "Options", "measures") if not hasattr(found, member)]
+    if missing := [*missing, *sorted(found.__abstractmethods__)]:
+        raise ValueError(f"{where} lacks {', '.join(missing)}; a suite has these members. {advice}")
     if found.name != declared.name or not re.fullmatch(r"[\w-]+", found.name):
         raise ValueError(
             f"{where} calls itself {found.name!r}; expected the name of its entry point, made of letters, digits, _ "
             f"and -. {advice}"
         )
-    return cast("type[Suite]", found)
-
-
-def _members() -> list[str]:
-    """What a suite's class must have: the class variables and methods of the protocol; instances have the rest."""
-    from .base import Suite
-
-    annotated = [name for name, kind in Suite.__annotations__.items() if "ClassVar" in str(kind)]
-    methods = [name for name, member in vars(Suite).items() if not isinstance(member, property)]
-    return [*annotated, *(name for name in methods if not name.startswith("_"))]
+    return found

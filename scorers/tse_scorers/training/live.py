@@ -32,8 +32,8 @@ from ..models.base import Scorer
 from ..models.options import ModelOptions, checked_value
 from ..models.pretrained import PretrainedScorer
 from ..runs.estimate import planned_work
-from ..suites.base import Suite
 from ..suites.checks import purpose_of
+from ..suites.contract import Suite
 from .live_model import bare_model, gives_numbers, undisturbed
 from .live_suites import Data, Groups, live_measures, make_live_suites, named_scores
 from .time_budget import budget_within, sampled

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..io.result_row import ResultRow
 from ..report.measure import Measure
-from ..suites.base import Suite
+from ..suites.contract import Suite
 from ..suites.registry import find_suite, make_suite, options_of_suite
 
 Data = Mapping[str, str | Path]

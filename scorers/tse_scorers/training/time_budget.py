@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from ..engine.processes import decided_together, is_main
-from ..suites.base import Suite
+from ..suites.contract import Suite
 
 FEWEST = 32
 """Pairs of each suite in the first sample that is timed."""

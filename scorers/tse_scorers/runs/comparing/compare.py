@@ -16,7 +16,6 @@ import pandas as pd
 
 from ...report.inputs import Runs, read_runs
 from ...statistics.differences import holm
-from ...suites.checks import ComparesLemmas
 from ...suites.items import GroupDifference
 from ...suites.registry import names, suites_of
 from .conditions import conditions
@@ -217,8 +216,7 @@ def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:
         ValueError: no suite in these folders has two systems with stored outcomes of lemmas, or none is common.
     """
     runs = read_runs(folders)
-    suites: list[Any] = list(suites_of(runs))  # mypy does not believe that classes have the method
-    found = [suite.common_lemma_rows(runs) for suite in suites if isinstance(suite, ComparesLemmas)]
+    found = [suite.common_lemma_rows(runs) for suite in suites_of(runs)]
     rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
     if rows.empty:
         raise ValueError(

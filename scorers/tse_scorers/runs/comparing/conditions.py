@@ -20,25 +20,11 @@ from ...statistics.clustered import Units
 from ...statistics.conditions import condition_contrast
 from ...statistics.differences import holm
 from ...statistics.estimate import two_sided_p
-from ...suites.agreement.ask.columns import RESERVED as OF_AGREEMENT
 from ...suites.items import ItemScores
-from ...suites.minimal_pairs.data.pair_tables import RESERVED as OF_PAIRS
-from ...suites.regions.data import RESERVED as OF_REGIONS
 from ...suites.registry import suites_of
 from .paired_scores import names_of
 
 Kind = Literal["score", "difference", "interaction"]
-
-_RENAMED = {"UID": "paradigm", "linguistics_term": "phenomenon"}
-"""Columns of the user's own pairs -> what they are called in tables of scores."""
-SCORES = {
-    "agreement": {*OF_AGREEMENT},
-    "blimp": {*OF_PAIRS} - {*_RENAMED.values()},
-    "in_context": {*OF_PAIRS, "n_context_tokens", "chain"} - {*_RENAMED.values()},
-    "regions": {*OF_REGIONS},
-    "german": {"logprob", "n_tokens", "acceptable"},
-}
-"""Suite -> columns of its tables that are scores, and so no conditions."""
 
 
 @dataclass(frozen=True)
@@ -98,18 +84,18 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
     refused: set[str] = set()
     lacking: dict[tuple[str, str], dict[str, str]] = {}
     for suite in suites_of(runs):
-        of_scores = {*SCORES.get(suite.name, ()), "score"}  # the last is what a measure is called
+        of_scores = {*suite.score_columns, "score"}  # the last is what a measure is called
         for file in runs.scores(suite.name):
-            about, there = names_of(file), file.columns()
-            asked = [name if name in there else _RENAMED.get(name, name) for name in columns]
+            about, there = names_of(file), file.column_names
+            asked = [name if name in there else suite.renamed.get(name, name) for name in columns]
             wrong = of_scores.intersection(asked)
             own = tuple(name for name in asked if name not in wrong)
             for measure, scores in suite.compared_items(replace(file, own_columns=own)).items():
                 seen |= dict.fromkeys(name for name in there if name not in of_scores)
                 refused |= wrong.intersection(there)
-                items = ItemScores.of(scores).items.reset_index()
+                items = scores.items.reset_index()
                 if not wrong and set(asked) <= set(items):
-                    designs.append(_Design.of(ItemScores.of(scores), items, asked, measure, about))
+                    designs.append(_Design.of(scores, items, asked, measure, about))
                 elif not wrong:
                     absent = next(name for name in asked if name not in items)
                     lacking.setdefault((about["suite"], about["config"]), {})[about["system"]] = absent

@@ -6,8 +6,7 @@ from typing import Any
 
 from ...report import comparable
 from ...report.inputs import Runs, ScoreFile
-from ...suites.base import Items, Suite
-from ...suites.checks import ComparesLemmas
+from ...suites.contract import Suite
 from ...suites.items import ItemScores
 from ...suites.registry import suites_of
 
@@ -22,11 +21,10 @@ class SystemScores:
     among: Sequence[ScoreFile] = ()
     """The files whose common lemmas are compared; empty: each pair of systems by itself."""
 
-    def items(self) -> Items:
+    def items(self) -> Mapping[str, ItemScores]:
         """Read the items, which takes time and memory; the signature is cheap."""
-        suite: Any = self.suite  # a class, of which mypy does not believe that it has the method
-        if self.among and isinstance(suite, ComparesLemmas):
-            return suite.items_over_common_lemmas(self.file, self.among)
+        if self.among:
+            return self.suite.items_over_common_lemmas(self.file, self.among)
         return self.suite.compared_items(self.file)
 
 
@@ -111,14 +109,16 @@ def _refuse_unlike(system: SystemScores, reference: SystemScores) -> None:
         )
 
 
-def _pair(system: SystemScores, reference: SystemScores, reference_items: Items) -> Iterator[Paired]:
+def _pair(
+    system: SystemScores, reference: SystemScores, reference_items: Mapping[str, ItemScores]
+) -> Iterator[Paired]:
     """Yield each measure that both have."""
     about = {key: system.about[key] for key in ("suite", "dataset", "config")}
     names = {"system": system.about["system"], "reference": reference.about["system"]}
     unlike = comparable.different(system.file.signature, reference.file.signature)
     items = system.items()
     for measure in (measure for measure in items if measure in reference_items):
-        one, other = ItemScores.of(items[measure]), ItemScores.of(reference_items[measure])
+        one, other = items[measure], reference_items[measure]
         yield Paired({**about, "measure": measure, **names}, one, other, unlike)
 
 

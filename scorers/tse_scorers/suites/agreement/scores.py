@@ -74,14 +74,13 @@ def describe(
     options: AgreementOptions,
     own: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return what decides the scores; `own` names the user's own columns."""
+    """Return what decides the scores besides the scorer; `own` names the user's own columns."""
     is_sample = options.lemma_sample is not None and options.lemma_sample < len(lemmas)
     sample = {"lemma_sample": options.lemma_sample} if is_sample else {}
     sides = sides_of(options.whole_words, options.sampler)
     cutoffs = {f"cutoffs_{side}": list(values) for side, values in sides}
     weighting = metric_modules("refined_tse").scores
     return {
-        "suite": "agreement",
         "metric": "refined_tse",
         "metric_version": weighting.VERSION,
         **cutoffs,
@@ -94,7 +93,6 @@ def describe(
         "n_lemmas_listed": len(lemmas),
         **sample,
         **({"sentence_pll": True} if options.sentence_pll else {}),
-        **scorer.signature,
     }
 
 

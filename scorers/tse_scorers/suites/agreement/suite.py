@@ -3,30 +3,28 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules, split_revision
 from ...io.files import slug
 from ...io.result_row import ResultRow
-from ...io.results import CannotAggregateError
 from ...io.table_files import Tables, fingerprint, is_table
 from ...models.answers import require_logprobs
 from ...models.base import FormScorer, GapScorer, Logprobs, Scorer
-from ...models.options import Option, OptionError, Question
-from ...report.inputs import Runs, ScoreFile
+from ...models.options import Option, OptionError
+from ...report.inputs import Runs, ScoreFile, ScoreTables, known_columns, table_named
+from ...report.measure import Measure
 from ...report.section import Section
-from ..base import Items, Measure, Tab
-from ..checks import Finding, Findings
-from ..for_other_tools import TwoWayChoices
+from ..base import Tab
+from ..checks import Finding
+from ..contract import Items, Suite
 from ..hub_data import is_hub_id, shipped_dataset
+from ..items import ItemScores, TwoWayChoices
 from ..own_columns import data_signature, own_columns
-from ..sampling import limited, sampled, score_share, share
 from .ask.columns import RESERVED
 from .ask.listing import list_lemmas, listed_table
 from .ask.outcomes import lemma_table
@@ -68,7 +66,42 @@ _WITH_LEMMAS = ("lemmas", "listed")
 _SHIPPED = {"agreement_templates": ("marvin_linzen", *CLAMS), "blimp_agreement": _BUILT}
 
 
-class AgreementSuite:
+MEASURES = (
+    Measure(
+        "tse",
+        "TSE",
+        "targeted syntactic evaluation: the sentence's own word",
+        table="pairs",
+        live_key="tse/tse",
+        right_or_wrong=True,
+        why_excluded="a form is not a single token",
+    ),
+    Measure(
+        "ew",
+        "EW",
+        "equally weighted: any word of a list",
+        at=WHOLE,
+        default=WHOLE,
+        table="contexts",
+        live_key="tse/ew",
+        over_lemmas=True,
+        why_excluded=_NO_LEMMA,
+    ),
+    Measure(
+        "mw",
+        "MW",
+        "model weighted: likely words",
+        at=WHOLE,
+        default=WHOLE,
+        table="contexts",
+        live_key="tse/mw",
+        over_lemmas=True,
+        why_excluded=_NO_LEMMA,
+    ),
+)
+
+
+class AgreementSuite(Suite):
     """Agreement templates: TSE, EW and MW.
 
     Args:
@@ -76,52 +109,27 @@ class AgreementSuite:
             (`table_row`) a lemma is for; pairs with a column `value` in place of `number` need a file with a column of
             forms for each of their two values.
 
-    Attributes:
-        asks: what models are asked: gaps, and with `sentence_pll` whole sentences.
-        findings: findings about the data.
-
     Raises:
         ValueError: the data cannot be used, its numbers contradict its verbs or cannot be verified, or a source is
             given for a data set that is not built.
     """
 
-    name: ClassVar[str] = "agreement"
-    title: ClassVar[str] = "Agreement"
-    Options: ClassVar[type[AgreementOptions]] = AgreementOptions
-    measures: ClassVar[Sequence[Measure]] = (
-        Measure(
-            "TSE",
-            {"metric": "tse"},
-            "targeted syntactic evaluation: the sentence's own word",
-            live_key="tse/tse",
-            right_or_wrong=True,
-            why_excluded="a form is not a single token",
-        ),
-        Measure(
-            "EW",
-            {"metric": "ew", **WHOLE},
-            "equally weighted: any word of a list",
-            live_key="tse/ew",
-            over_lemmas=True,
-            why_excluded=_NO_LEMMA,
-        ),
-        Measure(
-            "MW",
-            {"metric": "mw", **WHOLE},
-            "model weighted: likely words",
-            live_key="tse/mw",
-            over_lemmas=True,
-            why_excluded=_NO_LEMMA,
-        ),
-    )
-    live_groups: ClassVar[str] = ""
-    live_options: ClassVar[Mapping[str, Any]] = {}
+    name, title, Options = "agreement", "Agreement", AgreementOptions
+    options: AgreementOptions
+    measures = MEASURES
+    score_columns = frozenset(RESERVED)
 
-    def __init__(self, options: AgreementOptions) -> None:
-        self._options, dataset = options, options.data
-        self._require_built(dataset, options.source)
+    def load(self) -> Items:
+        """Read the pairs and the lemmas, check each against the other, and note what is odd about them."""
+        options, dataset = self.options, self.options.data
+        if options.source is not None and dataset not in _BUILT:
+            raise OptionError(
+                Option("source"), " has no effect with ", Option("suite", self.name), " ", Option("data", dataset),
+                "; remove it.",
+            )  # fmt: skip
         pairs, column = read_pairs(dataset, options.source, options.groups)
-        self.asks: frozenset[Question] = frozenset({"gap", "sentence"} if options.sentence_pll else {"gap"})
+        self.asks = frozenset({"gap", "sentence"} if options.sentence_pll else {"gap"})
+        self.tables = (*_TABLES, "forms") if options.keep_forms else _TABLES
         by_default = CLAMS.get(dataset, "released" if options.forms == "single" else DEFAULT_LIST)
         self._lemma_list = by_default if options.lemmas is None else options.lemmas
         of_list = FORMS if column == "number" else pairs["number"].unique().tolist()
@@ -134,32 +142,27 @@ class AgreementSuite:
         require_lists(pairs, self._lemmas, self._lemma_list)
         require_options(self._contrast, self._lemmas, options)
         what = f"The data set {dataset!r}"
-        self.findings: Findings = self._checked(pairs, what, dataset, options.allow_unverified)
+        findings = self._check_pairs(pairs, what)
         own = own_columns(pairs, SHIPPED if set(SHIPPED) <= set(pairs) else KNOWN, RESERVED, what)
-        self._own = list(own)
-        self._pairs = limited(pairs[list(KNOWN)].assign(**own), "table_row", options.limit)
-        self._kept = pd.Series(True, index=self._pairs.index)
-        self._has_lemmas = True  # only one shard has the table of lemmas
-        self.dataset = _DATASETS.get(dataset, dataset)
-        self.config = dataset if dataset in _DATASETS else slug(Path(dataset).stem)
-        self._kinds = (*_TABLES, "forms") if options.keep_forms else _TABLES
-        self.tables = self._kinds
+        return Items(
+            pairs[list(KNOWN)].assign(**own),
+            dataset=_DATASETS.get(dataset, dataset),
+            config=dataset if dataset in _DATASETS else slug(Path(dataset).stem),
+            own=tuple(own),
+            shard_by=("prefix",),  # pairs with the same context stay together
+            spread="table_row",
+            findings=findings,
+        )
 
-    def _require_built(self, dataset: str, source: Path | None) -> None:
-        """Raise OptionError where a folder of built data is given for other data."""
-        if source is not None and dataset not in _BUILT:
-            raise OptionError(
-                Option("source"), " has no effect with ", Option("suite", self.name), " ", Option("data", dataset),
-                "; remove it.",
-            )  # fmt: skip
-
-    def _checked(self, pairs: pd.DataFrame, what: str, dataset: str, allow_unverified: bool) -> Findings:
+    def _check_pairs(self, pairs: pd.DataFrame, what: str) -> tuple[Finding, ...]:
         """Return findings about the data; ValueError if it cannot be used."""
         english = load_lemmas("clean") if self._contrast.is_number else None
         found: list[Finding] = []
         for _, own, lemmas in by_list(pairs, self._lemmas):
-            unverified = check_numbers(own, lemmas, what, allow_unverified, english, self._contrast)
-            if dataset not in _DATASETS:  # grammars generated the numbers of ours
+            unverified = check_numbers(
+                own, lemmas, what, self.options.allow_unverified, english, self._contrast
+            )
+            if self.options.data not in _DATASETS:  # grammars generated the numbers of ours
                 found += unverified
             found += inspect(own, lemmas, self._contrast)
             if is_table(self._lemma_list):
@@ -167,19 +170,9 @@ class AgreementSuite:
         return tuple(found)
 
     @property
-    def n_items(self) -> int:
-        """The number of pairs."""
-        return len(self._pairs)
-
-    @property
     def pairs(self) -> pd.DataFrame:
         """The pairs."""
-        return self._pairs
-
-    def keep_items(self, kept: NDArray[np.bool_]) -> None:
-        """Keep the marked pairs, (pairs,)."""
-        self._pairs = self._pairs[kept].reset_index(drop=True)
-        self._kept = pd.Series(True, index=self._pairs.index)
+        return self.items.frame
 
     def looked_up(
         self, scorer: Scorer, correct: Logprobs, incorrect: Logprobs
@@ -196,11 +189,11 @@ class AgreementSuite:
             ValueError: a value is no log-probability.
         """
         for name in _OF_LEMMAS:
-            if getattr(self._options, name) != getattr(AgreementOptions(), name):
+            if getattr(self.options, name) != getattr(AgreementOptions(), name):
                 raise OptionError(
                     Option(name), " has no effect on imported scores, which have no lemmas; remove it."
                 )
-        verbs = self._pairs["verb_correct"].tolist(), self._pairs["verb_incorrect"].tolist()
+        verbs = self.pairs["verb_correct"].tolist(), self.pairs["verb_incorrect"].tolist()
         correct, incorrect = (
             require_logprobs(side, (len(texts),), f"The log of {scorer.name}", texts.__getitem__)
             for side, texts in zip((correct, incorrect), verbs, strict=True)
@@ -210,68 +203,49 @@ class AgreementSuite:
             "metric": "refined_tse",
             "metric_version": metric_modules("refined_tse").scores.VERSION,
             "dataset": f"{self.dataset}/{self.config}",
-            **data_signature(self._pairs, self._own),
-            "n_pairs": len(self._pairs),
+            **data_signature(self.pairs, self.items.own),
+            "n_pairs": len(self.pairs),
             **scorer.signature,
         }
-        tables = looked_up_tables(self._pairs, correct, incorrect, self._own)
+        tables = looked_up_tables(self.pairs, correct, incorrect, self.items.own)
         return signature | self._contrast.signature, tables
 
-    def keep_shard(self, number: int, of: int) -> None:
-        """Keep one share: consecutive left contexts, so that pairs with the same context stay together."""
-        self._kept = share(self._pairs["prefix"], number, of)
-        self._has_lemmas = number == 1
-
-    def keep_sample(self, budget: int, seed: int) -> None:
-        """Keep at most `budget` pairs, spread evenly over the rows of Table 2."""
-        self._pairs = sampled(self._pairs, "table_row", budget, seed)
-        self._kept = pd.Series(True, index=self._pairs.index)
-
-    def signature(self, scorer: Scorer) -> dict[str, Any]:
-        """Return what decides the scores."""
+    def describe(self, scorer: Scorer) -> dict[str, Any]:
+        """Return what decides the scores besides the scorer."""
         from .scores import describe  # loads torch, which results on disk do not need
 
         data = f"{self.dataset}/{self.config}"
-        of_scores = describe(scorer, self._pairs, self._lemmas, data, self._options, self._own)
+        of_scores = describe(scorer, self.pairs, self._lemmas, data, self.options, self.items.own)
         groups = {"lemma_groups": fingerprint(self._lemmas[[GROUP]])} if GROUP in self._lemmas else {}
         return of_scores | {"lemmas": self._lemma_list} | groups | self._contrast.signature
 
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError if a scorer does not answer at a gap, or cannot score the forms."""
-        self._options.word_end_for(self._asked(scorer))
+        self.options.word_end_for(self._at_gaps(scorer))
 
-    def score(self, scorer: Scorer, progress: Progress) -> Tables:
-        """Return scores per context and pair.
-
-        Raises:
-            ValueError: the scorer does not answer at a gap.
-        """
+    def ask(self, scorer: Any, items: pd.DataFrame, progress: Progress) -> Tables:
+        """Return scores per context and pair, and in one shard the lemmas of all."""
         from .ask.top_forms import top_forms
         from .scores import score_contexts
 
-        gaps = self._asked(scorer)
-
-        def score_group(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> Tables:
-            pairs = self._contrast.as_numbers(pairs)
-            found = score_contexts(gaps, pairs, lemmas, progress, self._own, self._options)
-            return {
+        gaps = self._at_gaps(scorer)
+        parts: dict[str | None, Tables] = {}
+        for group, own, lemmas in by_list(items, self._lemmas):
+            pairs = self._contrast.as_numbers(own)
+            found = score_contexts(gaps, pairs, lemmas, progress, self.items.own, self.options)
+            parts[group] = {
                 kind: top_forms(gaps, pairs, lemmas) if kind == "top_forms" else getattr(found, kind)
-                for kind in self._kinds
+                for kind in self.tables
             }
+        made = self._contrast.restored(joined(parts))
+        of_lemmas = self._lemma_tables(gaps)
+        for kind in _WITH_LEMMAS:
+            made[kind] = of_lemmas[kind] if self.is_first_share else made[kind].slice(0, 0)
+        return made
 
-        def score(pairs: pd.DataFrame) -> Tables:
-            parts = {group: score_group(own, lemmas) for group, own, lemmas in by_list(pairs, self._lemmas)}
-            made = self._contrast.restored(joined(parts))
-            of_lemmas = self._lemma_tables(gaps)
-            for kind in _WITH_LEMMAS:
-                made[kind] = of_lemmas[kind] if self._has_lemmas else made[kind].slice(0, 0)
-            return made
-
-        return score_share(score, self._pairs, self._kept)
-
-    def _asked(self, scorer: Scorer) -> GapScorer | FormScorer:
+    def _at_gaps(self, scorer: Scorer) -> GapScorer | FormScorer:
         """Return a scorer that answers at gaps; whole words need no distribution over tokens."""
-        if isinstance(scorer, GapScorer) or (self._options.whole_words and isinstance(scorer, FormScorer)):
+        if isinstance(scorer, GapScorer) or (self.options.whole_words and isinstance(scorer, FormScorer)):
             return scorer
         words = " With --forms all it can score words at the gap." if isinstance(scorer, FormScorer) else ""
         raise ValueError(
@@ -282,70 +256,69 @@ class AgreementSuite:
     def _lemma_tables(self, scorer: GapScorer | FormScorer) -> dict[str, pa.Table]:
         """Return the lemmas of all shards, also if only some have gaps that open their sentences."""
         parts = {}
-        for group, own, lemmas in by_list(self._pairs, self._lemmas):
+        for group, own, lemmas in by_list(self.pairs, self._lemmas):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the scores have warned already
-                listed = list_lemmas(scorer, lemmas, (own["prefix"] == "").to_numpy(), self._options)
+                listed = list_lemmas(scorer, lemmas, (own["prefix"] == "").to_numpy(), self.options)
             inflections = {opening: listing.inflections for opening, listing in listed.items()}
             parts[group] = {
                 "lemmas": lemma_table(inflections, lemmas),
-                "listed": listed_table(listed, self._options, self._options.word_end_for(scorer)),
+                "listed": listed_table(listed, self.options, self.options.word_end_for(scorer)),
             }
         return joined(parts)
 
     def two_way_choices(self) -> TwoWayChoices:
         """Return the template's own verbs after their left contexts, which is TSE for a causal model."""
-        return verb_choices(self.config, self._pairs, is_own=self.config not in _DATASETS)
+        return verb_choices(self.config, self.pairs, is_own=self.config not in _DATASETS)
 
-    @staticmethod
-    def aggregate(tables: Tables) -> list[ResultRow]:
+    @classmethod
+    def aggregate(cls, tables: ScoreTables) -> list[ResultRow]:
         """Return the averages by row of Table 2."""
-        for table in ("contexts", "pairs"):
-            if table not in tables:
-                raise CannotAggregateError(
-                    f"The table {table!r} is missing; found {', '.join(tables)}. Run the same `tse run` command again."
-                )
-        contexts, pairs = (tables[table].to_pandas() for table in ("contexts", "pairs"))
+        contexts, pairs = (table_named(tables, table) for table in ("contexts", "pairs"))
         return aggregate_scores(
-            contexts, pairs, *map(tables.get, ("outcomes", "lemmas", "listed", "frequencies"))
+            known_columns(contexts, contexts.column_names),
+            known_columns(pairs, pairs.column_names),
+            *map(tables.get, ("outcomes", "lemmas", "listed", "frequencies")),
         )
 
-    @staticmethod
-    def item_table(file: ScoreFile) -> pd.DataFrame | None:
+    @classmethod
+    def item_table(cls, file: ScoreFile) -> pd.DataFrame | None:
         """Return scores of contexts or pairs with their sentences; None for the other tables."""
         return item_table(file)
 
-    @staticmethod
-    def compared_items(file: ScoreFile) -> Items:
+    @classmethod
+    def compared_items(cls, file: ScoreFile) -> Mapping[str, ItemScores]:
         """Return EW and MW by context, TSE by pair."""
         return compared_items(file)
 
-    @staticmethod
-    def common_lemma_rows(runs: Runs) -> pd.DataFrame:
+    @classmethod
+    def common_lemma_rows(cls, runs: Runs) -> pd.DataFrame:
         """Return EW and MW over each system's own lemmas and over those that all systems score."""
         return common_lemma_rows(runs)
 
-    @staticmethod
-    def items_over_common_lemmas(file: ScoreFile, files: Sequence[ScoreFile]) -> Items:
+    @classmethod
+    def items_over_common_lemmas(
+        cls, file: ScoreFile, files: Sequence[ScoreFile]
+    ) -> Mapping[str, ItemScores]:
         """Return EW and MW over the lemmas that the systems of all files score, TSE by pair."""
         return items_over_common_lemmas(file, files)
 
-    @staticmethod
-    def section(runs: Runs) -> Section | None:
+    @classmethod
+    def section(cls, runs: Runs) -> Section | None:
         """Return the section of the report."""
         from .show.section import section
 
         return section(runs)
 
-    @staticmethod
-    def tabs(runs: Runs) -> list[Tab]:
+    @classmethod
+    def tabs(cls, runs: Runs) -> list[Tab]:
         """Return the tabs of the explorer."""
         from .show.tab import tabs
 
         return tabs(runs)
 
-    @staticmethod
-    def hub_dataset(row: Mapping[str, Any], organization: str | None) -> str:
+    @classmethod
+    def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:
         """Return the id of the templates on the Hub."""
         dataset = str(row["dataset"])
         if is_hub_id(dataset):

@@ -7,7 +7,7 @@ joined to the sentence by one space. All lengths of all contexts of a paradigm a
 computes each shared prefix once: about the contexts and the sentences, not their product.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,15 @@ import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
-from ...io.result_row import ResultRow
 from ...io.table_files import fingerprint
 from ...models.answers import continuation_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
-from ...statistics import Units, clustered_mean
-from ...statistics.estimate import ACCURACY, DIFFERENCE, Range
+from ...report.inputs import TableSource, known_columns
+from ...report.measure import Measure
+from ...statistics import Units
+from ...statistics.estimate import DIFFERENCE
 from ...statistics.units import OWN_UNITS
+from ..contract import Scored
 from ..items import Group
 from ..minimal_pairs.ask.linking import Linking, n_scored
 from ..minimal_pairs.data.pair_tables import names_of_own
@@ -56,14 +58,13 @@ SCORES = described(
 """Scores per pair, context and length; then the user's own units, `cluster` and `item`, where there are any."""
 
 
-def describe(scorer: Scorer, pairs: pd.DataFrame, sweep: Sweep, chains: Chains) -> dict[str, Any]:
-    """Return what decides the scores."""
+def describe(pairs: pd.DataFrame, sweep: Sweep, chains: Chains) -> dict[str, Any]:
+    """Return what decides the scores besides the scorer."""
     drawn = pd.DataFrame(
         [(*place, " ".join(chain)) for of in chains for place, chain in of.items()],
         columns=["kind", "paradigm", "part or pair", "context"],
     )
     return {
-        "suite": "in_context",
         "metric": "minimal_pair_accuracy",
         "metric_version": metric_modules("minimal_pair_accuracy").accuracy.VERSION,
         # The user's own columns are not copied to these scores.
@@ -76,7 +77,6 @@ def describe(scorer: Scorer, pairs: pd.DataFrame, sweep: Sweep, chains: Chains) 
         "contexts_seed": SEED,
         "context_parts": PARTS,
         "templates": list(sweep.templates),
-        **scorer.signature,
     }
 
 
@@ -196,32 +196,44 @@ def _token_counts(scorer: Scorer, texts: "pd.Series[str]") -> Any:
     return texts.map(counted).to_numpy()
 
 
-def aggregate_scores(examples: pa.Table) -> list[ResultRow]:
-    """Return accuracies and changes by context and length, for all pairs, phenomena and paradigms.
+_PAIR = ("paradigm", "pair_id", "sentence_good", "sentence_bad")
+
+
+def scored_in_context(table: TableSource, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:
+    """Yield accuracies and changes by context and length.
 
     `accuracy_change` is the accuracy minus that of the same pairs without a context, over all pairs.
+
+    Args:
+        table: scores per pair, context and length.
+        measures: only these, each at its context and its greatest length; None: all contexts and lengths.
     """
-    frame = examples.drop_columns(["prefix"]).to_pandas()
-    frame["score"] = frame["correct"].astype(float)
+    names = [name for name in table.column_names if name != "prefix"]
+    frame = known_columns(table, names).assign(score=lambda rows: rows["correct"].astype(float))
     frame["nonfinite"] = ~np.isfinite(frame[["logprob_good", "logprob_bad"]]).all(axis=1)
     longest = frame.groupby("context")["length"].max()
     alone = frame[frame["context"] == NONE].set_index(["paradigm", "pair_id"])["score"]
-    rows: list[ResultRow] = []
+    headlines = {measure.at["context"]: measure for measure in measures or ()}
     for (context, length), pairs in frame.groupby(["context", "length"], sort=False):
-        place = {
-            "context": str(context),
-            "length": int(length),
-            "longest": "longest" if length == longest[context] else None,
+        is_longest = length == longest[context]
+        if measures is not None:
+            if is_longest and context in headlines:
+                yield Scored(headlines[context], pairs, in_groups, _PAIR)
+            continue
+        at = {"context": str(context), "length": int(length)}
+        about = {
+            "longest": "longest" if is_longest else None,
             "context_tokens": float(pairs["n_context_tokens"].mean()),
             "linking": pairs["linking"].iloc[0] if "linking" in pairs else None,
         }
-        for group in in_groups(pairs):
-            rows.append(_row(group, "accuracy_in_context", ACCURACY, place))
+        yield Scored(Measure("accuracy_in_context", at=at), pairs, in_groups, about=about)
         if context != NONE:
             keys = pd.MultiIndex.from_frame(pairs[["paradigm", "pair_id"]])
             changed = pairs.assign(score=pairs["score"].to_numpy() - alone.reindex(keys).to_numpy())
-            rows.append(_row(next(in_groups(changed)), "accuracy_change", DIFFERENCE, place))
-    return rows
+            yield Scored(
+                Measure("accuracy_change", at=at), changed, lambda items: [next(in_groups(items))],
+                score_range=DIFFERENCE, about=about,
+            )  # fmt: skip
 
 
 def in_groups(frame: pd.DataFrame) -> Iterator[Group]:
@@ -239,10 +251,3 @@ def in_groups(frame: pd.DataFrame) -> Iterator[Group]:
 
 def _crossed(units: Units, chains: "pd.Series[str]") -> Units:
     return Units(units.clusters, f"{units.name} x contexts", chains.to_numpy(), units.strata, units.weighting)
-
-
-def _row(group: Group, metric: str, score_range: Range, place: Mapping[str, Any]) -> ResultRow:
-    counts = {"n_ties": int(group.items["tie"].sum()), "n_nonfinite": int(group.items["nonfinite"].sum())}
-    return group.row(
-        metric, clustered_mean(group.items["score"], group.units, score_range), **counts, **place
-    )

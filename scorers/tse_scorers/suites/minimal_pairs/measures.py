@@ -20,8 +20,10 @@ def _published_curves(rows: "pd.DataFrame") -> PublishedCurves | None:
 def _accuracy(method: str) -> Measure:
     is_full = method == "full"
     return Measure(
+        "accuracy",
         METHOD_LABELS[method],
-        {"metric": "accuracy", "method": method},
+        at={"method": method},
+        default={"method": "full"},
         live_key="blimp/accuracy" if is_full else None,
         percent=True,
         right_or_wrong=True,

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
-from ...io.result_row import ResultRow
 from ...io.suggestions import unknown_name
 from ...models.answers import continuation_logprobs, pair_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
@@ -24,10 +23,9 @@ from .ask.continuations import continuations, require_continuations
 from .ask.linking import Linking, n_scored
 from .data.pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, names_of_own
 from .data.tables import load, select
-from .estimate.averages import aggregate_scores
 from .measures import METHODS
 
-__all__ = ["EXAMPLES", "METHODS", "aggregate_scores", "describe", "evaluate", "load", "score_pairs", "select"]
+__all__ = ["EXAMPLES", "METHODS", "describe", "load", "score_pairs", "select"]
 
 EXAMPLES = described(
     ("paradigm", "string", "`UID` of the data"),
@@ -78,21 +76,9 @@ LINKED = described(
 """Further columns of runs with a linking function; its scores decide which pairs are correct."""
 
 
-def evaluate(
-    scorer: Scorer,
-    table: pd.DataFrame,
-    methods: Sequence[str] | None = None,
-    progress: Progress | None = None,
-) -> tuple[pa.Table, list[ResultRow]]:
-    """Score a table of minimal pairs and average; see `score_pairs` and `aggregate_scores`."""
-    examples = score_pairs(scorer, table, methods, progress)
-    return examples, aggregate_scores(examples)
-
-
 def describe(scorer: Scorer, table: pd.DataFrame, methods: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return what decides the scores."""
+    """Return what decides the scores besides the scorer."""
     return {
-        "suite": "blimp",
         "metric": "minimal_pair_accuracy",
         "metric_version": metric_modules("minimal_pair_accuracy").accuracy.VERSION,
         "methods": list(_methods(scorer, methods)),
@@ -100,7 +86,6 @@ def describe(scorer: Scorer, table: pd.DataFrame, methods: Sequence[str] | None 
         "n_pairs": len(table),
         "n_paradigms": int(table["paradigm"].nunique()),
         "n_prefixes_derived": int(table["prefixes_derived"].sum()),
-        **scorer.signature,
     }
 
 

@@ -47,11 +47,15 @@ class SetPairs:
     flaws: tuple[Flaw, ...]
 
 
-def load_set(options: PairSetOptions, linking: Linking | None) -> SetPairs:
+def load_set(
+    options: PairSetOptions, groups: Sequence[str] | None, limit: int | None, linking: Linking | None
+) -> SetPairs:
     """Load a registered set of minimal pairs.
 
     Args:
         options: `data` is a set, `set@commit` for another commit of its Hub data set, or a YAML file.
+        groups: only these paradigms, phenomena, fields or languages.
+        limit: at most so many pairs of each paradigm.
         linking: how sentences are compared; None: as the authors do.
 
     Raises:
@@ -65,7 +69,7 @@ def load_set(options: PairSetOptions, linking: Linking | None) -> SetPairs:
     whole = options.config is None and not found.default
     configs = "" if whole or loaded.configs == ("all",) else "-" + "-".join(loaded.configs)
     return SetPairs(
-        pairs=select_pairs(table, options.groups, options.limit),
+        pairs=select_pairs(table, groups, limit),
         dataset=found.id,
         config=slug(found.id + configs),
         linking=used,

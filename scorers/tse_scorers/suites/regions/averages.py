@@ -15,36 +15,10 @@ from typing import Any
 import pandas as pd
 
 from ...io.result_row import ResultRow
-from ...io.results import CannotAggregateError
-from ...io.table_files import Tables
-from ...statistics import Units, clustered_mean
+from ...statistics import Units
 from ..items import Group
 from .factors import interaction, two_factors
-from .scores import CRITERIA, REGIONS
 from .units import mean_in_bits
-
-_SCORED = ["suite", "item", "condition", "region_number", "region", "surprisal_bits"]
-
-
-def tables_of(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables of regions and of criteria; raises CannotAggregateError where one is missing."""
-    for table in (REGIONS, CRITERIA):
-        if table not in tables:
-            raise CannotAggregateError(
-                f"The table {table!r} is missing; found {', '.join(tables)}. Run the same `tse run` command again."
-            )
-    return tables[REGIONS].select(_SCORED).to_pandas(), tables[CRITERIA].to_pandas()
-
-
-def aggregate_scores(tables: Tables) -> list[ResultRow]:
-    """Return the rows of results."""
-    regions, criteria = tables_of(tables)
-    rows: list[ResultRow] = []
-    if len(criteria):
-        rows += [_accuracy(group) for group in grouped(criteria.rename(columns={"correct": "score"}))]
-    for suite, of_suite in regions.groupby("suite", sort=False):
-        rows += surprisal_rows(str(suite), of_suite)
-    return rows
 
 
 def grouped(criteria: pd.DataFrame) -> Iterator[Group]:
@@ -62,11 +36,6 @@ def _items(criteria: pd.DataFrame) -> Units:
     if criteria["suite"].nunique() < 2:
         return Units(items, "items")
     return Units(items, "items (these suites)", strata=criteria["suite"].to_numpy(), weighting="strata")
-
-
-def _accuracy(group: Group) -> ResultRow:
-    found = clustered_mean(group.items["score"], group.units)
-    return group.row("criterion_accuracy", found, n_ties=int(group.items["tie"].sum()))
 
 
 def surprisal_rows(suite: str, regions: pd.DataFrame) -> Iterator[ResultRow]:

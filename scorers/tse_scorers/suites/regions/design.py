@@ -47,10 +47,6 @@ class Design:
         """Names of the suites."""
         return list(dict.fromkeys(self.regions["suite"]))
 
-    def of_items(self, items: Any) -> "Design":
-        """Return the design with the marked rows only."""
-        return Design(self.regions[items], self.criteria)
-
 
 def parse_criteria(suite: str, texts: Mapping[str, str]) -> list[Criterion]:
     """Parse the criteria of a suite by their names; raises ValueError where one is no formula."""

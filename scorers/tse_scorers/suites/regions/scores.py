@@ -58,15 +58,13 @@ CRITERION_SCORES = described(
 """One row per item and criterion; `correct` is null where a region that it names has no surprisal."""
 
 
-def describe(scorer: Scorer, design: Design) -> dict[str, Any]:
-    """Return what decides the scores."""
+def describe(design: Design, n_items: int) -> dict[str, Any]:
+    """Return what decides the scores besides the scorer."""
     return {
-        "suite": "regions",
         "metric_version": VERSION,
         **data_signature(design.regions, list(own_of(design.regions))),
         "criteria": [f"{each.suite}/{each.name}: {each.formula.text}" for each in design.criteria],
-        "n_items": int(design.regions[KEYS[:2]].drop_duplicates().shape[0]),
-        **scorer.signature,
+        "n_items": n_items,
     }
 
 

@@ -1,6 +1,6 @@
 """Suites of regions: SyntaxGym's, or a design of the user's own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,23 +11,19 @@ from ...io.files import slug
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables
 from ...models.base import Scorer
-from ...models.options import Question
-from ...report.inputs import Runs, ScoreFile
+from ...report.inputs import Runs, ScoreTables, table_named
+from ...report.measure import Measure
 from ...report.section import Section
-from ..base import Items, Measure, Tab
-from ..hub_data import shipped_dataset
-from ..items import ItemScores
-from ..sampling import limited, sampled, score_share, share
-from .averages import aggregate_scores, grouped
-from .data import load
+from ..base import Tab
+from ..contract import Items, Scored, Suite
+from .averages import grouped, surprisal_rows
+from .data import RESERVED, load
 from .design import Design
 from .options import RegionOptions
 from .scores import CRITERIA, REGIONS, describe, require_tokens, score_design
 
-_ITEM = ["suite", "item"]
 
-
-class RegionSuite:
+class RegionSuite(Suite):
     """Criteria over the surprisals of regions; for causal models, LSTMs and n-gram models.
 
     Args:
@@ -38,13 +34,14 @@ class RegionSuite:
         ValueError: no source is given, or the data cannot be used.
     """
 
-    name: ClassVar[str] = "regions"
-    title: ClassVar[str] = "Regions"
-    Options: ClassVar[type[RegionOptions]] = RegionOptions
-    measures: ClassVar[Sequence[Measure]] = (
+    name, title, Options = "regions", "Regions", RegionOptions
+    options: RegionOptions
+    measures = (
         Measure(
+            "criterion_accuracy",
             "criteria",
-            {"metric": "criterion_accuracy"},
+            table=CRITERIA,
+            column="correct",
             live_key="regions/criteria",
             percent=True,
             chance=None,
@@ -52,102 +49,68 @@ class RegionSuite:
             why_excluded="a region has no surprisal",
         ),
     )
-    asks: ClassVar[frozenset[Question]] = frozenset({"sentence"})
+    tables: tuple[str, ...] = (REGIONS, CRITERIA)
+    score_columns = frozenset(RESERVED)
     live_groups: ClassVar[str] = "suite"
-    live_options: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(self, options: RegionOptions) -> None:
-        if options.data is None:
+    def load(self) -> Items:
+        """Read the regions; items are never parted."""
+        data = self.options.data
+        if data is None:
             raise ValueError(
                 "The suite 'regions' has no data of its own. Name a suite of SyntaxGym (JSON), a table with the "
                 "columns item, condition, region and text, or a folder of such files with --data."
             )
-        design = load(options.data, options.groups, options.criteria)
-        kept = limited(self._unique_items(design), "suite", options.limit)
-        self._design = design.of_items(self._marks(design.regions, kept))
-        self.dataset = options.data
-        self.config = slug(Path(options.data).stem)
-        self.tables: tuple[str, ...] = (REGIONS, CRITERIA)
-        self._kept: Any = slice(None)
-
-    @staticmethod
-    def _unique_items(design: Design) -> pd.DataFrame:
-        return design.regions[_ITEM].drop_duplicates()
-
-    @staticmethod
-    def _marks(regions: pd.DataFrame, items: pd.DataFrame) -> Any:
-        keys = pd.MultiIndex.from_frame(regions[_ITEM])
-        return keys.isin(pd.MultiIndex.from_frame(items[_ITEM]))
+        design = load(data, self.options.groups, self.options.criteria)
+        self._criteria, item = design.criteria, ("suite", "item")
+        return Items(
+            design.regions, config=slug(Path(data).stem), shard_by=item, sample_by=item, spread="suite"
+        )
 
     @property
     def n_items(self) -> int:
         """The number of items."""
-        return len(self._unique_items(self._design))
+        return len(self.items.frame[["suite", "item"]].drop_duplicates())
 
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError where the scorer has no surprisals."""
         require_tokens(scorer)
 
-    def keep_shard(self, number: int, of: int) -> None:
-        """Keep one share: consecutive items."""
-        items = self._unique_items(self._design).reset_index(drop=True)
-        kept = items[share(pd.Series(items.index), number, of).to_numpy()]
-        self._kept = self._marks(self._design.regions, kept)
-
-    def keep_sample(self, budget: int, seed: int) -> None:
-        """Keep at most `budget` items, spread evenly over the suites."""
-        kept = sampled(self._unique_items(self._design), "suite", budget, seed)
-        self._design = self._design.of_items(self._marks(self._design.regions, kept))
-
-    def signature(self, scorer: Scorer) -> dict[str, Any]:
+    def describe(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
-        return describe(scorer, self._design)
+        return describe(Design(self.items.frame, self._criteria), self.n_items)
 
-    def score(self, scorer: Scorer, progress: Progress) -> Tables:
-        """Return scores per region, and per item and criterion.
+    def ask(self, scorer: Any, items: pd.DataFrame, progress: Progress) -> Tables:
+        """Return scores per region, and per item and criterion."""
+        return score_design(scorer, Design(items, self._criteria), progress)
 
-        Raises:
-            ValueError: the scorer has no surprisals.
-        """
-        design = self._design
+    @classmethod
+    def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:
+        """Yield whether each item fulfils each criterion."""
+        columns = ["suite", "criterion", "item", "correct", "tie"]
+        items = table_named(tables, CRITERIA).select(columns).to_pandas()
+        if len(items):
+            scores = items.rename(columns={"correct": "score"}).astype({"score": float})
+            yield Scored(cls.measures[0], scores, grouped, ("suite", "criterion", "item"))
 
-        def score(regions: pd.DataFrame) -> Tables:
-            return score_design(scorer, Design(regions, design.criteria), progress)
+    @classmethod
+    def more(cls, tables: ScoreTables) -> list[ResultRow]:
+        """Return mean surprisals by region, and 2 x 2 interactions."""
+        columns = ["suite", "item", "condition", "region_number", "region", "surprisal_bits"]
+        regions = table_named(tables, REGIONS).select(columns).to_pandas()
+        by_suite = regions.groupby("suite", sort=False)
+        return [row for suite, own in by_suite for row in surprisal_rows(str(suite), own)]
 
-        scored = score_share(score, design.regions, self._kept)
-        return dict(zip(self.tables, (scored[REGIONS], scored[CRITERIA]), strict=True))
-
-    @staticmethod
-    def aggregate(tables: Tables) -> list[ResultRow]:
-        """Return accuracies by criterion and suite, mean surprisals by region, and 2 x 2 interactions."""
-        return aggregate_scores(tables)
-
-    @staticmethod
-    def compared_items(file: ScoreFile) -> Items:
-        """Return whether each item fulfils each criterion."""
-        if file.kind != CRITERIA:
-            return {}
-        frame = file.read(["suite", "criterion", "item", "correct"]).astype({"correct": float})
-        if frame.empty:
-            return {}
-        items = frame.rename(columns={"correct": "score"}).set_index(["suite", "criterion", "item"])
-        return {"criteria": ItemScores(items, lambda shared: grouped(shared.reset_index()))}
-
-    @staticmethod
-    def section(runs: Runs) -> Section | None:
+    @classmethod
+    def section(cls, runs: Runs) -> Section | None:
         """Return the section of the report."""
         from .section import section
 
         return section(runs)
 
-    @staticmethod
-    def tabs(runs: Runs) -> list[Tab]:
+    @classmethod
+    def tabs(cls, runs: Runs) -> list[Tab]:
         """Return the tab of the explorer."""
         from .tab import tabs
 
-        return tabs(runs, RegionSuite.compared_items)
-
-    @staticmethod
-    def hub_dataset(row: Mapping[str, Any], organization: str | None) -> str:
-        """Raise ValueError: the data is the user's own."""
-        return shipped_dataset(row, {}, organization)
+        return tabs(runs, cls.compared_items)

@@ -1,18 +1,19 @@
 """The suite's tab of the explorer: accuracy per criterion, all runs side by side."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import pandas as pd
 
 from ...report.inputs import Runs, ScoreFile, configs_apart
-from ..base import Control, Items, SideBySide, Tab
+from ..base import Control, SideBySide, Tab
 from ..item_files import compared_items
+from ..items import ItemScores
 from ..side_by_side import CELLS
 from .scores import CRITERIA
 from .section import TERMS
 
-Compared = Callable[[ScoreFile], Items]
+Compared = Callable[[ScoreFile], Mapping[str, ItemScores]]
 _MEASURE = "criteria"
 _LEVELS = {"suites": "suite", "criteria": "criterion"}
 

@@ -7,9 +7,11 @@ KIND_LABELS = {kind: f"AUC {kind.replace('_', ' ')}" for kind in KINDS}
 
 MEASURES = tuple(
     Measure(
+        "auc",
         label,
-        {"metric": "auc", "variation_set": kind},
         "any case twice" if kind == "1-6" else f"{kind.removeprefix('1-2_')} twice",
+        at={"variation_set": kind},
+        default={"variation_set": "1-6"},
         live_key="german/auc" if kind == "1-6" else None,
         comparisons=6 if kind == "1-6" else 2,
     )

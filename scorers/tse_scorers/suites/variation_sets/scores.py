@@ -1,11 +1,10 @@
 """German argument structure: AUCs of minimal variation sets for one model (Rochereau et al. 2020).
 
-Every sentence gets its log-probability. The functions of `metrics/minimal_variation_auc` compute the AUCs,
-and those of `metrics/human_correlation` compare the 36 cells with those of people (the paper's Table 5).
+Every sentence gets its log-probability. The functions of `metrics/minimal_variation_auc` compute the AUCs.
 """
 
 import hashlib
-import math
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +15,17 @@ import pyarrow as pa
 from ...engine.progress import Progress
 from ...io.bundle import bundle_path, metric_modules, shipped_table
 from ...io.files import require_exists, slug
-from ...io.result_row import ResultRow
 from ...io.suggestions import unknown_name
 from ...io.table_files import is_table, read_table, require_columns, require_text
 from ...models.answers import sentence_logprobs
 from ...models.base import Scorer, TokenCounter
 from ...models.options import Option, OptionError
-from ...statistics.clustered import clustered_mean
-from ...statistics.jackknife import (
-    MIN_JACKKNIFE_UNITS,
-    Interval,
-    correlation_of_cells,
-    jackknife_correlation,
-)
 from ..hub_data import is_hub_id, own_table
 from ..own_columns import column_arrays, data_signature, described, own_columns
-from .estimate.intervals import UNIT, grouped, set_aucs
 from .options import OWN, RELEASED
 
 DATASET = "german_argument_structure"
 RELEASED_SHA256 = "093f82ef43b8625e0f99835776b3571fceb0d0d64a2e5a713880985e24587556"
-N_CELLS = 36
 VIOLATIONS = 6
 """Unacceptable sentences for each acceptable one."""
 COLUMNS = ("template", "cases", "positions", "sentence")
@@ -173,22 +162,15 @@ def acceptable(cases: pd.Series) -> pd.Series:
     return cases.map(lambda pattern: len(set(pattern)) == len(pattern))
 
 
-def describe(scorer: Scorer, sentences: pd.DataFrame, dataset: str) -> dict[str, Any]:
-    """Return what decides the scores."""
+def describe(sentences: pd.DataFrame, own: Collection[str], dataset: str) -> dict[str, Any]:
+    """Return what decides the scores besides the scorer; `own` names the user's own columns."""
     return {
-        "suite": "german",
         "metric": "minimal_variation_auc",
         "metric_version": metric_modules("minimal_variation_auc").variation_sets.VERSION,
         "dataset": dataset,
-        **data_signature(sentences, list(_own(sentences))),
+        **data_signature(sentences, own),
         "n_sentences": len(sentences),
-        **scorer.signature,
     }
-
-
-def _own(sentences: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns that only the user knows."""
-    return sentences.drop(columns=list(COLUMNS))
 
 
 def score_variation_sentences(
@@ -228,99 +210,4 @@ def score_variation_sentences(
         "n_tokens": counts,
     }
     scored = {field.name: pa.array(columns[field.name], field.type) for field in SENTENCES}
-    return pa.table(scored | column_arrays(_own(sentences)))
-
-
-def aggregate_scores(examples: pd.DataFrame) -> list[ResultRow]:
-    """Return the results of scored sentences: AUCs by cell, case order and role, and the agreement with people.
-
-    Args:
-        examples: what `score_variation_sentences` returns, as a pandas frame.
-
-    Returns:
-        Rows of `auc`, and of `human_pearson`, `human_spearman` and `human_kendall` over the cells.
-    """
-    sets = set_aucs(examples)
-    rows: list[ResultRow] = []
-    for kind, of_kind in sets.groupby("variation_set", sort=False):
-        for group in grouped(of_kind):
-            counts = {column: int(group.items[column].sum()) for column in ("n_ties", "n_nonfinite")}
-            found = clustered_mean(group.items["auc"], group.units)
-            score = float(_cell_aucs(group.items, ["cell"]).mean())
-            rows.append(group.row("auc", found, score=score, variation_set=str(kind), **counts))
-    return rows + human_agreement(sets)
-
-
-def _cell_aucs(sets: pd.DataFrame, keys: list[str]) -> "pd.Series[float]":
-    """Return the AUC of each cell, from exact sums: cells that are equal as fractions have equal ranks."""
-    sums = sets.groupby(keys, sort=False)[["credit", "n_comparisons"]].sum()
-    return sums["credit"] / sums["n_comparisons"]
-
-
-def human_agreement(sets: pd.DataFrame) -> list[ResultRow]:
-    """Return the correlations of the 36 published human cells with these, per kind of set (the paper's Table 5).
-
-    People rated the released sentences; for other sentences, this compares case orders and roles. NaN if there are
-    fewer than three cells or all are equal.
-
-    Args:
-        sets: what `set_aucs` returns.
-    """
-    keys = ["variation_set", "case_order", "role"]
-    people = shipped_table("german_human_judgments").to_pandas().rename(columns={"role_assignment": "role"})
-    people = people.rename(columns={"auc": "people"})[[*keys, "people"]]
-    scored = sets.dropna(subset=["auc"]).merge(people, on=keys)
-    cells = _cell_aucs(scored, [*keys, "people"]).rename("auc").reset_index()
-    rows = []
-    for kind, of_kind in cells.groupby("variation_set", sort=False):
-        counts = {"n": len(of_kind), "n_excluded": N_CELLS - len(of_kind), "n_ties": 0}
-        about: dict[str, Any] = {
-            "level": "all",
-            "value": "",
-            "variation_set": str(kind),
-            "unit": UNIT,
-        } | counts
-        found = _jackknife(scored[scored["variation_set"] == kind])
-        for name, score in _correlations(of_kind).items():
-            n_units = found.n_units if name == "pearson" else sets["template"].nunique()
-            se, *ends = (found.se, found.ci_low, found.ci_high) if name == "pearson" else (math.nan,) * 3
-            rows.append(
-                ResultRow(
-                    metric=f"human_{name}",
-                    score=score,
-                    **about,
-                    se=se,
-                    ci_low=ends[0],
-                    ci_high=ends[1],
-                    n_units=n_units,
-                    n_units_effective=float(n_units),
-                    reliable=n_units >= MIN_JACKKNIFE_UNITS,
-                )
-            )
-    return rows
-
-
-def _jackknife(sets: pd.DataFrame) -> Interval:
-    """Return Pearson's r of one kind of set with people, and its interval over templates."""
-    cell = ["case_order", "role"]
-    wide = sets.pivot(index="template", columns=cell, values="auc")
-    people = sets.drop_duplicates(cell).set_index(cell)["people"][wide.columns]
-    return jackknife_correlation(correlation_of_cells(wide, people), len(wide))
-
-
-def _correlations(cells: pd.DataFrame) -> dict[str, float]:
-    measures = ("pearson", "spearman", "kendall")
-    if len(cells) < 3:
-        return dict.fromkeys(measures, math.nan)
-    found = metric_modules("human_correlation").correlation.correlations(
-        cells["auc"], cells["people"], n_resamples=0
-    )
-    return {name: float(found[name]) for name in measures}
-
-
-def evaluate(
-    scorer: Scorer, sentences: pd.DataFrame, progress: Progress | None = None
-) -> tuple[pa.Table, list[ResultRow]]:
-    """Score sentences with one model and return (scores per sentence, results)."""
-    examples = score_variation_sentences(scorer, sentences, progress)
-    return examples, aggregate_scores(examples.to_pandas())
+    return pa.table(scored | column_arrays(sentences.drop(columns=list(COLUMNS))))

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ....models.words import capitalized
-from ...for_other_tools import COLUMNS, TwoWayChoices
+from ...items import CHOICES, TwoWayChoices
 
 OF_LEMMAS = frozenset({"forms", "word_end", "lemma_sample", "keep_forms", "sampler", "sentence_pll"})
 """Options that decide how lemmas are scored; the choices are between forms of the template's own verb."""
@@ -32,7 +32,7 @@ def verb_choices(name: str, pairs: pd.DataFrame, is_own: bool) -> TwoWayChoices:
     )
     return TwoWayChoices(
         name,
-        rows[list(COLUMNS)].reset_index(drop=True),
+        rows[list(CHOICES)].reset_index(drop=True),
         mean_of_groups=False,
         note="A form of several tokens counts with the sum over its tokens; `tse run` excludes its pair from TSE.",
         unused=OF_LEMMAS if is_own else OF_LEMMAS | OF_CHECKS,

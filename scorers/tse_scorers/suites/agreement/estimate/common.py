@@ -17,7 +17,7 @@ from ....io.results import Row
 from ....report.inputs import Runs, ScoreFile
 from ....statistics.clustered import clustered_mean
 from ....statistics.estimate import Estimate
-from ...base import Items
+from ...items import ItemScores
 from ..data.contrast import GROUP
 from .context_scores import ContextScores, context_groups
 from .coverage import main_list
@@ -90,7 +90,7 @@ def _in_all(lists: Iterable[pd.MultiIndex]) -> pd.MultiIndex:
     return reduce(lambda one, other: one.intersection(other, sort=False), lists)
 
 
-def items_over_common_lemmas(file: ScoreFile, files: Sequence[ScoreFile]) -> Items:
+def items_over_common_lemmas(file: ScoreFile, files: Sequence[ScoreFile]) -> Mapping[str, ItemScores]:
     """Return EW and MW of each context over the lemmas that the systems of all files score; TSE as it is.
 
     A file without stored outcomes has no EW and MW here.

@@ -5,14 +5,13 @@ context for each suffix. If one of the two models is causal, the scores of a mas
 If both runs stored the outcomes of lemmas, EW and MW use only the lemmas that both systems have.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
 from ....report.inputs import ScoreFile
 from ....statistics.clustered import Units
-from ...base import Items
 from ...items import Group, ItemScores
 from ..ask.outcomes import Outcomes, read_outcomes
 from .context_scores import KEY, ContextScores, context_groups
@@ -23,7 +22,7 @@ _SEEN = ["prefix", "number"]
 _PAIR = ["table_row", "construction", "pair_id", "verb_correct", "verb_incorrect"]
 
 
-def compared_items(file: ScoreFile) -> Items:
+def compared_items(file: ScoreFile) -> Mapping[str, ItemScores]:
     """Return EW and MW of each context, or TSE of each pair, over the whole distribution."""
     if file.kind == "contexts":
         scores = ["ew_top_1", "mw_top_1"]

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from ...for_other_tools import COLUMNS, TwoWayChoices
+from ...items import CHOICES, TwoWayChoices
 from .linking import Linking
 
 
@@ -29,6 +29,6 @@ def sentence_choices(config: str, pairs: pd.DataFrame, linking: Linking | None) 
     )
     return TwoWayChoices(
         "blimp" if config == "all" else config,
-        rows[list(COLUMNS)].reset_index(drop=True),
+        rows[list(CHOICES)].reset_index(drop=True),
         mean_of_groups=True,
     )

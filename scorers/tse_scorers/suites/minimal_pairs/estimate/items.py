@@ -1,31 +1,47 @@
-"""Items for `tse compare` on minimal pairs: whether each pair is right, by method."""
+"""Whether each pair is right, by method: the items of accuracies, of comparisons and of mixed models."""
+
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from ....report.inputs import ScoreFile
+from ....io.bundle import metric_modules
+from ....report.inputs import TableSource, known_columns
+from ....report.measure import Measure
 from ....statistics.critical_words import critical_words
 from ....statistics.units import own_units
-from ...base import Items
+from ...contract import Scored
 from ...items import ItemScores, MixedModel
-from ..measures import METHOD_LABELS
 from .intervals import grouped, with_units
 
-_PAIR = ["method", "paradigm", "pair_id", "sentence_good", "sentence_bad"]
+_PAIR = ("method", "paradigm", "pair_id", "sentence_good", "sentence_bad")
+_COLUMNS = (
+    *_PAIR, "phenomenon", "field", "language", "cluster", "item", "linking", "logprob_good", "logprob_bad",
+    "score_good", "score_bad", "correct",
+)  # fmt: skip
 
 
-def compared_items(file: ScoreFile) -> Items:
-    """Return 1 for each pair that is right and 0 for one that is wrong, by method."""
-    frame = file.read_known(
-        [*_PAIR, "phenomenon", "field", "language", "cluster", "item", "correct"]
-    ).drop_duplicates(_PAIR)
-    frame = frame.rename(columns={"correct": "score"}).astype({"score": float})
-    model = _OF_WORDS if own_units(frame.drop_duplicates(_PAIR[1:]), "sentence_good") is None else _OF_ITEMS
-    return {
-        METHOD_LABELS[str(method)]: ItemScores(
-            of_method.set_index(_PAIR), lambda items: grouped(with_units(items.reset_index())), model
-        )
-        for method, of_method in frame.groupby("method", sort=False)
-    }
+def scored_pairs(table: TableSource, measures: Sequence[Measure]) -> Iterator[Scored]:
+    """Yield the pairs of each method; those without prefixes for it have no score.
+
+    Args:
+        table: scores per pair and method.
+        measures: accuracies, each at its method.
+    """
+    frame = known_columns(table, _COLUMNS).rename(columns={"correct": "score"}).astype({"score": float})
+    compared = ["score_good", "score_bad"] if "score_good" in frame else ["logprob_good", "logprob_bad"]
+    found = metric_modules("minimal_pair_accuracy").accuracy.outcomes(*(frame[side] for side in compared))
+    # A null is no NaN: of imported pairs, only the outcome may be known.
+    is_known = frame["score"].notna() & table.select(compared[:1])[compared[0]].is_valid().to_numpy()
+    frame = frame.assign(tie=found.tie & frame["score"].notna(), nonfinite=found.nonfinite & is_known)
+    is_own = own_units(frame.drop_duplicates([*_PAIR[1:]]), "sentence_good") is not None
+    for measure in measures:
+        pairs = frame[frame["method"] == measure.at["method"]]
+        if len(pairs):
+            about = {"linking": pairs["linking"].iloc[0]} if "linking" in pairs else {}
+            yield Scored(
+                measure, pairs, lambda items: grouped(with_units(items)), _PAIR, about=about,
+                mixed_model=_OF_ITEMS if is_own else _OF_WORDS,
+            )  # fmt: skip
 
 
 def _model_rows(scores: ItemScores) -> pd.DataFrame:

@@ -6,15 +6,19 @@ out one template at a time. Rank correlations have no interval, because they are
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from ....io.bundle import metric_modules
-from ....statistics.clustered import Units
+from ....statistics.clustered import Units, clustered_mean
+from ....statistics.estimate import Estimate
 from ...items import Group
 
 UNIT = "templates"
+OF_SENTENCES = ["template", "case_order", "positions", "acceptable", "sentence", "logprob"]
+"""Columns of the scores of sentences that sets are made of."""
 
 
 def set_aucs(examples: pd.DataFrame) -> pd.DataFrame:
@@ -74,3 +78,15 @@ def grouped(sets: pd.DataFrame) -> Iterator[Group]:
 def units_of(sets: pd.DataFrame) -> Units:
     """Return the templates as units; the mean is the mean of the cells' means."""
     return Units(sets["template"].to_numpy(), UNIT, strata=sets["cell"].to_numpy(), weighting="strata")
+
+
+def cell_aucs(sets: pd.DataFrame, keys: list[str]) -> "pd.Series[float]":
+    """Return the AUC of each cell, from exact sums: cells that are equal as fractions have equal ranks."""
+    sums = sets.groupby(keys, sort=False)[["credit", "n_comparisons"]].sum()
+    return sums["credit"] / sums["n_comparisons"]
+
+
+def mean_of_cells(group: Group) -> Estimate:
+    """Estimate the mean over cells of a group of sets; the mean itself is of exact fractions."""
+    found = clustered_mean(group.items["score"], group.units)
+    return replace(found, mean=float(cell_aucs(group.items, ["cell"]).mean()))

@@ -1,37 +1,16 @@
-"""Items for `tse compare` on variation sets: the AUC of each set, by kind of set. Their units are templates."""
+"""What makes a variation set the same in two runs, and the mixed model of sets."""
 
 import hashlib
 
 import pandas as pd
 
-from ....report.inputs import ScoreFile
-from ...base import Items
 from ...items import ItemScores, MixedModel
-from ..measures import KIND_LABELS
-from .intervals import grouped, set_aucs
-
-_SENTENCE = ["template", "case_order", "positions", "acceptable", "sentence", "logprob"]
 
 
-def compared_items(file: ScoreFile) -> Items:
-    """Return the AUC of each variation set, by kind of set.
-
-    Templates with different sentences are different units, even if their numbers are equal.
-    """
-    sentences = file.read(_SENTENCE)
-    if not sentences["acceptable"].any():
-        return {}
+def with_texts(sets: pd.DataFrame, sentences: pd.DataFrame) -> pd.DataFrame:
+    """Add the column `text`: templates with other sentences are other units, even if their numbers are equal."""
     texts = sentences.groupby("template", sort=False)["sentence"].agg(_short_text)
-    sets = set_aucs(sentences).dropna(subset=["auc"]).rename(columns={"auc": "score"})
-    sets = sets.assign(text=sets["template"].map(texts))
-    return {
-        KIND_LABELS[str(kind)]: ItemScores(
-            of_kind.set_index(["template", "text", "case_order", "role"]),
-            lambda items: grouped(items.reset_index()),
-            _MIXED_MODEL,
-        )
-        for kind, of_kind in sets.groupby("variation_set", sort=False)
-    }
+    return sets.assign(text=sets["template"].map(texts))
 
 
 def _short_text(sentences: "pd.Series[str]") -> str:
@@ -51,6 +30,6 @@ def _model_rows(scores: ItemScores) -> pd.DataFrame:
     return sets.loc[sets["score"].notna(), ["template", "case_order", "role", "score"]]
 
 
-_MIXED_MODEL = MixedModel(
+MIXED_MODEL = MixedModel(
     "score ~ system + (1 + system | template) + (1 + system | case_order:role)", _model_rows
 )

@@ -6,7 +6,7 @@ from ..measures import MEASURES
 from .section_cells import Cells, our_cells
 
 ALL_TIED = "all tied"
-_MEASURE_OF = {measure.where["variation_set"]: measure for measure in MEASURES}
+_MEASURE_OF = {measure.at["variation_set"]: measure for measure in MEASURES}
 
 
 def is_tied(rows: pd.DataFrame) -> "pd.Series[bool]":

@@ -1,0 +1,79 @@
+"""Correlations of the 36 cells of people with those of a model: the paper's Table 5."""
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from ....io.bundle import metric_modules, shipped_table
+from ....io.result_row import ResultRow
+from ....statistics.jackknife import (
+    MIN_JACKKNIFE_UNITS,
+    Interval,
+    correlation_of_cells,
+    jackknife_correlation,
+)
+from .intervals import UNIT, cell_aucs
+
+N_CELLS = 36
+
+
+def human_agreement(sets: pd.DataFrame) -> list[ResultRow]:
+    """Return the correlations of the 36 published human cells with these, per kind of set (the paper's Table 5).
+
+    People rated the released sentences; for other sentences, this compares case orders and roles. NaN if there are
+    fewer than three cells or all are equal.
+
+    Args:
+        sets: what `set_aucs` returns.
+    """
+    keys = ["variation_set", "case_order", "role"]
+    people = shipped_table("german_human_judgments").to_pandas().rename(columns={"role_assignment": "role"})
+    people = people.rename(columns={"auc": "people"})[[*keys, "people"]]
+    scored = sets.dropna(subset=["auc"]).merge(people, on=keys)
+    cells = cell_aucs(scored, [*keys, "people"]).rename("auc").reset_index()
+    rows = []
+    for kind, of_kind in cells.groupby("variation_set", sort=False):
+        counts = {"n": len(of_kind), "n_excluded": N_CELLS - len(of_kind), "n_ties": 0}
+        about: dict[str, Any] = {
+            "level": "all",
+            "value": "",
+            "variation_set": str(kind),
+            "unit": UNIT,
+        } | counts
+        found = _jackknife(scored[scored["variation_set"] == kind])
+        for name, score in _correlations(of_kind).items():
+            n_units = found.n_units if name == "pearson" else sets["template"].nunique()
+            se, *ends = (found.se, found.ci_low, found.ci_high) if name == "pearson" else (math.nan,) * 3
+            rows.append(
+                ResultRow(
+                    metric=f"human_{name}",
+                    score=score,
+                    **about,
+                    se=se,
+                    ci_low=ends[0],
+                    ci_high=ends[1],
+                    n_units=n_units,
+                    n_units_effective=float(n_units),
+                    reliable=n_units >= MIN_JACKKNIFE_UNITS,
+                )
+            )
+    return rows
+
+
+def _jackknife(sets: pd.DataFrame) -> Interval:
+    """Return Pearson's r of one kind of set with people, and its interval over templates."""
+    cell = ["case_order", "role"]
+    wide = sets.pivot(index="template", columns=cell, values="auc")
+    people = sets.drop_duplicates(cell).set_index(cell)["people"][wide.columns]
+    return jackknife_correlation(correlation_of_cells(wide, people), len(wide))
+
+
+def _correlations(cells: pd.DataFrame) -> dict[str, float]:
+    measures = ("pearson", "spearman", "kendall")
+    if len(cells) < 3:
+        return dict.fromkeys(measures, math.nan)
+    found = metric_modules("human_correlation").correlation.correlations(
+        cells["auc"], cells["people"], n_resamples=0
+    )
+    return {name: float(found[name]) for name in measures}
