@@ -3,7 +3,7 @@
     contract.py          a suite in six members, from which all else is derived
     base.py              what a tab of the explorer shows
     options.py           options, declared once
-    registry.py          from a suite's name to its class, one line per suite
+    registry.py          from a suite's name to its class
     sampling.py          a share or a sample of the data that stands for the whole
     checks.py            what limits the scores of a table: counted and said
     own_columns.py       the user's own columns, copied to the scores

@@ -32,6 +32,31 @@ __all__ = [
 
 
 @dataclass(frozen=True)
+class Declared:
+    """A suite of this package, as the `__init__.py` of its folder declares it in `SUITE`.
+
+    The class and its options have an address each, so that `tse run --help` need not import the suite.
+
+    Attributes:
+        folder: the folder's own `__name__`.
+        name: its name in results and on the command line.
+        suite: the class, as `module:name` in the folder.
+        options: its options, in the same way.
+        place: where it stands in lists and reports, from 1.
+        short: another name on the command line.
+        asks_more_of: the suite whose pairs it asks about with options of its own; one of these asks for it.
+    """
+
+    folder: str
+    name: str
+    suite: str
+    options: str
+    place: int
+    short: str = ""
+    asks_more_of: str = ""
+
+
+@dataclass(frozen=True)
 class SuiteOptions:
     """Options of a suite; a suite declares its own as fields of a subclass.
 
@@ -39,6 +64,7 @@ class SuiteOptions:
         own_columns: columns by which a table of the user's own is known as data of this suite, so that
             `tse run --data FILE` needs no `--suite`; alternatives, of which one must be there:
             `own_columns: ClassVar = (frozenset({"sentence", "label"}),)`.
+        several_data: whether the option `data` may name several sets, separated by commas.
 
     Raises:
         TypeError: an option has a value of another type.
@@ -46,6 +72,7 @@ class SuiteOptions:
     """
 
     own_columns: ClassVar[tuple[frozenset[str], ...]] = ()
+    several_data: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         checked_fields(self)

@@ -1,7 +1,7 @@
-"""From a suite's name to its class and its options: one line per suite.
+"""From a suite's name to its class and its options.
 
-Suites of other packages are entry points of the group `tse_scorers.suites`. A suite is imported when it is asked for,
-so that this module is cheap to import.
+A suite of this package is declared by its folder (`options.Declared`). Suites of other packages are entry points of the
+group `tse_scorers.suites`. A suite is imported when it is asked for, so that this module is cheap to import.
 """
 
 import re
@@ -10,14 +10,15 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import fields
 from functools import cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from pkgutil import resolve_name
+from pkgutil import iter_modules, resolve_name
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 from ..io.suggestions import unknown_name
 from ..models.options import Option, OptionError, checked_value
-from .options import SuiteOptions
+from .options import Declared, SuiteOptions
 
 if TYPE_CHECKING:
     from ..io.result_row import ResultRow
@@ -29,28 +30,33 @@ if TYPE_CHECKING:
 
 GROUP = "tse_scorers.suites"
 
-_BUILT_IN = {
-    "agreement": ("agreement.suite:AgreementSuite", "agreement.options:AgreementOptions"),
-    "blimp": ("minimal_pairs.suite:MinimalPairSuite", "minimal_pairs.options:MinimalPairOptions"),
-    "german": ("variation_sets.suite:VariationSetSuite", "variation_sets.options:VariationSetOptions"),
-    "in_context": ("in_context.suite:InContextSuite", "minimal_pairs.options:InContextOptions"),
-    "regions": ("regions.suite:RegionSuite", "regions.options:RegionOptions"),
-}
-"""Options are in a module of their own, so that `tse run --help` need not import the suite."""
-_ALIASES = {"minimal_pairs": "blimp", "variation_sets": "german"}
-"""The names of folders are names of suites as well."""
-_IN_CONTEXT = {"blimp": "in_context"}
-"""Suite -> the suite that asks about the same data in context."""
+
+@cache
+def _built_in() -> dict[str, Declared]:
+    """The suites of this package by name: the folders beside this file that declare one."""
+    folders = [module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg]
+    declared: list[Declared] = [import_module(f"{__package__}.{folder}").SUITE for folder in folders]
+    return {each.name: each for each in sorted(declared, key=lambda each: each.place)}
+
+
+def _called() -> dict[str, str]:
+    """Other names of suites on the command line -> their names."""
+    return {each.short: name for name, each in _built_in().items() if each.short}
+
+
+def _asking_more() -> dict[str, str]:
+    """Suite -> the suite that asks about the same data with options of its own."""
+    return {each.asks_more_of: name for name, each in _built_in().items() if each.asks_more_of}
 
 
 def suite_names() -> list[str]:
     """Return the names of all suites, those of this package first."""
-    return [*_BUILT_IN, *sorted(_installed())]
+    return [*_built_in(), *sorted(_installed())]
 
 
 def all_names() -> list[str]:
     """Return every name by which a suite can be asked for."""
-    return [*suite_names(), *_ALIASES]
+    return [*suite_names(), *_called()]
 
 
 def described_names() -> str:
@@ -59,13 +65,13 @@ def described_names() -> str:
     >>> described_names().split(", ")[:3]
     ['agreement', 'blimp (or minimal_pairs)', 'german (or variation_sets)']
     """
-    others = {own: f"{own} (or {alias})" for alias, own in _ALIASES.items()}
+    others = {name: f"{name} (or {short})" for short, name in _called().items()}
     return ", ".join(others.get(name, name) for name in suite_names())
 
 
 def own_name(name: str) -> str:
     """Return the name of a suite in results, which may have another one on the command line."""
-    return _ALIASES.get(name, name)
+    return _called().get(name, name)
 
 
 def find_suite(name: str) -> "type[Suite]":
@@ -75,8 +81,9 @@ def find_suite(name: str) -> "type[Suite]":
         ValueError: there is no such suite, or the package that declares it is broken.
     """
     name = own_name(name)
-    if name in _BUILT_IN:
-        return cast("type[Suite]", resolve_name(f"{__package__}.{_BUILT_IN[name][0]}"))
+    if name in _built_in():
+        own = _built_in()[name]
+        return cast("type[Suite]", resolve_name(f"{own.folder}.{own.suite}"))
     declared = _installed().get(name)
     if declared is None:
         raise ValueError(unknown_name("suite", name, all_names()))
@@ -152,7 +159,7 @@ def aggregate(suite: str, tables: "Tables") -> "list[ResultRow]":
 
 def built_in_options() -> dict[str, type[SuiteOptions]]:
     """Return the options of each suite of this package."""
-    return {name: options_class(name) for name in _BUILT_IN}
+    return {name: options_class(name) for name in _built_in()}
 
 
 def options_class(suite: str) -> type[SuiteOptions]:
@@ -162,9 +169,10 @@ def options_class(suite: str) -> type[SuiteOptions]:
         ValueError: the suite is unknown.
     """
     name = own_name(suite)
-    if name not in _BUILT_IN:
+    if name not in _built_in():
         return find_suite(name).Options
-    return cast("type[SuiteOptions]", resolve_name(f"{__package__}.{_BUILT_IN[name][1]}"))
+    own = _built_in()[name]
+    return cast("type[SuiteOptions]", resolve_name(f"{own.folder}.{own.options}"))
 
 
 def options_of_suite(suite: str) -> dict[str, Any]:
@@ -173,8 +181,8 @@ def options_of_suite(suite: str) -> dict[str, Any]:
     Raises:
         ValueError: the suite is unknown.
     """
-    in_context = _IN_CONTEXT.get(own_name(suite))
-    return _annotations(suite) | ({} if in_context is None else _annotations(in_context))
+    more = _asking_more().get(own_name(suite))
+    return _annotations(suite) | ({} if more is None else _annotations(more))
 
 
 def suite_of_data(data: str | None) -> str:
@@ -187,11 +195,11 @@ def suite_of_data(data: str | None) -> str:
         ValueError: none or several suites have this name, or read these columns; or there is no such data.
     """
     if data is None:
-        return "agreement"
+        return suite_names()[0]
     from ..io.table_files import is_table  # loads pandas, which `--help` does not need
     from .hub_data import columns_of, is_hub_id
 
-    of_suite = {name: options_class(name) for name in _BUILT_IN if name not in _IN_CONTEXT.values()}
+    of_suite = {name: options_class(name) for name, own in _built_in().items() if not own.asks_more_of}
     for name in _installed():
         with suppress(ValueError):  # a broken package is no suite of these data
             of_suite[name] = options_class(name)
@@ -285,8 +293,7 @@ def _checked(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _one_by_one(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
     data, source = options.get("data"), options.get("source")
-    has_sets = own_name(suite) in {*_IN_CONTEXT, *_IN_CONTEXT.values()}
-    if not has_sets or data is None or "," not in data or Path(data).exists():
+    if not options_class(suite).several_data or data is None or "," not in data or Path(data).exists():
         return [dict(options)]
     names = list(dict.fromkeys(name.strip() for name in data.split(",")))
     if "" in names:
@@ -307,10 +314,10 @@ def answering_suite(suite: str, given: Collection[str]) -> str:
 
     An option that only the suite in context has asks for that suite.
     """
-    in_context = _IN_CONTEXT.get(own_name(suite))
-    if in_context is None or not {*given} & (_annotations(in_context).keys() - _annotations(suite).keys()):
+    more = _asking_more().get(own_name(suite))
+    if more is None or not {*given} & (_annotations(more).keys() - _annotations(suite).keys()):
         return suite
-    return in_context
+    return more
 
 
 def _annotations(suite: str) -> dict[str, Any]:
@@ -323,7 +330,7 @@ def _annotations(suite: str) -> dict[str, Any]:
 def _installed() -> dict[str, EntryPoint]:
     """Suites of other packages by name; a name of this package's own suites cannot be taken."""
     found = {declared.name: declared for declared in entry_points(group=GROUP)}
-    return {name: declared for name, declared in found.items() if name not in {*_BUILT_IN, *_ALIASES}}
+    return {name: declared for name, declared in found.items() if name not in {*_built_in(), *_called()}}
 
 
 @cache

@@ -3,7 +3,14 @@
 contexts.py   which sentences stand before which pair
 queries.py    one row per pair, context and length
 scores.py     scores per row, and their averages
+options.py    what can be chosen
 suite.py      the class: data, options, signature
 section.py    the section of the report
 tab.py        the tab of the explorer
 """
+
+from ..options import Declared
+
+SUITE = Declared(
+    __name__, "in_context", "suite:InContextSuite", "options:InContextOptions", 4, asks_more_of="blimp"
+)

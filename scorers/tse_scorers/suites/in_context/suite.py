@@ -17,10 +17,10 @@ from ...report.section import Section
 from ..base import Tab
 from ..contract import Items, Scored
 from ..minimal_pairs.data.pair_tables import RENAMED, RESERVED
-from ..minimal_pairs.options import InContextOptions
 from ..minimal_pairs.set_pairs import as_authors, select_pairs
 from ..minimal_pairs.suite import PairSuite
 from .contexts import KINDS, make_chains, parts_of
+from .options import InContextOptions
 from .queries import LABELS, NONE, make_sweep
 from .scores import describe, require_continuations, score_in_context, scored_in_context
 

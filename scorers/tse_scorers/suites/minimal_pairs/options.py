@@ -1,4 +1,4 @@
-"""The options of minimal pairs, by themselves and in context."""
+"""The options of minimal pairs."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from ..options import (
 class PairSetOptions(SuiteOptions):
     """What both suites of minimal pairs take; each field says what it is for."""
 
+    several_data: ClassVar = True
     own_columns: ClassVar = (
         frozenset({"sentence_good", "sentence_bad"}),
         frozenset({"id", "title", "layout", "columns"}),  # the description of a set (YAML)
@@ -67,26 +68,4 @@ class MinimalPairOptions(PairSetOptions):
         "Only full (whole sentences), one_prefix or two_prefix; repeatable",
         "all that the model supports",
         "Warstadt et al. (2020) compare them",
-    )
-
-
-@dataclass(frozen=True)
-class InContextOptions(PairSetOptions):
-    """The options of minimal pairs in context; contexts are drawn from all pairs, also from those not chosen."""
-
-    context: Sequence[str] | None = option(
-        "Judge pairs after sentences: matched, mismatched, ungrammatical, or a text file with one sentence per line; "
-        "repeatable",
-        "none; with --suite in_context the three kinds",
-        "published accuracies are without one",
-    )
-    context_lengths: str | Sequence[int] | None = option(
-        "With --context: numbers of context sentences, separated by commas",
-        "0,1,2,4,8",
-        "longer contexts cost more and each doubling shows the trend",
-    )
-    template: Sequence[str] | None = option(
-        "Judge pairs inside this text as well; {sentence} is the place of the sentence; repeatable",
-        "none",
-        "published accuracies are without one",
     )

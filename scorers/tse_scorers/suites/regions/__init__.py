@@ -11,3 +11,7 @@ suite.py      the class: data, options, signature
 section.py    the section of the report
 tab.py        the tab of the explorer
 """
+
+from ..options import Declared
+
+SUITE = Declared(__name__, "regions", "suite:RegionSuite", "options:RegionOptions", 5)
