@@ -148,6 +148,35 @@ class Results(Sequence[ResultRow]):
         tables = [name for name, found in frames.items() if found]
         return pd.concat(frames[_one_of("table", tables, table)], ignore_index=True)
 
+    def scores(self, measure: str) -> pd.DataFrame:
+        """Return the rows of one measure, as `to_pandas` has them: all models and groups.
+
+        Args:
+            measure: its name: `ew`, `mw`, `tse`, `accuracy`, `auc`; at another point than that of the headline, with
+                it: `ew@top-0.9`, `accuracy@one_prefix`, `auc@1-2_dative`.
+
+        Raises:
+            ValueError: no suite of these results has such a measure, or nothing was scored at this point.
+        """
+        from .suites.registry import find_suite
+
+        suites = [find_suite(suite) for suite in dict.fromkeys(row.suite for row in self._rows)]
+        named = [
+            (suite.name, own.parsed(measure))
+            for suite in suites
+            for own in {own.name: own for own in reversed(suite.measures)}.values()
+            if own.name == measure.partition("@")[0]
+        ]
+        rows = [
+            row for row in self._rows if any(row.suite == suite and own.selects(row) for suite, own in named)
+        ]
+        if not rows:
+            known = ", ".join(str(own) for suite in suites for own in suite.measures)
+            raise ValueError(
+                f"There are no scores of the measure {measure!r}; expected one of {known}, or another point."
+            )
+        return Results(rows, self.folder).to_pandas()
+
     def table(self) -> pd.DataFrame:
         """Return the headline scores as they are printed, with 95 % intervals: systems down, measures across."""
         from .report.summary import headlines

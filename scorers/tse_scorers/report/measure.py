@@ -99,10 +99,12 @@ class Measure:
 
     def __str__(self) -> str:
         """Return its name, with its point where that is another than the default one."""
-        if dict(self.at) == dict(self.default):
-            return self.name
+        return self.name if dict(self.at) == dict(self.default) else self._with_point
+
+    @property
+    def _with_point(self) -> str:
         values = (f"{value:g}" if isinstance(value, float) else str(value) for value in self.at.values())
-        return f"{self.name}@{'-'.join(values)}"
+        return f"{self.name}@{'-'.join(values)}" if self.at else self.name
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -118,13 +120,17 @@ class Measure:
             place.split("-", len(self.at) - 1) if place else [str(value) for value in self.default.values()]
         )
         if name != self.name or len(values) != len(self.at):
-            raise ValueError(f"Got the measure {text!r}; expected {self}, or another point in its place.")
+            raise ValueError(
+                f"Got the measure {text!r}; expected {self.name}, or a point of it such as {self._with_point}."
+            )
         try:
             point = {
                 axis: type(old)(value) for (axis, old), value in zip(self.at.items(), values, strict=True)
             }
         except ValueError as error:
-            raise ValueError(f"Got the measure {text!r}; expected a point such as that of {self}.") from error
+            raise ValueError(
+                f"Got the measure {text!r}; expected a point such as {self._with_point}."
+            ) from error
         return self.moved(point)
 
     @property
