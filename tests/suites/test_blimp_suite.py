@@ -172,9 +172,9 @@ def test_flawed_pairs_are_counted_once_for_all_models(tmp_path, monkeypatch):
     looked_up = []
     flaws_of = suite_module.flaws_of
     monkeypatch.setattr(suite_module, "flaws_of", lambda *given: looked_up.append(1) or flaws_of(*given))
-    pairs = suite._pairs
-    assert [suite.count_flawed(pairs)["n_flawed"] for _ in range(3)] == [0, 0, 0] and len(looked_up) == 1
-    assert suite.count_flawed(pairs[:0])["n_flawed"] == 0 and len(looked_up) == 2  # of other pairs
+    assert [suite.signature(HashScorer())["n_flawed"] for _ in range(3)] == [0, 0, 0] and len(looked_up) == 1
+    suite.keep_items(np.array([True]))
+    assert suite.signature(HashScorer())["n_flawed"] == 0 and len(looked_up) == 2  # of other pairs
 
 
 def test_prefixes_may_be_there_for_some_pairs_only(tmp_path):
@@ -610,8 +610,10 @@ def test_a_method_that_cannot_be_is_refused(tmp_path, scorer, methods, message):
 
 
 def test_the_signature_changes_with_the_pairs(tmp_path):
-    table = blimp.load(write(tmp_path, ONE, TWO))
-    first, second = blimp.describe(HashScorer(), table), blimp.describe(HashScorer(), table.head(1))
+    suite = make_suite("blimp", data=write(tmp_path, ONE, TWO))
+    first = suite.signature(HashScorer())
+    suite.keep_items(np.array([True, False]))
+    second = suite.signature(HashScorer())
     assert first["dataset_fingerprint"] != second["dataset_fingerprint"]
     assert (first["model"], first["methods"], first["n_pairs"]) == ("hash", list(blimp.METHODS), 2)
     json.dumps(first)

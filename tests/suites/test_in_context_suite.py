@@ -15,6 +15,7 @@ from run_records import table_path
 from tiny import tiny_model
 
 import tse_scorers
+from tse_scorers.io.records import SINGLE
 from tse_scorers.io.results import read_results
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report.inputs import read_runs
@@ -306,7 +307,9 @@ def test_a_linking_function_is_over_the_sentence_alone(source, scorer, run, star
         n -= start_token == "none" and not row.prefix
         assert row.score_bad == pytest.approx(row.logprob_bad / n, rel=1e-9)
     assert (scores["correct"] == (scores["score_good"] > scores["score_bad"])).all()
-    assert {row["linking"] for row in suite.aggregate({"": pa.Table.from_pandas(scores)})} == {"mean_token"}
+    assert {row["linking"] for row in suite.aggregate({SINGLE: pa.Table.from_pandas(scores)})} == {
+        "mean_token"
+    }
     if start_token is None:  # nothing else changes
         plain = run[1].merge(
             scores, on=["paradigm", "pair_id", "context", "sentence_good"], suffixes=("", "_linked")

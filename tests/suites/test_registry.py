@@ -14,8 +14,8 @@ from tse_scorers.cli.app import app
 from tse_scorers.cli.shown_report import show_report
 from tse_scorers.io.results import read_results
 from tse_scorers.suites.agreement.data.tables import load
+from tse_scorers.suites.contract import Suite
 from tse_scorers.suites.registry import (
-    _members,
     all_measures,
     all_suites,
     find_suite,
@@ -28,9 +28,11 @@ from tse_scorers.suites.registry import (
 def test_each_suite_of_this_package_keeps_the_contract():
     assert [suite.name for suite in all_suites()] == suite_names()
     for suite in all_suites():
-        assert [member for member in _members() if not hasattr(suite, member)] == []
+        assert issubclass(suite, Suite) and not suite.__abstractmethods__
+        assert {"name", "title", "Options", "measures"} <= {*dir(suite)}
         labels = [measure.label for measure in suite.measures]
-        assert len(set(labels)) == len(labels)
+        assert len(set(labels)) == len({*map(str, suite.measures)}) == len(labels)
+        assert all(own.parsed(str(own)) == own for own in suite.measures)
 
 
 def test_a_suite_is_found_by_the_name_of_its_folder_too():

@@ -32,7 +32,7 @@ def test_seeds_differ():
 def test_the_german_sample_has_whole_sets():
     suite = make_suite("german")
     suite.keep_sample(3 * 36, seed=0)
-    assert suite._sentences.groupby(["template", "positions"]).size().tolist() == [24] * 3
+    assert suite.items.frame.groupby(["template", "positions"]).size().tolist() == [24] * 3
     with pytest.raises(ValueError, match="has 36"):
         suite.keep_sample(35, seed=0)
 
@@ -40,7 +40,7 @@ def test_the_german_sample_has_whole_sets():
 def test_seed_zero_takes_what_a_limit_takes():
     limited, sampled = make_suite("agreement", limit=2), make_suite("agreement")
     sampled.keep_sample(2 * 9, seed=0)
-    assert sampled._pairs["pair_id"].tolist() == limited._pairs["pair_id"].tolist()
+    assert sampled.pairs["pair_id"].tolist() == limited.pairs["pair_id"].tolist()
 
 
 def test_shares_are_stretches_of_items_in_order_of_appearance():

@@ -29,10 +29,11 @@ def scored_pairs(table: TableSource, measures: Sequence[Measure]) -> Iterator[Sc
     """
     frame = known_columns(table, _COLUMNS).rename(columns={"correct": "score"}).astype({"score": float})
     compared = ["score_good", "score_bad"] if "score_good" in frame else ["logprob_good", "logprob_bad"]
-    found = metric_modules("minimal_pair_accuracy").accuracy.outcomes(*(frame[side] for side in compared))
-    # A null is no NaN: of imported pairs, only the outcome may be known.
-    is_known = frame["score"].notna() & table.select(compared[:1])[compared[0]].is_valid().to_numpy()
-    frame = frame.assign(tie=found.tie & frame["score"].notna(), nonfinite=found.nonfinite & is_known)
+    if {*compared} <= {*frame}:
+        found = metric_modules("minimal_pair_accuracy").accuracy.outcomes(*(frame[side] for side in compared))
+        # A null is no NaN: of imported pairs, only the outcome may be known.
+        is_known = frame["score"].notna() & table.select(compared[:1])[compared[0]].is_valid().to_numpy()
+        frame = frame.assign(tie=found.tie & frame["score"].notna(), nonfinite=found.nonfinite & is_known)
     is_own = own_units(frame.drop_duplicates([*_PAIR[1:]]), "sentence_good") is not None
     for measure in measures:
         pairs = frame[frame["method"] == measure.at["method"]]
