@@ -9,17 +9,12 @@ from typing import Any
 import yaml
 
 from ..suites.agreement.options import CLAMS
-from ..suites.registry import find_suite
+from ..suites.registry import all_suites
 from ..suites.released_data import RELEASED
 
 FILE = "eval.yaml"
 FRAMEWORK = "refined-tse"
 """The Hub shows results of frameworks that huggingface.js lists (packages/tasks/src/eval.ts)."""
-_SUITES = {
-    "agreement_templates": "agreement",
-    "blimp_agreement": "agreement",
-    "german_argument_structure": "german",
-}
 _LISTS = ("released", "clean")
 """Of English data; data of another language have the list of that language."""
 
@@ -51,11 +46,12 @@ def benchmark(dataset: str, configs: Collection[str], title: str, description: s
 
 
 def _tasks(dataset: str, configs: Collection[str]) -> Iterator[tuple[str, Any]]:
+    measures = [own for suite in all_suites() if dataset in suite.shipped for own in suite.measures]
     for known in RELEASED.values():
-        if known.dataset != dataset or dataset not in _SUITES or known.config not in configs:
+        if known.dataset != dataset or known.config not in configs:
             continue
         language = CLAMS.get(known.config)
-        for measure in find_suite(_SUITES[dataset]).measures:
+        for measure in measures:
             lists = ([language] if language else _LISTS) if measure.over_lemmas else [None]
             for lemmas in lists:
                 yield task_id(known.config, measure.task, lemmas), known.config

@@ -12,7 +12,7 @@ from ..io.results import Row
 from ..report.measure import measured
 from ..suites.minimal_pairs.data.tables import HUB_DATASET, HUB_REVISION
 from ..suites.registry import find_suite
-from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, hub_dataset, released_data, why_not_released
+from ..suites.released_data import LEMMA_LISTS, hub_dataset, knows_data_of, released_data, why_not_released
 from .benchmark_tasks import task_id
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -56,7 +56,7 @@ def entries(
     for signature in signatures:
         identity = signature["identity"]
         known = released_data(signature)
-        if identity["suite"] in KNOWN_SUITES and known is None:
+        if known is None and knows_data_of(identity["suite"]):
             refused.append(why_not_released(signature))
             continue
         if known is not None and not known.on_hub:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..io.result_row import IDENTITY
-from ..suites.released_data import KNOWN_SUITES, released_data
+from ..suites.released_data import knows_data_of, released_data
 
 SCHEMA = pa.schema(
     {
@@ -93,7 +93,7 @@ def tables(content: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
         canonical = json.dumps(named, sort_keys=True, separators=(",", ":"))
         described = {
             "released_data": released_data(signature) is not None
-            if identity["suite"] in KNOWN_SUITES
+            if knows_data_of(identity["suite"])
             else None,
             "signature": json.dumps(signature, sort_keys=True),
             "environment": environment,

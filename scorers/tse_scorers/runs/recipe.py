@@ -16,7 +16,7 @@ from ..models.options import ModelOptions
 from ..suites.contract import Suite
 from ..suites.minimal_pairs.registry import set_names
 from ..suites.registry import made_of, options_of_each
-from ..suites.released_data import KNOWN_SUITES, LEMMA_LISTS, released_data
+from ..suites.released_data import LEMMA_LISTS, knows_data_of, released_data
 
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 """Endings of the files that count as the content of a folder of data."""
@@ -133,7 +133,7 @@ def partial_reasons(
         return reasons
     if lemmas is not None and str(lemmas) not in LEMMA_LISTS:
         reasons.append("not a released lemma list")
-    if not reasons and made.name in KNOWN_SUITES and released_data(signature) is None:
+    if not reasons and knows_data_of(made.name) and released_data(signature) is None:
         reasons.append("not a released data set")
     return reasons
 

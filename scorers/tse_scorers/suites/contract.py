@@ -202,6 +202,7 @@ class Suite(ABC):
             each item by itself.
         lead: what is tested, for somebody who has never heard of it: first sentence of the section.
         hub_id: the data's id on the Hub, where it is there.
+        shipped: data sets that this package has or knows -> their configurations.
         asks: the kinds of questions that a model is asked. Its options that decide the answers to others have no
             effect.
         tables: names of the tables of scores; `SINGLE` for a suite's only one.
@@ -224,6 +225,7 @@ class Suite(ABC):
     unit: ClassVar[str] = ""
     lead: ClassVar[str] = ""
     hub_id: ClassVar[str] = ""
+    shipped: ClassVar[Mapping[str, Collection[str]]] = {}
     asks: frozenset[Question] = frozenset({"sentence"})
     tables: tuple[str, ...] = (SINGLE,)
     score_columns: ClassVar[frozenset[str]] = frozenset()
@@ -383,7 +385,7 @@ class Suite(ABC):
         Raises:
             ValueError: the data is the user's own, or no organization was given.
         """
-        return cls.hub_id or shipped_dataset(row, {}, organization)
+        return cls.hub_id or shipped_dataset(row, cls.shipped, organization)
 
     # What follows.
 

@@ -1,6 +1,7 @@
 """Data sets that were released, known by their content: a folder's or file's name says nothing about what is in it."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,8 +56,12 @@ LEMMA_LISTS = {
 }
 """`lemmas_fingerprint` of a signature -> the released lemma list."""
 
-KNOWN_SUITES = ("agreement", "blimp", "german")
-"""Suites whose released data are in these tables; of another package's suite only that package knows the data."""
+
+def knows_data_of(suite: str) -> bool:
+    """Whether a suite's released data are in these tables; of another package's suite only that package knows them."""
+    with suppress(ValueError):  # it is not installed here
+        return bool(find_suite(suite).shipped)
+    return False
 
 
 def released_data(signature: Mapping[str, Any]) -> ReleasedData | None:

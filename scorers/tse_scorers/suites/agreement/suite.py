@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 import pyarrow as pa
@@ -22,7 +22,7 @@ from ...report.section import Section
 from ..base import Tab
 from ..checks import Finding
 from ..contract import Items, Suite
-from ..hub_data import is_hub_id, shipped_dataset
+from ..hub_data import is_hub_id
 from ..items import ItemScores, TwoWayChoices
 from ..own_columns import data_signature, own_columns
 from .ask.columns import RESERVED
@@ -63,7 +63,6 @@ _OF_LEMMAS = ("forms", "word_end", "lemma_sample", "keep_forms", "sampler", "sen
 _TABLES = ("contexts", "pairs", "top_forms", "outcomes", "lemmas", "listed")
 _WITH_LEMMAS = ("lemmas", "listed")
 """Tables that only one shard has."""
-_SHIPPED = {"agreement_templates": ("marvin_linzen", *CLAMS), "blimp_agreement": _BUILT}
 
 
 MEASURES = (
@@ -118,6 +117,10 @@ class AgreementSuite(Suite):
     options: AgreementOptions
     measures = MEASURES
     score_columns = frozenset(RESERVED)
+    shipped: ClassVar[Mapping[str, Any]] = {
+        "agreement_templates": ("marvin_linzen", *CLAMS),
+        "blimp_agreement": _BUILT,
+    }
 
     def load(self) -> Items:
         """Read the pairs and the lemmas, check each against the other, and note what is odd about them."""
@@ -323,4 +326,4 @@ class AgreementSuite(Suite):
         dataset = str(row["dataset"])
         if is_hub_id(dataset):
             return split_revision(dataset)[0]
-        return shipped_dataset(row, _SHIPPED, organization)
+        return super().hub_dataset(row, organization)

@@ -146,6 +146,7 @@ class MinimalPairSuite(PairSuite):
     options: MinimalPairOptions
     measures = MEASURES
     score_columns = frozenset(RESERVED) - frozenset(RENAMED.values())
+    shipped: ClassVar[Mapping[str, Any]] = {HUB_DATASET: ("all",)}
     live_options: ClassVar[Mapping[str, Any]] = {"methods": ["full"]}
 
     def load(self) -> Items:

@@ -16,7 +16,6 @@ from ...report.section import Section
 from ..base import Tab
 from ..checks import WHITE_SPACE, openings_and_ends, white_space
 from ..contract import Items, Scored, Suite
-from ..hub_data import shipped_dataset
 from .estimate.agreement_with_people import human_agreement
 from .estimate.intervals import OF_SENTENCES, grouped, mean_of_cells, set_aucs
 from .estimate.items import MIXED_MODEL, with_texts
@@ -48,6 +47,7 @@ class VariationSetSuite(Suite):
     options: VariationSetOptions
     measures = MEASURES
     score_columns = frozenset({"logprob", "n_tokens", "acceptable"})
+    shipped: ClassVar[Mapping[str, Any]] = {DATASET: (OWN, RELEASED)}
     live_groups: ClassVar[str] = "case_order"
 
     def load(self) -> Items:
@@ -112,8 +112,3 @@ class VariationSetSuite(Suite):
         from .show.tab import tabs
 
         return tabs(runs)
-
-    @classmethod
-    def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:
-        """Return the id of the sentences on the Hub."""
-        return shipped_dataset(row, {DATASET: (OWN, RELEASED)}, organization)
