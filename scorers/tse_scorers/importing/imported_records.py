@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..io.files import check_folder, make_folder, slug, write_text
 from ..io.ours import check_ours
@@ -27,10 +25,7 @@ from ..io.results import export_results
 from ..models.base import Logprobs
 from ..models.options import ModelOptions
 from ..runs.recipe import Recipe, suites_asked_for
-from ..suites.agreement.suite import AgreementSuite
 from ..suites.contract import Suite
-from ..suites.minimal_pairs.scores import score_pairs
-from ..suites.minimal_pairs.suite import MinimalPairSuite
 from .choices import Choice, Log
 
 DATA = "data"
@@ -163,24 +158,21 @@ def _record(
     log: Log, out: Path, suite: Suite, recipe: Recipe, overwrite: bool, name: str | None, source: Path | None
 ) -> Imported | None:
     """Write the record of a log on one suite; None where it has none of the items."""
-    if not isinstance(suite, AgreementSuite | MinimalPairSuite):
+    choices = suite.two_way_choices()
+    if choices is None:
         raise ValueError(
-            f"Logs cannot be imported for the suite {suite.name}; expected agreement or blimp, whose items are choices "
-            "between two texts. Choose one with --suite."
+            f"Logs cannot be imported for the suite {suite.name}; expected one whose items are choices between two "
+            "texts, such as agreement or blimp. Choose it with --suite."
         )
-    chosen, used = _matched(log, suite)
+    chosen, used = _matched(log, choices.rows)
     n_data = suite.n_items
     places = np.array([choice is not None for choice in chosen], dtype=bool)
     if not places.any():
         return None
     suite.keep_items(places)
     kept = [choice for choice in chosen if choice is not None]
-    scorer = _Looked(log, name, dict(zip(suite.pairs.index, kept, strict=True)))
-    if isinstance(suite, AgreementSuite):
-        signature, tables = suite.looked_up(scorer, *_columns(kept))
-    else:
-        signature = suite.signature(scorer)
-        tables = {suite.tables[0]: _outcomes_only(score_pairs(scorer, suite.pairs, ["full"]), kept)}
+    scorer = _Looked(log, name, dict(zip(suite.items.frame.index, kept, strict=True)))
+    signature, tables = suite.looked_up(scorer, only_outcomes=any(choice.logprobs is None for choice in kept))
     if source is not None:  # items are compared by their texts; nothing else is known of the data
         signature = {key: value for key, value in signature.items() if key not in _OF_DATA}
     signature["identity"] = {
@@ -209,13 +201,12 @@ def _record(
     )  # fmt: skip
 
 
-def _matched(log: Log, suite: AgreementSuite | MinimalPairSuite) -> tuple[list[Choice | None], set[int]]:
+def _matched(log: Log, rows: pd.DataFrame) -> tuple[list[Choice | None], set[int]]:
     """Return the choice of each item of the data, by its two texts, and the places of the choices that are in it.
 
-    Several items may have the same texts, as pairs that differ after the verb. A choice with the number and group of
-    one of them is that item; any other one is all items with its texts.
+    `rows` are those of `TwoWayChoices`. Several items may have the same texts, as pairs that differ after the verb. A
+    choice with the number and group of one of them is that item; any other one is all items with its texts.
     """
-    rows = suite.two_way_choices().rows
     texts = [
         (_spaced(context + good), _spaced(context + bad))
         for context, good, bad in zip(rows["context"], rows["good"], rows["bad"], strict=True)
@@ -246,23 +237,3 @@ def _sides(choice: Choice) -> tuple[float, float]:
     if choice.logprobs is not None:
         return choice.logprobs
     return (0.0, -1.0) if choice.is_right else (-1.0, 0.0)
-
-
-def _columns(choices: Sequence[Choice]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    if any(choice.logprobs is None for choice in choices):
-        raise ValueError(
-            "The log has no log-probabilities, which TSE compares. Import it as minimal pairs, with --suite blimp and "
-            "the sentences as --data."
-        )
-    good, bad = np.array([_sides(choice) for choice in choices], dtype=np.float64).reshape(-1, 2).T
-    return good, bad
-
-
-def _outcomes_only(examples: pa.Table, choices: Sequence[Choice]) -> pa.Table:
-    """Return scores per example without the log-probabilities that only stood for outcomes."""
-    if all(choice.logprobs is not None for choice in choices):
-        return examples
-    for name in ("logprob_good", "logprob_bad"):
-        at = examples.column_names.index(name)
-        examples = examples.set_column(at, name, pa.nulls(len(examples), pa.float64()))
-    return examples

@@ -44,7 +44,7 @@ from ..io.files import slug
 from ..io.records import SINGLE
 from ..io.result_row import ResultRow
 from ..io.table_files import Tables, require_columns
-from ..models.base import Scorer
+from ..models.base import PairScorer, Scorer
 from ..models.options import Question
 from ..report.inputs import Runs, ScoreFile, ScoreTables, configs_apart, known_columns, table_named
 from ..report.measure import Measure
@@ -342,6 +342,18 @@ class Suite(ABC):
             ValueError: they are, but their scores are not compared by their log-probabilities alone.
         """
         return None
+
+    def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, Any], Tables]:
+        """Return signature and scores of choices that another tool has made, for `tse import`.
+
+        Args:
+            scorer: returns the log-probabilities of both sides of each row of `items`.
+            only_outcomes: whether these only say which side is the more probable one.
+
+        Raises:
+            ValueError: the scores are not those of such choices, or need the log-probabilities.
+        """
+        raise ValueError(f"Scores of other tools cannot be imported for the suite {self.name}.")
 
     @classmethod
     def title_of(cls, configs: Collection[str | None]) -> str:

@@ -14,7 +14,7 @@ from ...io.files import slug
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables, fingerprint, is_table
 from ...models.answers import require_logprobs
-from ...models.base import FormScorer, GapScorer, Logprobs, Scorer
+from ...models.base import FormScorer, GapScorer, PairScorer, Scorer
 from ...models.options import Option, OptionError
 from ...report.inputs import Runs, ScoreFile, ScoreTables, known_columns, table_named
 from ...report.measure import Measure
@@ -177,25 +177,24 @@ class AgreementSuite(Suite):
         """The pairs."""
         return self.items.frame
 
-    def looked_up(
-        self, scorer: Scorer, correct: Logprobs, incorrect: Logprobs
-    ) -> tuple[dict[str, Any], Tables]:
+    def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, Any], Tables]:
         """Return signature and scores of pairs whose verbs were scored elsewhere: TSE, without EW and MW.
-
-        Args:
-            scorer: has the signature of the model.
-            correct: log-probability of the correct form of each pair, (pairs,).
-            incorrect: the same of the incorrect form.
 
         Raises:
             OptionError: an option of EW and MW is given.
-            ValueError: a value is no log-probability.
+            ValueError: log-probabilities are missing, or a value is not one.
         """
+        if only_outcomes:
+            raise ValueError(
+                "The log has no log-probabilities, which TSE compares. Import it as minimal pairs, with --suite blimp "
+                "and the sentences as --data."
+            )
         for name in _OF_LEMMAS:
             if getattr(self.options, name) != getattr(AgreementOptions(), name):
                 raise OptionError(
                     Option(name), " has no effect on imported scores, which have no lemmas; remove it."
                 )
+        correct, incorrect = scorer.pair_logprobs(self.pairs)
         verbs = self.pairs["verb_correct"].tolist(), self.pairs["verb_incorrect"].tolist()
         correct, incorrect = (
             require_logprobs(side, (len(texts),), f"The log of {scorer.name}", texts.__getitem__)

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
+import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.files import slug
 from ...io.records import SINGLE
 from ...io.table_files import Tables
-from ...models.base import Logprobs, Scorer
+from ...models.base import PairScorer, Scorer
 from ...models.options import Option, OptionError
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
@@ -162,11 +163,13 @@ class MinimalPairSuite(PairSuite):
         scorer = as_authors(scorer, self.authors_pll)
         return {SINGLE: score_pairs(scorer, items, self.options.methods, progress, self.linking)}
 
-    def looked_up(
-        self, scorer: Scorer, correct: Logprobs, incorrect: Logprobs
-    ) -> tuple[dict[str, Any], Tables]:
+    def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, Any], Tables]:
         """Return signature and scores of pairs whose sentences were scored elsewhere."""
-        return self.signature(scorer), {SINGLE: score_pairs(scorer, self.pairs, ["full"])}
+        scores = score_pairs(scorer, self.pairs, ["full"])
+        for name in ("logprob_good", "logprob_bad") if only_outcomes else ():
+            place = scores.column_names.index(name)
+            scores = scores.set_column(place, name, pa.nulls(len(scores), pa.float64()))
+        return self.signature(scorer), {SINGLE: scores}
 
     def two_way_choices(self) -> TwoWayChoices:
         """Return the pairs as whole sentences; raises ValueError where they are not compared by their sums."""
