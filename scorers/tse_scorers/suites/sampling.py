@@ -1,11 +1,8 @@
 """A part of a suite that stands for the whole: spread evenly over its groups, the same at every call."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
-
-from ..io.table_files import Tables
 
 
 def stratified_sample(groups: "pd.Series[Any]", at_most: int, seed: int) -> "pd.Index[Any]":
@@ -26,22 +23,6 @@ def stratified_sample(groups: "pd.Series[Any]", at_most: int, seed: int) -> "pd.
     shuffled = groups.sample(frac=1.0, random_state=seed)
     turn = shuffled.groupby(shuffled).cumcount()  # first all groups' first rows, then their second ones, …
     return turn.sort_values(kind="stable").index[:at_most].sort_values()
-
-
-def sampled(frame: pd.DataFrame, group: str, budget: int, seed: int) -> pd.DataFrame:
-    """Return at most `budget` rows, in their order, as many from each group as there are; see `stratified_sample`.
-
-    Args:
-        frame: one row per pair or item.
-        group: the column that tells the groups.
-        budget: 1 or more.
-        seed: decides which rows.
-
-    Raises:
-        ValueError: the budget is less.
-    """
-    check_budget(budget)
-    return frame.loc[stratified_sample(frame[group], budget, seed)]
 
 
 def check_budget(budget: int, smallest: int = 1) -> None:
@@ -71,20 +52,3 @@ def share(items: "pd.Series[Any]", number: int, of: int) -> "pd.Series[bool]":
     """Mark the rows whose item, counted in order of appearance, falls into one of `of` equal stretches."""
     codes = pd.factorize(items)[0]
     return pd.Series(codes * of // (codes.max() + 1) == number - 1, index=items.index)
-
-
-def score_share(score: Callable[[pd.DataFrame], Tables], frame: pd.DataFrame, kept: Any) -> Tables:
-    """Score a share of a table.
-
-    A share without rows, where there are more shares than items, gives tables without rows: their columns and types
-    are those that the table's first row gives.
-
-    Args:
-        score: the suite's.
-        frame: the whole.
-        kept: what selects the share's rows.
-    """
-    rows = frame[kept]
-    if len(rows):
-        return score(rows)
-    return {name: table.slice(0, 0) for name, table in score(frame[:1]).items()}
