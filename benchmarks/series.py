@@ -21,10 +21,9 @@ from safetensors.torch import save_file
 from transformers import GPT2Config, GPT2LMHeadModel
 from transformers.utils.logging import disable_progress_bar
 
-from tse_scorers.cli.model_runs import run_models
 from tse_scorers.io.ours import REPORT_FILE, RESULTS_FILE
 from tse_scorers.models.options import ModelOptions
-from tse_scorers.runs import all_models
+from tse_scorers.runs import jobs
 from tse_scorers.runs.recipe import Recipe
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
@@ -74,7 +73,7 @@ def write_checkpoints(folder: Path, number: int, sentences: Sequence[str]) -> No
 def measured(run: Run, folder: Path) -> list[tuple[float, float]]:
     """Run all checkpoints; return the seconds and processor seconds that each took."""
     found: list[tuple[float, float]] = []
-    whole = all_models._run_one
+    whole = jobs._run_one
 
     def one(*given: Any) -> Any:
         start = time.perf_counter(), time.process_time()
@@ -82,11 +81,12 @@ def measured(run: Run, folder: Path) -> list[tuple[float, float]]:
         found.append((time.perf_counter() - start[0], time.process_time() - start[1]))
         return errors
 
-    all_models._run_one = one
+    jobs._run_one = one
     try:
-        failures = run_models([run], [str(folder)], ModelOptions(device="cpu"), "step*", None)
+        checkpoints = jobs.make_jobs([folder], [run.suite], ModelOptions(device="cpu"), "step*")
+        failures = jobs.run_all([run], checkpoints, keep_going=True)
     finally:
-        all_models._run_one = whole
+        jobs._run_one = whole
     if failures:
         raise RuntimeError(str(failures[0]))
     return found

@@ -11,17 +11,13 @@ from .engine.processes import is_main
 from .engine.progress import bars
 from .io.files import make_folder
 from .io.table_files import fingerprint, write_table
-from .loading import load_with_options, loads_at_once, options_of_models
 from .models.base import Scorer
-from .models.descriptions import Descriptions
 from .models.options import ModelOptions, Option, OptionError, checked_value, described_options
 from .results import Results
-from .runs.all_models import run_all
-from .runs.jobs import Job, Loaded, remember_failures
+from .runs.jobs import make_jobs, remember_failures, run_all
 from .runs.recipe import suites_asked_for
 from .runs.run import Announce, Run, silent
-from .suites.checks import DataWarning, purpose_of
-from .suites.contract import Suite
+from .suites.checks import DataWarning
 from .suites.registry import answering_suite, options_class, suite_of_data
 
 if TYPE_CHECKING:
@@ -159,7 +155,13 @@ def run(
     if is_main():
         for finding in (finding for run in runs for finding in run.suite.findings):
             warnings.warn(str(finding), DataWarning, stacklevel=2)
-    jobs = _jobs(chosen, [run.suite for run in runs], ModelOptions.of(model_options))
+    options = ModelOptions.of(model_options)
+    if options.given and len(names) == len(chosen):
+        raise OptionError(
+            Option(options.given[0]),
+            f" has no effect on {', '.join(names)}, loaded already. Give it to load_scorer instead.",
+        )
+    jobs = make_jobs(chosen, [run.suite for run in runs], options)
     failures = run_all(runs, jobs)
     remember_failures(runs[0].out, [job.model for job in jobs], failures)
     scored = any(run.n_models for run in runs)
@@ -197,35 +199,3 @@ def _as_file(option: str, value: Any, out: Path) -> Any:
         make_folder(path.parent, out)
         write_table(value, path)
     return str(path)
-
-
-def _jobs(models: Sequence[Any], suites: Sequence[Suite], given: ModelOptions) -> list[Job]:
-    """Return a job of each model; ValueError where one cannot answer what the suites ask."""
-    if given.given and all(isinstance(model, Scorer) for model in models):
-        loaded = ", ".join(model.name for model in models)
-        raise OptionError(
-            Option(given.given[0]),
-            f" has no effect on {loaded}, loaded already. Give it to load_scorer instead.",
-        )
-    names = [str(model) for model in models if isinstance(model, str | Path)]
-    known = Descriptions()
-    options = dict(zip(names, options_of_models(names, given, known, purpose_of(suites)), strict=True))
-    return [_job(model, suites, options.get(str(model), given), known) for model in models]
-
-
-def _job(model: Any, suites: Sequence[Suite], options: ModelOptions, known: Descriptions) -> Job:
-    if isinstance(model, Scorer):
-        for suite in suites:
-            suite.check_scorer(model)
-        return Job(model.name, lambda: model, Loaded())
-    name = str(model) if isinstance(model, str | Path) else None
-    if name is not None and loads_at_once(name):
-        scorer = load_with_options(model, options)
-        for suite in suites:
-            suite.check_scorer(scorer)
-        return Job(name, lambda: scorer, Loaded(name, options))
-
-    def load() -> Scorer:
-        return load_with_options(model, options, known=known)
-
-    return Job(name or type(model).__name__, load, Loaded(name, options))

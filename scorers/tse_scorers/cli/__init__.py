@@ -6,7 +6,6 @@ In reading order:
     options.py   options that several commands share
     option_groups.py   the options that commands take together
     several_suites.py  runs of one or several suites
-    model_runs.py    runs models, or all revisions of each
     series.py    `tse watch`, `tse collect`
     shown_report.py  the end of a run: its report, its headlines, and what failed
     results.py   `tse merge`, `tse report`, `tse frequency`

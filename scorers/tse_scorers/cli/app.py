@@ -1,6 +1,7 @@
 """The command line: parses, calls, prints."""
 
 import re
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,7 +29,6 @@ from . import sharing as cli_sharing
 from . import terminal
 from .errors import guarded
 from .help import App
-from .model_runs import run_models
 from .option_groups import takes_model_options, takes_suite_options
 from .options import Models, Overwrite, SuiteNames, declared
 from .several_suites import make_runs, make_suites
@@ -147,12 +147,26 @@ def run(
     made = make_suites(suite, asked)
     with terminal.starting("Loading PyTorch"):
         from ..engine.processes import is_main, joined_processes
+        from ..loading import load_with_options, loads_at_once
+        from ..runs.jobs import make_jobs, remember_failures, run_all
 
         terminal.quiet()
     with joined_processes(cpu=options.device == "cpu") as device:
+
+        def load(name: str, used: ModelOptions, known: Any) -> Any:
+            if device is not None and not loads_at_once(name):
+                used = replace(used, device=str(device))  # of this process
+            with terminal.waiting(f"Loading {name}"):
+                scorer = load_with_options(name, used, known=known)
+            if is_main():
+                terminal.start_token(scorer)
+            return scorer
+
         runs = make_runs(made, out, overwrite, part)
-        names = model or DEFAULT_MODELS
-        failures = run_models(runs, names, options, revisions, None if device is None else str(device))
+        suites = [suite for suite, _ in made]
+        jobs = make_jobs(model or DEFAULT_MODELS, suites, options, revisions, load)
+        failures = run_all(runs, jobs, keep_going=revisions is not None)
+        remember_failures(out, [job.model for job in jobs], failures)
         is_first, scored = is_main(), any(run.n_models for run in runs)
         if is_first and scored:
             if part is not None:

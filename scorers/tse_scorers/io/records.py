@@ -30,7 +30,7 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +179,7 @@ class StoredTable:
             check_columns(table, self.n_rows, self.digests)
         except (ValueError, TypeError, pa.ArrowException) as error:
             raise self.damaged(error) from error
-        if (problem := _out_of_range(table, self.suite) or _not_texts(table, self.suite)) is not None:
+        if (problem := _impossible(table, self.suite)) is not None:
             raise self.damaged(problem)
         return table.replace_schema_metadata()
 
@@ -255,17 +255,15 @@ class Record:
                 raise table.damaged(f"row {number}: {error}") from error
         return rows
 
-    def with_rows(self, rows: Sequence[ResultRow]) -> "Record":
-        """Commit its averages; what they are about is added to them."""
-        return commit(self, {**self.tables, ROWS: _rows_table(self.identity, rows)})
+    def with_rows(self, rows: Sequence[ResultRow]) -> list[ResultRow]:
+        """Commit its averages, and return them with what they are about."""
+        of_run = rows_of_run(self.identity, rows)
+        commit(self, {**self.tables, ROWS: _rows_table(of_run)})
+        return of_run
 
-    def averaged(self, aggregate: Aggregate) -> "Record":
-        """Compute its averages from its scores, and commit them where they are other ones."""
+    def averaged(self, aggregate: Aggregate) -> list[ResultRow]:
+        """Compute its averages from its scores, commit them where they are other ones, and return them."""
         return self.with_rows(aggregate(self.identity["suite"], self.read()))
-
-    def with_table(self, name: str, table: pa.Table, added_by: str) -> "Record":
-        """Commit the same scores with one more table."""
-        return commit(self, {**self.tables, name: table}, added_by)
 
     def left_over(self, tables: Collection[str]) -> set[str]:
         """Return tables that were asked for once, but are not among those of now; what commands have added stays."""
@@ -355,9 +353,7 @@ def commit(
     for path in folder.glob("*.parquet"):
         if path.name not in named and _FILE.fullmatch(path.name):
             path.unlink(missing_ok=True)
-    return Record(
-        folder, record.signature, record.recipe, record.computed, record.environment, record.created, stored
-    )
+    return replace(record, tables=stored)
 
 
 def _write_table(
@@ -374,20 +370,12 @@ def _hash(n_rows: int, digests: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps([n_rows, [*digests.items()]]).encode()).hexdigest()[:16]
 
 
-def _rows_table(identity: Mapping[str, Any], rows: Sequence[ResultRow]) -> pa.Table:
+def _rows_table(rows: Sequence[ResultRow]) -> pa.Table:
     """Return rows of results as a table: one column for each of their keys, without those of the identity.
 
     A number that could not be computed is NaN, and null where the row does not have the column.
     """
-    written = [row.to_json() for row in rows_of_run(identity, rows)]
-    for row in written:
-        try:
-            ResultRow.from_json(row)
-        except ValueError as error:
-            raise ValueError(
-                f"The suite {identity['suite']!r} returned a row of results that cannot be written: {error}. Correct "
-                "the suite's `aggregate`."
-            ) from error
+    written = [row.to_json() for row in rows]
     columns = {}
     for name in dict.fromkeys(key for row in written for key in row if key not in IDENTITY):
         kind = NAME if name == "group" else KINDS.get(name)
@@ -397,8 +385,8 @@ def _rows_table(identity: Mapping[str, Any], rows: Sequence[ResultRow]) -> pa.Ta
             columns[name] = pa.array(cells, None if kind is None else _TYPES[kind])
         except (pa.ArrowException, OverflowError, UnicodeError) as error:
             raise ValueError(
-                f"The suite {identity['suite']!r} returned rows of results that cannot be written: {name!r} has values "
-                f"of several types ({_first_line(error)}). Correct the suite's `aggregate`."
+                f"The suite {rows[0].suite!r} returned rows of results that cannot be written: {name!r} has values of "
+                f"several types ({_first_line(error)}). Correct the suite's `aggregate`."
             ) from error
     return pa.table(columns)
 
@@ -486,15 +474,8 @@ def _parsed(folder: Path, content: Mapping[str, Any]) -> Record:
         remedy = "`tse report` makes it again from the scores." if name == ROWS else _AGAIN
         added_by = None if table.added_by is None else table.added_by[:60]
         tables[name] = StoredTable(folder / table.file, table.rows, table.columns, suite, remedy, added_by)
-    return Record(
-        folder,
-        content["signature"],
-        written.recipe,
-        written.computed,
-        written.environment,
-        written.created,
-        tables,
-    )
+    described = (written.recipe, written.computed, written.environment, written.created)
+    return Record(folder, content["signature"], *described, tables)
 
 
 def require_no_link(path: Path) -> None:
@@ -558,7 +539,7 @@ def read_records(out: Path, strict: bool = False) -> list[Record]:
                 f"{other.folder} and {record.folder} hold scores of the same model and data. Remove one of the two "
                 "folders."
             )
-    return in_order(sorted(found, key=lambda record: (record.created, record.folder.name)))
+    return _in_order(sorted(found, key=lambda record: (record.created, record.folder.name)))
 
 
 def listing(out: Path) -> Collection[tuple[str, int, int]]:
@@ -611,8 +592,8 @@ def _as_written(signature: Mapping[str, Any]) -> dict[str, Any]:
     return written
 
 
-def _out_of_range(table: pa.Table, suite: str) -> str | None:
-    """Return the first value of a score that is impossible, with its row and column; None where all are possible."""
+def _impossible(table: pa.Table, suite: str) -> str | None:
+    """Name the first impossible score, or column of texts that holds something else; None where all are possible."""
     for pattern, (low, high) in _RANGES.get(suite, {}).items():
         for column in filter(re.compile(pattern).fullmatch, table.column_names):
             try:
@@ -626,11 +607,6 @@ def _out_of_range(table: pa.Table, suite: str) -> str | None:
                 expected = expected or (f"{ends[0]} or more" if math.isfinite(low) else f"at most {ends[1]}")
                 value = table[column][int(wrong[0])].as_py()
                 return f"row {wrong[0] + 1} has {value!r:.40} in the column {column!r}; expected {expected}"
-    return None
-
-
-def _not_texts(table: pa.Table, suite: str) -> str | None:
-    """Return the first column of texts that holds something else; None where there is none."""
     for column in set(_TEXTS.get(suite, ())) & set(table.column_names):
         kind = table[column].type
         if pa.types.is_dictionary(kind):
@@ -645,18 +621,13 @@ def _first_line(reason: str | BaseException) -> str:
     return (text or type(reason).__name__)[:200]
 
 
-def in_order(records: Sequence[Record]) -> list[Record]:
+def _in_order(records: Sequence[Record]) -> list[Record]:
     """Sort the revisions of each series where its first one is; all else keeps its order."""
-    series = {_series(record) for record in records if "series" in record.signature}
-    first: dict[tuple[Any, ...], int] = {}
-
-    def key(record: Record) -> tuple[int, tuple[float, str]]:
-        group = _series(record)
-        revision = str(record.identity.get("revision")) if group in series else ""
-        return first.setdefault(group, len(first)), position(revision)
-
-    return sorted(records, key=key)
-
-
-def _series(record: Record) -> tuple[Any, ...]:
-    return tuple(record.identity.get(name) for name in ("suite", "dataset", "config", "model"))
+    groups = [tuple(map(record.identity.get, ("suite", "dataset", "config", "model"))) for record in records]
+    series = {group for group, record in zip(groups, records, strict=True) if "series" in record.signature}
+    first = {group: place for place, group in reversed([*enumerate(groups)])}
+    places = [
+        (first[group], position(str(record.identity.get("revision")) if group in series else ""))
+        for group, record in zip(groups, records, strict=True)
+    ]
+    return [records[number] for number in sorted(range(len(records)), key=places.__getitem__)]

@@ -176,8 +176,8 @@ class ResultRow(Mapping[str, Scalar]):
 
     def to_json(self) -> dict[str, Scalar]:
         """Return the columns that are not None, as JSON has them: numpy's numbers as Python's, NaN as null."""
-        said = {column: value for column, value in self.items() if value is not None or column in REQUIRED}
-        return {column: plain(value) for column, value in said.items()}
+        shown = (column for column in self if column in REQUIRED or self[column] is not None)
+        return {column: plain(self[column]) for column in shown}
 
     @classmethod
     def from_json(cls, found: Any) -> "ResultRow":
@@ -248,21 +248,27 @@ REQUIRED = (*IDENTITY, "group", "level", "value", "metric", "score")
 
 
 def rows_of_run(identity: Mapping[str, Any], rows: Iterable[ResultRow]) -> list[ResultRow]:
-    """Add to the rows of a suite what they are about: the columns `IDENTITY`.
+    """Check the rows of a suite, and add what they are about: the columns `IDENTITY`.
 
     Raises:
-        ValueError: a suite returned something else than rows.
+        ValueError: a suite returned something else than rows, or a row that cannot be a result.
     """
     named: dict[str, Any] = {column: identity.get(column) for column in IDENTITY}
-    found = []
+    checked = []
     for row in rows:
         if not isinstance(row, ResultRow):
             raise ValueError(
                 f"The suite {named['suite']!r} returned {kind_of(row)} among its rows of results; expected a "
                 "ResultRow of tse_scorers.suites.base. Correct the suite's `aggregate`."
             )
-        found.append(replace(row, **named))
-    return found
+        try:
+            checked.append(ResultRow.from_json(replace(row, **named).to_json()))
+        except ValueError as error:
+            raise ValueError(
+                f"The suite {named['suite']!r} returned a row of results that cannot be written: {error}. Correct the "
+                "suite's `aggregate`."
+            ) from error
+    return checked
 
 
 def kind_of(value: Any) -> str:

@@ -13,8 +13,7 @@ from ..io.records import read_records
 from ..io.result_row import group_name
 from ..models.options import ModelOptions
 from ..report.systems import basename
-from ..runs.all_models import run_all
-from ..runs.jobs import Failure, Job, Loaded
+from ..runs.jobs import Failure, Job, Loaded, run_all
 from ..runs.recipe import Recipe
 from ..runs.run import Announce, Run, silent
 from ..statistics.jackknife import pearson
@@ -134,7 +133,7 @@ def reproduce(
     failures = []
     for asked, suite in parts:
         run = Run(suite, out, announce, recipe=asked)
-        failures += run_all(run, jobs, keep_going=True)
+        failures += run_all([run], jobs, keep_going=True)
         rows += run.rows
         if "form" in published:
             rows += _probable_forms(out, suite, {str(row["model"]) for row in run.rows})

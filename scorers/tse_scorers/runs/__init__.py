@@ -3,9 +3,7 @@
 In reading order:
 
     run.py              `tse run`: models over a suite, into an output folder
-    all_models.py       many models over several suites
-    jobs.py             one model that waits for its turn
-    finished.py         recognizes models that were scored before
+    jobs.py             the models of a command: looked up, loaded once each, and run over all suites
     recipe.py           what a run was made of, for `tse rerun`
     report.py           `tse report`: the sections of all suites on one page
     frequency.py        `tse frequency`: frequencies of lemmas, added to a run

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ..io.records import Record, read_records, writing
+from ..io.records import Record, commit, read_records, writing
 from ..io.table_files import fingerprint, read_counts
 from ..suites.agreement.estimate.frequency import FREQUENCIES
 
@@ -59,7 +59,7 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str | None = No
         tables.append(pa.table([*arrays, pa.array([source] * len(lemmas))], FREQUENCIES))
     for record, table in zip(records, tables, strict=True):
         with writing(record.folder, record.identity["model"], None):
-            record.with_table("frequencies", table, "tse frequency")
+            commit(record, {**record.tables, "frequencies": table}, "tse frequency")
     return len(records)
 
 

@@ -1,16 +1,27 @@
-"""One model of a run: how it is loaded, and what became of it."""
+"""The models of a command: each is looked up before any is loaded, loaded once, and run over all suites."""
 
 import json
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..io.declared import parse
 from ..io.files import read_text, write_text
 from ..io.locks import held
 from ..models.base import Scorer
+from ..models.complete import is_complete
+from ..models.model_source import file_stamp
 from ..models.options import ModelOptions
+from ..models.revisions import Revision, expand
+from ..suites.checks import purpose_of
+from ..suites.contract import Suite
+
+if TYPE_CHECKING:  # reports, which need no library that runs models, read which ones failed
+    from .run import Run
 
 NOT_SCORED_FILE = "not_scored.json"
 """Names the models and checkpoints that could not be scored into a folder, each with the reason."""
@@ -68,6 +79,122 @@ class Failure:
         kind, said = type(self.error).__name__, str(self.error).strip()
         expected = isinstance(self.error, ValueError | TypeError | OSError) and said
         return f"{self.model}: {said if expected else f'{kind} {said}'.strip()}"
+
+
+def make_jobs(
+    models: Sequence[Any],
+    suites: Sequence[Suite],
+    options: ModelOptions,
+    revisions: str | None = None,
+    load: Callable[..., Scorer] | None = None,
+) -> list[Job]:
+    """Return a job of each model, or of each of its revisions; those that load at once are loaded.
+
+    Args:
+        models: names, scorers, or whatever else `load` takes.
+        suites: what the models will be asked.
+        options: for all models that are loaded; each must have an effect on at least one of them.
+        revisions: a pattern; None runs the models themselves.
+        load: called with a model, its options and `known`, what was read of models; None is `load_with_options`.
+
+    Raises:
+        ValueError: a model cannot be found, or cannot answer what the suites ask; no model has run then.
+    """
+    from ..loading import load_with_options, loads_at_once, options_of_models
+    from ..models.descriptions import Descriptions
+
+    load, known = load or load_with_options, Descriptions()
+    names = list(dict.fromkeys(str(model) for model in models if isinstance(model, str | Path)))
+    series = {name: [Revision(name, "")] if revisions is None else expand(name, revisions) for name in names}
+    # For a series stands its first complete checkpoint, else its first one.
+    stand_ins = [
+        next((each.model for each in checkpoints if is_complete(Path(each.model))), checkpoints[0].model)
+        for checkpoints in series.values()
+    ]
+    used = dict(zip(names, options_of_models(stand_ins, options, known, purpose_of(suites)), strict=True))
+    ready = {name: load(name, used[name], known=known) for name in names if loads_at_once(name)}
+    for scorer in (*ready.values(), *(model for model in models if isinstance(model, Scorer))):
+        for suite in suites:
+            suite.check_scorer(scorer)
+    jobs = []
+    for model in models:
+        if isinstance(model, Scorer):
+            jobs.append(Job(model.name, partial(_itself, model), Loaded()))
+        elif not isinstance(model, str | Path):
+            load_it = partial(load, model, options, known=known)
+            jobs.append(Job(type(model).__name__, load_it, Loaded(None, options)))
+        else:
+            name = str(model)
+            for checkpoint, revision, commit in series[name]:
+                load_it = partial(load, checkpoint, used[name], known=known)
+                load_it = partial(_itself, ready[name]) if name in ready else load_it
+                of_series = (name, revision, commit) if revision else (None, None, commit)
+                jobs.append(Job(checkpoint, load_it, Loaded(checkpoint, used[name]), *of_series))
+    return jobs
+
+
+def _itself(scorer: Scorer) -> Scorer:
+    return scorer
+
+
+def run_all(runs: "Sequence[Run]", jobs: Sequence[Job], *, keep_going: bool = False) -> list[Failure]:
+    """Run several models; one that fails does not take the others' results with it.
+
+    Models whose scores are there are recognized before they are loaded. `results.json` is written now and then, and
+    at the end, also where the run is stopped.
+
+    Args:
+        runs: one for each suite.
+        jobs: the models, in the order of the results.
+        keep_going: do not raise the error of an only model either.
+
+    Returns:
+        The models that failed.
+
+    Raises:
+        ValueError: the error of the only model, where there is only one.
+    """
+    failures = []
+    with ExitStack() as stack:
+        for run in runs:
+            stack.enter_context(run.several_models())
+        for job in jobs:
+            errors = _run_one(runs, job)
+            if errors and len(jobs) == 1 and not keep_going:
+                raise errors[0]
+            failures += [Failure(job.model, error) for error in errors]
+    return failures
+
+
+def _run_one(runs: "Sequence[Run]", job: Job) -> list[Exception]:
+    """Run one model over those suites for which it has no scores yet; return what failed."""
+    from ..engine.processes import propagating_failures
+
+    errors: list[Exception] = []
+    try:
+        waiting = [run for run in runs if not run.reuse(job)]
+        if not waiting:
+            return []
+        stamp = _stamp(job)
+        with propagating_failures(job.model):
+            scorer = job.load()
+        # What was loaded is what was stamped only where nothing has changed meanwhile.
+        loaded = replace(job.loaded, stamp=stamp if stamp == _stamp(job) else None)
+    except Exception as error:  # whatever it is: the other models may be fine
+        return [error]
+    for run in waiting:
+        try:
+            run.add(scorer, job.series, job.revision, loaded)
+        except Exception as error:
+            errors.append(error)
+    return errors
+
+
+def _stamp(job: Job) -> str | None:
+    if job.loaded.model is not None:
+        with suppress(ValueError, OSError):
+            return file_stamp(job.loaded.model)
+    return None
 
 
 def remember_failures(out: Path, tried: Collection[str], failures: Sequence[Failure]) -> None:

@@ -2,13 +2,17 @@
 
 Finished work is kept: while a model runs, its answers are kept in a journal; its scores are committed to a record
 before they are averaged (see `io.records`), and are not computed again while their signature is the same.
+
+A model that was scored before is recognized without loading it: its commit, the stamp of its files, or at least the
+hash of their content is that of the scores, and the options, the data and the version of this package are the same.
+Whatever is not certain is loaded.
 """
 
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +36,17 @@ from ..io.records import (
 from ..io.result_row import ResultRow
 from ..io.results import export_results
 from ..models.base import EngineScorer, Scorer
+from ..models.causal import CausalScorer
+from ..models.from_pretrained import choose_dtype
+from ..models.model_source import file_stamp, hub_commit, local_revision, locate
 from ..models.options import asked_signature
 from ..suites.contract import Suite
 from .doctor.checks import refuse_failures
-from .finished import finished_record
 from .jobs import Job, Loaded
 from .recipe import Recipe
 
+NO_EFFECT_ON_SCORES = ("device", "device_map", "batch_tokens", "torch_compile", "dtype")
+"""Options that change scores by floating-point noise only; the dtype is compared as it was resolved."""
 LOCK_SECONDS = 600.0
 """How long several processes wait for another run of the same model; a single one waits as long as that lives."""
 
@@ -136,10 +144,8 @@ class Run:
         seconds, name = None if rank_and_size()[1] == 1 else LOCK_SECONDS, signature["identity"]["model"]
         with ExitStack() as stack:
             decided_by_main(lambda: stack.enter_context(writing(folder, name, self.waiting, seconds)))
-            record = decided_by_main(lambda: self._current(folder, signature) if is_known else None)
+            record = decided_by_main(lambda: self._current(folder, signature, is_known))
             if record is None:
-                if not self.overwrite:
-                    decided_by_main(lambda: self._require_same(folder, signature))
                 refuse_failures(scorer)
                 journal = folder / "journal" if is_known else None
                 record = self._score(scorer, signature, journal, loaded or Loaded())
@@ -160,21 +166,31 @@ class Run:
         return rows is not None
 
     def _finished_rows(self, job: Job) -> list[ResultRow] | None:
+        """Return the results of a model whose scores are current and intact; None where that is not certain."""
+        name = job.loaded.model
+        if name is None:
+            return None
         of_series = {} if job.revision is None else {"series": f"{job.series}@{job.revision}"}
         identity = {"suite": self.suite.name, "config": self.suite.config}
-        named = {"model": job.loaded.model, "identity": identity} | of_series | self._shard
-        folder = record_folder(self.out, named)
-        record = finished_record(
-            job, folder, self.suite.tables, lambda scorer: self.signature(scorer, job.series, job.revision)
-        )
-        # A journal is another process's, or left by one that was killed; only `add`, which locks, can tell.
-        if record is None or (folder / "journal").exists():
-            return None
-        if self.shard is None and ROWS not in record.tables:
-            return None
-        if self.overwrite and record.left_over(self.suite.tables):
-            return None
-        return record.rows() if self.keep_rows else []
+        folder = record_folder(self.out, {"model": name, "identity": identity} | of_series | self._shard)
+        # Damaged scores, or a model that is gone: loading it says so.
+        with suppress(ValueError, KeyError, FileNotFoundError):
+            record = read_record(folder)
+            if not _is_same_model(job, record):
+                return None
+            unloaded = UnloadedModel(name, record.signature["revision"])
+            of_scorer = {key: record.signature[key] for key in record.recipe["scorer_keys"]}
+            signature = of_scorer | self.signature(unloaded, job.series, job.revision)
+            needed = {*self.suite.tables, *([ROWS] if self.shard is None else [])}
+            if not (is_current(record, signature) and needed <= record.tables.keys()):
+                return None
+            # A journal is another process's, or left by one that was killed; only `add`, which locks, can tell.
+            if (folder / "journal").exists() or (self.overwrite and record.left_over(self.suite.tables)):
+                return None
+            for table in record.tables.values():
+                table.read()
+            return record.rows() if self.keep_rows else []
+        return None
 
     def _keep(self, rows: list[ResultRow]) -> None:
         self.n_models += 1
@@ -205,20 +221,21 @@ class Run:
             if is_main():
                 self._export()
 
-    def _current(self, folder: Path, signature: dict[str, Any]) -> Record | None:
-        """Return the record of these scores if it is intact; None if they must be computed."""
+    def _current(self, folder: Path, signature: dict[str, Any], is_known: bool) -> Record | None:
+        """Return the record of these scores if it is intact; None if they must be computed.
+
+        Raises:
+            ValueError: scores of other data or options would be replaced; damaged ones may be.
+        """
         with suppress(DamagedFileError, FileNotFoundError):
             record = read_record(folder)
-            if is_current(record, signature) and set(self.suite.tables) <= record.tables.keys():
+            if is_known and is_current(record, signature) and set(self.suite.tables) <= record.tables.keys():
                 record.read()
                 return record.without(record.left_over(self.suite.tables)) if self.overwrite else record
+            if not self.overwrite:
+                asked = {} if self.recipe is None else {"recipe": {"suite_options": self.recipe.given}}
+                require_same(record, signature | asked)
         return None
-
-    def _require_same(self, folder: Path, signature: dict[str, Any]) -> None:
-        """Raise ValueError if scores of other data or options would be replaced; damaged ones may be."""
-        asked = {} if self.recipe is None else {"recipe": {"suite_options": self.recipe.given}}
-        with suppress(DamagedFileError, FileNotFoundError):
-            require_same(read_record(folder), signature | asked)
 
     def _score(
         self, scorer: Scorer, signature: dict[str, Any], journal: Path | None, loaded: Loaded
@@ -245,7 +262,7 @@ class Run:
         if ROWS in record.tables and is_of_this_version:
             with suppress(DamagedFileError):
                 return record.rows()
-        return record.averaged(lambda _, tables: self.suite.aggregate(tables)).rows()
+        return record.averaged(lambda _, tables: self.suite.aggregate(tables))
 
     @property
     def _shard(self) -> dict[str, Any]:
@@ -279,3 +296,33 @@ def require_described(scorer: Scorer) -> None:
             f"The scorer {scorer.name!r} has the signature {signature!r:.100}; expected a dict with 'model', a text, "
             "and 'revision', a text or None. Add what is missing."
         )
+
+
+class UnloadedModel(CausalScorer):
+    """A model that is not loaded, for a suite to say what decides its scores. It answers nothing."""
+
+    def __init__(self, name: str, revision: str) -> None:
+        self.name = name
+        self.signature = {"model": name, "revision": revision}
+        self.execution = {}
+        self.journal_folder = None
+
+
+def _is_same_model(job: Job, record: Record) -> bool:
+    """Whether a record's model, options, version of this package and revision are those of a job."""
+    signature, recipe, options = record.signature, record.recipe, job.loaded.options
+    name, revision, stored = str(job.loaded.model), signature.get("revision"), recipe.get("model_options")
+    if not isinstance(revision, str) or not isinstance(stored, dict):
+        return False
+    given = {key: value for key, value in asdict(options).items() if key not in NO_EFFECT_ON_SCORES}
+    if not (
+        recipe.get("model") == name == signature.get("model")
+        and record.environment.get("refined-tse") == __version__
+        and str(choose_dtype(options.dtype)).removeprefix("torch.") == signature.get("dtype")
+        and all(key in stored and stored[key] == value for key, value in given.items())
+    ):
+        return False
+    where, stamp = locate(name)[0], recipe.get("model_files")
+    if Path(where).is_dir():
+        return (stamp is not None and file_stamp(name) == stamp) or local_revision(name, where) == revision
+    return (job.commit or hub_commit(name)) == revision

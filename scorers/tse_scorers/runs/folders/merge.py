@@ -22,7 +22,7 @@ from ...io.records import (
     write_record,
     writing,
 )
-from ...io.result_row import ResultRow, rows_of_run
+from ...io.result_row import ResultRow
 from ...io.results import CannotAggregateError, export_results
 from ...suites.registry import aggregate
 
@@ -56,17 +56,18 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
         except (FileNotFoundError, DamagedFileError):
             continue
     tables = {whole: _whole_tables(whole, parts) for whole, parts in shards.items()}
-    rows: dict[str, list[ResultRow]] = {}
+    averages: dict[str, Sequence[ResultRow]] = {}
     for whole, identity in ((whole, signature["identity"]) for whole, signature in signatures.items()):
         try:
-            rows[whole] = rows_of_run(identity, aggregate(identity["suite"], tables[whole]))
+            averages[whole] = aggregate(identity["suite"], tables[whole])
         except CannotAggregateError as error:
             raise ValueError(f"The shards of {identity['model']} cannot be averaged. {error}") from error
+    rows = []
     for whole, signature in signatures.items():
         with writing(record_folder(out, signature), signature["identity"]["model"], None):
-            write_record(out, signature, tables[whole]).with_rows(rows[whole])
+            rows += write_record(out, signature, tables[whole]).with_rows(averages[whole])
     export_results(out, overwrite)
-    return [row for whole in signatures for row in rows[whole]]
+    return rows
 
 
 def _find_shards(folders: Sequence[Path]) -> dict[str, Parts]:

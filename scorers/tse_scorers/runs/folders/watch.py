@@ -12,8 +12,7 @@ from pathlib import Path
 
 from ...models.complete import Settling
 from ...models.revisions import Revision, matching
-from ..all_models import run_all
-from ..jobs import Failure, Job, remember_failures
+from ..jobs import Failure, Job, remember_failures, run_all
 from ..run import Run
 
 REPORT_SHARE = 0.1
