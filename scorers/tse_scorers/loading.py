@@ -5,12 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .engine.layers import compile_layers
 from .io.checksums import file_digest
 from .io.files import is_file
 from .models import ngram
 from .models.base import LoadedScorer
-from .models.descriptions import Descriptions
+from .models.causal import CausalScorer
 from .models.from_pretrained import (
+    Descriptions,
     LoadedModel,
     commit_in_cache,
     kind_of,
@@ -18,9 +20,8 @@ from .models.from_pretrained import (
     load_weights,
     require_head,
 )
-from .models.gguf import is_gguf
-from .models.make_scorer import scorer_of
-from .models.model_source import WEIGHTS, hub_commit, is_url, local_revision, locate
+from .models.masked import MaskedScorer
+from .models.model_source import WEIGHTS, hub_commit, is_gguf, is_url, local_revision, locate
 from .models.ngram import KENLM_SUFFIXES
 from .models.options import (
     ANYTHING,
@@ -35,6 +36,7 @@ from .models.options import (
 )
 from .models.own_model import OwnModel, is_of_transformers, own_model, require_vocabulary
 from .models.quantization import quantization_of
+from .models.seq2seq import decoder_of
 from .models.tokenizer_adapters import adapt_tokenizer
 from .suites.published_scores import load_published
 
@@ -92,9 +94,9 @@ def load_with_options(
     if isinstance(model, str | Path):
         if tokenizer is not None:
             raise OptionError(
-                Option("tokenizer"), f" has no effect on {str(model)!r}, which is loaded with its own. Remove it, or "
-                "load the model first and pass both."
-            )  # fmt: skip
+                f"{Option('tokenizer')} has no effect on {str(model)!r}, which is loaded with its own. Remove "
+                "it, or load the model first and pass both."
+            )
         return _load_by_name(str(model), options, known or Descriptions(), purpose)
     if tokenizer is None:
         raise ValueError(
@@ -121,11 +123,9 @@ def _load_own(model: OwnModel, options: ModelOptions, tokenizer: Any, purpose: P
     options.refuse_unused([KnownModel(name, kind)])
     if kind == "seq2seq":
         raise OptionError(
-            f"{name} is a function from ids to logits, which has no encoder of its own; expected ",
-            Option("kind", "causal"),
-            " or ",
-            Option("kind", "masked"),
-            ". Pass a model of transformers, or a function that runs the encoder itself.",
+            f"{name} is a function from ids to logits, which has no encoder of its own; expected "
+            f"{Option('kind', 'causal')} or {Option('kind', 'masked')}. Pass a model of transformers, or a "
+            "function that runs the encoder itself."
         )
     model.measure()
     tokenizer = adapt_tokenizer(tokenizer, model.config.vocab_size)
@@ -133,6 +133,38 @@ def _load_own(model: OwnModel, options: ModelOptions, tokenizer: Any, purpose: P
     options.refuse_unused([known_model(name, kind, model, tokenizer)], purpose)
     scorer = scorer_of(LoadedModel(model, tokenizer, name, model.revision), replace(options, kind=kind))
     scorer.signature["architecture"] = model.architecture
+    return scorer
+
+
+def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | CausalScorer:
+    """Return the scorer of a model in memory; the options name its kind.
+
+    Raises:
+        ValueError: the model, its tokenizer and the options do not fit together.
+    """
+    model, tokenizer, name, revision, quantization = loaded
+    if options.torch_compile:
+        compile_layers(model)
+    shared: dict[str, Any] = {"name": name, "revision": revision}
+    shared |= {"leading_space": options.leading_space, "batch_tokens": options.batch_tokens}
+    scorer: MaskedScorer | CausalScorer
+    if options.kind == "seq2seq":
+        encoder_input = options.encoder_input or "empty"
+        decoder, start = decoder_of(model, tokenizer, encoder_input, name)
+        decoder.measure()
+        begin = tokenizer.convert_ids_to_tokens(start)  # a decoder always begins with its start token
+        scorer = CausalScorer(decoder, tokenizer, bos=True, start_token=begin, share_prefixes=False, **shared)
+        of_decoder = {"architecture": decoder.architecture, "kind": "seq2seq", "encoder_input": encoder_input}
+        scorer.signature |= of_decoder
+    elif options.kind == "masked":
+        scorer = MaskedScorer(model, tokenizer, pll=options.pll, mntp=options.mntp, **shared)
+    else:
+        # A function is not told which tokens of a row it may attend to.
+        share = False if isinstance(model, OwnModel) else None
+        shared |= {"bos": bool(options.bos), "start_token": options.start_token}
+        scorer = CausalScorer(model, tokenizer, share_prefixes=share, **shared)
+    if quantization is not None:
+        scorer.signature["quantization"] = quantization
     return scorer
 
 

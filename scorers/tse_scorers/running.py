@@ -158,8 +158,8 @@ def run(
     options = ModelOptions.of(model_options)
     if options.given and len(names) == len(chosen):
         raise OptionError(
-            Option(options.given[0]),
-            f" has no effect on {', '.join(names)}, loaded already. Give it to load_scorer instead.",
+            f"{Option(options.given[0])} has no effect on {', '.join(names)}, loaded already. Give it to "
+            "load_scorer instead."
         )
     jobs = make_jobs(chosen, [run.suite for run in runs], options)
     failures = run_all(runs, jobs)

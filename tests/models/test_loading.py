@@ -14,7 +14,7 @@ from transformers import AutoModel
 
 import tse_scorers
 from tse_scorers.loading import load_scorer, load_with_options, options_of_models
-from tse_scorers.models import descriptions, model_source
+from tse_scorers.models import from_pretrained, model_source
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.from_pretrained import choose_device, choose_dtype, kind_of
 from tse_scorers.models.masked import MaskedScorer
@@ -204,12 +204,12 @@ def test_classifiers_are_no_language_models(gpt2):
 
 def test_a_model_that_was_looked_for_is_not_read_again_unless_its_files_changed(gpt2, monkeypatch):
     read = []
-    whole = descriptions.describe
+    whole = from_pretrained.describe
     monkeypatch.setattr(
-        descriptions, "describe", lambda name, *given: read.append(name) or whole(name, *given)
+        from_pretrained, "describe", lambda name, *given: read.append(name) or whole(name, *given)
     )
     monkeypatch.setattr(model_source, "SECONDS_UNTIL_SETTLED", 0.0)
-    names, options, known = [str(gpt2), "tiny-causal"], ModelOptions(), descriptions.Descriptions()
+    names, options, known = [str(gpt2), "tiny-causal"], ModelOptions(), from_pretrained.Descriptions()
     options_of_models(names, options, known)
     for name in names:
         load_with_options(name, options, known=known)

@@ -9,7 +9,7 @@ import typer
 from ..io.files import check_folder
 from . import tables, terminal
 from .help import App
-from .options import DATA, MODEL, OUTPUT
+from .options import DATA, MODEL, OUTPUT, option
 
 app = App()
 
@@ -26,33 +26,31 @@ def rerun(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder for the new run. Default: a temporary one, which is deleted.", rich_help_panel=OUTPUT
-        ),
+        option("Folder for the new run. Default: a temporary one, which is deleted.", OUTPUT),
     ] = None,
     files: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="Folder whose models and data the results may name; repeatable. Default: none, because somebody else "
+        option(
+            "Folder whose models and data the results may name; repeatable. Default: none, because somebody else "
             "may have written them; bundled models and data, and those on the Hub, may be named.",
-            rich_help_panel=DATA,
+            DATA,
         ),
     ] = None,
     server: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Address or host of a server that the results may name; repeatable. It gets the key in TSE_API_KEY. "
+        option(
+            "Address or host of a server that the results may name; repeatable. It gets the key in TSE_API_KEY. "
             "Default: the hosts in TSE_API_HOSTS.",
-            rich_help_panel=MODEL,
+            MODEL,
         ),
     ] = None,
     trust_remote_code: Annotated[
         bool,
-        typer.Option(
-            "--trust-remote-code",
-            help="Run Python code from the repository of a model, where the results ask for it. Default: refused, "
+        option(
+            "Run Python code from the repository of a model, where the results ask for it. Default: refused, "
             "because it can do anything.",
-            rich_help_panel=MODEL,
+            MODEL,
+            "--trust-remote-code",
         ),
     ] = False,
 ) -> None:
@@ -105,35 +103,24 @@ def reproduce(
     ] = None,
     table: Annotated[
         str | None,
-        typer.Option(
-            help="Number of the paper's table, see --list. Default: all, but for those of people's judgments.",
-            rich_help_panel=DATA,
+        option(
+            "Number of the paper's table, see --list. Default: all, but for those of people's judgments.",
+            DATA,
         ),
     ] = None,
-    listed: Annotated[
-        bool, typer.Option("--list", help="Say which tables there are, and stop.", rich_help_panel=DATA)
-    ] = False,
+    listed: Annotated[bool, option("Say which tables there are, and stop.", DATA, "--list")] = False,
     models: Annotated[
         list[str] | None,
-        typer.Option(
-            "--model",
-            "-m",
-            help="Run this model instead of the paper's; repeatable. Default: the paper's.",
-            rich_help_panel=MODEL,
+        option(
+            "Run this model instead of the paper's; repeatable. Default: the paper's.", MODEL, "--model", "-m"
         ),
     ] = None,
-    source: Annotated[
-        Path | None, typer.Option(help="Folder with data that is not shipped.", rich_help_panel=DATA)
-    ] = None,
+    source: Annotated[Path | None, option("Folder with data that is not shipped.", DATA)] = None,
     limit: Annotated[
         int | None,
-        typer.Option(
-            help="At most this many pairs of each group. Default: all.", min=1, rich_help_panel=DATA
-        ),
+        option("At most this many pairs of each group. Default: all.", DATA, min=1),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Output folder.", rich_help_panel=OUTPUT)] = Path(
-        "tse-reproduction"
-    ),
+    out: Annotated[Path, option("Output folder.", OUTPUT)] = Path("tse-reproduction"),
 ) -> None:
     """Run the models and data of a published table and print our numbers beside the published ones."""
     from ..papers.papers import PAPERS, describe
@@ -193,14 +180,10 @@ def fetch(
             "Rochereau et al."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Folder for the data set.", rich_help_panel=OUTPUT)] = Path(
-        "tse-data"
-    ),
+    out: Annotated[Path, option("Folder for the data set.", OUTPUT)] = Path("tse-data"),
     source: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder that holds the pinned files. Default: they are downloaded.", rich_help_panel=DATA
-        ),
+        option("Folder that holds the pinned files. Default: they are downloaded.", DATA),
     ] = None,
 ) -> None:
     """Download the pinned files of a data set that is not shipped, check them, and build it."""

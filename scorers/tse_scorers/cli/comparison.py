@@ -9,7 +9,7 @@ import typer
 from ..io.files import check_folder
 from . import tables, terminal
 from .help import App
-from .options import DATA, OUTPUT, PaperWidth, Reference
+from .options import DATA, OUTPUT, PaperWidth, Reference, option
 from .shown_report import say_written
 
 if TYPE_CHECKING:
@@ -21,59 +21,57 @@ app = App()
 @app.command()
 def compare(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
-    out: Annotated[
-        Path, typer.Option(help="Output folder of the common report.", rich_help_panel=OUTPUT)
-    ] = Path("tse-comparison"),
+    out: Annotated[Path, option("Output folder of the common report.", OUTPUT)] = Path("tse-comparison"),
     json_file: Annotated[
         Path | None,
-        typer.Option("--json", help="Also write the differences to this JSON file.", rich_help_panel=OUTPUT),
+        option("Also write the differences to this JSON file.", OUTPUT, "--json"),
     ] = None,
     csv_file: Annotated[
         Path | None,
-        typer.Option("--csv", help="Also write the differences to this CSV file.", rich_help_panel=OUTPUT),
+        option("Also write the differences to this CSV file.", OUTPUT, "--csv"),
     ] = None,
     reference: Reference = None,
     allow_different: Annotated[
         bool,
-        typer.Option(
+        option(
+            "Compare runs on different data or with different options, and name these.",
+            DATA,
             "--allow-different",
-            help="Compare runs on different data or with different options, and name these.",
-            rich_help_panel=DATA,
         ),
     ] = False,
     by: Annotated[
         list[str] | None,
-        typer.Option(
-            "--by",
-            help="Compare conditions within each model: a column of your own table. Repeat it for a design of several "
+        option(
+            "Compare conditions within each model: a column of your own table. Repeat it for a design of several "
             "factors; two factors of two values have an interaction. Default: none.",
-            rich_help_panel=DATA,
+            DATA,
+            "--by",
         ),
     ] = None,
     paper: Annotated[
         list[PaperWidth] | None,
-        typer.Option(
-            "--paper",
-            help="Also write the differences for a paper into OUT/paper, with an index. Figures "
+        option(
+            "Also write the differences for a paper into OUT/paper, with an index. Figures "
             "are 3.03 inches wide (column) or 6.3 (text); repeatable. Default: none.",
-            rich_help_panel=OUTPUT,
+            OUTPUT,
+            "--paper",
         ),
     ] = None,
     common_lemmas: Annotated[
         bool,
-        typer.Option(
+        option(
+            "Compare EW and MW over the lemmas that all systems score, from stored outcomes.",
+            DATA,
             "--common-lemmas",
-            help="Compare EW and MW over the lemmas that all systems score, from stored outcomes.",
-            rich_help_panel=DATA,
         ),
     ] = False,
     figures: Annotated[
         bool,
-        typer.Option(
-            "--figures",
-            help="Also draw the figures of each suite in the common report, which takes longer. Default: only those of "
+        option(
+            "Also draw the figures of each suite in the common report, which takes longer. Default: only those of "
             "the differences.",
-            rich_help_panel=OUTPUT,
+            OUTPUT,
+            "--figures",
         ),
     ] = False,
 ) -> None:

@@ -8,7 +8,7 @@ import typer
 from ..io.files import require_exists
 from . import completions, tables, terminal
 from .help import App
-from .options import DATA, OUTPUT
+from .options import DATA, OUTPUT, option
 from .usage import Commands
 
 app = App(
@@ -104,24 +104,22 @@ def check(
     name: Name,
     config: Annotated[
         str | None,
-        typer.Option(
-            help="Configurations of the set (deu,fra), separated by commas. Default: the whole set (TurBLiMP: base), "
+        option(
+            "Configurations of the set (deu,fra), separated by commas. Default: the whole set (TurBLiMP: base), "
             "because published averages are over it.",
-            rich_help_panel=DATA,
+            DATA,
         ),
     ] = None,
     source: Annotated[
         Path | None,
-        typer.Option(
-            help="A local copy: folder or file. Default: the set is downloaded.", rich_help_panel=DATA
-        ),
+        option("A local copy: folder or file. Default: the set is downloaded.", DATA),
     ] = None,
     flawed: Annotated[
         Path | None,
-        typer.Option(
-            help="Also write the numbers of the pairs that are known to be wrong, with the reason and its source: CSV, "
+        option(
+            "Also write the numbers of the pairs that are known to be wrong, with the reason and its source: CSV, "
             "TSV, JSONL or Parquet. Default: they are counted, because `tse run --without-flawed` finds them itself.",
-            rich_help_panel=OUTPUT,
+            OUTPUT,
         ),
     ] = None,
 ) -> None:
@@ -158,16 +156,16 @@ def linkings(
     folder: Annotated[Path, typer.Argument(help="A folder of results of `tse run`.")] = Path("tse-results"),
     unigram: Annotated[
         Path | None,
-        typer.Option(
-            help="Unigrams of words for slor and morcela: a table with the columns word and count, or a file of `tse "
+        option(
+            "Unigrams of words for slor and morcela: a table with the columns word and count, or a file of `tse "
             "train-ngram --order 1`. Default: what a run with --linking slor or morcela stored, as unigrams of tokens; "
             "without it, these two are left out.",
-            rich_help_panel=DATA,
+            DATA,
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Also write the table: CSV, TSV, JSONL or Parquet.", rich_help_panel=OUTPUT),
+        option("Also write the table: CSV, TSV, JSONL or Parquet.", OUTPUT),
     ] = None,
 ) -> None:
     """Compare the accuracy by every linking function, from the scores in a folder; no model runs."""

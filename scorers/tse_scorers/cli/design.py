@@ -9,7 +9,7 @@ import typer
 
 from . import tables, terminal
 from .help import App
-from .options import DATA, OUTPUT, Reference
+from .options import DATA, OUTPUT, Reference, option
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +18,7 @@ app = App()
 
 JsonFile = Annotated[
     Path | None,
-    typer.Option("--json", help="Also write the result to this JSON file.", rich_help_panel=OUTPUT),
+    option("Also write the result to this JSON file.", OUTPUT, "--json"),
 ]
 
 
@@ -26,9 +26,7 @@ JsonFile = Annotated[
 def power(
     difference: Annotated[
         float,
-        typer.Option(
-            "--difference", "-d", help="The true difference to detect, 0 to 1.", rich_help_panel=DATA
-        ),
+        option("The true difference to detect, 0 to 1.", DATA, "--difference", "-d"),
     ],
     folders: Annotated[
         list[Path] | None,
@@ -37,38 +35,25 @@ def power(
     reference: Reference = None,
     group: Annotated[
         str | None,
-        typer.Option(help="With folders: group of results. Default: all items.", rich_help_panel=DATA),
+        option("With folders: group of results. Default: all items.", DATA),
     ] = None,
     sd_clusters: Annotated[
         float,
-        typer.Option(
-            help="Without folders: standard deviation of the difference between clusters.",
-            rich_help_panel=DATA,
-        ),
+        option("Without folders: standard deviation of the difference between clusters.", DATA),
     ] = 0.0,
     sd_lemmas: Annotated[
         float,
-        typer.Option(
-            help="Without folders: standard deviation of the difference between lemmas.", rich_help_panel=DATA
-        ),
+        option("Without folders: standard deviation of the difference between lemmas.", DATA),
     ] = 0.0,
     sd_cells: Annotated[
         float,
-        typer.Option(
-            help="Without folders: standard deviation of the rest, in a cell cluster x lemma.",
-            rich_help_panel=DATA,
-        ),
+        option("Without folders: standard deviation of the rest, in a cell cluster x lemma.", DATA),
     ] = 0.0,
     lemmas: Annotated[
         list[int] | None,
-        typer.Option(
-            help="Number of lemmas to try; repeatable. Default: 10, 20, 50, 100, 200, 500, 1000.",
-            rich_help_panel=DATA,
-        ),
+        option("Number of lemmas to try; repeatable. Default: 10, 20, 50, 100, 200, 500, 1000.", DATA),
     ] = None,
-    target: Annotated[
-        float, typer.Option("--power", help="The required power, 0 to 1.", rich_help_panel=DATA)
-    ] = 0.8,
+    target: Annotated[float, option("The required power, 0 to 1.", DATA, "--power")] = 0.8,
     json_file: JsonFile = None,
 ) -> None:
     """Print how many units (nouns, templates, paradigms) and lemmas a study needs to detect a difference."""
@@ -81,9 +66,9 @@ def power(
             "`tse power` got folders and standard deviations, or neither; expected one of the two. Name a folder of "
             "`tse run` with two systems, or give --sd-clusters (and --sd-lemmas, --sd-cells)."
         )
-    for option, value in (("--reference", reference), ("--group", group)):
+    for name, value in (("--reference", reference), ("--group", group)):
         if value is not None and not folders:
-            raise ValueError(f"{option} has no effect without folders of `tse run`; remove it.")
+            raise ValueError(f"{name} has no effect without folders of `tse run`; remove it.")
     tried = lemmas or planning.LEMMAS
     planning.designs(planning.given(1, 1, 1), difference, tried, target)  # refuse wrong numbers first
     with terminal.waiting("Computing the power"):
@@ -104,9 +89,7 @@ def noise_ceiling(
     ratings: Annotated[
         Path, typer.Argument(help="Table with one row per rating: columns item, rater, rating.")
     ],
-    splits: Annotated[
-        int, typer.Option(help="Random splits of the raters into halves.", min=1, rich_help_panel=DATA)
-    ] = 1000,
+    splits: Annotated[int, option("Random splits of the raters into halves.", DATA, min=1)] = 1000,
     json_file: JsonFile = None,
 ) -> None:
     """Print the highest correlation that a model can be expected to reach with people's mean ratings."""

@@ -12,7 +12,7 @@ from ..models.options import ModelOptions, OptionError
 from . import completions, tables, terminal
 from .help import App
 from .option_groups import takes_model_options
-from .options import OUTPUT, as_written
+from .options import OUTPUT, as_written, option
 
 if TYPE_CHECKING:
     from ..runs.doctor.diagnosis import Diagnosis
@@ -33,10 +33,10 @@ def doctor(
     ],
     json_file: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "Also write the findings to this JSON file. Default: none, because the terminal shows all of them.",
+            OUTPUT,
             "--json",
-            help="Also write the findings to this JSON file. Default: none, because the terminal shows all of them.",
-            rich_help_panel=OUTPUT,
         ),
     ] = None,
 ) -> None:

@@ -90,15 +90,13 @@ def _said(error: BaseException) -> int:
         return 74
 
 
-def _is_of_torch(error: BaseException) -> bool:
-    """Whether PyTorch says that memory ran out; it takes seconds to import, and without it no error is its own."""
-    from ..engine.forward import is_out_of_memory
-
-    return is_out_of_memory(error)
-
-
 def _unexpected(error: BaseException) -> int:
-    if isinstance(error, MemoryError) or ("torch" in sys.modules and _is_of_torch(error)):
+    is_of_memory = isinstance(error, MemoryError)
+    if "torch" in sys.modules:  # it takes seconds to import, and without it no error is its own
+        from ..engine.forward import is_out_of_memory
+
+        is_of_memory = is_out_of_memory(error)
+    if is_of_memory:
         terminal.fail(
             "Memory ran out. Close other programs, use a smaller --batch-tokens, --limit or --shard i/n, or another "
             "machine. What was scored is kept."

@@ -3,13 +3,11 @@
 import time
 from typing import Annotated, Any
 
-import typer
-
 from ..models.options import ModelOptions
 from . import tables, terminal
 from .help import App
 from .option_groups import takes_model_options, takes_suite_options
-from .options import DATA, Models, SuiteNames
+from .options import DATA, Models, SuiteNames, option
 from .several_suites import make_suites
 
 app = App()
@@ -25,11 +23,11 @@ def estimate(
     asked: dict[str, Any],
     budget: Annotated[
         int | None,
-        typer.Option(
-            help="At most this many pairs of each suite, as in a training loop. Default: all, because `tse run` "
+        option(
+            "At most this many pairs of each suite, as in a training loop. Default: all, because `tse run` "
             "scores all.",
+            DATA,
             min=1,
-            rich_help_panel=DATA,
         ),
     ] = None,
     options: ModelOptions,
@@ -48,7 +46,7 @@ def estimate(
             chosen.keep_sample(budget, seed=0)
     with terminal.starting("Loading PyTorch"):
         from ..loading import load_with_options, options_of_models
-        from ..models.descriptions import Descriptions
+        from ..models.from_pretrained import Descriptions
         from ..runs.estimate import estimate as estimate_cost
 
         terminal.quiet()

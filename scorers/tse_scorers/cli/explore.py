@@ -10,7 +10,7 @@ import typer
 
 from . import completions, terminal
 from .help import App
-from .options import MODEL, OUTPUT
+from .options import MODEL, OUTPUT, option
 
 app = App()
 
@@ -20,43 +20,35 @@ def explore(
     folders: Annotated[list[Path] | None, typer.Argument(help="Output folders of `tse run`.")] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "Another model to ask about sentences; repeatable.",
+            MODEL,
             "--model",
             "-m",
-            help="Another model to ask about sentences; repeatable.",
             autocompletion=completions.models,
-            rich_help_panel=MODEL,
         ),
     ] = None,
     host: Annotated[
         str | None,
-        typer.Option(
-            help="Address to listen on. Default: 127.0.0.1, which only this machine reaches.",
-            rich_help_panel=OUTPUT,
-        ),
+        option("Address to listen on. Default: 127.0.0.1, which only this machine reaches.", OUTPUT),
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option(
-            help="Port to listen on; default: the first free one from 7860.",
-            min=1,
-            max=65535,
-            rich_help_panel=OUTPUT,
-        ),
+        option("Port to listen on; default: the first free one from 7860.", OUTPUT, min=1, max=65535),
     ] = None,
     export: Annotated[
         Path | None,
-        typer.Option(
-            help="Write the page to this folder instead of serving it. Its index.html opens without a server.",
-            rich_help_panel=OUTPUT,
+        option(
+            "Write the page to this folder instead of serving it. Its index.html opens without a server.",
+            OUTPUT,
         ),
     ] = None,
     overwrite: Annotated[
         bool,
-        typer.Option(
+        option(
+            "With --export: replace the page that an earlier export wrote to this folder.",
+            OUTPUT,
             "--overwrite",
-            help="With --export: replace the page that an earlier export wrote to this folder.",
-            rich_help_panel=OUTPUT,
         ),
     ] = False,
 ) -> None:

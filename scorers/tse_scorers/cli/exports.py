@@ -8,14 +8,14 @@ import typer
 from . import terminal
 from .help import App
 from .option_groups import takes_suite_options
-from .options import DATA, OUTPUT, SuiteNames
+from .options import DATA, OUTPUT, SuiteNames, option
 from .several_suites import make_suites
 from .usage import Commands
 
 app = App(cls=Commands, no_args_is_help=True, help="Write results and data in the formats of other tools.")
 
 Folders = Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")]
-Out = Annotated[Path, typer.Option(help="Output folder.", rich_help_panel=OUTPUT)]
+Out = Annotated[Path, option("Output folder.", OUTPUT)]
 
 
 @app.callback()
@@ -29,10 +29,10 @@ def mixed_models(
     out: Out = Path("tse-mixed-models"),
     by: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "A column of your own table that is a fixed effect; repeatable. Default: condition, if there is one.",
+            DATA,
             "--by",
-            help="A column of your own table that is a fixed effect; repeatable. Default: condition, if there is one.",
-            rich_help_panel=DATA,
         ),
     ] = None,
 ) -> None:
@@ -63,25 +63,18 @@ def items(folders: Folders, out: Out = Path("tse-items")) -> None:
 @app.command("every-eval-ever")
 def every_eval_ever(
     folders: Folders,
-    organization: Annotated[str, typer.Option(help="Who ran the evaluation.", rich_help_panel=OUTPUT)],
+    organization: Annotated[str, option("Who ran the evaluation.", OUTPUT)],
     relationship: Annotated[
         str,
-        typer.Option(
-            help="To the models' developers: first_party, third_party, collaborative, other.",
-            rich_help_panel=OUTPUT,
-        ),
+        option("To the models' developers: first_party, third_party, collaborative, other.", OUTPUT),
     ] = "third_party",
     data_org: Annotated[
         str | None,
-        typer.Option(
-            help="Who hosts the shipped data sets on the Hub. Default: not named.", rich_help_panel=DATA
-        ),
+        option("Who hosts the shipped data sets on the Hub. Default: not named.", DATA),
     ] = None,
     items: Annotated[
         bool,
-        typer.Option(
-            "--items", help="Write minimal pairs as well. Default: only the scores.", rich_help_panel=OUTPUT
-        ),
+        option("Write minimal pairs as well. Default: only the scores.", OUTPUT, "--items"),
     ] = False,
     out: Out = Path("tse-every-eval-ever"),
 ) -> None:

@@ -9,7 +9,7 @@ import typer
 from . import terminal
 from .help import App
 from .option_groups import takes_suite_options
-from .options import DATA, MODEL, OUTPUT, Overwrite, SuiteNames
+from .options import DATA, MODEL, OUTPUT, Overwrite, SuiteNames, option
 from .several_suites import make_suites
 from .shown_report import show_report
 from .usage import Commands
@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 
 app = App(cls=Commands, no_args_is_help=True, help="Read results of other tools.")
 
-Out = Annotated[Path, typer.Option(help="Output folder, as of `tse run`.", rich_help_panel=OUTPUT)]
+Out = Annotated[Path, option("Output folder, as of `tse run`.", OUTPUT)]
 Name = Annotated[
     str | None,
-    typer.Option(
-        "--name", help="How results call the model. Default: as the log does.", rich_help_panel=MODEL
-    ),
+    option("How results call the model. Default: as the log does.", MODEL, "--name"),
 ]
 _LM_EVAL, _INSPECT = Path("tse-lm-eval"), Path("tse-inspect")
 
@@ -45,9 +43,7 @@ def lm_eval(
     out: Out = _LM_EVAL,
     task: Annotated[
         list[str] | None,
-        typer.Option(
-            "--task", help="Only this task or group of tasks; repeatable. Default: all.", rich_help_panel=DATA
-        ),
+        option("Only this task or group of tasks; repeatable. Default: all.", DATA, "--task"),
     ] = None,
     name: Name = None,
     suite: SuiteNames = None,
@@ -74,7 +70,7 @@ def inspect(
     out: Out = _INSPECT,
     scorer: Annotated[
         str | None,
-        typer.Option(help="Whose scores are read. Default: those of the only one.", rich_help_panel=DATA),
+        option("Whose scores are read. Default: those of the only one.", DATA),
     ] = None,
     name: Name = None,
     suite: SuiteNames = None,

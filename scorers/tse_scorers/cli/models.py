@@ -9,15 +9,13 @@ import typer
 from ..io.files import check_folder, require_regular_file
 from . import terminal
 from .help import App
-from .options import MODEL, OUTPUT
+from .options import MODEL, OUTPUT, option
 
 app = App()
 
 Replace = Annotated[
     bool,
-    typer.Option(
-        "--overwrite", help="Replace an existing model. Default: it is an error.", rich_help_panel=OUTPUT
-    ),
+    option("Replace an existing model. Default: it is an error.", OUTPUT, "--overwrite"),
 ]
 
 
@@ -32,16 +30,12 @@ def _refuse_existing(path: Path, overwrite: bool) -> None:
 @app.command("train-ngram")
 def train_ngram(
     text: Annotated[Path, typer.Argument(help="UTF-8 text, one sentence per line.")],
-    out: Annotated[
-        Path, typer.Option(help="The file to write; its name ends in .json.", rich_help_panel=OUTPUT)
-    ],
-    order: Annotated[int, typer.Option(help="1 or 2.", rich_help_panel=MODEL)] = 2,
+    out: Annotated[Path, option("The file to write; its name ends in .json.", OUTPUT)],
+    order: Annotated[int, option("1 or 2.", MODEL)] = 2,
     vocabulary_size: Annotated[
-        int, typer.Option(help="Keep this many words, the most frequent ones.", min=1, rich_help_panel=MODEL)
+        int, option("Keep this many words, the most frequent ones.", MODEL, min=1)
     ] = 50_000,
-    lowercase: Annotated[
-        bool, typer.Option("--lowercase", help="Lower-case the text.", rich_help_panel=MODEL)
-    ] = False,
+    lowercase: Annotated[bool, option("Lower-case the text.", MODEL, "--lowercase")] = False,
     overwrite: Replace = False,
 ) -> None:
     """Train a Laplace-smoothed n-gram model, a baseline for `tse run --model`."""
@@ -57,13 +51,9 @@ def train_ngram(
 @app.command("convert-lstm")
 def convert_lstm(
     checkpoint: Annotated[Path, typer.Argument(help="A file written by torch.save; code in it is not run.")],
-    vocabulary: Annotated[Path, typer.Option(help="Its list of words.", rich_help_panel=MODEL)],
-    out: Annotated[
-        Path, typer.Option(help="The folder to write, for `tse run --model`.", rich_help_panel=OUTPUT)
-    ],
-    kind: Annotated[
-        str, typer.Option(help="colorless_green or wordnlm.", rich_help_panel=MODEL)
-    ] = "colorless_green",
+    vocabulary: Annotated[Path, option("Its list of words.", MODEL)],
+    out: Annotated[Path, option("The folder to write, for `tse run --model`.", OUTPUT)],
+    kind: Annotated[str, option("colorless_green or wordnlm.", MODEL)] = "colorless_green",
     overwrite: Replace = False,
 ) -> None:
     """Convert a published LSTM checkpoint into a model that transformers loads."""

@@ -23,6 +23,7 @@ __all__ = [
     "as_written",
     "declared",
     "flag",
+    "option",
 ]
 
 DECLARED: dict[str, Described] = {}
@@ -41,6 +42,11 @@ def declared(described: Described, *names: str, **more: Any) -> Any:
     names = names or described.flags
     shown = {"rich_help_panel": described.panel, "min": described.least, "show_default": False}
     return typer.Option(*names, help=described.whole, **shown | more)
+
+
+def option(text: str, panel: str, *names: str, **more: Any) -> Any:
+    """Return an option of a command, in a panel of its help; see `typer.Option`."""
+    return typer.Option(*names, help=text, rich_help_panel=panel, **more)
 
 
 Models = Annotated[
@@ -72,10 +78,8 @@ SuiteNames = Annotated[
 ]
 Reference = Annotated[
     str | None,
-    typer.Option(
-        "--reference",
-        help="Model that the others are compared with; default: the first one of each suite.",
-        rich_help_panel=MODEL,
+    option(
+        "Model that the others are compared with; default: the first one of each suite.", MODEL, "--reference"
     ),
 ]
 

@@ -8,7 +8,7 @@ import typer
 from ..io.files import check_folder
 from . import terminal
 from .help import App
-from .options import DATA, OUTPUT, Overwrite, PaperWidth
+from .options import DATA, OUTPUT, Overwrite, PaperWidth, option
 from .shown_report import say_written, show_report
 
 app = App()
@@ -17,7 +17,7 @@ app = App()
 @app.command()
 def merge(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run --shard i/n`.")],
-    out: Annotated[Path, typer.Option(help="Output folder.", rich_help_panel=OUTPUT)] = Path("tse-results"),
+    out: Annotated[Path, option("Output folder.", OUTPUT)] = Path("tse-results"),
     overwrite: Overwrite = False,
 ) -> None:
     """Merge the shards of a run and write results and report."""
@@ -34,20 +34,20 @@ def report(
     out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
     plain_latex: Annotated[
         bool,
-        typer.Option(
-            "--plain-latex",
-            help=r"Leave intervals (\pm) out of LaTeX tables. Default: they are shown where the table fits a page of "
+        option(
+            r"Leave intervals (\pm) out of LaTeX tables. Default: they are shown where the table fits a page of "
             "6.3 inches.",
-            rich_help_panel=OUTPUT,
+            OUTPUT,
+            "--plain-latex",
         ),
     ] = False,
     paper: Annotated[
         list[PaperWidth] | None,
-        typer.Option(
-            "--paper",
-            help="Also write figures, tables and a paragraph on methods for a paper into OUT/paper, with an index. "
+        option(
+            "Also write figures, tables and a paragraph on methods for a paper into OUT/paper, with an index. "
             "Figures are 3.03 inches wide (column) or 6.3 (text); repeatable. Default: none.",
-            rich_help_panel=OUTPUT,
+            OUTPUT,
+            "--paper",
         ),
     ] = None,
 ) -> None:
@@ -66,14 +66,13 @@ def frequency(
     out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
     counts: Annotated[
         str,
-        typer.Option(
-            help="wordfreq (pip install 'refined-tse[frequency]'), or a table with columns word and count.",
-            rich_help_panel=DATA,
+        option(
+            "wordfreq (pip install 'refined-tse[frequency]'), or a table with columns word and count.", DATA
         ),
     ] = "wordfreq",
     language: Annotated[
         str | None,
-        typer.Option(help="With wordfreq: language of its list. Default: en.", rich_help_panel=DATA),
+        option("With wordfreq: language of its list. Default: en.", DATA),
     ] = None,
 ) -> None:
     """Add EW by the frequency of lemmas to the results and the report of a run, without running a model."""

@@ -9,7 +9,7 @@ from ..models.options import ModelOptions
 from . import completions, tables, terminal
 from .help import App
 from .option_groups import takes_model_options
-from .options import DATA, MODEL, OUTPUT
+from .options import DATA, MODEL, OUTPUT, option
 
 app = App()
 
@@ -23,92 +23,92 @@ def score(
     ],
     model: Annotated[
         str,
-        typer.Option(
+        option(
+            "Hub id, folder, bundled model, or n-gram file.",
+            MODEL,
             "--model",
             "-m",
-            help="Hub id, folder, bundled model, or n-gram file.",
-            rich_help_panel=MODEL,
             autocompletion=completions.models,
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="CSV, TSV, JSONL or Parquet. Default: a table on the terminal, because a first look needs no file.",
-            rich_help_panel=OUTPUT,
+        option(
+            "CSV, TSV, JSONL or Parquet. Default: a table on the terminal, because a first look needs no file.",
+            OUTPUT,
         ),
     ] = None,
     overwrite: Annotated[
         bool,
-        typer.Option(
-            "--overwrite",
-            help="Replace the file --out where it holds something else than these scores. Default: it is kept, so that "
+        option(
+            "Replace the file --out where it holds something else than these scores. Default: it is kept, so that "
             "nothing is lost.",
-            rich_help_panel=OUTPUT,
+            OUTPUT,
+            "--overwrite",
         ),
     ] = False,
     by: Annotated[
         str | None,
-        typer.Option(
-            help="sentence, word, or region: rows with item, condition and text are parts of sentences. Default: "
+        option(
+            "sentence, word, or region: rows with item, condition and text are parts of sentences. Default: "
             "sentence, because minimal pairs compare sentences; with --words: word.",
+            DATA,
             show_default=False,
-            rich_help_panel=DATA,
         ),
     ] = None,
     column: Annotated[
         str | None,
-        typer.Option(
-            help="The column that holds the sentences. Default: sentence, because most tables call it so; with "
+        option(
+            "The column that holds the sentences. Default: sentence, because most tables call it so; with "
             "--by region: text.",
-            rich_help_panel=DATA,
+            DATA,
         ),
     ] = None,
     words: Annotated[
         str | None,
-        typer.Option(
-            help="The column that holds the words of each sentence, as a list (in CSV as JSON), where spaces do not "
+        option(
+            "The column that holds the words of each sentence, as a list (in CSV as JSON), where spaces do not "
             "separate them. Default: spaces do, because most scripts have them.",
-            rich_help_panel=DATA,
+            DATA,
         ),
     ] = None,
     frequency: Annotated[
         str | None,
-        typer.Option(
-            help="Add the frequency of each word, per million: wordfreq, or a table with columns word and count. "
+        option(
+            "Add the frequency of each word, per million: wordfreq, or a table with columns word and count. "
             "Default: no such column, because scores need none.",
-            rich_help_panel=DATA,
+            DATA,
         ),
     ] = None,
     language: Annotated[
         str | None,
-        typer.Option(
-            help="With --frequency wordfreq: language of its list. Default: en, because most test sets are English.",
-            rich_help_panel=DATA,
+        option(
+            "With --frequency wordfreq: language of its list. Default: en, because most test sets are English.",
+            DATA,
         ),
     ] = None,
     length: Annotated[
         bool,
-        typer.Option(
+        option(
+            "Add the length of each word in characters. Default: no such column, because scores need none.",
+            DATA,
             "--length",
-            help="Add the length of each word in characters. Default: no such column, because scores need none.",
-            rich_help_panel=DATA,
         ),
     ] = False,
     stride: Annotated[
         int | None,
-        typer.Option(
-            help="Causal models, texts that are longer than the model's window: tokens from one window to the next. "
+        option(
+            "Causal models, texts that are longer than the model's window: tokens from one window to the next. "
             "Default: half the window, because each token then has at least half a window of context.",
-            rich_help_panel=DATA,
+            DATA,
         ),
     ] = None,
     bits: Annotated[
         bool,
-        typer.Option(
+        option(
+            "Surprisals in bits. Default: in nats, because the column logprob is in natural logs.",
+            OUTPUT,
             "--bits",
-            help="Surprisals in bits. Default: in nats, because the column logprob is in natural logs.",
-            rich_help_panel=OUTPUT,
         ),
     ] = False,
 ) -> None:

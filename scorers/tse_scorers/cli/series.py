@@ -10,7 +10,7 @@ from ..models.options import ModelOptions, Purpose
 from . import terminal
 from .help import App
 from .option_groups import takes_model_options, takes_suite_options
-from .options import MODEL, OUTPUT, SPEED, Overwrite, SuiteNames
+from .options import MODEL, OUTPUT, SPEED, Overwrite, SuiteNames, option
 from .several_suites import make_runs, make_suites
 from .shown_report import fail_with, show_report
 
@@ -29,40 +29,27 @@ def watch(
     folder: Annotated[Path, typer.Argument(help="Folder in which a training run saves its checkpoints.")],
     revisions: Annotated[
         str,
-        typer.Option(
-            help="Which subfolders are checkpoints. Default: checkpoint-*, as a Trainer writes.",
-            rich_help_panel=MODEL,
-        ),
+        option("Which subfolders are checkpoints. Default: checkpoint-*, as a Trainer writes.", MODEL),
     ] = "checkpoint-*",
     suite: SuiteNames = None,
     asked: dict[str, Any],
-    out: Annotated[Path, typer.Option(help="Output folder.", rich_help_panel=OUTPUT)] = Path("tse-results"),
+    out: Annotated[Path, option("Output folder.", OUTPUT)] = Path("tse-results"),
     overwrite: Overwrite = False,
     until: Annotated[
         int | None,
-        typer.Option(
-            help="End when so many checkpoints are scored. Default: never.", min=1, rich_help_panel=SPEED
-        ),
+        option("End when so many checkpoints are scored. Default: never.", SPEED, min=1),
     ] = None,
     idle: Annotated[
         float | None,
-        typer.Option(
-            help="End after so many seconds without a new checkpoint. Default: never.",
-            min=0,
-            rich_help_panel=SPEED,
-        ),
+        option("End after so many seconds without a new checkpoint. Default: never.", SPEED, min=0),
     ] = None,
     settle: Annotated[
         float,
-        typer.Option(
-            help="Seconds for which a checkpoint's files must not change before it is scored.",
-            min=0,
-            rich_help_panel=SPEED,
-        ),
+        option("Seconds for which a checkpoint's files must not change before it is scored.", SPEED, min=0),
     ] = 10.0,
     every: Annotated[
         float,
-        typer.Option(help="Seconds between two looks at the folder.", min=0.01, rich_help_panel=SPEED),
+        option("Seconds between two looks at the folder.", SPEED, min=0.01),
     ] = 10.0,
     options: ModelOptions,
 ) -> None:
@@ -102,12 +89,8 @@ def _job(folder: Path, options: ModelOptions, purpose: Purpose, checkpoint: "Rev
 @app.command()
 def collect(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
-    out: Annotated[
-        Path, typer.Option(help="Output folder. What is in it stays.", rich_help_panel=OUTPUT)
-    ] = Path("tse-results"),
-    no_report: Annotated[
-        bool, typer.Option("--no-report", help="Write no report. Default: write it.", rich_help_panel=OUTPUT)
-    ] = False,
+    out: Annotated[Path, option("Output folder. What is in it stays.", OUTPUT)] = Path("tse-results"),
+    no_report: Annotated[bool, option("Write no report. Default: write it.", OUTPUT, "--no-report")] = False,
 ) -> None:
     """Join the output folders of many jobs into one, and write results and report."""
     with terminal.waiting("Joining the folders"):

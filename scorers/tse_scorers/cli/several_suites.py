@@ -121,7 +121,7 @@ def _takers(option: str, value: Any, known: Mapping[str, Mapping[str, Any]]) -> 
         )
     if option not in known[taker]:
         raise OptionError(
-            Option(option, str(value)), " has no effect with ", Option("suite", suite), "; remove it."
+            f"{Option(option, str(value))} has no effect with {Option('suite', suite)}; remove it."
         )
     return {taker: own}
 
@@ -147,7 +147,8 @@ def _value(option: str, values: list[Any], suite: str, annotation: Any) -> Any:
         return values
     if len(values) > 1:
         raise OptionError(
-            Option(option), f" has {len(values)} values for the suite {suite} ({', '.join(map(str, values))}); "
-            "expected one. Remove the others, or write SUITE=VALUE for each suite."
-        )  # fmt: skip
+            f"{Option(option)} has {len(values)} values for the suite {suite} "
+            f"({', '.join(map(str, values))}); expected one. Remove the others, or write SUITE=VALUE for each "
+            "suite."
+        )
     return values[0]

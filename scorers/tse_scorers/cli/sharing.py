@@ -7,26 +7,20 @@ import typer
 
 from . import terminal
 from .help import App
-from .options import DATA, OUTPUT
+from .options import DATA, OUTPUT, option
 
 app = App()
 
 Yes = Annotated[
     bool,
-    typer.Option(
-        "--yes",
-        help="Carry it out. Default: a dry run that only prints what would happen.",
-        rich_help_panel=OUTPUT,
-    ),
+    option("Carry it out. Default: a dry run that only prints what would happen.", OUTPUT, "--yes"),
 ]
 
 
 @app.command("install-metrics")
 def install_metrics(
     yes: Yes = False,
-    remove: Annotated[
-        bool, typer.Option("--remove", help="Remove what this command copied.", rich_help_panel=OUTPUT)
-    ] = False,
+    remove: Annotated[bool, option("Remove what this command copied.", OUTPUT, "--remove")] = False,
 ) -> None:
     """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline."""
     with terminal.starting():
@@ -52,32 +46,23 @@ def publish(
     results: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
     model_repo: Annotated[
         str | None,
-        typer.Option(
-            help="The model's repository, org/model: scores over whole released data sets.",
-            rich_help_panel=OUTPUT,
-        ),
+        option("The model's repository, org/model: scores over whole released data sets.", OUTPUT),
     ] = None,
     results_repo: Annotated[
         str | None,
-        typer.Option(
-            help="A data set of results, org/name: every row is added to it.", rich_help_panel=OUTPUT
-        ),
+        option("A data set of results, org/name: every row is added to it.", OUTPUT),
     ] = None,
     data_org: Annotated[
         str | None,
-        typer.Option(help="Who hosts the shipped data sets, for a model's entries.", rich_help_panel=DATA),
+        option("Who hosts the shipped data sets, for a model's entries.", DATA),
     ] = None,
     other_repo: Annotated[
         bool,
-        typer.Option(
-            "--other-repo",
-            help="Accept results of another repository that holds the same weights.",
-            rich_help_panel=OUTPUT,
-        ),
+        option("Accept results of another repository that holds the same weights.", OUTPUT, "--other-repo"),
     ] = False,
     create_pr: Annotated[
         bool,
-        typer.Option("--create-pr", help="Open a pull request. Default: a commit.", rich_help_panel=OUTPUT),
+        option("Open a pull request. Default: a commit.", OUTPUT, "--create-pr"),
     ] = False,
     yes: Yes = False,
 ) -> None:

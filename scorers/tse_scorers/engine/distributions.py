@@ -33,8 +33,14 @@ class Distributions:
         Raises:
             ValueError: a logit is NaN or plus infinity.
         """
-        refuse_nonfinite(self._logits)
-        return at_least_float32(self._logits)
+        logits = self._logits
+        # The sum is enough: NaN makes any sum NaN, and so do infinities of both signs together. Minus infinity
+        # alone is valid: models use it for ids that they never produce.
+        if not torch.isfinite(logits.sum(dtype=torch.float32)):
+            if torch.isnan(logits).any() or torch.isposinf(logits).any():
+                raise _broken()
+        # Sums of exponentials in bfloat16 can reverse the order of a pair.
+        return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
 
     def logprobs(self, rows: Tensor, ids: Tensor, group: Tensor | None = None) -> Tensor:
         """Return log P(id) in the distributions of these rows, (ids,), natural logs, on the CPU; raises as `logits`.
@@ -116,21 +122,6 @@ class LinearDistributions:
             if group is not None:
                 of_group += part @ group[start : start + BLOCK].to(part.dtype)
         return shift[:, 0], total, of_group
-
-
-def at_least_float32(logits: Tensor) -> Tensor:
-    """Return logits in float32 (float64 stays): sums of exponentials in bfloat16 can reverse the order of a pair."""
-    return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
-
-
-def refuse_nonfinite(logits: Tensor) -> None:
-    """Raise ValueError where a logit is NaN or plus infinity."""
-    # The sum is enough: NaN makes any sum NaN, and so do infinities of both signs together. Minus infinity
-    # alone is valid: models use it for ids that they never produce.
-    if torch.isfinite(logits.sum(dtype=torch.float32)):
-        return
-    if torch.isnan(logits).any() or torch.isposinf(logits).any():
-        raise _broken()
 
 
 def _broken() -> ValueError:

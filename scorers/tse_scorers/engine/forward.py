@@ -174,10 +174,10 @@ class ForwardPass:
             yield slice(0, len(batch.reads)), Distributions(self._whole(batch))
             return
         hidden, layer = self._hidden(batch), self._output_layer
-        plain = self.way == "output layer" and type(layer) is nn.Linear
-        if plain and not needs_full_logits and self.dtype == torch.float32 and _on_cpu(hidden, layer.weight):  # type: ignore[union-attr]
-            yield slice(0, len(hidden)), LinearDistributions(hidden, layer)  # type: ignore[arg-type]
-            return
+        if self.way == "output layer" and type(layer) is nn.Linear and not needs_full_logits:
+            if self.dtype == torch.float32 and hidden.device.type == layer.weight.device.type == "cpu":
+                yield slice(0, len(hidden)), LinearDistributions(hidden, layer)
+                return
         for start in range(0, len(hidden), self.rows_at_once):
             part = slice(start, start + self.rows_at_once)
             if self.way == "end of the model":
@@ -349,10 +349,6 @@ class ForwardPass:
         finite = expected[torch.isfinite(expected)].float().abs()
         largest = finite.max() if len(finite) else 0.0
         return bool((error <= max(1e-4, 4 * torch.finfo(self.dtype).eps) * largest).all())
-
-
-def _on_cpu(*tensors: Any) -> bool:
-    return all(tensor.device.type == "cpu" for tensor in tensors)
 
 
 def _unpadded(ids: Indices, columns: list[int]) -> Batch:

@@ -84,11 +84,13 @@ class TriePlan:
         self._rows = leaf_rows(trie) if capacity is None else packed_rows(trie, capacity)
         self.lengths = np.array([len(row) for row in self._rows], dtype=np.int64)
         # Ancestors may be in several rows; they are read in the first.
-        nodes, rows = _flatten(self._rows)
+        nodes = np.concatenate([*self._rows, np.zeros(0, np.int64)])
+        rows = np.repeat(np.arange(len(self._rows)), self.lengths)
         self._home = np.full(len(trie), -1, dtype=np.int64)
         self._home[nodes[::-1]] = rows[::-1]
         self._home[~wanted] = -1
-        self._introduced_by = _introducing_sequence(trie)
+        self._introduced_by = np.empty(len(trie), dtype=np.int64)  # a sequence whose path contains each node
+        self._introduced_by[trie.places] = np.repeat(np.arange(len(trie.lengths)), trie.lengths)
         self.fingerprint = digest(trie.token, trie.parent, self._home, nodes, self.lengths)
 
     @property
@@ -229,16 +231,3 @@ def _distinct(
         lengths.append(np.full(len(rows), length))
         n_distinct += len(rows)
     return np.concatenate(flat) if flat else lengths[0], np.concatenate(lengths), row_of
-
-
-def _flatten(rows: Sequence[Indices]) -> tuple[Indices, Indices]:
-    """(nodes of all rows, the row of each)."""
-    lengths = [len(row) for row in rows]
-    return np.concatenate([*rows, np.zeros(0, np.int64)]), np.repeat(np.arange(len(rows)), lengths)
-
-
-def _introducing_sequence(trie: PrefixTrie) -> Indices:
-    """(nodes,) a sequence whose path contains each node."""
-    sequence = np.empty(len(trie), dtype=np.int64)
-    sequence[trie.places] = np.repeat(np.arange(len(trie.lengths)), trie.lengths)
-    return sequence

@@ -114,23 +114,20 @@ class BatchRunner:
         missing = [
             group for group in self.batches(rows) if self.journal is None or not self.journal.has(group)
         ]
+        tell = self.progress or (lambda done, total: None)
         done = total - int(sum(lengths[group].sum() for group in missing))
         if done:
-            self._tell(done, total)
+            tell(done, total)
         try:
             for group, batch in prefetched_batches(self.plan, missing, self.forward.device):
                 self.run_rows(group, batch)
                 if self.journal is not None:
                     self.journal.finish(group)
                 done += int(lengths[group].sum())
-                self._tell(done, total)
+                tell(done, total)
         finally:
             if self.journal is not None:
                 self.journal.flush()
-
-    def _tell(self, done: int, total: int) -> None:
-        if self.progress is not None:
-            self.progress(done, total)
 
     @torch.inference_mode()
     @exact_float32()

@@ -60,9 +60,9 @@ def export(suite: Suite, out: Path, given: Collection[str] = ()) -> tuple[str, l
     for option in given:
         if option in choices.unused:
             raise OptionError(
-                Option(option), " has no effect on tasks of lm-evaluation-harness, which have the pairs and no lemma "
-                "list; remove it.",
-            )  # fmt: skip
+                f"{Option(option)} has no effect on tasks of lm-evaluation-harness, which have the pairs and "
+                "no lemma list; remove it."
+            )
     name = _name("tse", choices.name)
     rows = choices.rows.assign(
         choices=list(map(list, zip(choices.rows["bad"], choices.rows["good"], strict=True)))

@@ -3,12 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..io.declared import parse, require_text_and_depth
-from ..io.files import require_regular_file, unreadable
-from ..io.limits import TEXT_BYTES, require_size
 
 _LABELS = ("UID", "linguistics_term", "field")
 _NUMBERS = ("pairID", "pair_id", "item")
@@ -100,16 +97,6 @@ def parsed_json(kind: Any, content: bytes | str, where: object, expected: str) -
         raise ValueError(f"{where}: the JSON is nested too deeply. Expected {expected}.") from error
     except ValueError as error:
         raise ValueError(f"{where}: {str(error).rstrip('.')}. Expected {expected}.") from error
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a regular file of at most `TEXT_BYTES`."""
-    require_regular_file(path)
-    require_size(path, TEXT_BYTES)
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise unreadable(path, error) from error
 
 
 def name_of(model: str) -> str:

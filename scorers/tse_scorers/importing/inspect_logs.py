@@ -16,8 +16,9 @@ from typing import IO, Any
 import pyarrow as pa
 
 from ..io import limits
+from ..io.files import read_bytes
 from ..io.limits import require_size
-from .choices import Choice, Log, Logs, NoChoiceError, labels_of, name_of, parsed_json, read_bytes
+from .choices import Choice, Log, Logs, NoChoiceError, labels_of, name_of, parsed_json
 
 _EXPECTED = "a log of inspect_ai 0.3, .eval or .json"
 _ZSTD = 93

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..io.files import require_exists
+from ..io.files import read_bytes, require_exists
 from ..io.suggestions import unknown_name
 from ..models.answers import ROUNDING
 from ..models.start_tokens import TURN_TOKENS
 from ..report.comparable import listed
 from ..suites.agreement.options import NAMES
-from .choices import Choice, Log, Logs, NoChoiceError, labels_of, name_of, parsed_json, read_bytes
+from .choices import Choice, Log, Logs, NoChoiceError, labels_of, name_of, parsed_json
 
 _EXPECTED = "what lm-evaluation-harness 0.4.13 writes with --output_path and --log_samples"
 _FORMATS = ("json", "csv", "parquet", "text", "arrow")

@@ -135,10 +135,10 @@ def parse_object(content: bytes, path: Path, remedy: str, is_sealed: bool = True
         raise ValueError(f"{path} is not valid JSON ({error}). {remedy}") from error
     if not isinstance(found, dict):
         raise ValueError(f"{path} holds {shown(found)}; expected keys and values. {remedy}")
-    if is_deep(found):
-        raise ValueError(f"{path} is nested more than {_DEPTH} levels deep. {remedy}")
-    if has_half_character(found):
-        raise ValueError(f"{path} holds {HALF_CHARACTER}. {remedy}")
+    try:
+        require_text_and_depth(found, _DEPTH)
+    except ValueError as error:
+        raise ValueError(f"{path} cannot be used: {error}. {remedy}") from error
     described = {key: value for key, value in found.items() if key != CHECKSUM}
     if (is_sealed or CHECKSUM in found) and found.get(CHECKSUM) != checksum(described):
         by_hand = f" To keep what you edited by hand, remove the key {CHECKSUM!r} from it."

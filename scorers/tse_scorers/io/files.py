@@ -61,24 +61,35 @@ def is_file(path: Path | str) -> bool:
         return False
 
 
+def read_bytes(path: Path, largest: int = TEXT_BYTES) -> bytes:
+    """Return the content of a regular file; raises ValueError where it cannot be read or is larger than `largest`."""
+    require_regular_file(path)
+    require_size(path, largest)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
 def read_text(path: Path) -> str:
     r"""Read a UTF-8 text file, with or without a byte order mark; all line ends become `\n`.
 
     Raises:
         ValueError: the file cannot be read, is not a regular file, is not UTF-8, or holds NUL characters.
     """
-    require_regular_file(path)
-    require_size(path, TEXT_BYTES)
+    return decoded(path, read_bytes(path)).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def decoded(path: Path, content: bytes) -> str:
+    """Return a file's content as text without a byte order mark; raises ValueError as `read_text`."""
+    nul = content.find(b"\0")
+    if nul >= 0:
+        line = content[:nul].count(b"\n") + 1
+        raise ValueError(f"{path} holds a NUL character in line {line}; expected text. {_SAVE_AS_UTF8}")
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise unreadable(path, error) from error
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise not_utf8(path) from error
-    if "\0" in text:
-        line = text[: text.index("\0")].count("\n") + 1
-        raise ValueError(f"{path} holds a NUL character in line {line}; expected text. {_SAVE_AS_UTF8}")
-    return text
 
 
 def parse_yaml(text: str, what: str) -> Any:

@@ -74,6 +74,8 @@ def is_ours(path: Path) -> bool:
     # A power cut leaves a file empty or full of zeros.
     if not content.strip(b"\0"):
         return True
+    if content.startswith(f'{{\n "format": "{FORMAT}"'.encode()):
+        return True
     if path.suffix == ".html":
         return any(trace in content[:65536] for trace in _REPORT_TRACES)
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .declared import HALF_CHARACTER, has_half_character
-from .files import not_utf8
+from .files import decoded, read_bytes
 
 _MAGIC = {
     b"\x1f\x8b": "a gzip archive; unpack it first (`gunzip`)",
@@ -23,9 +23,9 @@ _MAGIC = {
 }
 
 
-def check_text(path: Path) -> None:
-    """Raise ValueError if a file is empty or is not UTF-8 text (an archive, a workbook, NUL bytes)."""
-    content = path.read_bytes()
+def checked_text(path: Path) -> str:
+    """Return the content of a file; raises ValueError if it is empty or is not UTF-8 text (an archive, a workbook)."""
+    content = read_bytes(path)
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise ValueError(
             f"{path} could not be read as {path.suffix[1:]}: the file is empty. Check that it is complete."
@@ -36,25 +36,15 @@ def check_text(path: Path) -> None:
             raise ValueError(
                 f"{path} is {kind}; expected {path.suffix[1:]} as UTF-8 text. To fix it: {remedy}."
             )
-    nul = content.find(b"\0")
-    if nul >= 0:
-        line = content[:nul].count(b"\n") + 1
-        raise ValueError(
-            f"{path} holds a NUL character in line {line}; expected UTF-8 text. Save it again as UTF-8 text."
-        )
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise not_utf8(path) from error
+    return decoded(path, content)
 
 
-def check_delimited(path: Path, sep: str) -> list[str]:
-    """Return the header of a CSV or TSV.
+def check_delimited(path: Path, text: str, sep: str) -> list[str]:
+    """Return the header of the text of a CSV or TSV.
 
     Raises:
         ValueError: two columns have the same name, or a row has more or fewer fields than the header; with its line.
     """
-    text = path.read_text(encoding="utf-8-sig")
     header: list[str] | None = None
     first = 1  # the first line of a row
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=sep)
@@ -103,15 +93,15 @@ def _wrong_count(path: Path, line: int, found: int, header: Sequence[str], sep: 
     return f"{path}, line {line}: {found} fields, but the header has {expected}; {cause}."
 
 
-def check_json(path: Path, lines: bool, lists: Collection[str] = ()) -> None:
+def check_json(path: Path, text: str, lines: bool, lists: Collection[str] = ()) -> None:
     """Raise ValueError if a JSON file has lists, objects or half characters in cells, or the same name twice in a row.
 
     Args:
         path: the file.
+        text: its content.
         lines: True if each line is a row. If False, the file is a list of rows, or columns in the format of pandas.
         lists: columns that may have lists.
     """
-    text = path.read_text(encoding="utf-8-sig")
     if lines:
         content: Any = [_parsed(line) for line in text.split("\n") if line.strip()]
     else:

@@ -41,8 +41,16 @@ import pyarrow.parquet as pq
 from .checksums import check_columns, checksum, digest
 from .declared import CHECKSUM, parse, parse_object, shown
 from .environment import environment
-from .files import require_inside, require_regular_file, slug, unreadable, write_atomically, write_text
-from .limits import RECORD_BYTES, TooLargeError, require_parquet_size, require_size
+from .files import (
+    read_bytes,
+    require_inside,
+    require_regular_file,
+    slug,
+    unreadable,
+    write_atomically,
+    write_text,
+)
+from .limits import RECORD_BYTES, TooLargeError, require_parquet_size
 from .locks import held
 from .result_row import (
     COUNT,
@@ -404,11 +412,7 @@ def read_record(folder: Path) -> Record:
     try:
         require_no_link(folder)
         require_no_link(path)
-        require_regular_file(path)
-        require_size(path, RECORD_BYTES)
-        return _parsed(folder, parse_object(path.read_bytes(), path, _AGAIN))
-    except OSError as error:
-        raise unreadable(path, error) from error
+        return _parsed(folder, parse_object(read_bytes(path, RECORD_BYTES), path, _AGAIN))
     except TooLargeError:
         raise
     except ValueError as error:

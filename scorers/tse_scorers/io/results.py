@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from .checksums import checksum
 from .declared import CHECKSUM, parse, parse_object
-from .files import require_regular_file, unreadable, write_text
-from .limits import RESULTS_BYTES, require_size
+from .files import read_bytes, write_text
+from .limits import RESULTS_BYTES
 from .ours import FORMAT, RESULTS_FILE, require_ours
 from .records import KEPT, DamagedFileError, Record, listing, read_records
 from .result_row import ResultRow
@@ -157,29 +157,7 @@ def read_results(path: Path) -> dict[str, Any]:
         exists = False
     if not exists:
         raise ValueError(f"{path} holds no {RESULTS_FILE}. Make one with `tse run --out {path}`.")
-    require_regular_file(path)
-    require_size(path, RESULTS_BYTES)
-    try:
-        return _parse_results(path.read_bytes(), path)
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
-def written_at(path: Path) -> float:
-    """Return when the results of an output folder, or of a `results.json`, were made, in seconds since 1970."""
-    if path.is_dir():
-        return max(record.created for record in read_records(path)) / 1e9
-    return path.stat().st_mtime
-
-
-def _parse_results(content: bytes, path: Path) -> dict[str, Any]:
-    """Return the content of a `results.json` without its checksum, after checking both.
-
-    Raises:
-        ValueError: it is not valid JSON, not what `tse run` writes, or has changed since; the message names the
-            file, the row, what was found and what was expected, and what to do.
-    """
-    found = parse_object(content, path, _REMEDY, is_sealed=False)
+    found = parse_object(read_bytes(path, RESULTS_BYTES), path, _REMEDY, is_sealed=False)
     try:
         parse(_WrittenResults, found)
     except ValueError as error:
@@ -190,6 +168,13 @@ def _parse_results(content: bytes, path: Path) -> dict[str, Any]:
         except ValueError as error:
             raise _wrong(path, f"row {number} of 'results': {error}") from error
     return found
+
+
+def written_at(path: Path) -> float:
+    """Return when the results of an output folder, or of a `results.json`, were made, in seconds since 1970."""
+    if path.is_dir():
+        return max(record.created for record in read_records(path)) / 1e9
+    return path.stat().st_mtime
 
 
 def _wrong(path: Path, what: str) -> ValueError:

@@ -4,6 +4,7 @@ An ambiguous file is refused with its line. Nothing is guessed, because a wrong 
 """
 
 import hashlib
+import io
 import json
 import math
 from collections.abc import Callable, Collection
@@ -18,35 +19,29 @@ import pyarrow.parquet as pq
 
 from .cells import without_formulas
 from .declared import has_half_character
-from .files import check_file, is_file, not_utf8, require_regular_file, unreadable, write_atomically
-from .limits import TEXT_BYTES, require_parquet_size, require_size
-from .raw_tables import check_delimited, check_json, check_text, other_separator
+from .files import check_file, is_file, require_regular_file, unreadable, write_atomically
+from .limits import require_parquet_size
+from .raw_tables import check_delimited, check_json, checked_text, other_separator
 
 Tables = dict[str, pa.Table]
 """Scores per example: the last part of a file's name -> its table."""
 
 
 def _read_csv(path: Path, texts: Collection[str], sep: str = ",") -> pd.DataFrame:
-    check_text(path)
-    columns = check_delimited(path, sep)
+    text = checked_text(path)
+    columns = check_delimited(path, text, sep)
     # "null" and "NA" may be words, so only an empty field is a missing value.
     missing = {column: ["", "nan", "NaN"] for column in columns if column not in texts}
-    types = dict.fromkeys(texts, str)
+    types, content = dict.fromkeys(texts, str), io.StringIO(text, newline="")
     return pd.read_csv(
-        path,
-        sep=sep,
-        keep_default_na=False,
-        na_values=missing,
-        dtype=types,
-        index_col=False,
-        encoding="utf-8-sig",
+        content, sep=sep, keep_default_na=False, na_values=missing, dtype=types, index_col=False
     )
 
 
 def _read_json(path: Path, lists: Collection[str], lines: bool = False) -> pd.DataFrame:
-    check_text(path)
-    check_json(path, lines, lists)
-    return pd.read_json(path, lines=lines, dtype=False)  # text stays text
+    text = checked_text(path)
+    check_json(path, text, lines, lists)
+    return pd.read_json(io.StringIO(text), lines=lines, dtype=False)  # text stays text
 
 
 def _read_parquet(path: Path, _: Collection[str]) -> pd.DataFrame:
@@ -91,12 +86,8 @@ def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
     require_regular_file(path)
     if path.suffix not in READERS:
         raise ValueError(f"{path} ends in {path.suffix!r}; expected one of: {', '.join(READERS)}.")
-    if path.suffix != ".parquet":
-        require_size(path, TEXT_BYTES)
     try:
         return READERS[path.suffix](path, texts)
-    except UnicodeDecodeError as error:
-        raise not_utf8(path) from error
     except OSError as error:
         if error.errno is not None:
             raise unreadable(path, error) from error
@@ -278,7 +269,11 @@ def require_boolean(frame: pd.DataFrame, column: str, what: str = "The table") -
     """
     if pd.api.types.is_bool_dtype(frame[column].dtype) and not frame[column].isna().any():
         return frame[column].astype(bool)
-    found = [_BOOLEANS.get(_boolean_text(value)) for value in frame[column]]
+    # A column of 0 and 1 with a missing value is read as floats.
+    plain = (
+        int(value) if isinstance(value, float) and value.is_integer() else value for value in frame[column]
+    )
+    found = [_BOOLEANS.get(str(value).strip().lower()) for value in plain]
     for row, (value, parsed) in enumerate(zip(frame[column], found, strict=True)):
         if parsed is None:
             raise ValueError(
@@ -286,12 +281,6 @@ def require_boolean(frame: pd.DataFrame, column: str, what: str = "The table") -
                 "column."
             )
     return pd.Series(found, index=frame.index, name=column, dtype=bool)
-
-
-def _boolean_text(value: object) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)  # a column of 0 and 1 with a missing value is read as floats
-    return str(value).strip().lower()
 
 
 def require_unreserved(frame: pd.DataFrame, reserved: Collection[str], what: str) -> None:

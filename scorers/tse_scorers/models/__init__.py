@@ -7,9 +7,7 @@ In reading order:
     answers.py          checks what a scorer answers
     options.py          options for loading and querying a model
     model_source.py     finds a model: in a folder, the package, or the Hub
-    from_pretrained.py  loads the weights of a named model
-    descriptions.py     models that are looked up before one is loaded
-    gguf.py             models in GGUF files
+    from_pretrained.py  describes a named model, and loads its weights
     quantization.py     quantized weights
     own_model.py        functions from ids to logits as models
     tokenizer_adapters.py  what a tokenizer must do; tiktoken, SentencePiece and others outside of transformers
@@ -22,7 +20,6 @@ In reading order:
     masked_inputs.py    what a masked model reads at a gap
     masked.py           masked models: pseudo-log-likelihoods, and one mask token at a gap
     seq2seq.py          encoder-decoder models: the decoder as a causal model
-    make_scorer.py      from a loaded model to its scorer
     server_session.py   the HTTP session with a server, and how long a busy one is waited for
     completions.py      asks a server for the log-probabilities of a text
     remote.py           models behind a server

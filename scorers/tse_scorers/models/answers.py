@@ -50,7 +50,7 @@ def with_windows(scorer: Scorer, stride: int | None = None) -> Scorer:
         return scorer.with_windows(stride)
     if stride is not None:
         raise OptionError(
-            Option("stride"), f" has no effect on {scorer.name}, which has no windows; remove it."
+            f"{Option('stride')} has no effect on {scorer.name}, which has no windows; remove it."
         )
     return scorer
 

@@ -75,9 +75,7 @@ class CausalInputs(FormQueries):
         self._longest_probed = 0
         if bos and self.start_token is None:
             raise OptionError(
-                f"{name} has no start token to put before the left context of a gap; remove ",
-                Option("bos"),
-                ".",
+                f"{name} has no start token to put before the left context of a gap; remove {Option('bos')}."
             )
         self.signature |= {
             "kind": "causal",
@@ -119,18 +117,14 @@ class CausalInputs(FormQueries):
         if forward.sees_what_follows():
             if self.signature.get("quantization") == EIGHT_BIT:
                 raise OptionError(
-                    f"The 8-bit layers of {self.name} choose outliers over all tokens of a batch, which changes its "
-                    "scores with the texts beside a text; expected layers that do not. Use ",
-                    Option("quantization", "4bit"),
-                    ", or load the model without ",
-                    Option("quantization"),
-                    ".",
+                    f"The 8-bit layers of {self.name} choose outliers over all tokens of a batch, which "
+                    "changes its scores with the texts beside a text; expected layers that do not. Use "
+                    f"{Option('quantization', '4bit')}, or load the model without {Option('quantization')}."
                 )
             raise OptionError(
-                f"In {self.name} each token attends to the tokens after it, so the chain rule does not give the "
-                "probability of a sentence. Load it as a masked model (",
-                Option("kind", "masked"),
-                "). If it can also be a decoder, set is_decoder in its configuration.",
+                f"In {self.name} each token attends to the tokens after it, so the chain rule does not give "
+                f"the probability of a sentence. Load it as a masked model ({Option('kind', 'masked')}). If "
+                "it can also be a decoder, set is_decoder in its configuration."
             )
         return forward
 
@@ -172,9 +166,8 @@ class CausalInputs(FormQueries):
             rows = [ids if ids[:1] == start else start + ids for ids in rows]
         if not all(rows):
             raise OptionError(
-                "A gap that opens its sentence leaves a causal model without any context. Use ",
-                Option("bos"),
-                ", or remove such sentences.",
+                "A gap that opens its sentence leaves a causal model without any context. Use "
+                f"{Option('bos')}, or remove such sentences."
             )
         return rows
 

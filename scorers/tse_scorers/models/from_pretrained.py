@@ -9,9 +9,16 @@ import torch
 
 from ..engine.forward import is_out_of_memory
 from ..io.declared import parse, shown
-from .gguf import gguf_quantization, is_gguf, require_gguf
 from .masked_inputs import require_mask
-from .model_source import local_revision, locate, name_a_model
+from .model_source import (
+    file_stamp,
+    gguf_quantization,
+    is_gguf,
+    local_revision,
+    locate,
+    name_a_model,
+    require_gguf,
+)
 from .options import KnownModel, ModelKind, ModelOptions, Option, OptionError
 from .quantization import quantization_of, quantized_loading, refuse_second_quantization
 from .queries import CARRIER
@@ -47,12 +54,9 @@ def kind_of(config: Any, tokenizer: Any) -> ModelKind:
     for architecture in architectures or ():
         if architecture.endswith(_NO_LANGUAGE_MODELS):
             raise OptionError(
-                f"A {architecture} was trained for another task than predicting words. Use the model that it was "
-                "derived from, or score it anyway with ",
-                Option("kind", "causal"),
-                " or ",
-                Option("kind", "masked"),
-                ".",
+                f"A {architecture} was trained for another task than predicting words. Use the model that it "
+                f"was derived from, or score it anyway with {Option('kind', 'causal')} or "
+                f"{Option('kind', 'masked')}."
             )
         if architecture.endswith("ForMaskedLM") or architecture in (
             "BertForPreTraining",
@@ -134,6 +138,38 @@ def describe(name: str, kind: ModelKind | None, trust_remote_code: bool) -> Desc
     return DescribedModel(where, options, config, tokenizer, kind)
 
 
+class Descriptions:
+    """Configurations and tokenizers of models, looked up before the first is loaded; each is kept until it is used."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[object, ...], tuple[str | None, DescribedModel]] = {}
+
+    def find(self, name: str, options: ModelOptions) -> DescribedModel:
+        """Describe a model and keep its description.
+
+        Raises:
+            ValueError: see `describe`.
+        """
+        stamp = file_stamp(name)  # before the files are read
+        described = describe(name, options.kind, options.trust_remote_code)
+        self._kept[(name, options.kind, options.trust_remote_code)] = stamp, described
+        return described
+
+    def take(self, name: str, options: ModelOptions) -> DescribedModel:
+        """Return the description that was kept, and forget it; describe the model if there is none.
+
+        A model in a folder is described again where its files have changed, or may have.
+
+        Raises:
+            ValueError: see `describe`.
+        """
+        stamp, described = self._kept.pop((name, options.kind, options.trust_remote_code), (None, None))
+        is_pinned = described is not None and described.options["revision"] is not None  # a commit on the Hub
+        if described is None or not (is_pinned or (stamp is not None and stamp == file_stamp(name))):
+            return describe(name, options.kind, options.trust_remote_code)
+        return described
+
+
 def load_weights(name: str, described: DescribedModel, options: ModelOptions) -> LoadedModel:
     """Load the weights of a described model, onto the device and in the dtype of the options.
 
@@ -184,11 +220,8 @@ def _on(device: torch.device, model: Any, name: str) -> Any:
         if not is_out_of_memory(error):
             raise
         raise OptionError(
-            f"{name!r} does not fit into the memory of {device}. Use ",
-            Option("dtype", "bfloat16"),
-            " or another ",
-            Option("device"),
-            ".",
+            f"{name!r} does not fit into the memory of {device}. Use {Option('dtype', 'bfloat16')} or another "
+            f"{Option('device')}."
         ) from error
 
 
@@ -262,11 +295,8 @@ def choose_device(device: str) -> torch.device:
         torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError) as error:
         raise OptionError(
-            f"The device {device!r} cannot be used here: {_first_paragraph(error)} Use ",
-            Option("device", "auto"),
-            " or ",
-            Option("device", "cpu"),
-            ".",
+            f"The device {device!r} cannot be used here: {_first_paragraph(error)} Use "
+            f"{Option('device', 'auto')} or {Option('device', 'cpu')}."
         ) from error
     return chosen
 

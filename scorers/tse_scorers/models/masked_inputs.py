@@ -83,9 +83,8 @@ class MaskedInputs(FormQueries):
     def _checked_stride(self, window: int, stride: int | None) -> int:
         if stride is not None:
             raise OptionError(
-                Option("stride"),
-                f" has no effect on {self.name}, a masked model: each token of a long text is read in a window around "
-                "it. Remove it.",
+                f"{Option('stride')} has no effect on {self.name}, a masked model: each token of a long text "
+                "is read in a window around it. Remove it."
             )
         return 1
 
@@ -94,10 +93,9 @@ class MaskedInputs(FormQueries):
         positions = np.asarray(columns, dtype=np.int64) - self._mntp
         if positions.size and positions.min() < 0:
             raise OptionError(
-                f"{self.name} predicts each token one position before it (",
-                Option("mntp"),
-                "), but its tokenizer puts no token before a text; expected a start token such as [CLS] or <s>. Use "
-                "the tokenizer that the model was trained with.",
+                f"{self.name} predicts each token one position before it ({Option('mntp')}), but its "
+                "tokenizer puts no token before a text; expected a start token such as [CLS] or <s>. Use the "
+                "tokenizer that the model was trained with."
             )
         return positions
 
@@ -157,8 +155,7 @@ def require_mask(tokenizer: Any, name: str) -> None:
     """Raise ValueError where a tokenizer has no mask token."""
     if tokenizer.mask_token_id is None:
         raise OptionError(
-            f"The tokenizer of {name} has no mask token, which a masked model needs. If the model reads from left to "
-            "right, load it as a causal one (",
-            Option("kind", "causal"),
-            "). If not, set the tokenizer's mask_token and save it.",
+            f"The tokenizer of {name} has no mask token, which a masked model needs. If the model reads from "
+            f"left to right, load it as a causal one ({Option('kind', 'causal')}). If not, set the "
+            "tokenizer's mask_token and save it."
         )

@@ -9,15 +9,17 @@ import json
 import os
 import time
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 
 from ..io.bundle import bundle_folder, bundle_path, split_revision
 from ..io.checksums import blocks, file_digest
 from ..io.files import is_file, require_regular_file
 from ..io.suggestions import did_you_mean
-from .gguf import GGUF, is_gguf
 from .ngram import KENLM_SUFFIXES
 
+GGUF = ".gguf"
+"""The ending of a file with quantized weights and a tokenizer, which transformers reads with the package `gguf`."""
 WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
 """Endings of files that are only a part of a model, or have an unsupported format."""
 FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
@@ -26,6 +28,31 @@ FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".p
 def is_url(name: str) -> bool:
     """Whether a model's name is the address of a server."""
     return name.startswith(("http://", "https://"))
+
+
+def is_gguf(name: str) -> bool:
+    """Whether a name is the path of an existing GGUF file."""
+    return name.endswith(GGUF) and Path(name).is_file()
+
+
+def require_gguf(name: str) -> None:
+    """Raise ImportError if the package `gguf` is missing."""
+    if find_spec("gguf") is None:
+        raise ImportError(
+            f"{name} is a GGUF file, which requires the package gguf. Install it: pip install 'refined-tse[gguf]'"
+        )
+
+
+def gguf_quantization(file: Path) -> str:
+    """Return the main quantization that the file declares: `gguf Q4_1`, `gguf F32`."""
+    from gguf import GGUFReader, LlamaFileType
+
+    reader = GGUFReader(file)
+    field = reader.fields.get("general.file_type")
+    if field is not None:
+        return f"gguf {LlamaFileType(field.contents()).name.removeprefix('MOSTLY_').removeprefix('ALL_')}"
+    largest = max(reader.tensors, key=lambda tensor: int(tensor.n_elements))
+    return f"gguf {largest.tensor_type.name}"
 
 
 def name_a_model(name: str) -> str:

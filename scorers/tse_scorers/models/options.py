@@ -4,6 +4,7 @@ How options of models and of suites are checked (`checked_value`) and named in m
 """
 
 import inspect
+import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -114,25 +115,35 @@ class Option(NamedTuple):
     def __str__(self) -> str:
         return self.name if self.value is None else f"{self.name}={self.value!r}"
 
+    def __format__(self, _: str) -> str:
+        """Return what an `OptionError` finds again in its message."""
+        return f"{_MARK}{json.dumps(self, default=str)}{_MARK}"
+
+
+_MARK = f"\0{os.urandom(8).hex()}\0"
+"""Stands around an option in a message; nobody else's text has it."""
+
 
 class OptionError(ValueError):
     """An option cannot be used; the message names options as the user writes them.
 
     Args:
-        parts: of the message: texts, and the options between them.
+        parts: of the message: texts, and the options in or between them.
 
-    >>> error = OptionError(Option("source"), " has no effect with ", Option("suite", "blimp"), "; remove it.")
-    >>> str(error)
-    "source has no effect with suite='blimp'; remove it."
+    >>> error = OptionError(f"{Option('source')} has no effect with {Option('suite', 'blimp')}; remove it.")
+    >>> str(error), error.message(lambda option: f"--{option.name}")
+    ("source has no effect with suite='blimp'; remove it.", '--source has no effect with --suite; remove it.')
     """
 
     def __init__(self, *parts: str | Option) -> None:
-        self._parts = parts
+        self._parts = "".join(map(format, parts)).split(_MARK)
         super().__init__(self.message(str))
 
     def message(self, spelled: Callable[[Option], str]) -> str:
         """Return the message, with the options as `spelled` writes them."""
-        return "".join(spelled(part) if isinstance(part, Option) else part for part in self._parts)
+        texts = list(self._parts)
+        texts[1::2] = [spelled(Option(*json.loads(part))) for part in texts[1::2]]
+        return "".join(texts)
 
 
 EVERYDAY, DATA, MODEL, OUTPUT, SPEED = "Everyday", "Data", "Model", "Output", "Speed"
@@ -226,7 +237,7 @@ def checked_fields(options: Any) -> None:
         value = checked_value(each.name, getattr(options, each.name), annotated[each.name])
         least = described[each.name].least if each.name in described else None
         if least is not None and value is not None and value < least:
-            raise OptionError("Got ", Option(each.name, value), f"; expected a whole number from {least} up.")
+            raise OptionError(f"Got {Option(each.name, value)}; expected a whole number from {least} up.")
         object.__setattr__(options, each.name, each.default if value is None else value)
 
 
@@ -265,10 +276,10 @@ def checked_value(option: str, value: Any, annotation: Any) -> Any:
     plain = _plain(value)
     texts = plain if isinstance(plain, list) else [plain]
     if not texts or any(isinstance(text, str) and not text.strip() for text in texts):
-        raise OptionError(Option(option), " is empty; expected a value. Give one, or leave it out.")
+        raise OptionError(f"{Option(option)} is empty; expected a value. Give one, or leave it out.")
     choices = next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
     if choices and plain not in choices:
-        raise OptionError("Unknown ", Option(option), f" {value!r}; expected {' or '.join(choices)}.")
+        raise OptionError(f"Unknown {Option(option)} {value!r}; expected {' or '.join(choices)}.")
     if choices:
         return plain
     converted = next((found for kind in kinds if (found := _converted(plain, kind)) is not None), None)

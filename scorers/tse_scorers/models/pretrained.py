@@ -181,10 +181,15 @@ class PretrainedScorer(MapsDataSets):
         return [self._ids_of_forms[opening, form] for form in forms]
 
     def _tokenized(self, forms: Sequence[str], opening: bool) -> Iterator[list[int]]:
-        before, after = self._around_the_gap(opening)
-        if opening:
+        """Yield the ids of each form: those between the ids before and after the carrier's gap."""
+        if opening:  # a word fills the gap because a text cannot begin with a space; its ids are removed
+            before, first = self.opened(["", self._spaced(OPENED.prefix)])
+            closed = self.tokenizer(self._spaced(OPENED.prefix + OPENED.suffix))["input_ids"]
+            after = closed[len(first) :]
             texts = [self._spaced(form + OPENED.suffix) for form in forms]
         else:
+            (before,) = self.opened([CARRIER.prefix])
+            after = self.tokenizer(CARRIER.prefix + CARRIER.suffix)["input_ids"][len(before) :]
             texts = [CARRIER.prefix + " " + form + CARRIER.suffix for form in forms]
         for row in self.tokenizer(texts)["input_ids"]:
             inside = row[len(before) : len(row) - len(after)]
@@ -195,19 +200,6 @@ class PretrainedScorer(MapsDataSets):
         """Return the number of tokens of each form, (forms,); 0 if it cannot be scored. See `FormScorer`."""
         form_ids = self.form_ids(checked_forms(forms, opening), opening)
         return np.array([len(ids) for ids in form_ids], dtype=np.int64)
-
-    def _around_the_gap(self, opening: bool) -> tuple[list[int], list[int]]:
-        """Return the ids before and after the carrier's gap.
-
-        At the start of a text, a word fills the gap because a text cannot begin with a space; its ids are removed.
-        """
-        if opening:
-            before, first = self.opened(["", self._spaced(OPENED.prefix)])
-            closed = self.tokenizer(self._spaced(OPENED.prefix + OPENED.suffix))["input_ids"]
-            return before, closed[len(first) :]
-        (before,) = self.opened([CARRIER.prefix])
-        closed = self.tokenizer(CARRIER.prefix + CARRIER.suffix)["input_ids"]
-        return before, closed[len(before) :]
 
     def with_model(self, model: Any) -> "Self":
         """Return a scorer with the same options of another model with the same vocabulary, such as a copy."""
@@ -225,8 +217,8 @@ class PretrainedScorer(MapsDataSets):
         most, _ = self._positions()
         if most is None and stride is not None:
             raise OptionError(
-                Option("stride"),
-                f" has no effect on {self.name}, which reads texts of any length at once; remove it.",
+                f"{Option('stride')} has no effect on {self.name}, which reads texts of any length at once; "
+                "remove it."
             )
         if most is None:
             return self
@@ -240,10 +232,9 @@ class PretrainedScorer(MapsDataSets):
         half = window // 2
         if stride is not None and not 1 <= stride <= half:
             raise OptionError(
-                "Got ",
-                Option("stride", stride),
-                f"; expected a number from 1 to {half}, so that each token after the first window of {self.name} "
-                f"({window} tokens) has at least half a window of context.",
+                f"Got {Option('stride', stride)}; expected a number from 1 to {half}, so that each token "
+                f"after the first window of {self.name} ({window} tokens) has at least half a window of "
+                "context."
             )
         return half if stride is None else stride
 

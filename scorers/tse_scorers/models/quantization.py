@@ -22,11 +22,8 @@ def quantized_loading(quantization: Quantization, device: torch.device, name: st
     """
     if device.type != "cuda":
         raise OptionError(
-            f"{name} cannot be loaded with ",
-            Option("quantization", quantization),
-            f" on {device}; expected a CUDA GPU. Remove ",
-            Option("quantization"),
-            ", or use a machine with such a GPU.",
+            f"{name} cannot be loaded with {Option('quantization', quantization)} on {device}; expected a "
+            f"CUDA GPU. Remove {Option('quantization')}, or use a machine with such a GPU."
         )
     if find_spec("bitsandbytes") is None:
         raise ImportError(
@@ -66,5 +63,5 @@ def refuse_second_quantization(name: str, there: str | None, options: ModelOptio
     """Raise ValueError if weights that are quantized already are to be quantized again."""
     if there is not None and options.quantization is not None:
         raise OptionError(
-            f"The weights of {name} are quantized already ({there}); remove ", Option("quantization"), "."
+            f"The weights of {name} are quantized already ({there}); remove {Option('quantization')}."
         )

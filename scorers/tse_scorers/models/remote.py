@@ -78,17 +78,13 @@ class RemoteScorer(MapsDataSets):
         probe = self._echo(PROBE)
         if self._start and probe.first != 1:
             raise OptionError(
-                f"{self.name} reads {probe.first} tokens before a text with {start_token!r}; expected one. Change ",
-                Option("start_token"),
-                " to a token of the model, as its tokenizer writes it.",
+                f"{self.name} reads {probe.first} tokens before a text with {start_token!r}; expected one. "
+                f"Change {Option('start_token')} to a token of the model, as its tokenizer writes it."
             )
         if start_token == NO_TOKEN and probe.first:
             raise OptionError(
-                f"{self.name} puts a start token before each text; expected none with ",
-                Option("start_token", NO_TOKEN),
-                ". Remove ",
-                Option("start_token"),
-                ".",
+                f"{self.name} puts a start token before each text; expected none with "
+                f"{Option('start_token', NO_TOKEN)}. Remove {Option('start_token')}."
             )
         unscored = bool(np.isnan(probe.logprobs[0]))
         self.signature: dict[str, Any] = {

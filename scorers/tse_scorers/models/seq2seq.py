@@ -44,9 +44,8 @@ def decoder_of(model: Any, tokenizer: Any, encoder_input: EncoderInput, name: st
     source = tokenizer("" if mask is None else tokenizer.convert_ids_to_tokens(mask))["input_ids"]
     if not source:
         raise OptionError(
-            f"The tokenizer of {name} has no special tokens, so the encoder would read nothing. Use ",
-            Option("encoder_input", "mask"),
-            ", or a tokenizer that adds an end token.",
+            f"The tokenizer of {name} has no special tokens, so the encoder would read nothing. Use "
+            f"{Option('encoder_input', 'mask')}, or a tokenizer that adds an end token."
         )
     before = [] if mask is None else [start]
     positions = getattr(model.config, "max_position_embeddings", None)
@@ -83,8 +82,7 @@ def _mask_of(tokenizer: Any, name: str) -> int:
     sentinel = tokenizer.convert_tokens_to_ids(FIRST_SENTINEL)
     if sentinel is None or tokenizer.convert_ids_to_tokens(sentinel) != FIRST_SENTINEL:
         raise OptionError(
-            f"The tokenizer of {name} has neither a mask token nor {FIRST_SENTINEL}. Use ",
-            Option("encoder_input", "empty"),
-            ".",
+            f"The tokenizer of {name} has neither a mask token nor {FIRST_SENTINEL}. Use "
+            f"{Option('encoder_input', 'empty')}."
         )
     return int(sentinel)

@@ -59,10 +59,9 @@ def choose_start_token(own: int | None, tokenizer: Any, name: str, asked: str | 
         token_id = _id_of(tokenizer, asked)
         if token_id is None:
             raise OptionError(
-                f"The vocabulary of {name} has no token {asked!r}. Expected one of its tokens, as the tokenizer writes "
-                f"it, or {NO_TOKEN!r}. Change ",
-                Option("start_token"),
-                ", or remove it to use the default.",
+                f"The vocabulary of {name} has no token {asked!r}. Expected one of its tokens, as the "
+                f"tokenizer writes it, or {NO_TOKEN!r}. Change {Option('start_token')}, or remove it to use "
+                "the default."
             )
         return token_id
     if own is None or not opens_chat_turns(tokenizer, own):

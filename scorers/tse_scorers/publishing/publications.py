@@ -59,9 +59,9 @@ def publications(
     _check_names(model_repo, results_repo)
     for option, given in (("data_org", data_org is not None), ("other_repo", other_repo)):
         if given and model_repo is None:
-            raise OptionError(Option(option), " has no effect without ", Option("model_repo"), "; remove it.")
+            raise OptionError(f"{Option(option)} has no effect without {Option('model_repo')}; remove it.")
     if data_org is not None and not data_org.strip():
-        raise OptionError(Option("data_org"), " is empty; expected an organisation on the Hub.")
+        raise OptionError(f"{Option('data_org')} is empty; expected an organisation on the Hub.")
     written = read_results(results)
     require_distinct(str(row.get("model")) for row in written["results"])
     content = without_paths(written)

@@ -41,10 +41,9 @@ class Granted:
         if is_url(name):
             if not is_host(name, [*self.server, *listed_hosts()]):
                 raise OptionError(
-                    f"{who} names a model behind the server {name}, which your command does not; only servers that "
-                    "you name are asked. If you know that server, add ",
-                    Option("server", name.partition("#")[0]),
-                    f", or list its host in {HOSTS}.",
+                    f"{who} names a model behind the server {name}, which your command does not; only servers "
+                    "that you name are asked. If you know that server, add "
+                    f"{Option('server', name.partition('#')[0])}, or list its host in {HOSTS}."
                 )
             return
         for path in [Path(name)] if os.path.lexists(name) else paths_in(name):
@@ -69,10 +68,9 @@ class Granted:
             if not any(found.is_relative_to(root) for root in roots):
                 leads = f" (a link to {found})" if place.is_symlink() else ""
                 raise OptionError(
-                    f"{who} names {place}{leads}, which your command does not; only files in folders that you name are "
-                    "read. If it should be, add ",
-                    Option("files", str(path.parent if path.is_file() else path)),
-                    " to your command.",
+                    f"{who} names {place}{leads}, which your command does not; only files in folders that you "
+                    "name are read. If it should be, add "
+                    f"{Option('files', str(path.parent if path.is_file() else path))} to your command."
                 )
 
 

@@ -101,7 +101,7 @@ def make_jobs(
         ValueError: a model cannot be found, or cannot answer what the suites ask; no model has run then.
     """
     from ..loading import load_with_options, loads_at_once, options_of_models
-    from ..models.descriptions import Descriptions
+    from ..models.from_pretrained import Descriptions
 
     load, known = load or load_with_options, Descriptions()
     names = list(dict.fromkeys(str(model) for model in models if isinstance(model, str | Path)))

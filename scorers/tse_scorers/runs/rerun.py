@@ -14,8 +14,7 @@ from ..io.records import differences, listing
 from ..io.results import RESULTS_FILE, Row, read_results
 from ..loading import load_with_options, loads_at_once, revision_of
 from ..models.from_pretrained import choose_dtype
-from ..models.gguf import is_gguf
-from ..models.model_source import is_url, locate
+from ..models.model_source import is_gguf, is_url, locate
 from ..models.options import ModelOptions, Option, OptionError
 from ..suites.agreement.estimate.frequency import METRICS as ADDED_LATER  # by `tse frequency`, not by a run
 from ..suites.contract import Suite
@@ -143,10 +142,8 @@ def check_recipe(signature: dict[str, Any], results: Path, granted: Granted) -> 
         ) from error
     if recipe["model_options"].get("trust_remote_code") and not granted.trust_remote_code:
         raise OptionError(
-            f"{who} asks to run Python code from the repository of {recipe['model']}. It would run with your rights. "
-            "If you have read that code, add ",
-            Option("trust_remote_code"),
-            ".",
+            f"{who} asks to run Python code from the repository of {recipe['model']}. It would run with your "
+            f"rights. If you have read that code, add {Option('trust_remote_code')}."
         )
     granted.require_model(recipe["model"], who)
     granted.require_options(recipe["suite_options"], who)
