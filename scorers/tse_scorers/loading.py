@@ -208,8 +208,8 @@ def revision_of(name: str) -> str | None:
         return None
     if loads_at_once(name):
         return file_digest(Path(name))
-    where, asked = locate(name)
-    return local_revision(name, where) or hub_commit(name) or commit_in_cache(where, asked)
+    where, revision = locate(name)
+    return local_revision(name, where) or hub_commit(name) or commit_in_cache(where, revision)
 
 
 def options_with_effect(name: str, options: ModelOptions) -> ModelOptions:

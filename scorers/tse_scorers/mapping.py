@@ -135,8 +135,8 @@ def score_dataset(
 
         return _mapped(splits[split], rows, asked, scorer, score)
 
-    found = {split: mapped(split) for split in splits}
-    return type(dataset)(found) if isinstance(dataset, dict) else found[""]
+    results = {split: mapped(split) for split in splits}
+    return type(dataset)(results) if isinstance(dataset, dict) else results[""]
 
 
 def _checked(dataset: Any, ask: Callable[[Sequence[str]], "_Asked"]) -> tuple[pd.DataFrame, "_Asked"]:
@@ -281,10 +281,10 @@ class _Texts:
             logprobs = continuation_logprobs(scorer, unique["before"].tolist(), texts, progress)
         else:
             logprobs = sentence_logprobs(scorer, texts, progress)
-        found = {"logprob": np.asarray(logprobs)[rows]}
+        columns_values = {"logprob": np.asarray(logprobs)[rows]}
         if isinstance(scorer, TokenCounter):
-            found["n_tokens"] = np.asarray(scorer.token_counts(texts))[rows]
-        cut = {kind: np.split(values, len(self.texts)) for kind, values in found.items()}
+            columns_values["n_tokens"] = np.asarray(scorer.token_counts(texts))[rows]
+        cut = {kind: np.split(values, len(self.texts)) for kind, values in columns_values.items()}
         table = {f"{kind}_{text}": cut[kind][at] for at, text in enumerate(self.texts) for kind in cut}
         return pa.table(table, schema=self.schema(scorer))
 
@@ -337,15 +337,18 @@ class _Words:
     def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
         assert isinstance(scorer, WordScorer), "check_scorer checks this"
         rows: dict[str, list[tuple[str, tuple[str, ...]]]]
-        rows = {text: [(each, ()) for each in frame[text]] for text in self.texts}
+        rows = {text: [(sentence, ()) for sentence in frame[text]] for text in self.texts}
         for text, words in zip(self.texts, self.words, strict=False):
             rows[text] = list(zip(frame[text], word_lists(frame, words, _WHAT), strict=True))
-        asked = list(dict.fromkeys(row for of_text in rows.values() for row in of_text))
-        texts, split = [text for text, _ in asked], [words for _, words in asked] if self.words else None
+        questions = list(dict.fromkeys(row for of_text in rows.values() for row in of_text))
+        texts, split = (
+            [text for text, _ in questions],
+            [words for _, words in questions] if self.words else None,
+        )
         scored = word_logprobs(scorer, texts, progress, split)
-        found = {row: self._facts(row[0], of_text) for row, of_text in zip(asked, scored, strict=True)}
+        facts_of = {row: self._facts(row[0], of_text) for row, of_text in zip(questions, scored, strict=True)}
         table = {
-            f"{kind}_{text}": [found[row][kind] for row in rows[text]]
+            f"{kind}_{text}": [facts_of[row][kind] for row in rows[text]]
             for text in self.texts
             for kind in self._types
         }
@@ -439,20 +442,20 @@ class _Gaps:
     def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
         assert isinstance(scorer, GapScorer), "check_scorer checks this"
         pairs = self._pairs(frame)
-        found = score_contexts(
+        scores = score_contexts(
             scorer, pairs, self.lemmas, progress, options=AgreementOptions(keep_forms=self.forms)
         )
-        contexts = found.contexts.to_pandas()
+        contexts = scores.contexts.to_pandas()
         keys = contexts[[*scorer.context_columns, "number"]].itertuples(index=False)
         contexts["context"] = [_hash(tuple(key)) for key in keys]
         contexts = contexts.rename(columns={f"{measure}_top_1": measure for measure in MEASURES})
         for measure in MEASURES if self.cutoffs else ():
             contexts[f"{measure}_top_1"] = contexts[measure]
-        rows = contexts.set_index("context_id").loc[found.pairs["context_id"].to_numpy()]
-        own = found.pairs.select(_LOGPROBS).to_pandas()
+        rows = contexts.set_index("context_id").loc[scores.pairs["context_id"].to_numpy()]
+        verb_logprobs = scores.pairs.select(_LOGPROBS).to_pandas()
         table = {name: rows[name].to_numpy() for name in self.schema().names if name in rows}
-        table |= {name: own[name].to_numpy() for name in _LOGPROBS if self.has_verbs}
-        table |= _lists(found, rows["number"]) if self.forms else {}
+        table |= {name: verb_logprobs[name].to_numpy() for name in _LOGPROBS if self.has_verbs}
+        table |= _lists(scores, rows["number"]) if self.forms else {}
         return pa.table(table, schema=self.schema())
 
 
@@ -500,14 +503,14 @@ def _asked(
     stride: int | None,
 ) -> _Asked:
     """Return what is asked about each row; ValueError where that is not one thing, or an option has no effect on it."""
-    given = [
+    kinds = [
         name
         for name, value in (("columns", columns), ("lemmas", lemmas), ("surprisals", surprisals))
         if value is not None
     ]
-    if len(given) != 1:
+    if len(kinds) != 1:
         raise ValueError(
-            f"Got {' and '.join(given) or 'none of columns, lemmas and surprisals'}; expected one of columns (whole "
+            f"Got {' and '.join(kinds) or 'none of columns, lemmas and surprisals'}; expected one of columns (whole "
             "texts), lemmas (gaps) and surprisals (words). For several, call it once for each."
         )
     options: dict[str, Any] = {
@@ -521,20 +524,20 @@ def _asked(
         "columns": {"context", "stride"},
         "lemmas": {"cutoffs", "forms"},
         "surprisals": {"words", "frequency", "stride", *(("language",) if frequency else ())},
-    }[given[0]]
+    }[kinds[0]]
     unused = [
         name
         for name, value in options.items()
         if value is not None and value is not False and name not in allowed
     ]
     if unused:
-        raise ValueError(f"{' and '.join(unused)} has no effect with {given[0]}; remove it.")
+        raise ValueError(f"{' and '.join(unused)} has no effect with {kinds[0]}; remove it.")
     if lemmas is not None:
         return _Gaps(_lemma_table(lemmas), set(_VERBS) <= set(names), cutoffs, forms)
     texts = columns if columns is not None else surprisals
     chosen = (texts,) if isinstance(texts, str) else tuple(texts or ())
     if not chosen:
-        raise ValueError(f"{given[0]} names no column; expected at least one.")
+        raise ValueError(f"{kinds[0]} names no column; expected at least one.")
     if columns is not None:
         return _Texts(chosen, context)
     split = (words,) if isinstance(words, str) else tuple(words or ())
@@ -542,8 +545,8 @@ def _asked(
         raise ValueError(
             f"words names {len(split)} columns and surprisals {len(chosen)}; expected one for each."
         )
-    known, source = word_list(frequency, language, "frequency") if frequency is not None else (None, None)
-    return _Words(chosen, split, known, source)
+    zipf, source = word_list(frequency, language, "frequency") if frequency is not None else (None, None)
+    return _Words(chosen, split, zipf, source)
 
 
 def _lemma_table(lemmas: Any) -> pd.DataFrame:

@@ -113,10 +113,12 @@ class Results(Sequence[ResultRow]):
         from .report.selection import only
 
         runs = read_runs([self.folder])
-        here = {tuple(row[column] for column in IDENTITY) for row in self._rows}
-        found = runs.rows[list(IDENTITY)].itertuples(index=False, name=None)
+        identities = {tuple(row[column] for column in IDENTITY) for row in self._rows}
+        row_identities = runs.rows[list(IDENTITY)].itertuples(index=False, name=None)
         return only(
-            runs, pd.Series([key in here for key in found], runs.rows.index, dtype=bool), "other results"
+            runs,
+            pd.Series([key in identities for key in row_identities], runs.rows.index, dtype=bool),
+            "other results",
         )
 
     def items(self, suite: str | None = None, table: str | None = None) -> pd.DataFrame:
@@ -145,7 +147,7 @@ class Results(Sequence[ResultRow]):
             ]
             for name, files in by_table.items()
         }
-        tables = [name for name, found in frames.items() if found]
+        tables = [name for name, table_frames in frames.items() if table_frames]
         return pd.concat(frames[_one_of("table", tables, table)], ignore_index=True)
 
     def scores(self, measure: str) -> pd.DataFrame:
@@ -233,8 +235,8 @@ class Results(Sequence[ResultRow]):
         from .runs.comparing.compare import compare
 
         folders = list(dict.fromkeys([self.folder, *([other.folder] if other is not None else [])]))
-        found = compare(folders, reference, by=by)
-        return found.conditions if by else found.rows
+        comparison = compare(folders, reference, by=by)
+        return comparison.conditions if by else comparison.rows
 
 
 def _one_of(what: str, names: Sequence[str], chosen: str | None) -> str:

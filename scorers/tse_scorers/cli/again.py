@@ -74,25 +74,27 @@ def rerun(
         folder = Path(temporary) if out is None else out
         granted = Granted(trust_remote_code, server or (), files or ())
         compared = run_again(results, folder, terminal.progress, terminal.note, granted)
-    for each in compared:
-        what = f"{each.model} on {each.suite}: "
-        if not each.differences and each.shards == 1:
-            terminal.say(f"{what}all {each.n_scores:,} scores are equal to the last digit.")
+    for made_again in compared:
+        about = f"{made_again.model} on {made_again.suite}"
+        n_scores, differences = made_again.n_scores, made_again.differences
+        if not differences and made_again.shards == 1:
+            terminal.say(f"{about}: all {n_scores:,} scores are equal to the last digit.")
             continue
-        if not each.differences:
+        if not differences:
             terminal.say(
-                f"{what}all {each.n_scores:,} scores are equal up to {each.tolerance:.0e}, the floating-point noise of "
-                f"the {each.shards:,} shards that were merged: their batches hold other texts than a whole run's."
+                f"{about}: all {n_scores:,} scores are equal up to {made_again.tolerance:.0e}, the floating-point "
+                f"noise of the {made_again.shards:,} shards that were merged: their batches hold other texts than a "
+                "whole run's."
             )
             continue
-        terminal.say(f"{what}{len(each.differences):,} differences in {each.n_scores:,} scores.")
-        for line in each.differences[:_SHOWN]:
+        terminal.say(f"{about}: {len(differences):,} differences in {n_scores:,} scores.")
+        for line in differences[:_SHOWN]:
             terminal.say(f"  {line}")
-        if len(each.differences) > _SHOWN:
-            terminal.say(f"  … and {len(each.differences) - _SHOWN} more")
-        said = ", ".join(each.changed) or "nothing that is recorded"
-        terminal.say(f"  What has changed since: {said}.")
-    if any(each.differences for each in compared):
+        if len(differences) > _SHOWN:
+            terminal.say(f"  … and {len(differences) - _SHOWN} more")
+        changes = ", ".join(made_again.changed) or "nothing that is recorded"
+        terminal.say(f"  What has changed since: {changes}.")
+    if any(made_again.differences for made_again in compared):
         raise typer.Exit(1)
 
 
@@ -144,7 +146,7 @@ def reproduce(
         from ..papers.reproduce import reproduce as reproduce_table
 
         terminal.quiet()
-    found = reproduce_table(
+    reproduction = reproduce_table(
         paper,
         out,
         table=table,
@@ -154,20 +156,20 @@ def reproduce(
         announce=terminal.progress,
         note=terminal.note,
     )
-    tables.table(found.as_printed())
+    tables.table(reproduction.as_printed())
     terminal.say("Ours minus published:")
-    tables.table(found.summary())
-    terminal.say(str(found))
-    for reason in found.left_out:
+    tables.table(reproduction.summary())
+    terminal.say(str(reproduction))
+    for reason in reproduction.left_out:
         terminal.say(f"Left out: {reason}")
     terminal.say("Reasons for differences:")
-    for reason in found.differences:
+    for reason in reproduction.differences:
         terminal.say(f"- {reason}")
-    write_table(found.table, out / "reproduction.csv")
+    write_table(reproduction.table, out / "reproduction.csv")
     terminal.say(f"Table: {out / 'reproduction.csv'}")
-    for failure in found.failures:
+    for failure in reproduction.failures:
         terminal.fail(str(failure))
-    if found.failures:
+    if reproduction.failures:
         raise typer.Exit(1)
 
 

@@ -144,7 +144,7 @@ def run(
         part = None if shard is None else _parsed_shard(shard)
         if revisions is None:
             require_on_disk(model or ())
-    made = make_suites(suite, asked)
+    suites_made = make_suites(suite, asked)
     with terminal.starting("Loading PyTorch"):
         from ..engine.processes import is_main, joined_processes
         from ..loading import load_with_options, loads_at_once
@@ -162,8 +162,8 @@ def run(
                 terminal.start_token(scorer)
             return scorer
 
-        runs = make_runs(made, out, overwrite, part)
-        suites = [suite for suite, _ in made]
+        runs = make_runs(suites_made, out, overwrite, part)
+        suites = [suite for suite, _ in suites_made]
         jobs = make_jobs(model or DEFAULT_MODELS, suites, options, revisions, load)
         failures = run_all(runs, jobs, keep_going=revisions is not None)
         remember_failures(out, [job.model for job in jobs], failures)

@@ -122,7 +122,7 @@ def compare(
     sections += [] if common is None else [common_section(common)]
     runs = read_runs(folders)
     notice = unpublished_notice(runs.signatures, heading=called.heading)
-    sections = [own.with_notice(notice, list(runs.rows["system"].unique())) for own in sections]
+    sections = [part.with_notice(notice, list(runs.rows["system"].unique())) for part in sections]
     with terminal.waiting("Writing the report"):
         page = write_report(out, folders, sections, figures=figures)
     terminal.say(f"Report: {page}")
@@ -134,9 +134,9 @@ def _show_common_lemmas(rows: "pd.DataFrame") -> None:
     """Print the overall scores over each system's own lemmas and over the common ones."""
     from ..report.common_lemmas import overview
 
-    for config, own in rows[rows["group"] == "all"].groupby("config", sort=False, dropna=False):
+    for config, config_rows in rows[rows["group"] == "all"].groupby("config", sort=False, dropna=False):
         terminal.say(f"{config}, over each system's own lemmas and over those that all score:")
-        tables.table(overview(own).droplevel("group").reset_index())
+        tables.table(overview(config_rows).droplevel("group").reset_index())
         terminal.say("")
 
 
@@ -149,15 +149,14 @@ def _show_conditions(rows: "pd.DataFrame") -> None:
     heading, measures = names().heading, all_measures()
     if rows.empty:
         return
-    for (suite, config, measure), own in rows.groupby(
+    for (suite, config, measure), measure_rows in rows.groupby(
         ["suite", "config", "measure"], sort=False, dropna=False
     ):
-        terminal.say(
-            f"{heading(suite, config)}, {measure_named(measures, suite, measure).heading} by {own['by'].iloc[0]}:"
-        )
-        for _, of_kind in own.groupby("kind", sort=False):
+        by = measure_rows["by"].iloc[0]
+        terminal.say(f"{heading(suite, config)}, {measure_named(measures, suite, measure).heading} by {by}:")
+        for _, of_kind in measure_rows.groupby("kind", sort=False):
             tables.table(overview(of_kind, measures), "system")
-        for sentence in findings(own):
+        for sentence in findings(measure_rows):
             terminal.say(sentence)
         terminal.say("")
 
@@ -171,11 +170,11 @@ def _show_differences(rows: "pd.DataFrame") -> None:
     from ..suites.registry import all_measures, names
 
     heading, measures = names().heading, all_measures()
-    for (suite, config, reference), own in rows.groupby(
+    for (suite, config, reference), data_rows in rows.groupby(
         ["suite", "config", "reference"], sort=False, dropna=False
     ):
         terminal.say(f"{heading(suite, config)}, on the items shared with {reference}:")
-        overall = own[own["group"] == "all"]
+        overall = data_rows[data_rows["group"] == "all"]
         shown = overview(overall, measures).drop(columns=["detectable", "units"])
         shown.insert(
             0, "measure", [measure_named(measures, suite, label).heading for label in overall["measure"]]
@@ -183,6 +182,6 @@ def _show_differences(rows: "pd.DataFrame") -> None:
         shown["n"] = [count(n) for n in overall["n_items"]]
         by = "system" if shown["system"].nunique() == 1 else "measure"
         tables.table(shown, by)
-        for sentence in findings(own):
+        for sentence in findings(data_rows):
             terminal.say(sentence)
         terminal.say("")

@@ -36,21 +36,21 @@ def list_sets() -> None:
 
     rows = []
     for name in set_names():
-        found = find_set(name)
-        languages = list(dict.fromkeys(found.configs.values()))
-        if found.has_any_config:
+        pair_set = find_set(name)
+        languages = list(dict.fromkeys(pair_set.configs.values()))
+        if pair_set.has_any_config:
             languages = ["many"]
         elif len(languages) > 2:
             languages = [f"{len(languages)} languages"]
-        n_pairs = sum(count[0] for count in found.expected.values())
+        n_pairs = sum(count[0] for count in pair_set.expected.values())
         rows.append(
             {
                 "set": name,
                 "languages": ", ".join(languages),
                 "pairs": f"{n_pairs:,}" if n_pairs else "unknown",
-                "licence": found.licence.name,
-                "sharing": found.licence.share,
-                "linking": found.convention.linking,
+                "licence": pair_set.licence.name,
+                "sharing": pair_set.licence.share,
+                "linking": pair_set.convention.linking,
             }
         )
     tables.table(pd.DataFrame(rows))
@@ -72,29 +72,29 @@ def show(name: Name) -> None:
     with terminal.starting():
         from ..suites.minimal_pairs.registry import find_set
 
-    found = find_set(name)
-    convention = found.convention
-    configs = ", ".join(f"{config} ({language})" for config, language in found.configs.items())
+    pair_set = find_set(name)
+    convention = pair_set.convention
+    configs = ", ".join(f"{config} ({language})" for config, language in pair_set.configs.items())
     lines = {
-        "set": found.title,
-        "citation": found.citation,
-        "source": " at ".join(filter(None, (found.source.address, found.source.revision))),
-        "licence": f"{found.licence.name} (sharing: {found.licence.share}; {found.licence.where})",
-        "configurations": "each language, by its ISO 639-3 code" if found.has_any_config else configs,
-        "by default": ", ".join(found.default) or "all",
-        "acceptable": found.columns.good,
-        "unacceptable": found.columns.bad,
-        "paradigm": found.columns.paradigm,
-        "phenomenon": found.columns.phenomenon,
+        "set": pair_set.title,
+        "citation": pair_set.citation,
+        "source": " at ".join(filter(None, (pair_set.source.address, pair_set.source.revision))),
+        "licence": f"{pair_set.licence.name} (sharing: {pair_set.licence.share}; {pair_set.licence.where})",
+        "configurations": "each language, by its ISO 639-3 code" if pair_set.has_any_config else configs,
+        "by default": ", ".join(pair_set.default) or "all",
+        "acceptable": pair_set.columns.good,
+        "unacceptable": pair_set.columns.bad,
+        "paradigm": pair_set.columns.paradigm,
+        "phenomenon": pair_set.columns.phenomenon,
         "authors' linking": convention.linking,
         "authors' PLL": convention.pll,
         "authors' first token": convention.first_token,
         "authors' ties": f"{convention.ties} (here: wrong)",
         "stated in": convention.where,
     }
-    tables.card({label: text for label, text in lines.items() if text} | {"traps": found.traps})
-    more = " --config LANGUAGE" if found.has_any_config else ""
-    more += "" if found.source.hub or found.source.checksums else " --source FOLDER"
+    tables.card({label: text for label, text in lines.items() if text} | {"traps": pair_set.traps})
+    more = " --config LANGUAGE" if pair_set.has_any_config else ""
+    more += "" if pair_set.source.hub or pair_set.source.checksums else " --source FOLDER"
     terminal.say(f"Next: tse data check {name}{more}")
     terminal.say(f"      tse run --suite minimal_pairs --data {name}{more} --model MODEL")
 
@@ -136,18 +136,18 @@ def check(
         from ..suites.minimal_pairs.registry import find_set, load_pairs
         from ..suites.minimal_pairs.registry.audit import audit, group_counts
 
-        found = find_set(name)
-        loaded = load_pairs(found, config, source)
-        pairs = pair_table(loaded.table, found.title)  # refuses what `tse run` would refuse
+        pair_set = find_set(name)
+        loaded = load_pairs(pair_set, config, source)
+        pairs = pair_table(loaded.table, pair_set.title)  # refuses what `tse run` would refuse
     tables.table(group_counts(loaded))
-    for finding in (*audit(found, loaded), *known_flaws(pairs, found.flawed)):
+    for finding in (*audit(pair_set, loaded), *known_flaws(pairs, pair_set.flawed)):
         terminal.say(f"- {finding}")
     n_paradigms = loaded.table["UID"].nunique()
-    terminal.say(f"{found.title}: {len(loaded.table):,} pairs in {n_paradigms:,} paradigms.")
+    terminal.say(f"{pair_set.title}: {len(loaded.table):,} pairs in {n_paradigms:,} paradigms.")
     if flawed is not None:
         from ..io.table_files import write_table
 
-        listed = pairs[["paradigm", "pair_id"]].assign(flaw=flaws_of(pairs, found.flawed))
+        listed = pairs[["paradigm", "pair_id"]].assign(flaw=flaws_of(pairs, pair_set.flawed))
         write_table(listed[listed["flaw"] != ""], flawed)
 
 
@@ -184,7 +184,7 @@ def linkings(
         identity = record.identity
         if identity["suite"] != "blimp" or record.is_shard or SINGLE not in record.tables:
             continue
-        found = linked_accuracies(record.tables[SINGLE].read(), record.signature, unigrams)
+        accuracies = linked_accuracies(record.tables[SINGLE].read(), record.signature, unigrams)
         used = record.signature.get("linking", "sum")
         rows += [
             {
@@ -196,7 +196,7 @@ def linkings(
                 "ties": values["n_ties"],
                 "used": "yes" if linking == used else "",
             }
-            for linking, values in found.items()
+            for linking, values in accuracies.items()
         ]
     if not rows:
         raise ValueError(

@@ -73,13 +73,13 @@ def power(
     planning.designs(planning.given(1, 1, 1), difference, tried, target)  # refuse wrong numbers first
     with terminal.waiting("Computing the power"):
         if folders:
-            found = list(planning.pilots(folders, reference, group or "all"))
+            pilots = list(planning.pilots(folders, reference, group or "all"))
         else:
-            found = [planning.given(*deviations)]
-        if lemmas and not any(pilot.crossed for pilot in found):
-            units = ", ".join(dict.fromkeys(str(pilot.about["unit"]) for pilot in found))
+            pilots = [planning.given(*deviations)]
+        if lemmas and not any(pilot.crossed for pilot in pilots):
+            units = ", ".join(dict.fromkeys(str(pilot.about["unit"]) for pilot in pilots))
             raise ValueError(f"--lemmas has no effect where only {units} vary; remove it.")
-        rows = [row for pilot in found for row in planning.designs(pilot, difference, tried, target)]
+        rows = [row for pilot in pilots for row in planning.designs(pilot, difference, tried, target)]
     _show_designs(rows, difference, target)
     _write(json_file, rows)
 
@@ -100,18 +100,18 @@ def noise_ceiling(
         from ..statistics.noise_ceiling import rating_matrix
 
         matrix = rating_matrix(read_table(ratings))
-        found = estimate(matrix, splits)
-    if not found.n_splits:
+        ceiling = estimate(matrix, splits)
+    if not ceiling.n_splits:
         raise ValueError(
             f"{ratings} has {matrix.shape[0]:,} items with at most {matrix.shape[1]:,} rating(s) each; a noise ceiling "
             "needs at least three items with different ratings by two raters or more. Add ratings by other people."
         )
     terminal.say(
-        f"{matrix.shape[0]:,} items, {matrix.shape[1]:,} ratings an item at most, {found.n_splits:,} splits: "
-        f"split-half correlation {decimals(found.split_half, 3)}, reliability of the means (Spearman-Brown) "
-        f"{decimals(found.reliability, 3)}, highest expected correlation {decimals(found.ceiling, 3)}."
+        f"{matrix.shape[0]:,} items, {matrix.shape[1]:,} ratings an item at most, {ceiling.n_splits:,} splits: "
+        f"split-half correlation {decimals(ceiling.split_half, 3)}, reliability of the means (Spearman-Brown) "
+        f"{decimals(ceiling.reliability, 3)}, highest expected correlation {decimals(ceiling.ceiling, 3)}."
     )
-    _write(json_file, [found._asdict()])
+    _write(json_file, [ceiling._asdict()])
 
 
 def _show_designs(rows: Sequence[dict[str, Any]], difference: float, target: float) -> None:
@@ -122,18 +122,18 @@ def _show_designs(rows: Sequence[dict[str, Any]], difference: float, target: flo
     terminal.say(f"Units that detect a difference of {difference:g} with a power of {100 * target:g} %:")
     frame = pd.DataFrame(rows)
     keys = [key for key in ("suite", "config", "measure", "system", "reference", "unit") if key in frame]
-    for about, own in frame.groupby(keys, sort=False, dropna=False):
+    for about, pilot_rows in frame.groupby(keys, sort=False, dropna=False):
         named = dict(zip(keys, about, strict=True))
         systems = f"{named['system']} and {named['reference']}, " if "system" in named else ""
         terminal.say(f"{named.get('measure', '')}: {systems}{named['unit']}".lstrip(": "))
-        reached = own[own["n_units"].notna()]
+        reached = pilot_rows[pilot_rows["n_units"].notna()]
         if len(reached):
             columns = {"units": [f"{value:,.0f}" for value in reached["n_units"]]}
             if reached["n_lemmas"].notna().any():  # lemmas vary
                 columns = {"lemmas": [f"{value:,.0f}" for value in reached["n_lemmas"]]} | columns
             columns["power"] = [decimals(value, 3) for value in reached["power"]]
             tables.table(pd.DataFrame(columns, dtype=object))
-        for sentence in _about_designs(own):
+        for sentence in _about_designs(pilot_rows):
             terminal.say(sentence)
         terminal.say("")
 
@@ -159,8 +159,8 @@ def _about_designs(rows: "pd.DataFrame") -> Iterator[str]:
         yield f"No number of units up to 100,000 reaches it with {numbers} lemmas; more lemmas are needed."
     detectable = rows["pilot_detectable"].iloc[0]
     if pd.notna(detectable):
-        found = "no possible difference" if detectable > 1 else decimals(detectable, 3)
-        yield f"This run detects {found} with a power of 80 %."
+        detected = "no possible difference" if detectable > 1 else decimals(detectable, 3)
+        yield f"This run detects {detected} with a power of 80 %."
     n_units, n_effective = (rows[f"pilot_n_units{end}"].iloc[0] for end in ("", "_effective"))
     if pd.notna(n_effective) and not enough_units(n_effective):
         yield (

@@ -64,8 +64,8 @@ def _refuse_empty(arguments: Sequence[str]) -> None:
         if name.startswith("--") and equals and not value.strip():
             raise ValueError(f"{name} is empty; expected a value. Write one after {name}, or remove it.")
         if not argument.strip():
-            what = before if before.startswith("-") else "An argument"
-            raise ValueError(f"{what} is empty; expected a value. Write one, or remove it.")
+            subject = before if before.startswith("-") else "An argument"
+            raise ValueError(f"{subject} is empty; expected a value. Write one, or remove it.")
 
 
 def _said(error: BaseException) -> int:
@@ -109,10 +109,10 @@ def _unexpected(error: BaseException) -> int:
             "permissions. What was scored is kept."
         )
         return 74
-    what = _one_paragraph(f"{type(error).__name__}: {error}")[:500].rstrip(".")
+    summary = _one_paragraph(f"{type(error).__name__}: {error}")[:500].rstrip(".")
     command = " ".join(sys.argv[1:2])
     terminal.fail(
-        f"`tse {command}` failed in an unexpected way ({what}). This is a bug: please report it with the output of "
+        f"`tse {command}` failed in an unexpected way ({summary}). This is a bug: please report it with the output of "
         f"`tse --debug {command} …`. What was scored is kept."
     )
     return 70

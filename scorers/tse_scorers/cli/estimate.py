@@ -39,8 +39,8 @@ def estimate(
         from ..suites.checks import purpose_of
 
         require_on_disk(model or ())
-    made = make_suites(suite, asked)
-    for chosen, _ in made:
+    suites_made = make_suites(suite, asked)
+    for chosen, _ in suites_made:
         terminal.findings(chosen.findings)
         if budget is not None:
             chosen.keep_sample(budget, seed=0)
@@ -50,19 +50,24 @@ def estimate(
         from ..runs.estimate import estimate as estimate_cost
 
         terminal.quiet()
-        names, known = model or DEFAULT_MODELS, Descriptions()
-        of_models = options_of_models(names, options, known, purpose_of([chosen for chosen, _ in made]))
+        names, descriptions = model or DEFAULT_MODELS, Descriptions()
+        of_models = options_of_models(
+            names, options, descriptions, purpose_of([chosen for chosen, _ in suites_made])
+        )
     loading, costs = {}, []
     for name, used in zip(names, of_models, strict=True):
         start = time.perf_counter()
         with terminal.waiting(f"Loading {name}"):
-            scorer = load_with_options(name, used, known=known)
+            scorer = load_with_options(name, used, known=descriptions)
         loading[scorer.name] = time.perf_counter() - start
         with terminal.waiting(f"Estimating {name}"):
-            costs += [(scorer.name, chosen, estimate_cost(scorer, chosen)) for chosen, _ in made]
+            costs += [(scorer.name, chosen, estimate_cost(scorer, chosen)) for chosen, _ in suites_made]
     tables.costs(costs, loading)
-    given = [recipe.given for _, recipe in made]
-    if any(each.get("forms") == "all" and not {"limit", "lemma_sample"} <= set(each) for each in given):
+    given_options = [recipe.given for _, recipe in suites_made]
+    if any(
+        options_of_suite.get("forms") == "all" and not {"limit", "lemma_sample"} <= set(options_of_suite)
+        for options_of_suite in given_options
+    ):
         terminal.say(_CHEAPER_FORMS)
 
 

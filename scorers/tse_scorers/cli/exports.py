@@ -89,14 +89,14 @@ def every_eval_ever(
         raise ValueError(f"Got --relationship {relationship}; expected one of: {', '.join(RELATIONSHIPS)}.")
     check_folder(out)
     reporter, unnamed = Reporter(organization, relationship, data_org), Reporter(organization, relationship)
-    made = {folder: list(records(folder, reporter)) for folder in folders}
-    if data_org is not None and made == {folder: list(records(folder, unnamed)) for folder in folders}:
+    records_of = {folder: list(records(folder, reporter)) for folder in folders}
+    if data_org is not None and records_of == {folder: list(records(folder, unnamed)) for folder in folders}:
         raise ValueError("--data-org has no effect: no score is over a whole shipped data set; remove it.")
-    for folder, found in made.items():
+    for folder, folder_records in records_of.items():
         scored = scored_by_identity(read_runs([folder])) if items else {}
-        for record in found:
-            whole = with_samples(record, scored, out) if items else record
-            terminal.say(f"Written: {write(whole, out)}")
+        for record in folder_records:
+            complete = with_samples(record, scored, out) if items else record
+            terminal.say(f"Written: {write(complete, out)}")
 
 
 @app.command("lm-eval")
@@ -108,13 +108,13 @@ def lm_eval(
     asked: dict[str, Any],
 ) -> None:
     """Write the pairs of suites as tasks of lm-evaluation-harness (agreement: TSE; blimp: whole sentences)."""
-    made = make_suites(suite, asked)
+    suites_made = make_suites(suite, asked)
     with terminal.waiting("Writing the tasks"):
         from ..exporting.lm_eval_tasks import export
         from ..io.files import check_folder
 
         check_folder(out)
-        exported = dict(export(chosen, out, recipe.given) for chosen, recipe in made)
+        exported = dict(export(chosen, out, recipe.given) for chosen, recipe in suites_made)
     terminal.say(f"Written: {len({path for files in exported.values() for path in files})} files in {out}")
     terminal.say(
         f"Run: lm-eval run --model hf --model_args pretrained=MODEL --tasks {','.join(exported)} "

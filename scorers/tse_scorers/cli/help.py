@@ -53,7 +53,7 @@ class Command(TyperCommand):
             console.print(Panel(Group(*lines), title=name, title_align="left", border_style="dim"))
         takes_suites = any(parameter.name == "suite_option" for parameter in self.params)
         if takes_suites and (named := described_elsewhere(suites)):
-            lines = [line for name, each in named.items() for line in _named(f"{name}=VALUE", _text(each))]
+            lines = [line for name, other in named.items() for line in _named(f"{name}=VALUE", _text(other))]
             title = f"With --suite-option, for {' and '.join(suites)}"
             console.print(Panel(Group(*lines), title=title, title_align="left", border_style="dim"))
         more = " Options of a suite: --suite NAME --help" if takes_suites and not suites else ""
@@ -62,23 +62,23 @@ class Command(TyperCommand):
     def _panels(self, ctx: Any, suites: Sequence[str]) -> dict[str, list[Any]]:
         """Group the parameters that are shown by their panels."""
         is_shown = shown_with(suites)
-        found = []
-        each: Any
-        for each in self.get_params(ctx):
-            described = DECLARED.get(getattr(each, "help", None) or "")
-            of_others = described is not None and not is_shown(each.name, described)
-            if not (each.hidden or each.name == "help" or of_others):
-                found.append(each)
-        return by_panel(found)
+        shown = []
+        parameter: Any
+        for parameter in self.get_params(ctx):
+            described = DECLARED.get(getattr(parameter, "help", None) or "")
+            of_others = described is not None and not is_shown(parameter.name, described)
+            if not (parameter.hidden or parameter.name == "help" or of_others):
+                shown.append(parameter)
+        return by_panel(shown)
 
 
 def by_panel(parameters: Sequence[Any]) -> dict[str, list[Any]]:
     """Group parameters of a command by their panels, in the order of `PANELS`; panels not named there come last."""
-    found: dict[str, list[Any]] = {name: [] for name in PANELS}
-    for each in parameters:
-        default = PANELS[-1] if each.param_type_name == "option" else PANELS[0]
-        found.setdefault(getattr(each, "rich_help_panel", None) or default, []).append(each)
-    return {name: group for name, group in found.items() if group}
+    panels: dict[str, list[Any]] = {name: [] for name in PANELS}
+    for parameter in parameters:
+        default = PANELS[-1] if parameter.param_type_name == "option" else PANELS[0]
+        panels.setdefault(getattr(parameter, "rich_help_panel", None) or default, []).append(parameter)
+    return {name: group for name, group in panels.items() if group}
 
 
 def _lines(parameter: Any, ctx: Any) -> Iterator[RenderableType]:

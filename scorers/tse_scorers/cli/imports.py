@@ -58,8 +58,8 @@ def lm_eval(
     with terminal.waiting("Reading the logs"):
         from ..importing.lm_eval_logs import read_lm_eval
 
-        found = read_lm_eval(logs, task or ())
-    _write(found, out, suite, asked, overwrite, name)
+        imported_logs = read_lm_eval(logs, task or ())
+    _write(imported_logs, out, suite, asked, overwrite, name)
 
 
 @app.command("inspect")
@@ -84,8 +84,8 @@ def inspect(
     with terminal.waiting("Reading the log"):
         from ..importing.inspect_logs import read_inspect
 
-        found = read_inspect(log, scorer)
-    _write(found, out, suite, asked, overwrite, name)
+        imported_logs = read_inspect(log, scorer)
+    _write(imported_logs, out, suite, asked, overwrite, name)
 
 
 def _write(
@@ -106,17 +106,17 @@ def _write(
     by_default = "agreement" if all(log.agreement for log in found.logs) else "blimp"
     for log in found.logs:
         # Made for each log, because it keeps only its own items.
-        made = make_suites(suite or [by_default], asked) if suite or asked else []
-        for each in import_log(log, out, made, overwrite, name):
-            _say(each)
+        suites_made = make_suites(suite or [by_default], asked) if suite or asked else []
+        for imported in import_log(log, out, suites_made, overwrite, name):
+            _say(imported)
     show_report(out)
 
 
 def _say(each: "Imported") -> None:
     """Say what was imported, by which convention, and what was not."""
-    found = each.n_choices - each.n_unmatched
+    n_found = each.n_choices - each.n_unmatched
     terminal.say(
-        f"{each.model} on {each.data}, scored by {each.tool}: {found:,} of {each.n_choices:,} items of the log."
+        f"{each.model} on {each.data}, scored by {each.tool}: {n_found:,} of {each.n_choices:,} items of the log."
     )
     if each.n_unmatched:
         terminal.say(
@@ -126,12 +126,12 @@ def _say(each: "Imported") -> None:
         terminal.say(
             f"Not in the log: {each.n_data - each.n_items:,} of the {each.n_data:,} items of the data."
         )
-    said = [
+    labels = [
         ("scored", "answers"),
         ("first_token", "first token of a sentence"),
         ("num_fewshot", "examples"),
     ]
-    for key, words in said:
+    for key, words in labels:
         if key in each.convention:
             terminal.say(f"{words}: {each.convention[key]}")
     if "leading_space" in each.convention and "first_token" not in each.convention:

@@ -27,13 +27,13 @@ def _annotated(annotation: Any, kind: Any, name: str, described: Described) -> A
 
 def _suite_options() -> dict[str, Any]:
     """Texts and paths are lists, because with several suites each has its own (SUITE=VALUE)."""
-    found = {}
+    annotated_options = {}
     for options in built_in_options().values():
         annotated = get_type_hints(options)
         for name, described in described_options(options).items():
             kind = list[Path] if Path in (annotated[name], *get_args(annotated[name])) else list[str]
-            found[name] = _annotated(annotated[name], kind, name, described)
-    return found
+            annotated_options[name] = _annotated(annotated[name], kind, name, described)
+    return annotated_options
 
 
 SUITE_OPTIONS: dict[str, Any] = _suite_options()
@@ -70,20 +70,20 @@ def shown_with(suites: Sequence[str]) -> Callable[[str, Described], bool]:
 
 def described_elsewhere(suites: Sequence[str]) -> dict[str, Described]:
     """Return the options of these suites that have no name on the command line, because they are of other packages."""
-    found: dict[str, Described] = {}
+    of_suites: dict[str, Described] = {}
     for suite in suites:
         with suppress(ValueError):  # there is no such suite, which the command itself will say
-            found |= described_options(options_class(suite))
-    return {name: described for name, described in found.items() if name not in SUITE_OPTIONS}
+            of_suites |= described_options(options_class(suite))
+    return {name: described for name, described in of_suites.items() if name not in SUITE_OPTIONS}
 
 
 def _known_options(suite: str) -> set[str]:
     """Return the options of a suite; `suite_option` stands for those without a name on the command line."""
     try:
-        known = set(options_of_suite(suite))
+        names = set(options_of_suite(suite))
     except ValueError:  # there is no such suite, which the command itself will say
         return {"suite_option"}
-    return known if known <= SUITE_OPTIONS.keys() else {*known, "suite_option"}
+    return names if names <= SUITE_OPTIONS.keys() else {*names, "suite_option"}
 
 
 def takes_model_options(command: Command) -> Command:
@@ -98,10 +98,10 @@ def takes_suite_options(command: Command) -> Command:
 
 
 def _asked(suite_option: Sequence[str] | None, **values: Any) -> dict[str, Any]:
-    given = {
+    given_values = {
         name: value for name, value in values.items() if value not in (None, [])
     }  # [] is a list without any
-    return given | of_other_packages(suite_option or ())
+    return given_values | of_other_packages(suite_option or ())
 
 
 def of_other_packages(given: Sequence[str]) -> dict[str, list[str]]:
@@ -113,7 +113,7 @@ def of_other_packages(given: Sequence[str]) -> dict[str, list[str]]:
     >>> of_other_packages(["length=short"])
     {'length': ['short']}
     """
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for text in given:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
@@ -123,9 +123,9 @@ def of_other_packages(given: Sequence[str]) -> dict[str, list[str]]:
             raise ValueError(
                 f"Got --suite-option {text!r}; this option has a name of its own. Write {flag(name)}."
             )
-        found.setdefault(name, []).append(value)
-    OF_OTHER_PACKAGES.update(found)
-    return found
+        values.setdefault(name, []).append(value)
+    OF_OTHER_PACKAGES.update(values)
+    return values
 
 
 def _taking(
@@ -142,9 +142,9 @@ def _taking(
         values = {name: given.pop(name) for name in options}
         command(**{argument: together(**values)}, **given)
 
-    own = inspect.signature(command)
+    signature = inspect.signature(command)
     parameters: list[inspect.Parameter] = []
-    for name, parameter in own.parameters.items():
+    for name, parameter in signature.parameters.items():
         if name != argument:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
             continue
@@ -154,6 +154,6 @@ def _taking(
             )
             for option, annotation in options.items()
         ]
-    vars(taking)["__signature__"] = own.replace(parameters=parameters)
-    taking.__annotations__ = {each.name: each.annotation for each in parameters}
+    vars(taking)["__signature__"] = signature.replace(parameters=parameters)
+    taking.__annotations__ = {one.name: one.annotation for one in parameters}
     return taking

@@ -119,13 +119,13 @@ def score(
         from ..runs import score_sentences as scoring
         from ..runs.frequency import word_list
 
-        facts = [name for name, given in (("frequency", frequency), ("length", length)) if given]
+        facts = [name for name, value in (("frequency", frequency), ("length", length)) if value]
         by = scoring.parse_by(by, [f"--{name}" for name in (*(["words"] if words else []), *facts)])
         if language is not None and frequency is None:
             raise ValueError("--language has no effect without --frequency wordfreq; remove it.")
         zipf, known_from = word_list(frequency, language, "--frequency") if frequency else (None, None)
-        for name, given in (("--column", column), ("--words", words)):
-            if given is not None and scoring.is_text_file(file):
+        for name, value in (("--column", column), ("--words", words)):
+            if value is not None and scoring.is_text_file(file):
                 raise ValueError(f"{name} has no effect with {file}, a text without columns; remove it.")
         if overwrite and out is None:
             raise ValueError("--overwrite has no effect without --out; remove it.")
@@ -146,7 +146,7 @@ def score(
         terminal.quiet()
         scorer = with_windows(load_with_options(model, options, purpose=SENTENCES), stride)
     terminal.start_token(scorer)
-    asked = {
+    request = {
         "source": file,
         "column": column,
         "by": by,
@@ -154,9 +154,9 @@ def score(
         "frequency": known_from,
         "length": length,
     }
-    asked |= {"bits": bits}
+    request |= {"bits": bits}
     if out is not None and not overwrite:
-        scoring.check_not_lost(scorer, out, asked)
+        scoring.check_not_lost(scorer, out, request)
     with terminal.progress(f"{scorer.name}: {file}") as progress:
         scored = scoring.score(
             scorer, frame, column, by=by, words=words, zipf=zipf, length=length, bits=bits, progress=progress
@@ -165,5 +165,5 @@ def score(
         tables.table(scored)
     else:
         write_table(scored, out, inputs)
-        scoring.write_signature(scorer, out, asked | {"n_rows": len(scored)})
+        scoring.write_signature(scorer, out, request | {"n_rows": len(scored)})
         terminal.say(f"{len(scored):,} rows: {out}")

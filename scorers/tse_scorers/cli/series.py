@@ -58,16 +58,16 @@ def watch(
         raise ValueError(
             f"There is no folder {str(folder)!r}. Name the folder in which checkpoints will be saved."
         )
-    made = make_suites(suite, asked)
+    suites_made = make_suites(suite, asked)
     with terminal.starting("Loading PyTorch"):
         from ..runs.folders.watch import Patience, Watch
         from ..runs.report import write_report
         from ..suites.checks import purpose_of
 
         terminal.quiet()
-    runs = make_runs(made, out, overwrite)
+    runs = make_runs(suites_made, out, overwrite)
 
-    job = partial(_job, folder, options, purpose_of([suite for suite, _ in made]))
+    job = partial(_job, folder, options, purpose_of([suite for suite, _ in suites_made]))
 
     report = partial(write_report, out)
     watching = Watch(str(folder), revisions, runs, job, report, terminal.note, Patience(every, settle, idle))
@@ -98,14 +98,14 @@ def collect(
         from ..runs.folders.collect import collect as collect_folders
 
         check_folder(out)
-        found = collect_folders(folders, out)
+        collected = collect_folders(folders, out)
     terminal.say(
-        f"Copied {found.n_copied:,} records to {out}; {found.n_there:,} were there. Added the results of "
-        f"{found.n_models:,} models."
+        f"Copied {collected.n_copied:,} records to {out}; {collected.n_there:,} were there. Added the results of "
+        f"{collected.n_models:,} models."
     )
-    if found.n_shards:
+    if collected.n_shards:
         terminal.say(
-            f"{found.n_shards} records are shards; put them together with `tse merge {out} --out FOLDER`."
+            f"{collected.n_shards} records are shards; put them together with `tse merge {out} --out FOLDER`."
         )
-    if found.n_models and not no_report:
+    if collected.n_models and not no_report:
         show_report(out)

@@ -32,10 +32,16 @@ def make_suites(suites: Sequence[str] | None, asked: Mapping[str, Any]) -> "list
         from ..suites.registry import answering_suite, find_suite
 
         suites = suites or [_suite_of(asked.get("data"))]
-        given = _options_of(suites, asked)
-        if len({find_suite(answering_suite(name, options)) for name, options in given.items()}) < len(suites):
+        options_of = _options_of(suites, asked)
+        if len({find_suite(answering_suite(name, options)) for name, options in options_of.items()}) < len(
+            suites
+        ):
             raise ValueError(f"--suite names a suite twice ({', '.join(suites)}). Name each suite once.")
-        return [made for name, options in given.items() for made in suites_asked_for(name, options)]
+        return [
+            suite_and_recipe
+            for name, options in options_of.items()
+            for suite_and_recipe in suites_asked_for(name, options)
+        ]
 
 
 def make_runs(
@@ -81,18 +87,18 @@ def _options_of(suites: Sequence[str], asked: Mapping[str, Any]) -> dict[str, di
     """Return the options of each suite; a value that is for none of them is refused."""
     from ..suites.registry import options_of_suite
 
-    known = {name: options_of_suite(name) for name in suites}
-    found: dict[str, dict[str, list[Any]]] = {name: {} for name in suites}
+    annotations = {name: options_of_suite(name) for name in suites}
+    values_of: dict[str, dict[str, list[Any]]] = {name: {} for name in suites}
     for option, values in asked.items():
         for value in values if isinstance(values, list) else [values]:
-            for name, own in _takers(option, value, known).items():
-                found[name].setdefault(option, []).append(own)
+            for name, suite_value in _takers(option, value, annotations).items():
+                values_of[name].setdefault(option, []).append(suite_value)
     return {
         name: {
-            option: _value(option, values, name, known[name].get(option))
+            option: _value(option, values, name, annotations[name].get(option))
             for option, values in of_suite.items()
         }
-        for name, of_suite in found.items()
+        for name, of_suite in values_of.items()
     }
 
 
@@ -105,7 +111,7 @@ def _takers(option: str, value: Any, known: Mapping[str, Mapping[str, Any]]) -> 
     from ..models.options import Option, OptionError
     from ..suites.registry import all_names, own_name
 
-    suite, equals, own = str(value).partition("=")
+    suite, equals, suite_value = str(value).partition("=")
     if not equals or suite not in all_names():
         having = [name for name in known if option in known[name]]
         if option == "data" and len(having) > 1:
@@ -123,7 +129,7 @@ def _takers(option: str, value: Any, known: Mapping[str, Mapping[str, Any]]) -> 
         raise OptionError(
             f"{Option(option, str(value))} has no effect with {Option('suite', suite)}; remove it."
         )
-    return {taker: own}
+    return {taker: suite_value}
 
 
 def _readers(data: str, suites: Sequence[str]) -> list[str]:

@@ -70,11 +70,11 @@ def publish(
     with terminal.waiting("Reading the results"):
         from .. import publishing
 
-        made = publishing.publications(results, model_repo, results_repo, data_org, other_repo=other_repo)
-    for publication in made:
+        plans = publishing.publications(results, model_repo, results_repo, data_org, other_repo=other_repo)
+    for publication in plans:
         terminal.say(f"{publication.kind} {publication.repo}:")
-        for said in publication.notes:
-            terminal.say(f"  ! {said}")
+        for note in publication.notes:
+            terminal.say(f"  ! {note}")
         for path, content in publication.files.items():
             terminal.say(f"  + {path}  {len(content):,} bytes")
             if path.endswith(".yaml"):

@@ -64,10 +64,12 @@ def _filled(frame: "pd.DataFrame", headings: "pd.Series[Any] | None") -> Table:
             no_wrap=is_whole,
         )
     texts = frame.apply(_texts).map(escape)
-    for heading, own in [(None, texts)] if headings is None else texts.groupby(headings, sort=False):
+    for heading, heading_texts in (
+        [(None, texts)] if headings is None else texts.groupby(headings, sort=False)
+    ):
         if heading is not None:
             shown.add_row(f"[bold]{escape(printable(str(heading)))}[/]")
-        for first, *others in own.itertuples(index=False):
+        for first, *others in heading_texts.itertuples(index=False):
             shown.add_row(first if heading is None else f"  {first}", *others)
     return shown
 

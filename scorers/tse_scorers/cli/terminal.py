@@ -99,7 +99,9 @@ def not_comparable(runs: Iterable[dict[str, Any]]) -> None:
     from ..suites.registry import names
 
     signatures = [results.get("signature") for results in runs]
-    for sentence in dict.fromkeys(line for own in signatures for line in sentences(own, names().heading)):
+    for sentence in dict.fromkeys(
+        line for signature in signatures for line in sentences(signature, names().heading)
+    ):
         say(sentence)
 
 

@@ -33,21 +33,21 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command with its panel; see Click."""
-        found: Any = super().get_command(ctx, cmd_name)
-        if found is not None:
-            found.rich_help_panel = next(
+        command: Any = super().get_command(ctx, cmd_name)
+        if command is not None:
+            command.rich_help_panel = next(
                 (panel for panel, names in PANELS.items() if cmd_name in names), None
             )
-        return found
+        return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that was entered; see Click."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
-            known = self.list_commands(ctx)
+            commands = self.list_commands(ctx)
             raise UsageError(
-                f"`{ctx.command_path}` has no command {name!r}; expected one of: {', '.join(known)}."
-                f"{did_you_mean(name, known)}",
+                f"`{ctx.command_path}` has no command {name!r}; expected one of: {', '.join(commands)}."
+                f"{did_you_mean(name, commands)}",
                 ctx,
             )
         return super().resolve_command(ctx, args)
@@ -72,17 +72,17 @@ def run(app: typer.Typer) -> int:
 def _explained(error: Any) -> str:
     """Say what was found, what was expected, and what to do."""
     context = error.ctx
-    said = error.format_message()
-    said += "" if said.endswith((".", "?")) else "."
+    message = error.format_message()
+    message += "" if message.endswith((".", "?")) else "."
     if context is None:
-        return f"{said} Add `--help` for what each option takes."
+        return f"{message} Add `--help` for what each option takes."
     path = context.command_path
     if isinstance(error, _click.NoSuchOption):
-        options = [name for each in context.command.params for name in each.opts]
-        said = f"`{path}` has no option {error.option_name}.{did_you_mean(error.option_name, options)}"
+        options = [name for parameter in context.command.params for name in parameter.opts]
+        message = f"`{path}` has no option {error.option_name}.{did_you_mean(error.option_name, options)}"
     elif isinstance(error, _click.MissingParameter):
         usage = " ".join(context.command.get_usage(context).split()).removeprefix("Usage: ")
-        said += f" Expected: `{usage}`."
+        message += f" Expected: `{usage}`."
     elif isinstance(error, _click.BadParameter) and error.param is not None:
-        said = f"{'/'.join(error.param.opts)}: {error.message.removeprefix('Value error, ').rstrip('.')}."
-    return f"{said} Run `{path} --help` for what it takes."
+        message = f"{'/'.join(error.param.opts)}: {error.message.removeprefix('Value error, ').rstrip('.')}."
+    return f"{message} Run `{path} --help` for what it takes."

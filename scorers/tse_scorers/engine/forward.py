@@ -193,9 +193,9 @@ class ForwardPass:
         other = ids.copy()
         other[:, 4:] = ids[:, :4]
         with uncompiled(self.model):
-            here, there = self._read(_unpadded(ids, [3])), self._read(_unpadded(other, [3]))
-        broken = torch.isnan(here) | torch.isposinf(here)  # reported elsewhere
-        return not self._same(here, there) and not bool(broken.any())
+            before, after = self._read(_unpadded(ids, [3])), self._read(_unpadded(other, [3]))
+        broken = torch.isnan(before) | torch.isposinf(before)  # reported elsewhere
+        return not self._same(before, after) and not bool(broken.any())
 
     @torch.inference_mode()
     @exact_float32()

@@ -131,11 +131,11 @@ class TriePlan:
         visible[:, np.arange(width), np.arange(width)] = True  # padding too: a softmax over nothing is NaN
         column = np.empty(len(self.trie), dtype=np.int64)
         for row in range(height):
-            here = nodes[row][nodes[row] >= 0]
-            column[here] = np.arange(len(here))
+            row_nodes = nodes[row][nodes[row] >= 0]
+            column[row_nodes] = np.arange(len(row_nodes))
             # The ancestors of a node are the start of any path through it.
-            below, depth = expand_ranges(self.trie.depth[here] + 1, np.zeros_like(here))
-            begins = self.trie.first[self._introduced_by[here]]
+            below, depth = expand_ranges(self.trie.depth[row_nodes] + 1, np.zeros_like(row_nodes))
+            begins = self.trie.first[self._introduced_by[row_nodes]]
             visible[row, below, column[self.trie.places[begins[below] + depth]]] = True
         return visible
 
@@ -159,8 +159,8 @@ class RowPlan:
         self._flat, self.lengths, row_of = _distinct([np.atleast_2d(np.asarray(block)) for block in blocks])
         self._starts = np.cumsum(self.lengths) - self.lengths
         width = int(self.lengths.max(initial=1))
-        asked = row_of * width + np.asarray(columns, dtype=np.int64)
-        places, self.read_of = np.unique(asked, return_inverse=True)
+        place_of_input = row_of * width + np.asarray(columns, dtype=np.int64)
+        places, self.read_of = np.unique(place_of_input, return_inverse=True)
         row_of_read, self._columns = np.divmod(places, width)
         self._first = np.searchsorted(row_of_read, np.arange(len(self.lengths) + 1))
         self.n_inputs, self.n_reads = len(row_of), len(places)

@@ -76,8 +76,10 @@ class TokenReader:
         self.n_answers = len(read_of)
         self.width = 1 if beside is None else 2
         self.needs_full_logits = beside is not None
-        given = [ids for ids in (beside, None if group is None else np.flatnonzero(group)) if ids is not None]
-        self.fingerprint: str | None = digest(read_of, token, *given)
+        groups = [
+            ids for ids in (beside, None if group is None else np.flatnonzero(group)) if ids is not None
+        ]
+        self.fingerprint: str | None = digest(read_of, token, *groups)
         self._answers_of = _AnswersOfReads(read_of, n_reads)
         self._token = token
         self._beside = beside

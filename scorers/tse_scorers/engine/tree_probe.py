@@ -59,10 +59,10 @@ def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: in
             return False
         # All but the longest are now replaced, so that the texts right before the longest change too.
         replaced = _with_other_strangers(together, len(longest), forward.vocabulary_size)
-        here, there = (
+        with_strangers, with_others = (
             _logprobs_along(rows, len(longest), capacity, forward) for rows in (together, replaced)
         )
-        return _near(there, here, LEAKAGE)
+        return _near(with_others, with_strangers, LEAKAGE)
     return False
 
 
@@ -71,8 +71,8 @@ def shortest_window(config: Any) -> float:
 
     Half precision may hide the effect of a window that is only a little shorter than a text.
     """
-    given = [getattr(config, name, None) for name in WINDOWS]
-    return min((size for size in given if isinstance(size, int) and size > 0), default=math.inf)
+    windows = [getattr(config, name, None) for name in WINDOWS]
+    return min((size for size in windows if isinstance(size, int) and size > 0), default=math.inf)
 
 
 def _near(actual: Values, expected: Values, relative: float, absolute: float = 0.0) -> bool:
@@ -97,7 +97,7 @@ def _logprobs_along(trie: PrefixTrie, n: int, capacity: int | None, forward: For
     inner = inner[trie.depth[inner] > 0]
     read_of = np.concatenate([trie.parent[inner], last])
     token = np.concatenate([trie.token[inner], trie.token[last]])
-    wanted = np.zeros(len(trie), dtype=bool)
-    wanted[read_of] = True
+    is_read = np.zeros(len(trie), dtype=bool)
+    is_read[read_of] = True
     reader = TokenReader(read_of, token, len(trie))
-    return BatchRunner(TriePlan(trie, wanted, capacity), forward, reader).run(single_process=True)[:, 0]
+    return BatchRunner(TriePlan(trie, is_read, capacity), forward, reader).run(single_process=True)[:, 0]

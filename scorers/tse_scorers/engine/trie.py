@@ -94,12 +94,12 @@ def _shared_with_the_one_before(ids: Indices, starts: Indices, lengths: Indices)
 def _nodes_along(n: int, starts: Indices, lengths: Indices, shared: Indices, numbers: Indices) -> Indices:
     """(tokens,) node of each token, given the number of each sequence's first new node."""
     nodes = np.empty(n, dtype=np.int64)
-    there = np.arange(len(starts))  # sequences that have a token in this column
+    sequences = np.arange(len(starts))  # sequences that have a token in this column
     column = 0
-    while len(there := there[lengths[there] > column]):
-        new = np.where(column >= shared[there], numbers[there] + column - shared[there], -1)
+    while len(sequences := sequences[lengths[sequences] > column]):
+        new = np.where(column >= shared[sequences], numbers[sequences] + column - shared[sequences], -1)
         # A shared token has the node of the sequence before: the latest one numbered in its column.
-        nodes[starts[there] + column] = np.maximum.accumulate(new)
+        nodes[starts[sequences] + column] = np.maximum.accumulate(new)
         column += 1
     return nodes
 

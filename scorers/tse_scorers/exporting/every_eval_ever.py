@@ -174,7 +174,7 @@ def _source(signature: Mapping[str, Any], row: Row, reporter: Reporter) -> dict[
     """Return which data were scored; data that are not on the Hub are `other`."""
     identity, known = signature["identity"], released_data(signature)
     details = {"config": identity["config"], "content": signature.get("dataset_fingerprint")}
-    found: dict[str, Any] = {
+    source: dict[str, Any] = {
         "dataset_name": Path(str(identity["dataset"])).name or "data",
         "source_type": "other",
         "additional_details": _texts(details | {"whole_released_data": known is not None}),
@@ -182,8 +182,8 @@ def _source(signature: Mapping[str, Any], row: Row, reporter: Reporter) -> dict[
     if known is not None and known.on_hub:
         with suppress(UnknownHostError):
             place = hub_dataset(signature, row, reporter.data_org)
-            found |= {"source_type": "hf_dataset", "hf_repo": place, "samples_number": known.n}
-    return found
+            source |= {"source_type": "hf_dataset", "hf_repo": place, "samples_number": known.n}
+    return source
 
 
 def _result(
@@ -220,16 +220,19 @@ def _result(
 
 
 def _uncertainty(row: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"num_samples": int(row["n"])}
+    uncertainty: dict[str, Any] = {"num_samples": int(row["n"])}
     if row.get("se") is not None:
-        found["standard_error"] = {"value": row["se"], "method": f"cluster-robust over {row.get('unit')}"}
+        uncertainty["standard_error"] = {
+            "value": row["se"],
+            "method": f"cluster-robust over {row.get('unit')}",
+        }
     if row.get("ci_low") is not None and row.get("ci_high") is not None:
-        found["confidence_interval"] = {
+        uncertainty["confidence_interval"] = {
             "lower": row["ci_low"],
             "upper": row["ci_high"],
             "confidence_level": 0.95,
         }
-    return found
+    return uncertainty
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:

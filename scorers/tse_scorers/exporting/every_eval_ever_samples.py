@@ -26,11 +26,11 @@ Scored = Mapping[str, Sequence[ScoreFile]]
 
 def scored_by_identity(runs: Runs) -> Scored:
     """Find the files of scores of each record of a run, once for all records."""
-    found: dict[str, list[ScoreFile]] = {}
+    files_of: dict[str, list[ScoreFile]] = {}
     for suite in suites_of(runs):
         for file in runs.scores(suite.name):
-            found.setdefault(_key(file.signature), []).append(file)
-    return found
+            files_of.setdefault(_key(file.signature), []).append(file)
+    return files_of
 
 
 def with_samples(record: Record, scored: Scored, out: Path) -> Record:
@@ -67,8 +67,8 @@ def _lines(record: Record, scored: Scored) -> Iterator[str]:
         if frame is None or not {*_SIDES} <= set(frame):
             continue
         for measure in suite.measures:
-            own = _of_measure(frame, measure)
-            for row in own.to_dict("records"):
+            measure_rows = _of_measure(frame, measure)
+            for row in measure_rows.to_dict("records"):
                 yield json.dumps(_sample(record.content, row, measure), ensure_ascii=False, allow_nan=False)
 
 
@@ -83,8 +83,8 @@ def _of_measure(frame: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     if not measure.right_or_wrong or score is None or logprobs is None:
         return frame.iloc[:0]
     method = measure.where.get("method")
-    own = frame if method is None else frame[frame["method"] == method]
-    named = own.rename(columns={score: "score", logprobs[0]: "good", logprobs[1]: "bad"})
+    measure_rows = frame if method is None else frame[frame["method"] == method]
+    named = measure_rows.rename(columns={score: "score", logprobs[0]: "good", logprobs[1]: "bad"})
     return named[named["score"].notna()].drop_duplicates([*_SIDES, "pair_id"])
 
 

@@ -34,10 +34,10 @@ def _write_tables(out: Path, runs: Runs, suite: type[Suite]) -> Iterator[Path]:
     files: dict[str, list[ScoreFile]] = {}
     for file in runs.scores(suite.name):
         files.setdefault(".".join(filter(None, (suite.name, file.kind))), []).append(file)
-    for name, own in files.items():
+    for name, table_files in files.items():
         out.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=out, prefix=".parts-") as folder:
-            parts = list(_parts(suite, own, Path(folder)))
+            parts = list(_parts(suite, table_files, Path(folder)))
             if parts:
                 yield _join(parts, out / f"{name}.parquet")
 

@@ -107,14 +107,14 @@ def _task_names(name: str, groups: Sequence[str]) -> dict[str, str]:
     >>> _task_names("tse", ["a b", "a-b"])
     {'tse_a_b': 'a b', 'tse_a_b_2': 'a-b'}
     """
-    found: dict[str, str] = {}
+    group_of_task: dict[str, str] = {}
     for group in groups:
         task, number = _name(name, group), 1
-        while task in found:
+        while task in group_of_task:
             number += 1
             task = f"{_name(name, group)}_{number}"
-        found[task] = group
-    return found
+        group_of_task[task] = group
+    return group_of_task
 
 
 def _task(name: str, group: str, pairs: Path, choices: TwoWayChoices) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def export(folders: Sequence[Path], out: Path, by: Sequence[str] = ()) -> list[P
             items.
     """
     runs = read_runs(folders)
-    there = dict.fromkeys(
+    columns = dict.fromkeys(
         column
         for suite in suites_of(runs)
         for file in runs.scores(suite.name)
@@ -46,8 +46,8 @@ def export(folders: Sequence[Path], out: Path, by: Sequence[str] = ()) -> list[P
         if column not in suite.score_columns
     )
     for column in by:
-        if column not in there:
-            raise ValueError(unknown_name("column", column, there))
+        if column not in columns:
+            raise ValueError(unknown_name("column", column, columns))
     return export_each_suite(folders, partial(_write, out, tuple(by) or ("condition",)))
 
 
@@ -84,13 +84,13 @@ def _script(name: str, table: pd.DataFrame, models: dict[str, MixedModel]) -> It
     if len(systems) > 1:
         yield f"data$system <- relevel(factor(data$system), ref = {json.dumps(systems[0])})"
     for measure, model in models.items():
-        own = table[table["measure"] == measure]
+        measure_rows = table[table["measure"] == measure]
         formula = model.formula
-        if own["system"].nunique() < 2:
+        if measure_rows["system"].nunique() < 2:
             formula = (
                 formula.replace("~ system * ", "~ ").replace("~ system", "~ 1").replace("1 + system", "1")
             )
-        if "construction" in own and own["construction"].nunique() < 2:
+        if "construction" in measure_rows and measure_rows["construction"].nunique() < 2:
             formula = formula.replace(" + construction", "")
         function, family = ("glmer", ", family = binomial") if model.binomial else ("lmer", "")
         yield ""

@@ -74,13 +74,15 @@ def labels_of(columns: Mapping[str, Any], otherwise: Mapping[str, str]) -> dict[
     >>> labels_of({"UID": "order", "pairID": "3", "other": 1}, {"UID": "task", "field": "syntax"})
     {'UID': 'order', 'field': 'syntax', 'pair_id': 3}
     """
-    found: dict[str, Any] = dict(otherwise)
-    found |= {name: columns[name] for name in _LABELS if isinstance(columns.get(name), str) and columns[name]}
+    labels: dict[str, Any] = dict(otherwise)
+    labels |= {
+        name: columns[name] for name in _LABELS if isinstance(columns.get(name), str) and columns[name]
+    }
     for name in _NUMBERS:
         text = str(columns.get(name))
         if text.isascii() and text.isdigit() and len(text) <= 15:
-            return found | {"pair_id": int(text)}
-    return found
+            return labels | {"pair_id": int(text)}
+    return labels
 
 
 def parsed_json(kind: Any, content: bytes | str, where: object, expected: str) -> Any:
@@ -90,9 +92,9 @@ def parsed_json(kind: Any, content: bytes | str, where: object, expected: str) -
         ValueError: it is not valid JSON or not of that type; the message begins with `where`.
     """
     try:
-        found = json.loads(content)
-        require_text_and_depth(found)
-        return parse(kind, found)
+        parsed = json.loads(content)
+        require_text_and_depth(parsed)
+        return parse(kind, parsed)
     except RecursionError as error:
         raise ValueError(f"{where}: the JSON is nested too deeply. Expected {expected}.") from error
     except ValueError as error:

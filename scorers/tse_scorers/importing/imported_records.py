@@ -118,10 +118,12 @@ def import_log(
     elif not made:
         source = _own_pairs(log, out, overwrite)
         made = suites_asked_for("blimp", {"data": source})
-    found = [
-        each for suite, recipe in made if (each := _record(log, out, suite, recipe, overwrite, name, source))
+    written = [
+        imported
+        for suite, recipe in made
+        if (imported := _record(log, out, suite, recipe, overwrite, name, source))
     ]
-    if not found:
+    if not written:
         first = log.choices[0]
         raise ValueError(
             f"None of the {len(log.choices):,} items of the log ({log.data}) is in the data "
@@ -129,7 +131,7 @@ def import_log(
             f"{first.bad!r:.200}. Name the data that was scored, with --suite or --data; without them, "
             "the texts of the log are the data."
         )
-    return found
+    return written
 
 
 def _own_pairs(log: Log, out: Path, overwrite: bool) -> Path:
@@ -182,22 +184,22 @@ def _record(
         "model": scorer.name,
         "revision": log.revision,
     }
-    made = recipe.of(None, ModelOptions(), suite, signature, None)
+    made_of = recipe.of(None, ModelOptions(), suite, signature, None)
     folder = record_folder(out, signature)
     with writing(folder, scorer.name, None):
         if not overwrite:
             with suppress(DamagedFileError, FileNotFoundError):
-                require_same(read_record(folder), signature | {"recipe": made})
-        record = write_record(out, signature | {"recipe": made}, tables)
+                require_same(read_record(folder), signature | {"recipe": made_of})
+        record = write_record(out, signature | {"recipe": made_of}, tables)
         record.averaged(lambda _, scores: suite.aggregate(scores))
     export_results(out, overwrite)
     unmatched = next((c for n, c in enumerate(log.choices) if n not in used), None)
-    said = [choice.is_right for choice in kept]
+    judgments = [choice.is_right for choice in kept]
     return Imported(
         scorer.name, suite.name, suite.config, log.tool, log.convention, len(kept), len(log.choices),
         len(log.choices) - len(used), "" if unmatched is None else unmatched.good, n_data,
         sum(choice.logprobs is not None and choice.logprobs[0] == choice.logprobs[1] for choice in kept),
-        None if None in said else sum(map(bool, said)), source,
+        None if None in judgments else sum(map(bool, judgments)), source,
     )  # fmt: skip
 
 
@@ -212,19 +214,19 @@ def _matched(log: Log, rows: pd.DataFrame) -> tuple[list[Choice | None], set[int
         for context, good, bad in zip(rows["context"], rows["good"], rows["bad"], strict=True)
     ]
     names = list(zip(rows["group"].map(str), rows["item"].map(str), texts, strict=True))
-    known, there = set(names), set(texts)
+    item_names, item_texts = set(names), set(texts)
     by_name: dict[tuple[str, str, tuple[str, str]], int] = {}
     by_text: dict[tuple[str, str], int] = {}
     used = set()
     for place, choice in enumerate(log.choices):
-        own = _spaced(choice.good), _spaced(choice.bad)
-        name = (str(choice.labels.get("UID")), str(choice.labels.get("pair_id")), own)
-        if own in there:
+        choice_texts = _spaced(choice.good), _spaced(choice.bad)
+        name = (str(choice.labels.get("UID")), str(choice.labels.get("pair_id")), choice_texts)
+        if choice_texts in item_texts:
             used.add(place)
-        if name in known:
+        if name in item_names:
             by_name.setdefault(name, place)
         else:
-            by_text.setdefault(own, place)
+            by_text.setdefault(choice_texts, place)
     places = [by_name.get(name, by_text.get(name[2])) for name in names]
     return [None if place is None else log.choices[place] for place in places], used
 

@@ -165,8 +165,8 @@ def _contents(path: Path) -> tuple[_Header, Iterator[_Sample]]:
     """Return the header and the samples."""
     if not zipfile.is_zipfile(path):
         content = read_bytes(path)
-        whole = parsed_json(Mapping[str, Any], content, path, _EXPECTED)
-        samples = whole.get("samples")
+        log = parsed_json(Mapping[str, Any], content, path, _EXPECTED)
+        samples = log.get("samples")
         if not isinstance(samples, list):
             raise ValueError(f"{path} has no samples; expected {_EXPECTED}. Run the task with --log-samples.")
         header = parsed_json(_Header, content, path, _EXPECTED)
@@ -192,17 +192,17 @@ def _members(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the header and the samples of an archive; nothing is unpacked to the disk."""
     require_size(path, limits.TEXT_BYTES)
     with zipfile.ZipFile(path) as archive, path.open("rb") as file:
-        wanted = [each for each in archive.infolist() if _is_wanted(each.filename)]
-        if sum(each.file_size for each in wanted) > limits.ARCHIVE_BYTES:
+        members = [member for member in archive.infolist() if _is_wanted(member.filename)]
+        if sum(member.file_size for member in members) > limits.ARCHIVE_BYTES:
             raise limits.TooLargeError(
                 f"{path} holds samples of more than {limits.shown_bytes(limits.ARCHIVE_BYTES)}, unpacked. Keep fewer "
                 "of them, or check the file."
             )
-        for each in wanted:
-            content = _unpacked(file, each) if each.compress_type == _ZSTD else archive.read(each)
-            if len(content) != each.file_size or zlib.crc32(content) != each.CRC:
-                raise zipfile.BadZipFile(f"{each.filename} is damaged")
-            yield each.filename, content
+        for member in members:
+            content = _unpacked(file, member) if member.compress_type == _ZSTD else archive.read(member)
+            if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+                raise zipfile.BadZipFile(f"{member.filename} is damaged")
+            yield member.filename, content
 
 
 def _is_wanted(name: str) -> bool:

@@ -65,16 +65,16 @@ class _Results:
 
     def argument(self, name: str) -> Any:
         """Return one of `--model_args`."""
-        given = self.config.model_args
-        return given.get(name) if isinstance(given, dict) else None
+        arguments = self.config.model_args
+        return arguments.get(name) if isinstance(arguments, dict) else None
 
     def groups_of(self, task: str) -> list[str]:
         """Return the groups that a task is in, the innermost first."""
-        found = [task]
-        for inner in found:  # which grows
+        names = [task]
+        for inner in names:  # which grows
             outer = [group for group, inside in self.group_subtasks.items() if inner in inside]
-            found += [group for group in outer if group not in found]
-        return found[1:]
+            names += [group for group in outer if group not in names]
+        return names[1:]
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ class _Run:
         )
         if not isinstance(pairs, str) or not pairs.startswith("tse_"):
             return None
-        said = self.config.metadata.get("data") if isinstance(self.config.metadata, dict) else None
-        return said if isinstance(said, str) else Path(pairs).stem.removeprefix("tse_")
+        name = self.config.metadata.get("data") if isinstance(self.config.metadata, dict) else None
+        return name if isinstance(name, str) else Path(pairs).stem.removeprefix("tse_")
 
     @property
     def data(self) -> str:
@@ -140,29 +140,29 @@ def read_lm_eval(logs: Path, tasks: Collection[str] = ()) -> Logs:
     if not paths:
         raise ValueError(f"{logs} holds no results_*.json; expected {_EXPECTED}. Check the path.")
     runs: dict[tuple[str, str], _Run] = {}
-    known: dict[str, None] = {}
+    task_names: dict[str, None] = {}
     for path in paths:  # a later run of a task takes the place of an earlier one
         results: _Results = parsed_json(_Results, read_bytes(path), path, _EXPECTED)
-        known |= dict.fromkeys([*results.configs, *results.group_subtasks])
+        task_names |= dict.fromkeys([*results.configs, *results.group_subtasks])
         for task in results.configs:
             samples = path.parent / Path(f"samples_{task}_{_time_of(path)}.jsonl").name  # a name is no path
             if samples.exists() and (not tasks or {task, *results.groups_of(task)} & {*tasks}):
                 run = _Run(task, results, samples)
                 runs[run.model, task] = run
     for task in tasks:
-        if task not in known:
-            raise ValueError(unknown_name("task", task, known))
+        if task not in task_names:
+            raise ValueError(unknown_name("task", task, task_names))
     if not runs:
         raise ValueError(
             f"{logs} holds no samples_*.jsonl of its tasks; expected {_EXPECTED}. Run the harness again with "
             "--log_samples."
         )
     left_out: dict[str, list[str]] = {}
-    found = list(_logs(runs.values(), left_out))
+    imported = list(_logs(runs.values(), left_out))
     sentences = [f"Not imported: {listed(names, _NAMED)}, because {why}." for why, names in left_out.items()]
-    if not found:
+    if not imported:
         raise ValueError(" ".join([f"{logs} holds no choices between two answers.", *sentences]))
-    return Logs(found, sentences)
+    return Logs(imported, sentences)
 
 
 def _time_of(path: Path) -> str:
@@ -183,7 +183,7 @@ def _logs(runs: Collection[_Run], left_out: dict[str, list[str]]) -> Iterator[Lo
             try:
                 content = read_bytes(run.samples)
                 samples = list(_samples(run, content))
-                own = [_choice(run, sample) for sample in samples]
+                task_choices = [_choice(run, sample) for sample in samples]
             except NoChoiceError as error:
                 left_out.setdefault(str(error), []).append(run.task)
                 continue
@@ -193,7 +193,7 @@ def _logs(runs: Collection[_Run], left_out: dict[str, list[str]]) -> Iterator[Lo
                 answer[:1].isspace() for sample in samples for text, answer in _answers(sample) if not text
             }
             conventions[run.task] = _convention(run.results, run.config, contexts, True in spaces)
-            choices += own
+            choices += task_choices
             digest.update(content)
         if choices:
             (first, convention), *others = conventions.items()
@@ -228,7 +228,7 @@ def _samples(run: _Run, content: bytes) -> Iterator[_Sample]:
 
 def _answers(sample: _Sample) -> list[tuple[str, str]]:
     """Return the context and the continuation of each answer."""
-    pairs = [(given.get("arg_0"), given.get("arg_1")) for given in sample.arguments.values()]
+    pairs = [(request.get("arg_0"), request.get("arg_1")) for request in sample.arguments.values()]
     if len(pairs) != 2 or len(sample.filtered_resps) != 2:
         raise NoChoiceError(f"its items have {len(pairs)} answers; expected 2")
     if not all(isinstance(text, str) for pair in pairs for text in pair):
@@ -306,14 +306,16 @@ def _convention(results: _Results, task: _Task, contexts: Collection[bool], spac
         contexts: whether answers stand after a context: True, False, or both.
         spaces: whether whole sentences begin with a space.
     """
-    found: dict[str, Any] = {"dtype": (results.config.model_dtype or "unknown").removeprefix("torch.")}
+    convention: dict[str, Any] = {"dtype": (results.config.model_dtype or "unknown").removeprefix("torch.")}
     if False in contexts:
         first_token = _first_token(results)
-        found |= {"leading_space": spaces} | ({} if first_token is None else {"first_token": first_token})
-    if True in contexts and isinstance(given := results.argument("add_bos_token"), bool):
-        found["bos_at_gap"] = given
+        convention |= {"leading_space": spaces} | (
+            {} if first_token is None else {"first_token": first_token}
+        )
+    if True in contexts and isinstance(adds_bos := results.argument("add_bos_token"), bool):
+        convention["bos_at_gap"] = adds_bos
     examples = task.num_fewshot or 0
-    return found | {
+    return convention | {
         "ties_in_the_tool": "the first answer is taken",
         "normalization": "none",
         **({"num_fewshot": examples} if examples else {}),

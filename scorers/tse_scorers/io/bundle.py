@@ -50,11 +50,11 @@ def bundle_path(kind: Kind, name: str) -> Path:
         ValueError: the name is not shipped; the message lists the shipped names.
     """
     folder = bundle_folder(kind)
-    there = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-    if name not in there:
+    shipped = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    if name not in shipped:
         raise ValueError(
             f"No {kind.removesuffix('s')} named {name!r} is shipped with refined-tse. Expected one of: "
-            f"{', '.join(there) or 'none'}. For one on the Hub write 'organisation/name' or "
+            f"{', '.join(shipped) or 'none'}. For one on the Hub write 'organisation/name' or "
             "'organisation/name@revision'."
         )
     return folder / name
@@ -115,8 +115,8 @@ def _load_metric(script: Path) -> Any:
         folder = _temporary_folder()
     try:
         modules = init_dynamic_modules("refined_tse_metrics", folder)
-        found = evaluation_module_factory(str(script), dynamic_modules_path=modules)
-        return import_main_class(found.module_path)(hash=found.hash, cache_dir=folder)
+        module = evaluation_module_factory(str(script), dynamic_modules_path=modules)
+        return import_main_class(module.module_path)(hash=module.hash, cache_dir=folder)
     except OSError as error:
         raise ValueError(
             f"The metric {script} could not be loaded: {error}. Check that it exists, and that HF_HOME names a folder "

@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 
 def file_digest(path: Path) -> str:
     """Return `sha256:` and the first 16 digits of the hash of a file."""
-    made = hashlib.sha256()
+    hasher = hashlib.sha256()
     for block in blocks(path):
-        made.update(block)
-    return f"sha256:{made.hexdigest()[:16]}"
+        hasher.update(block)
+    return f"sha256:{hasher.hexdigest()[:16]}"
 
 
 def blocks(path: Path) -> Iterator[bytes]:
@@ -58,13 +58,13 @@ def digest(column: pa.ChunkedArray) -> str:
 
     It does not depend on how Arrow stores them (chunks, offsets, the bytes at missing values).
     """
-    made = hashlib.sha256()
+    hasher = hashlib.sha256()
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # some versions of pyarrow return one
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], column.type)
     for part in _parts(array):
-        made.update(part)
-    return made.hexdigest()[:32]
+        hasher.update(part)
+    return hasher.hexdigest()[:32]
 
 
 def _parts(array: pa.Array) -> Iterator[Any]:

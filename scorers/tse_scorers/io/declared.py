@@ -67,13 +67,13 @@ def _instance(kind: Any, content: Mapping[Any, Any], where: str, known_only: boo
         raise ValueError(
             f"{where or 'the file'} has the unknown key {', '.join(unknown)}; expected: {', '.join(declared)}"
         )
-    types, given = get_type_hints(kind), {}
+    types, values = get_type_hints(kind), {}
     for name, field in declared.items():
         if name in content and not (known_only and content[name] is None):
-            given[name] = parse(types[name], content[name], _at(where, name), known_only)
+            values[name] = parse(types[name], content[name], _at(where, name), known_only)
         elif field.default is MISSING and field.default_factory is MISSING:
             raise ValueError(f"{_at(where, name)} is missing; expected {_expected(types[name])}")
-    return kind(**given)
+    return kind(**values)
 
 
 def has_half_character(content: Any) -> bool:
@@ -128,19 +128,19 @@ def parse_object(content: bytes, path: Path, remedy: str, is_sealed: bool = True
     from .checksums import checksum  # with pyarrow, which takes a moment to import
 
     try:
-        found = json.loads(content.decode("utf-8"))
+        parsed = json.loads(content.decode("utf-8"))
     except RecursionError as error:
         raise ValueError(f"{path} is not valid JSON (nested too deeply). {remedy}") from error
     except ValueError as error:
         raise ValueError(f"{path} is not valid JSON ({error}). {remedy}") from error
-    if not isinstance(found, dict):
-        raise ValueError(f"{path} holds {shown(found)}; expected keys and values. {remedy}")
+    if not isinstance(parsed, dict):
+        raise ValueError(f"{path} holds {shown(parsed)}; expected keys and values. {remedy}")
     try:
-        require_text_and_depth(found, _DEPTH)
+        require_text_and_depth(parsed, _DEPTH)
     except ValueError as error:
         raise ValueError(f"{path} cannot be used: {error}. {remedy}") from error
-    described = {key: value for key, value in found.items() if key != CHECKSUM}
-    if (is_sealed or CHECKSUM in found) and found.get(CHECKSUM) != checksum(described):
+    described = {key: value for key, value in parsed.items() if key != CHECKSUM}
+    if (is_sealed or CHECKSUM in parsed) and parsed.get(CHECKSUM) != checksum(described):
         by_hand = f" To keep what you edited by hand, remove the key {CHECKSUM!r} from it."
         raise ValueError(
             f"{path} is damaged or was edited: its content does not match its checksum. {remedy}"

@@ -11,15 +11,15 @@ def environment() -> dict[str, str | None]:
     import torch
 
     packages = ("torch", "transformers", "tokenizers", "datasets", "evaluate", "numpy")
-    found: dict[str, str | None] = {"refined-tse": __version__}
+    versions: dict[str, str | None] = {"refined-tse": __version__}
     for package in packages:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
-            found[package] = None
+            versions[package] = None
     device = (
         torch.cuda.get_device_name()
         if torch.cuda.is_available()
         else platform.processor() or platform.machine()
     )
-    return {"python": platform.python_version(), "platform": platform.system(), "device": device, **found}
+    return {"python": platform.python_version(), "platform": platform.system(), "device": device, **versions}

@@ -49,8 +49,8 @@ def require_regular_file(path: Path) -> None:
     except ValueError as error:  # a NUL character
         raise ValueError(f"{str(path)!r} is not a valid path ({error}). Check the path.") from error
     if not stat.S_ISREG(mode):
-        what = _WHAT.get(stat.S_IFMT(mode), "not a regular file")
-        raise ValueError(f"{path} is {what}; expected a regular file. Save the data to a file first.")
+        kind = _WHAT.get(stat.S_IFMT(mode), "not a regular file")
+        raise ValueError(f"{path} is {kind}; expected a regular file. Save the data to a file first.")
 
 
 def is_file(path: Path | str) -> bool:
@@ -141,8 +141,8 @@ def parse_yaml(text: str, what: str) -> Any:
             raise yaml.YAMLError(f"it holds {HALF_CHARACTER}")
         return content
     except (yaml.YAMLError, ValueError, OverflowError) as error:  # also numbers of thousands of digits
-        said = " ".join(str(error).split()).rstrip(".")
-        raise ValueError(f"{what} could not be read as YAML: {said}. Fix the file.") from error
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise ValueError(f"{what} could not be read as YAML: {reason}. Fix the file.") from error
 
 
 _SAVE_AS_UTF8 = "Save the file as UTF-8 text in an editor, or convert it with `iconv`."
@@ -175,8 +175,8 @@ def check_folder(folder: Path) -> None:
             f"{str(folder)!r} holds a NUL character; expected a folder. Choose another with --out."
         )
     try:
-        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-        with tempfile.TemporaryFile(dir=there, buffering=0) as probe:
+        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        with tempfile.TemporaryFile(dir=existing, buffering=0) as probe:
             probe.write(b"x")
     except OSError as error:
         raise ValueError(
@@ -363,12 +363,12 @@ def slug(name: str) -> str:
     >>> slug("модель") != slug("машина")
     True
     """
-    made = re.sub(r"[^A-Za-z0-9._-]+", "-", name.strip("/.").replace("/", "--"))
-    is_device = made.partition(".")[0].upper() in _DEVICES
-    if name.isascii() and name.isprintable() and 0 < len(made) <= _LONGEST_SLUG and not is_device:
-        return made
+    ascii_name = re.sub(r"[^A-Za-z0-9._-]+", "-", name.strip("/.").replace("/", "--"))
+    is_device = ascii_name.partition(".")[0].upper() in _DEVICES
+    if name.isascii() and name.isprintable() and 0 < len(ascii_name) <= _LONGEST_SLUG and not is_device:
+        return ascii_name
     suffix = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    kept = made[-(_LONGEST_SLUG - len(suffix) - 1) :].strip("-")
+    ending = ascii_name[-(_LONGEST_SLUG - len(suffix) - 1) :].strip("-")
     if is_device:
-        return f"{suffix}-{kept}"  # Windows looks at what stands before the first dot
-    return f"{kept}-{suffix}" if kept else suffix
+        return f"{suffix}-{ending}"  # Windows looks at what stands before the first dot
+    return f"{ending}-{suffix}" if ending else suffix

@@ -29,9 +29,9 @@ def without_address(model: str) -> str:
 
 def require_distinct(models: Iterable[str]) -> None:
     """Raise ValueError if models behind several servers would have one name without the servers' addresses."""
-    known: dict[str, str] = {}
+    models_by_name: dict[str, str] = {}
     for model in models:
-        other = known.setdefault(without_address(model), model)
+        other = models_by_name.setdefault(without_address(model), model)
         if other != model:
             raise ValueError(
                 f"{other} and {model} are on different servers. Exported files do not contain server addresses, so "

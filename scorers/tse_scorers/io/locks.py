@@ -43,18 +43,18 @@ def held(
     if fcntl is None:
         yield
         return
-    made = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
+    created = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         opened = _acquired(path)
         has_waited = False
         until = None if seconds is None else time.monotonic() + seconds
         while opened is None:
-            said = f"Another process ({_holder(path)}) is writing {what}."
+            sentence = f"Another process ({_holder(path)}) is writing {what}."
             if waiting is None or (until is not None and time.monotonic() > until):
-                raise BusyError(f"{said} Wait until it ends, or choose another folder with --out.")
+                raise BusyError(f"{sentence} Wait until it ends, or choose another folder with --out.")
             if not has_waited:
-                waiting(f"{said} Waiting until it ends.")
+                waiting(f"{sentence} Waiting until it ends.")
                 has_waited = True
             time.sleep(SECONDS_BETWEEN_LOOKS)
             opened = _acquired(path)
@@ -67,7 +67,7 @@ def held(
             path.unlink()  # before releasing the lock: a waiting process checks whether the file still exists
         os.close(opened)
         with suppress(OSError):
-            for folder in made:
+            for folder in created:
                 folder.rmdir()  # fails if the folder is not empty
 
 

@@ -79,8 +79,9 @@ def is_ours(path: Path) -> bool:
     if path.suffix == ".html":
         return any(trace in content[:65536] for trace in _REPORT_TRACES)
     try:
-        found = json.loads(content)
+        written = json.loads(content)
     except (ValueError, RecursionError):
         # Damaged: accept it if some of our keys are left, or if the file is empty.
         return len(content.strip()) < 10 or any(trace in content[:65536] for trace in _TRACES)
-    return isinstance(found, dict) and sum(key in found for key in _KEYS) >= 2  # one of them may be damaged
+    # One of them may be damaged.
+    return isinstance(written, dict) and sum(key in written for key in _KEYS) >= 2

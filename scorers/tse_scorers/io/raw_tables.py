@@ -30,9 +30,9 @@ def checked_text(path: Path) -> str:
         raise ValueError(
             f"{path} could not be read as {path.suffix[1:]}: the file is empty. Check that it is complete."
         )
-    for magic, what in _MAGIC.items():
+    for magic, description in _MAGIC.items():
         if content.startswith(magic):
-            kind, _, remedy = what.partition("; ")
+            kind, _, remedy = description.partition("; ")
             raise ValueError(
                 f"{path} is {kind}; expected {path.suffix[1:]} as UTF-8 text. To fix it: {remedy}."
             )
@@ -83,13 +83,15 @@ def other_separator(header: Sequence[object]) -> str:
 
 
 def _wrong_count(path: Path, line: int, found: int, header: Sequence[str], sep: str) -> str:
-    expected, what = len(header), "comma" if sep == "," else "tab"
+    expected, separator = len(header), "comma" if sep == "," else "tab"
     if hint := other_separator(header):
         return f"{path}, line {line}: {found} fields, but the header has {expected}. {hint}"
     if found > expected:
-        cause = f"an unquoted {what} in a text is the usual cause. Put that text in double quotes"
+        cause = f"an unquoted {separator} in a text is the usual cause. Put that text in double quotes"
     else:
-        cause = f"a {what} is missing, or a quotation mark is open. Add the missing {what}s or quotes"
+        cause = (
+            f"a {separator} is missing, or a quotation mark is open. Add the missing {separator}s or quotes"
+        )
     return f"{path}, line {line}: {found} fields, but the header has {expected}; {cause}."
 
 

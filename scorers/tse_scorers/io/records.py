@@ -256,9 +256,9 @@ class Record:
         nothing = dict.fromkeys(REQUIRED) | {column: identity.get(column) for column in IDENTITY}
         rows = []
         for number, row in enumerate(table.read().to_pylist(), 1):
-            said = {column: plain(value) for column, value in row.items() if value is not None}
+            columns = {column: plain(value) for column, value in row.items() if value is not None}
             try:
-                rows.append(ResultRow.from_json(nothing | said))
+                rows.append(ResultRow.from_json(nothing | columns))
             except ValueError as error:
                 raise table.damaged(f"row {number}: {error}") from error
         return rows
@@ -505,10 +505,10 @@ def record_folders(out: Path) -> list[Path]:
 def require_records(out: Path) -> None:
     """Raise ValueError where an output folder holds scores or results, but no records."""
     if not (out / RUNS).is_dir():
-        there = next((name for name in ("scores", "results.json") if (out / name).exists()), None)
-        if there is not None:
+        old_file = next((name for name in ("scores", "results.json") if (out / name).exists()), None)
+        if old_file is not None:
             raise ValueError(
-                f"{out} holds {there}, but no folder {RUNS} with the records that results are read from: another "
+                f"{out} holds {old_file}, but no folder {RUNS} with the records that results are read from: another "
                 f"version wrote it, or {RUNS} was not copied. Copy {RUNS} as well, or run the evaluation again into "
                 "another folder with --out."
             )
@@ -525,10 +525,10 @@ def read_records(out: Path, strict: bool = False) -> list[Record]:
         DamagedFileError: see `strict`.
         ValueError: two records hold the same scores, or another version wrote the folder.
     """
-    found = []
+    records = []
     for folder in record_folders(out):
         try:
-            found.append(read_record(folder))
+            records.append(read_record(folder))
         except FileNotFoundError:
             continue  # it was removed meanwhile
         except DamagedFileError as error:
@@ -536,14 +536,14 @@ def read_records(out: Path, strict: bool = False) -> list[Record]:
                 raise
             warnings.warn(str(error), stacklevel=2)
     names: dict[str, Record] = {}
-    for record in found:
+    for record in records:
         key = json.dumps([record.identity, record.signature.get("shard")], sort_keys=True)
         if (other := names.setdefault(key, record)) is not record:
             raise ValueError(
                 f"{other.folder} and {record.folder} hold scores of the same model and data. Remove one of the two "
                 "folders."
             )
-    return _in_order(sorted(found, key=lambda record: (record.created, record.folder.name)))
+    return _in_order(sorted(records, key=lambda record: (record.created, record.folder.name)))
 
 
 def listing(out: Path) -> Collection[tuple[str, int, int]]:
@@ -551,8 +551,8 @@ def listing(out: Path) -> Collection[tuple[str, int, int]]:
     stamps = []
     for path in (out / RUNS).glob(f"*/{RECORD_FILE}"):
         with suppress(OSError):  # it was removed meanwhile
-            found = path.stat()
-            stamps.append((path.parent.name, found.st_ino, found.st_mtime_ns))
+            status = path.stat()
+            stamps.append((path.parent.name, status.st_ino, status.st_mtime_ns))
     return sorted(stamps)
 
 

@@ -157,17 +157,17 @@ def read_results(path: Path) -> dict[str, Any]:
         exists = False
     if not exists:
         raise ValueError(f"{path} holds no {RESULTS_FILE}. Make one with `tse run --out {path}`.")
-    found = parse_object(read_bytes(path, RESULTS_BYTES), path, _REMEDY, is_sealed=False)
+    content = parse_object(read_bytes(path, RESULTS_BYTES), path, _REMEDY, is_sealed=False)
     try:
-        parse(_WrittenResults, found)
+        parse(_WrittenResults, content)
     except ValueError as error:
         raise _wrong(path, str(error)) from error
-    for number, row in enumerate(found["results"], 1):
+    for number, row in enumerate(content["results"], 1):
         try:
             ResultRow.from_json(row)
         except ValueError as error:
             raise _wrong(path, f"row {number} of 'results': {error}") from error
-    return found
+    return content
 
 
 def written_at(path: Path) -> float:

@@ -46,14 +46,16 @@ def described_differences(
         explained.add("dataset_fingerprint")
     if "n_lemmas_listed" in keys:
         explained.add("lemmas_fingerprint")
-    told = [_described(key, found.get(key), expected.get(key)) for key in keys if key not in explained]
-    return parts + told or [key.replace("_", " ") for key in keys]
+    sentences = [_described(key, found.get(key), expected.get(key)) for key in keys if key not in explained]
+    return parts + sentences or [key.replace("_", " ") for key in keys]
 
 
 def _parts(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
     """Say which options that choose a part of the data differ; nothing where one of the two is not known."""
-    recipes = [each.get("recipe") for each in (found, expected)]
-    options = [each.get("suite_options") or {} for each in recipes if isinstance(each, Mapping)]
+    recipes = [signature.get("recipe") for signature in (found, expected)]
+    options = [
+        signature.get("suite_options") or {} for signature in recipes if isinstance(signature, Mapping)
+    ]
     if len(options) < len(recipes):
         return []
     before, now = options

@@ -12,9 +12,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("gpt2", ["tiny-causal"])
     ''
     """
-    by_letters = {_letters(each): each for each in known}
+    by_letters = {_letters(known_name): known_name for known_name in known}
     close = get_close_matches(_letters(name), by_letters, n=3)
-    return f" Did you mean {' or '.join(by_letters[each] for each in close)}?" if close else ""
+    return f" Did you mean {' or '.join(by_letters[known_name] for known_name in close)}?" if close else ""
 
 
 def unknown_name(what: str, name: str, known: Iterable[str], or_else: str = "") -> str:

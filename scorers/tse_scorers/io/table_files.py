@@ -99,9 +99,9 @@ def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
 def _misread(path: Path, error: BaseException) -> ValueError:
     if str(error).startswith(str(path)):  # our own error, which is already complete
         return ValueError(str(error))
-    said = " ".join(str(error).split()).rstrip(".")[:300] or type(error).__name__
+    reason = " ".join(str(error).split()).rstrip(".")[:300] or type(error).__name__
     return ValueError(
-        f"{path} could not be read as {path.suffix[1:]}: {said}. Check that the file is complete and has the format "
+        f"{path} could not be read as {path.suffix[1:]}: {reason}. Check that the file is complete and has the format "
         "that its ending names."
     )
 
@@ -199,15 +199,15 @@ def word_lists(frame: pd.DataFrame, column: str, what: str) -> "pd.Series[Any]":
                 return ()
         return tuple(cell) if isinstance(cell, list | tuple | np.ndarray) else ()
 
-    found = [words_of(cell) for cell in frame[column]]
-    for row, words in enumerate(found):
+    lists = [words_of(cell) for cell in frame[column]]
+    for row, words in enumerate(lists):
         are_texts = all(isinstance(word, str) and word.strip() for word in words)
         if not words or not are_texts or has_half_character(words):
             raise ValueError(
                 f"{what} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected a list "
                 f"of words, as JSON in a CSV file: {json.dumps(['The', 'author'])}. Fix this column."
             )
-    return pd.Series(found, index=frame.index, name=column, dtype=object)
+    return pd.Series(lists, index=frame.index, name=column, dtype=object)
 
 
 def read_counts(path: Path, unit: str, whole: bool = True) -> "pd.Series[float]":
@@ -273,14 +273,14 @@ def require_boolean(frame: pd.DataFrame, column: str, what: str = "The table") -
     plain = (
         int(value) if isinstance(value, float) and value.is_integer() else value for value in frame[column]
     )
-    found = [_BOOLEANS.get(str(value).strip().lower()) for value in plain]
-    for row, (value, parsed) in enumerate(zip(frame[column], found, strict=True)):
+    booleans = [_BOOLEANS.get(str(value).strip().lower()) for value in plain]
+    for row, (value, parsed) in enumerate(zip(frame[column], booleans, strict=True)):
         if parsed is None:
             raise ValueError(
                 f"{what} holds {value!r:.80} in column {column!r} of row {row + 1}; expected true or false. Fix this "
                 "column."
             )
-    return pd.Series(found, index=frame.index, name=column, dtype=bool)
+    return pd.Series(booleans, index=frame.index, name=column, dtype=bool)
 
 
 def require_unreserved(frame: pd.DataFrame, reserved: Collection[str], what: str) -> None:

@@ -26,12 +26,12 @@ def within(seconds: float, call: Callable[[], Any]) -> Any:
 
     Thread(target=work, daemon=True).start()  # not one of a pool: these are waited for when the program ends
     try:
-        found, error = ended.get(timeout=seconds)
+        result, error = ended.get(timeout=seconds)
     except Empty:
         raise TimeoutError(f"it was not complete after {seconds:.0f} seconds") from None
     if error is not None:
         raise error
-    return found
+    return result
 
 
 UNPACKED = {"Accept-Encoding": "identity"}

@@ -110,12 +110,14 @@ def word_logprobs(
         raise ValueError(
             f"{method} takes no words that are split already. Give it the parameter words, or leave the words out."
         )
-    given: dict[str, Any] = {} if words is None else {"words": words}
-    answers = scorer.word_logprobs(sentences, **_told(progress), **given)
-    for sentence, own in zip(sentences, answers, strict=True):
-        answer = [logprob for _, logprob in own]
-        logprobs = require_logprobs(answer, (len(own),), method, lambda _, text=sentence: text)  # type: ignore[misc]
-        scored.append([(word, logprob) for (word, _), logprob in zip(own, logprobs.tolist(), strict=True)])
+    split_words: dict[str, Any] = {} if words is None else {"words": words}
+    answers = scorer.word_logprobs(sentences, **_told(progress), **split_words)
+    for sentence, of_sentence in zip(sentences, answers, strict=True):
+        answer = [logprob for _, logprob in of_sentence]
+        logprobs = require_logprobs(answer, (len(of_sentence),), method, lambda _, text=sentence: text)  # type: ignore[misc]
+        scored.append(
+            [(word, logprob) for (word, _), logprob in zip(of_sentence, logprobs.tolist(), strict=True)]
+        )
     return scored
 
 
@@ -172,16 +174,16 @@ def require_logprobs(
     remedy = "Return one natural log-probability for each text, in their order."
     expected = f"expected a float64 array with {' x '.join(map(str, shape))} values"
     try:
-        found = np.asarray(answer)
-        values = np.asarray(found, dtype=np.float64)
+        numbers = np.asarray(answer)
+        values = np.asarray(numbers, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"{asked} returned a {type(answer).__name__} that is not an array of numbers; {expected}. {remedy}"
         ) from error
     if answer is None or values.shape != shape:
-        told = "None" if answer is None else f"values of shape {values.shape}"
-        raise ValueError(f"{asked} returned {told}; {expected}. {remedy}")
-    _refuse_texts(answer, found, asked, text_of)
+        problem = "None" if answer is None else f"values of shape {values.shape}"
+        raise ValueError(f"{asked} returned {problem}; {expected}. {remedy}")
+    _refuse_texts(answer, numbers, asked, text_of)
     wrong = (values > ROUNDING) | (np.isfinite(values) & (values < LOWEST))
     if wrong.any():
         place = int(wrong.argmax())

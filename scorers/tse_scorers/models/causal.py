@@ -80,9 +80,9 @@ class CausalScorer(CausalInputs):
         owner, logprobs = self._scored_tokens(sequences, first, progress)
         of_text = np.split(logprobs, np.cumsum(np.bincount(owner, minlength=len(texts)))[:-1])
         scored = []
-        for span, found in zip(spans, of_text, strict=True):
+        for span, token_values in zip(spans, of_text, strict=True):
             starts, ends = (np.maximum(edge - self.leading_space, 0) for edge in span.T)
-            padded = np.append(np.full(unscored, np.nan), found)
+            padded = np.append(np.full(unscored, np.nan), token_values)
             scored.append(ScoredTokens(starts, ends, padded))
         return scored
 
@@ -119,22 +119,24 @@ class CausalScorer(CausalInputs):
         of_text = np.split(after, np.cumsum([len(ids) for ids in sequences])[:-1])
         start = int(self.start_token is not None)
         all_spans = [np.maximum(spans - self.leading_space, 0) for spans in self._token_spans(texts)]
-        found = [
+        texts_words = [
             words_of_tokens(text, spans, None if words is None else words[index])
             for index, (text, spans) in enumerate(zip(texts, all_spans, strict=True))
         ]
-        name_straddling(self.name, found)
+        name_straddling(self.name, texts_words)
         scored = []
-        for own, places in zip(found, of_text, strict=True):
+        for text_words, places in zip(texts_words, of_text, strict=True):
             # A token is scored in the window where the distribution before it is.
             nodes = trie.places[np.append(places[:1], places[:-1] + 1)][start:]
             ends_after = ends_here[trie.places[places]][start:]
-            word = own.of_token
-            last = np.append((word[1:] != word[:-1]) & own.after_space[word[1:]], own.ends_marked)
+            word = text_words.of_token
+            last = np.append(
+                (word[1:] != word[:-1]) & text_words.after_space[word[1:]], text_words.ends_marked
+            )
             later = np.append(False, last[:-1])  # first token of a word that is not the first
             before = np.where(later, ends_here[trie.parent[nodes]], 0.0)
             corrected = logprob[nodes] + last * ends_after - before
-            scored.append(sum_by_word(corrected, own))
+            scored.append(sum_by_word(corrected, text_words))
         return scored
 
     def _logprobs_and_ends(self, trie: PrefixTrie, progress: Progress | None) -> tuple[Logprobs, Logprobs]:
@@ -147,10 +149,10 @@ class CausalScorer(CausalInputs):
         read_of = np.concatenate([trie.parent[inner], leaves])
         token = np.concatenate([trie.token[inner], np.zeros_like(leaves)])
         boundary = boundary_ids(self.tokenizer)
-        wanted = np.zeros(len(trie), dtype=bool)
-        wanted[read_of] = True
+        is_read = np.zeros(len(trie), dtype=bool)
+        is_read[read_of] = True
         reader = TokenReader(read_of, token, len(trie), beside=boundary if len(boundary) else None)
-        values = self.run(TriePlan(trie, wanted, self._capacity(trie)), reader, progress)
+        values = self.run(TriePlan(trie, is_read, self._capacity(trie)), reader, progress)
         logprob = np.full(len(trie), np.nan)
         logprob[inner] = values[: len(inner), 0]
         ends_here = np.zeros(len(trie))
@@ -178,10 +180,10 @@ class CausalScorer(CausalInputs):
         sequences = self.slot_ids(prefixes)
         self.check_inputs(sequences, prefixes)
         trie = build_trie(sequences)
-        wanted = np.zeros(len(trie), dtype=bool)
-        wanted[trie.ends] = True
+        is_read = np.zeros(len(trie), dtype=bool)
+        is_read[trie.ends] = True
         reader = DistributionReader(trie.ends, width, function, len(trie))
-        return self.run(TriePlan(trie, wanted, self._capacity(trie)), reader, progress)
+        return self.run(TriePlan(trie, is_read, self._capacity(trie)), reader, progress)
 
     def plan_reads(
         self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
@@ -190,11 +192,11 @@ class CausalScorer(CausalInputs):
         contexts = self.slot_ids([slot.prefix for slot in slots])
         trie = build_trie([[*context, *state] for context in contexts for state in reads.states])
         read_of = trie.ends.reshape(len(slots), -1)[:, reads.state].ravel()
-        wanted = np.zeros(len(trie), dtype=bool)
-        wanted[read_of] = True
+        is_read = np.zeros(len(trie), dtype=bool)
+        is_read[read_of] = True
         group = ~self._continuing if (reads.token == END).any() else None
         reader = reader_of_steps(read_of, np.tile(reads.token, len(slots)), len(trie), cutoffs, group)
-        return TriePlan(trie, wanted, self._capacity(trie)), reader
+        return TriePlan(trie, is_read, self._capacity(trie)), reader
 
     def _sum_from(self, sequences: list[list[int]], start: Indices, progress: Progress | None) -> Logprobs:
         """Sum log P(token | tokens before) over each sequence from position `start` (at least 1) on.
@@ -228,8 +230,8 @@ class CausalScorer(CausalInputs):
         )
         edges, edge_of = np.unique(node_and_token, return_inverse=True)
         nodes, tokens = np.divmod(edges, token.max() + 1)
-        wanted = np.zeros(len(trie), dtype=bool)
-        wanted[nodes] = True
-        plan = TriePlan(trie, wanted, self._capacity(trie))
+        is_read = np.zeros(len(trie), dtype=bool)
+        is_read[nodes] = True
+        plan = TriePlan(trie, is_read, self._capacity(trie))
         logprobs = self.run(plan, TokenReader(nodes, tokens, len(trie)), progress)[:, 0]
         return owner, logprobs[edge_of]

@@ -112,8 +112,8 @@ class Completions:
             choices = parse(_Completion, answer, "the answer").choices
             if not choices:
                 raise ValueError("choices is an empty list")
-            found = choices[0].logprobs
-            tokens, values = [token.translate(SPACES) for token in found.tokens], found.token_logprobs
+            scored = choices[0].logprobs
+            tokens, values = [token.translate(SPACES) for token in scored.tokens], scored.token_logprobs
             if len(values) != len(tokens) or any(value is None or value != value for value in values[1:]):
                 raise ValueError("there is not one log-probability for each token after the first")
         except ValueError as error:

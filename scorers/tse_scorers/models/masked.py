@@ -152,16 +152,16 @@ class MaskedScorer(MaskedInputs):
         self.check_inputs(encoded["input_ids"], texts, in_windows=True)
         # A copy for each token.
         sizes = [len(ids) * min(len(ids), self.window or len(ids)) for ids in encoded["input_ids"]]
-        total, done, found = sum(sizes), 0, []
+        total, done, parts_values = sum(sizes), 0, []
         for part in parts(sizes, PLANNED):
             size = sum(sizes[index] for index in part)
-            found.append(
+            parts_values.append(
                 self._part_logprobs(
                     spaced, encoded, part, boundaries, progress_of_part(progress, done, size, total)
                 )
             )
             done += size
-        values, owner, token_spans = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        values, owner, token_spans = (np.concatenate(columns) for columns in zip(*parts_values, strict=True))
         return values, owner, token_spans
 
     def _part_logprobs(

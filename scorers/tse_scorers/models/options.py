@@ -196,30 +196,38 @@ def option(
 
 def described_options(options: type) -> dict[str, Described]:
     """Return what people read about each option of a dataclass, by name."""
-    return {each.name: each.metadata["described"] for each in fields(options) if "described" in each.metadata}
+    return {
+        declared.name: declared.metadata["described"]
+        for declared in fields(options)
+        if "described" in declared.metadata
+    }
 
 
 def takes_options(options: type) -> Callable[[Function], Function]:
     """Show the fields of a dataclass in the signature and docstring of a function that takes them as `**options`."""
 
     def taking(function: Function) -> Function:
-        own = inspect.signature(function)
-        first = [each for each in own.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        signature = inspect.signature(function)
+        first = [
+            parameter
+            for parameter in signature.parameters.values()
+            if parameter.kind is not parameter.VAR_KEYWORD
+        ]
         annotated = get_type_hints(options)
         keywords = [
             inspect.Parameter(
-                each.name,
+                parameter.name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=each.default,
-                annotation=annotated[each.name],
+                default=parameter.default,
+                annotation=annotated[parameter.name],
             )
-            for each in fields(options)
+            for parameter in fields(options)
         ]
-        vars(function)["__signature__"] = own.replace(parameters=[*first, *keywords])
-        told = [
+        vars(function)["__signature__"] = signature.replace(parameters=[*first, *keywords])
+        lines = [
             f"        {name}: {described.whole}" for name, described in described_options(options).items()
         ]
-        function.__doc__ = "\n".join([f"{function.__doc__}", "    Options:", *told, ""])
+        function.__doc__ = "\n".join([f"{function.__doc__}", "    Options:", *lines, ""])
         return function
 
     return taking
@@ -233,12 +241,12 @@ def checked_fields(options: Any) -> None:
         ValueError: a value is empty, too small, or not one of the possible ones.
     """
     annotated, described = get_type_hints(type(options)), described_options(type(options))
-    for each in fields(options):
-        value = checked_value(each.name, getattr(options, each.name), annotated[each.name])
-        least = described[each.name].least if each.name in described else None
+    for declared in fields(options):
+        value = checked_value(declared.name, getattr(options, declared.name), annotated[declared.name])
+        least = described[declared.name].least if declared.name in described else None
         if least is not None and value is not None and value < least:
-            raise OptionError(f"Got {Option(each.name, value)}; expected a whole number from {least} up.")
-        object.__setattr__(options, each.name, each.default if value is None else value)
+            raise OptionError(f"Got {Option(declared.name, value)}; expected a whole number from {least} up.")
+        object.__setattr__(options, declared.name, declared.default if value is None else value)
 
 
 _EXPECTED: Mapping[Any, str] = {
@@ -282,7 +290,7 @@ def checked_value(option: str, value: Any, annotation: Any) -> Any:
         raise OptionError(f"Unknown {Option(option)} {value!r}; expected {' or '.join(choices)}.")
     if choices:
         return plain
-    converted = next((found for kind in kinds if (found := _converted(plain, kind)) is not None), None)
+    converted = next((typed for kind in kinds if (typed := _converted(plain, kind)) is not None), None)
     if converted is None:
         expected = " or ".join(_EXPECTED[kind] for kind in kinds)
         in_list = isinstance(value, str) and list[str] in kinds
@@ -331,15 +339,19 @@ def _kinds_of(annotation: Any) -> list[Any] | None:
 def _plain(value: Any) -> Any:
     """Return what numpy or pandas has, and tuples, as values and lists of Python."""
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(element) for element in value]
     return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _converted(value: Any, kind: Any) -> Any:
     """Return a plain value as a type of `_EXPECTED`; None where it is not of that type."""
     if isinstance(value, list):
-        found = [_converted(each, *get_args(kind)) for each in value] if get_origin(kind) is list else [None]
-        return None if None in found else found
+        elements = (
+            [_converted(element, *get_args(kind)) for element in value]
+            if get_origin(kind) is list
+            else [None]
+        )
+        return None if None in elements else elements
     if isinstance(value, bool) or kind is bool:
         return value if isinstance(value, bool) and kind is bool else None
     if kind is float:
@@ -467,10 +479,10 @@ class ModelOptions:
         """
         if isinstance(options, ModelOptions):
             return options
-        known = [field.name for field in fields(cls)]
-        unknown = [name for name in options or {} if name not in known]
+        names = [field.name for field in fields(cls)]
+        unknown = [name for name in options or {} if name not in names]
         if unknown:
-            raise TypeError(f"Unknown model option {unknown[0]!r}; expected one of: {', '.join(known)}.")
+            raise TypeError(f"Unknown model option {unknown[0]!r}; expected one of: {', '.join(names)}.")
         return cls(**(options or {}))
 
     @property

@@ -40,11 +40,11 @@ def expand(model: str, pattern: str) -> list[Revision]:
             Revision(f"{model}@{name}", name, commits[name]) for name in names if fnmatch(name, pattern)
         ]
     if not revisions:
-        there = (
+        existing = (
             ", ".join(sorted(names, key=position)[:20])
             or "none (those of a folder: subfolders with a config.json)"
         )
-        raise ValueError(f"No revision of {model} matches {pattern!r}; expected one of: {there}.")
+        raise ValueError(f"No revision of {model} matches {pattern!r}; expected one of: {existing}.")
     return sorted(revisions, key=lambda revision: position(revision.name))
 
 

@@ -141,9 +141,9 @@ def words_of_tokens(text: str, token_spans: Indices, words: Sequence[str] | None
     [0, 1, 1, 2, 3]
     """
     if words is None:
-        found = list(_WORD.finditer(text))
-        of_token = part_of_token(np.array([word.end() for word in found]), token_spans[:, 1])
-        return TokenWords([word.group() for word in found], of_token, np.arange(len(found)) > 0)
+        matches = list(_WORD.finditer(text))
+        of_token = part_of_token(np.array([word.end() for word in matches]), token_spans[:, 1])
+        return TokenWords([word.group() for word in matches], of_token, np.arange(len(matches)) > 0)
     starts, ends = word_spans(text, words).T
     filled = np.array([*(not sign.isspace() for sign in text), True])
     places = np.where(filled, np.arange(len(filled)), len(filled))

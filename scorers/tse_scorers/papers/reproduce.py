@@ -52,27 +52,27 @@ class Reproduction:
     published_in: str = "paper"
 
     def __str__(self) -> str:
-        found = self.table["difference"].abs().dropna()
-        if found.empty:
+        differences = self.table["difference"].abs().dropna()
+        if differences.empty:
             return f"{self.title}: no number could be compared."
-        missing, rounding = len(self.table) - len(found), 0.5 * 10**-self.decimals
+        missing, rounding = len(self.table) - len(differences), 0.5 * 10**-self.decimals
         unscored = f" {missing} of ours are missing, because no item could be scored." if missing else ""
         return (
-            f"{self.title}: {len(found)} numbers; the mean absolute difference is {found.mean():.3f}. "
-            f"{(found <= rounding).sum()} are equal but for rounding (±{rounding:g}).{unscored}"
+            f"{self.title}: {len(differences)} numbers; the mean absolute difference is {differences.mean():.3f}. "
+            f"{(differences <= rounding).sum()} are equal but for rounding (±{rounding:g}).{unscored}"
         )
 
     def as_printed(self) -> pd.DataFrame:
         """Return the numbers as texts: what is scored down; the paper's systems, then our models, across."""
         keys = [key for key in KEYS if key in self.table]
         columns = {}
-        for kind, value, what, decimals in (
+        for kind, value, origin, decimals in (
             ("system", "published", self.published_in, self.decimals),
             ("model", "ours", "ours", self.decimals + 1),
         ):
             for name, part in self.table.groupby(kind, sort=False):
                 numbers = part.drop_duplicates(keys).set_index(keys)[value]
-                columns[f"{basename(str(name))} ({what})"] = numbers.map(f"{{:.{decimals}f}}".format)
+                columns[f"{basename(str(name))} ({origin})"] = numbers.map(f"{{:.{decimals}f}}".format)
         order = pd.MultiIndex.from_frame(self.table[keys].drop_duplicates())
         return pd.DataFrame(columns).reindex(order).fillna("").reset_index()
 
@@ -118,7 +118,7 @@ def reproduce(
     published = _PUBLISHED[paper](shipped_table("published_results", described.published).to_pandas(), table)
     systems, named = (
         set(published["system"]),
-        {each.model: system for system, each in described.models.items()},
+        {paper_model.model: system for system, paper_model in described.models.items()},
     )
     if systems == {PEOPLE}:  # in whose place no model is run: each is put beside them
         systems, named = {*described.models, *described.unreachable}, {}
@@ -131,15 +131,15 @@ def reproduce(
         note(line)
     rows: list[Mapping[str, Any]] = []
     failures = []
-    for asked, suite in parts:
-        run = Run(suite, out, announce, recipe=asked)
+    for recipe, suite in parts:
+        run = Run(suite, out, announce, recipe=recipe)
         failures += run_all([run], jobs, keep_going=True)
         rows += run.rows
         if "form" in published:
             rows += _probable_forms(out, suite, {str(row["model"]) for row in run.rows})
     if not rows:
-        said = " ".join([*left_out, *map(str, failures)])
-        raise ValueError(f"Nothing of {paper} could be run. {said} Name other models with --model.")
+        explanations = " ".join([*left_out, *map(str, failures)])
+        raise ValueError(f"Nothing of {paper} could be run. {explanations} Name other models with --model.")
     compared, reasons = _beside(paper, published, rows, meant), _reasons(described, models, source, limit)
     if compared.empty:
         raise ValueError(
@@ -259,8 +259,8 @@ def _blimp(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
         .mean()
         .reset_index()
     )
-    wanted = {"3": [means], "4": [paradigms]}.get(table or "", [means, paradigms])
-    return pd.concat(wanted).assign(metric="accuracy")[["system", "group", "metric", "published"]]
+    tables = {"3": [means], "4": [paradigms]}.get(table or "", [means, paradigms])
+    return pd.concat(tables).assign(metric="accuracy")[["system", "group", "metric", "published"]]
 
 
 _PUBLISHED: Mapping[str, Callable[[pd.DataFrame, str | None], pd.DataFrame]] = {
@@ -286,20 +286,20 @@ def _beside(
         rows: of results.
         systems: the system that each of our models is; one that is None is compared with all.
     """
-    ours = pd.DataFrame(rows)
+    our_rows = pd.DataFrame(rows)
     if paper == "newman2021":
-        whole = ours["cutoff_side"].eq("top") & ours["cutoff"].eq(1.0)
-        ours = ours[ours["metric"].isin(("tse", "probability")) | whole]
+        is_whole = our_rows["cutoff_side"].eq("top") & our_rows["cutoff"].eq(1.0)
+        our_rows = our_rows[our_rows["metric"].isin(("tse", "probability")) | is_whole]
     if paper == "warstadt2020":
-        ours = ours[ours["method"] == "full"]
+        our_rows = our_rows[our_rows["method"] == "full"]
     if paper == "hu2020":  # the first criterion of a suite is the one that was published
-        ours = ours[ours["level"].eq("criterion") & ours["value"].str.endswith("/1")]
-        ours = ours.assign(group=ours["value"].str.removesuffix("/1"))
+        our_rows = our_rows[our_rows["level"].eq("criterion") & our_rows["value"].str.endswith("/1")]
+        our_rows = our_rows.assign(group=our_rows["value"].str.removesuffix("/1"))
     keys = [key for key in KEYS if key in published]
     # Without probable words, there is no `form`.
-    ours = ours.reindex(columns=["model", *keys, "score", "n"], fill_value="")
-    ours = _with_keys(ours.rename(columns={"score": "ours"}))
-    joined = published.merge(ours, on=keys)
+    our_rows = our_rows.reindex(columns=["model", *keys, "score", "n"], fill_value="")
+    our_rows = _with_keys(our_rows.rename(columns={"score": "ours"}))
+    joined = published.merge(our_rows, on=keys)
     meant = joined["model"].map(lambda model: systems.get(model))
     joined = joined[meant.isna() | (meant == joined["system"])]
     if paper == "hu2020":
@@ -319,7 +319,7 @@ def _parts(
     described: Paper, source: Path | None, limit: int | None
 ) -> tuple[list[tuple[Recipe, Suite]], list[str]]:
     """Return the suites that can be made, and a sentence for each that cannot."""
-    made, left_out = [], []
+    suites, left_out = [], []
     for part in described.parts:
         options = {**part.options, "limit": limit}
         if source is not None and part.source:
@@ -327,30 +327,30 @@ def _parts(
         elif source is None:
             options |= part.without_source
         try:
-            made.append((Recipe(part.suite, options), make_suite(part.suite, **options)))
+            suites.append((Recipe(part.suite, options), make_suite(part.suite, **options)))
         except ValueError as error:
             get = "" if part.fetch is None else f" Get it with `tse fetch {part.fetch}`, then add --source."
             get += f" {part.where}" if part.where and source is None else ""
             left_out.append(f"{options.get('data', part.suite)}: {error}{get}")
-    return made, left_out
+    return suites, left_out
 
 
 def _jobs(described: Paper, models: Sequence[str], systems: set[str]) -> list[Job]:
     """Return the paper's models, or those that stand in for them, each with the paper's options."""
     from ..loading import load_with_options, options_with_effect
 
-    wanted = (
+    named_options = (
         [(model, options_with_effect(model, ModelOptions.of(described.options))) for model in models]
         if models
         else [
-            (each.model, ModelOptions.of({**described.options, **each.options}))
-            for system, each in described.models.items()
+            (paper_model.model, ModelOptions.of({**described.options, **paper_model.options}))
+            for system, paper_model in described.models.items()
             if system in systems
         ]
     )
     return [
         Job(name, lambda name=name, used=used: load_with_options(name, used), Loaded(name, used))  # type: ignore[misc]
-        for name, used in wanted
+        for name, used in named_options
     ]
 
 

@@ -47,11 +47,11 @@ def benchmark(dataset: str, configs: Collection[str], title: str, description: s
 
 def _tasks(dataset: str, configs: Collection[str]) -> Iterator[tuple[str, Any]]:
     measures = [own for suite in all_suites() if dataset in suite.shipped for own in suite.measures]
-    for known in RELEASED.values():
-        if known.dataset != dataset or known.config not in configs:
+    for released in RELEASED.values():
+        if released.dataset != dataset or released.config not in configs:
             continue
-        language = CLAMS.get(known.config)
+        language = CLAMS.get(released.config)
         for measure in measures:
             lists = ([language] if language else _LISTS) if measure.over_lemmas else [None]
             for lemmas in lists:
-                yield task_id(known.config, measure.task, lemmas), known.config
+                yield task_id(released.config, measure.task, lemmas), released.config

@@ -51,31 +51,31 @@ def entries(
     Raises:
         ValueError: there is nothing to show, or nobody was named who hosts the data.
     """
-    found: dict[str, list[Any]] = {}
+    files_entries: dict[str, list[Any]] = {}
     refused: list[str] = []
     for signature in signatures:
         identity = signature["identity"]
-        known = released_data(signature)
-        if known is None and knows_data_of(identity["suite"]):
+        released = released_data(signature)
+        if released is None and knows_data_of(identity["suite"]):
             refused.append(why_not_released(signature))
             continue
-        if known is not None and not known.on_hub:
-            refused.append(f"{known.dataset} is not a data set on the Hub, which an entry would name.")
+        if released is not None and not released.on_hub:
+            refused.append(f"{released.dataset} is not a data set on the Hub, which an entry would name.")
             continue
         name = re.sub(
             r"[^\w-]+", "-", f"refined_tse_{identity['suite']}_{identity.get('config')}", flags=re.ASCII
         )
         of_suite = [row for row in rows if identity.items() <= row.items()]
-        made = _entries_of(signature, of_suite, sources)
-        if made:
-            found[f".eval_results/{name[:120]}.yaml"] = made
-    if not found:
+        suite_entries = _entries_of(signature, of_suite, sources)
+        if suite_entries:
+            files_entries[f".eval_results/{name[:120]}.yaml"] = suite_entries
+    if not files_entries:
         raise ValueError(_nothing(refused))
     from huggingface_hub import eval_result_entries_to_yaml
 
     files = {
         path: yaml.safe_dump(eval_result_entries_to_yaml(entries_of_suite), sort_keys=False).encode()
-        for path, entries_of_suite in found.items()
+        for path, entries_of_suite in files_entries.items()
     }
     return files, refused
 
@@ -105,16 +105,16 @@ def _entries_of(signature: Mapping[str, Any], rows: Sequence[Row], sources: Sour
 
     source = f"{constants.ENDPOINT}/datasets/{sources.results_repo}" if sources.results_repo else None
     suite = find_suite(signature["identity"]["suite"])
-    whole = [row for row in rows if row["group"] == "all" and row["score"] is not None]
-    made = []
-    for row, measure in measured(whole, {suite.name: suite.measures}):
+    overall_rows = [row for row in rows if row["group"] == "all" and row["score"] is not None]
+    suite_entries = []
+    for row, measure in measured(overall_rows, {suite.name: suite.measures}):
         if not 0 <= row["score"] <= 1:
             raise ValueError(
                 f"The {measure.label} of {row['suite']} is {row['score']!r:.40}; expected a score from 0 to 1. The "
                 "file was changed; run the same `tse run` command again."
             )
         dataset, revision = _dataset(signature, row, sources.data_org)
-        made.append(
+        suite_entries.append(
             EvalResultEntry(
                 dataset_id=dataset,
                 task_id=_task(signature, measure.task),
@@ -126,7 +126,7 @@ def _entries_of(signature: Mapping[str, Any], rows: Sequence[Row], sources: Sour
                 notes=_notes(signature, row, sources.version),
             )
         )
-    return made
+    return suite_entries
 
 
 def _dataset(
@@ -136,14 +136,14 @@ def _dataset(
     dataset = str(row["dataset"])
     if dataset == HUB_DATASET:
         return HUB_DATASET, HUB_REVISION
-    found = hub_dataset(signature, row, data_org)
+    hub_id = hub_dataset(signature, row, data_org)
     revision = split_revision(dataset)[1] if "@" in dataset else None
-    return found, revision if revision and _COMMIT.fullmatch(revision) else None
+    return hub_id, revision if revision and _COMMIT.fullmatch(revision) else None
 
 
 def _task(signature: Mapping[str, Any], measure: str) -> str:
-    known = released_data(signature)
-    config = signature["identity"].get("config") if known is None else known.config
+    released = released_data(signature)
+    config = signature["identity"].get("config") if released is None else released.config
     return task_id(str(config), measure, LEMMA_LISTS.get(str(signature.get("lemmas_fingerprint"))))
 
 

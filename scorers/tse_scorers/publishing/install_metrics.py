@@ -66,7 +66,7 @@ def install(module: Module) -> None:
     from evaluate.loading import _create_importable_file, init_dynamic_modules
 
     name = module.script.stem
-    ours = not module.folder.exists()
+    is_new = not module.folder.exists()
     try:
         _create_importable_file(
             local_path=str(module.script),
@@ -77,7 +77,7 @@ def install(module: Module) -> None:
             name=f"{NAMESPACE}/{name}",
             download_mode=DownloadMode.REUSE_DATASET_IF_EXISTS,
         )
-        if ours:
+        if is_new:
             (module.folder / MARK).touch()
         (module.folder / f"{name}.py").touch()  # evaluate takes the newest of several versions
     except OSError as error:

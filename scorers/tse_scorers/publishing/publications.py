@@ -57,8 +57,8 @@ def publications(
             shown as a score of a released data set.
     """
     _check_names(model_repo, results_repo)
-    for option, given in (("data_org", data_org is not None), ("other_repo", other_repo)):
-        if given and model_repo is None:
+    for option, is_given in (("data_org", data_org is not None), ("other_repo", other_repo)):
+        if is_given and model_repo is None:
             raise OptionError(f"{Option(option)} has no effect without {Option('model_repo')}; remove it.")
     if data_org is not None and not data_org.strip():
         raise OptionError(f"{Option('data_org')} is empty; expected an organisation on the Hub.")
@@ -70,14 +70,14 @@ def publications(
             f"{results} holds no results with signatures, or results without their signature, as this version of "
             "`tse run` writes them. Run the evaluation again."
         )
-    found = []
+    planned = []
     if model_repo:
         signatures, notes = _model_of_repository(content, model_repo, other_repo)
         version = content.get("environment", {}).get("refined-tse")
         day = datetime.fromtimestamp(written_at(results), timezone.utc).date().isoformat()
         sources = Sources(data_org, results_repo, version if isinstance(version, str) else None, day)
         files, refused = entries(signatures, content["results"], sources)
-        found.append(
+        planned.append(
             Publication(model_repo, "model", files, (*notes, *(f"Not shown: {why}" for why in refused)))
         )
         model = signatures[0]["identity"]["model"]
@@ -85,8 +85,8 @@ def publications(
             content = _renamed(content, model, model_repo)
     if results_repo:
         files = {"README.md": CARD.format(repo=results_repo).encode(), **dict(tables(content))}
-        found.append(Publication(results_repo, "dataset", files))
-    return found
+        planned.append(Publication(results_repo, "dataset", files))
+    return planned
 
 
 def _check_names(*repos: str | None) -> None:
@@ -109,11 +109,11 @@ def _check_names(*repos: str | None) -> None:
 def _is_signed(content: dict[str, Any]) -> bool:
     """Whether each row has a signature, and each signature has rows."""
     models = content["signature"].get("models") or []
-    if not all(isinstance(known, dict) and "identity" in known for known in models):
+    if not all(isinstance(signature, dict) and "identity" in signature for signature in models):
         return False
     signed, with_rows = (
-        {json.dumps([named.get(key) for key in IDENTITY]) for named in each}
-        for each in ([known["identity"] for known in models], content["results"])
+        {json.dumps([named.get(key) for key in IDENTITY]) for named in identities}
+        for identities in ([signature["identity"] for signature in models], content["results"])
     )
     return signed == with_rows
 
@@ -155,15 +155,17 @@ def _model_of_repository(
             f"The results are for {len(models)} models, and it is not clear which of them {repo} is: "
             f"{', '.join(models)}. Run it alone, or under that name, with an output folder of its own."
         )
-    found = [signature for signature in signatures if signature["identity"]["model"] == chosen[0]]
-    revisions = list(dict.fromkeys(str(signature["identity"].get("revision")) for signature in found))
+    model_signatures = [signature for signature in signatures if signature["identity"]["model"] == chosen[0]]
+    revisions = list(
+        dict.fromkeys(str(signature["identity"].get("revision")) for signature in model_signatures)
+    )
     if len(revisions) > 1:
         raise ValueError(
             f"The results are for {len(revisions)} revisions of {chosen[0]} ({', '.join(revisions[:5])}…), but a "
             "model's repository shows one score of each kind. Run the revision to be published with an output folder "
             "of its own; --results-repo accepts them all."
         )
-    return found, _statement(found[0]["identity"], repo, other_repo)
+    return model_signatures, _statement(model_signatures[0]["identity"], repo, other_repo)
 
 
 def _is_on_hub(identity: Mapping[str, Any]) -> bool:

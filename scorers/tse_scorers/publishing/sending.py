@@ -57,9 +57,9 @@ def publish(publication: Publication, create_pr: bool = False) -> str | None:
     except ValueError:
         raise
     except Exception as error:  # errors of several libraries: network, rights, names
-        said = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise ValueError(
-            f"The results could not be sent to {repo}: {said}. The repository is unchanged. Check its name, your "
+            f"The results could not be sent to {repo}: {reason}. The repository is unchanged. Check its name, your "
             "rights and the address of the Hub (HF_ENDPOINT), then run the same command again: it sends what is "
             "missing."
         ) from error
@@ -68,8 +68,8 @@ def publish(publication: Publication, create_pr: bool = False) -> str | None:
 
 def _new_files(api: "HfApi", publication: Publication) -> dict[str, bytes]:
     """Return the files that the repository lacks; of a model also those that differ."""
-    there = api.get_paths_info(publication.repo, list(publication.files), repo_type=publication.kind)
-    blobs = {entry.path: getattr(entry, "blob_id", None) for entry in there}
+    existing = api.get_paths_info(publication.repo, list(publication.files), repo_type=publication.kind)
+    blobs = {entry.path: getattr(entry, "blob_id", None) for entry in existing}
     if publication.kind == "dataset":
         return {path: content for path, content in publication.files.items() if path not in blobs}
     return {

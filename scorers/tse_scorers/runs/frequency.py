@@ -87,19 +87,19 @@ def per_million(zipf: Zipf, word: str) -> float:
     10000.0
     """
     bare = word.strip("".join(sign for sign in word if unicodedata.category(sign)[0] in "PSZ")) or word
-    known = (zipf(form) for form in (bare, bare.lower()))
-    return next((10.0 ** (found - 3) for found in known if not math.isnan(found)), math.nan)
+    frequencies = (zipf(form) for form in (bare, bare.lower()))
+    return next((10.0 ** (frequency - 3) for frequency in frequencies if not math.isnan(frequency)), math.nan)
 
 
 def _require_numbers(record: Record) -> None:
     """Raise ValueError if scores are not of singular and plural, or if groups have lemmas of their own."""
-    for key, found in (
+    for key, content in (
         ("contrast", "two other values than the numbers"),
         ("lemma_groups", "lemmas for each group"),
     ):
         if key in record.signature:
             raise ValueError(
-                f"The scores in {record.folder} have {found} ({key} in their signature); tse frequency expects "
+                f"The scores in {record.folder} have {content} ({key} in their signature); tse frequency expects "
                 "singular and plural forms of one list. Name another output folder."
             )
 
@@ -135,6 +135,8 @@ def _wordfreq(language: str, option: str) -> tuple[Zipf, str]:
 def _counted(path: str) -> tuple[Zipf, str]:
     counts = read_counts(Path(path), "word", whole=False)
     per_billion = 1e9 / float(counts.sum())
-    known: Mapping[str, float] = {word: math.log10(n * per_billion) for word, n in counts.items() if n > 0}
+    frequencies: Mapping[str, float] = {
+        word: math.log10(n * per_billion) for word, n in counts.items() if n > 0
+    }
     source = f"{Path(path).name} ({fingerprint(counts.reset_index())})"
-    return lambda word: known.get(word, math.nan), source
+    return lambda word: frequencies.get(word, math.nan), source

@@ -64,9 +64,9 @@ class Granted:
         """Raise ValueError unless a file, or all that is in a folder, is below one of `files`, also through links."""
         roots = [Path(root).resolve() for root in self.files]
         for place in (path, *_below(path, roots)):
-            found = Path(os.path.realpath(place))
-            if not any(found.is_relative_to(root) for root in roots):
-                leads = f" (a link to {found})" if place.is_symlink() else ""
+            target = Path(os.path.realpath(place))
+            if not any(target.is_relative_to(root) for root in roots):
+                leads = f" (a link to {target})" if place.is_symlink() else ""
                 raise OptionError(
                     f"{who} names {place}{leads}, which your command does not; only files in folders that you "
                     "name are read. If it should be, add "

@@ -76,9 +76,9 @@ class Failure:
         return Path(self.model).name
 
     def __str__(self) -> str:
-        kind, said = type(self.error).__name__, str(self.error).strip()
-        expected = isinstance(self.error, ValueError | TypeError | OSError) and said
-        return f"{self.model}: {said if expected else f'{kind} {said}'.strip()}"
+        kind, message = type(self.error).__name__, str(self.error).strip()
+        expected = isinstance(self.error, ValueError | TypeError | OSError) and message
+        return f"{self.model}: {message if expected else f'{kind} {message}'.strip()}"
 
 
 def make_jobs(
@@ -103,16 +103,21 @@ def make_jobs(
     from ..loading import load_with_options, loads_at_once, options_of_models
     from ..models.from_pretrained import Descriptions
 
-    load, known = load or load_with_options, Descriptions()
+    load, descriptions = load or load_with_options, Descriptions()
     names = list(dict.fromkeys(str(model) for model in models if isinstance(model, str | Path)))
     series = {name: [Revision(name, "")] if revisions is None else expand(name, revisions) for name in names}
     # For a series stands its first complete checkpoint, else its first one.
     stand_ins = [
-        next((each.model for each in checkpoints if is_complete(Path(each.model))), checkpoints[0].model)
+        next(
+            (candidate.model for candidate in checkpoints if is_complete(Path(candidate.model))),
+            checkpoints[0].model,
+        )
         for checkpoints in series.values()
     ]
-    used = dict(zip(names, options_of_models(stand_ins, options, known, purpose_of(suites)), strict=True))
-    ready = {name: load(name, used[name], known=known) for name in names if loads_at_once(name)}
+    used = dict(
+        zip(names, options_of_models(stand_ins, options, descriptions, purpose_of(suites)), strict=True)
+    )
+    ready = {name: load(name, used[name], known=descriptions) for name in names if loads_at_once(name)}
     for scorer in (*ready.values(), *(model for model in models if isinstance(model, Scorer))):
         for suite in suites:
             suite.check_scorer(scorer)
@@ -121,12 +126,12 @@ def make_jobs(
         if isinstance(model, Scorer):
             jobs.append(Job(model.name, partial(_itself, model), Loaded()))
         elif not isinstance(model, str | Path):
-            load_it = partial(load, model, options, known=known)
+            load_it = partial(load, model, options, known=descriptions)
             jobs.append(Job(type(model).__name__, load_it, Loaded(None, options)))
         else:
             name = str(model)
             for checkpoint, revision, commit in series[name]:
-                load_it = partial(load, checkpoint, used[name], known=known)
+                load_it = partial(load, checkpoint, used[name], known=descriptions)
                 load_it = partial(_itself, ready[name]) if name in ready else load_it
                 of_series = (name, revision, commit) if revision else (None, None, commit)
                 jobs.append(Job(checkpoint, load_it, Loaded(checkpoint, used[name]), *of_series))

@@ -61,13 +61,13 @@ class Recipe:
             signature: of the scores.
             shard: (number, of) where only a share was scored.
         """
-        given = self.given
-        reasons = partial_reasons(given, made, shard, signature)
+        options_given = self.given
+        reasons = partial_reasons(options_given, made, shard, signature)
         return {
             "command": command_line(),
             "suite": self.suite,
-            "suite_options": given,
-            "sources": sources(given),
+            "suite_options": options_given,
+            "sources": sources(options_given),
             "model": model,
             "model_options": asdict(options),
             "dtype": signature.get("dtype"),
@@ -112,7 +112,10 @@ def suites_asked_for(suite: str, options: Mapping[str, Any]) -> list[tuple[Suite
         TypeError: see `make_suite`.
         ValueError: see `make_suite`.
     """
-    return [(made_of(suite, given), Recipe(suite, given)) for given in options_of_each(suite, options)]
+    return [
+        (made_of(suite, suite_options), Recipe(suite, suite_options))
+        for suite_options in options_of_each(suite, options)
+    ]
 
 
 def partial_reasons(
@@ -185,8 +188,8 @@ def paths_in(text: str) -> Iterator[Path]:
     So does a text that leads out of a folder that another option names.
     """
     word, _, rest = text.partition(":")
-    for whole in [text, *([rest] if len(word) > 1 else [])]:  # a drive's letter is alone before its colon
-        for part in map(str.strip, [whole, *whole.split(",")]):
+    for candidate in [text, *([rest] if len(word) > 1 else [])]:  # a drive's letter is alone before its colon
+        for part in map(str.strip, [candidate, *candidate.split(",")]):
             for name in [part] if os.path.lexists(part) else [part, part.partition("@")[0].strip()]:
                 looks = name.startswith(("/", "~", ".", "\\")) or name.endswith(FILES)
                 if name and (looks or ".." in Path(name).parts or os.path.lexists(name)):
@@ -207,7 +210,7 @@ def sha256(path: Path) -> str:
     """Return the SHA-256 of a file, or of the names and contents of the tables in a folder."""
     if path.is_file():
         return hashlib.sha256(path.read_bytes()).hexdigest()
-    made = hashlib.sha256()
+    hasher = hashlib.sha256()
     for file in sorted(file for file in path.rglob("*") if file.suffix in TABLES and file.is_file()):
-        made.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
-    return made.hexdigest()
+        hasher.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
+    return hasher.hexdigest()

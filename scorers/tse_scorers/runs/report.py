@@ -82,7 +82,7 @@ def write_report(
         if failed := [Path(model).name for folder in read for model in not_scored(folder)]:
             named = f"Could not be scored, and missing here: {', '.join(failed)}."
             summary = replace(summary, sentences=[named, *summary.sentences])
-        shown = [*first, *(of_suites if figures else [own.with_tables_only() for own in of_suites])]
+        shown = [*first, *(of_suites if figures else [section.with_tables_only() for section in of_suites])]
         return write_page(out, runs, shown, summary, latex_intervals)
 
 
@@ -114,14 +114,14 @@ def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
     runs = read_runs(folders)
     suites, called = suites_of(runs), names()
     measures = {suite.name: suite.measures for suite in suites}
-    said = list(settled(runs, measures, called))
+    sentences = list(settled(runs, measures, called))
     curves = series.section(runs, measures, called)
     curves, runs = curves and _noticed(curves, runs, called), without_earlier(runs)
     summary = _summary(runs, suites, curves, called)
-    summary = replace(summary, sentences=[*said, *summary.sentences][:MOST_SAID])
+    summary = replace(summary, sentences=[*sentences, *summary.sentences][:MOST_SAID])
     if curves is None and len(summary.board.rows) > MANY:
         runs = runs.in_order(summary.board.rows)
-    best, said = best_of_many(runs, _headlines(runs.rows, measures, called), called)
+    best, sentences = best_of_many(runs, _headlines(runs.rows, measures, called), called)
     sections = [(suite.name, suite.section(best)) for suite in suites]
     summary = replace(summary, answers=_asked(summary.answers, dict(sections)))
     lines = _headlines(best.rows, measures, called)
@@ -130,7 +130,7 @@ def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
         for name, section in sections
         if section is not None
     ]
-    return best, replace(summary, sentences=[*summary.sentences, *said]), noticed
+    return best, replace(summary, sentences=[*summary.sentences, *sentences]), noticed
 
 
 def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
@@ -141,8 +141,8 @@ def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
     """
     rows = runs.rows.assign(x=positions(runs.rows["revision"]), config=runs.rows["config"].fillna(""))
     rows = rows[(rows["group"] == "all") & rows["x"].notna()].sort_values("x", kind="stable")
-    for (model, suite, config), own in rows.groupby(["model", "suite", "config"], sort=False):
-        revisions = own.drop_duplicates("system").set_index("system")["revision"]
+    for (model, suite, config), series_rows in rows.groupby(["model", "suite", "config"], sort=False):
+        revisions = series_rows.drop_duplicates("system").set_index("system")["revision"]
         if not series.LEAST <= len(revisions) <= MOST_SHOWN or suite not in measures:
             continue
         *earlier, last = revisions.index
@@ -155,19 +155,19 @@ def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
             for pair in paired(chosen, last, allow_different=True):
                 about = pair.about["measure"], pair.about["config"] or ""
                 if about == (measure, config) and not pair.different:
-                    for found in islice(pair.system.differences(pair.reference), 1):
-                        wholes[pair.about["system"]] = found.difference
+                    for group_difference in islice(pair.system.differences(pair.reference), 1):
+                        wholes[pair.about["system"]] = group_difference.difference
                 if len(wholes) == len(earlier):
                     break
         except ValueError:  # damaged or missing scores: the suite's section says so
             continue
-        if set(wholes) != set(earlier) or not all(whole.estimate.reliable for whole in wholes.values()):
+        if set(wholes) != set(earlier) or not all(overall.estimate.reliable for overall in wholes.values()):
             continue
         differs = holm([wholes[system].p for system in earlier]) < ALPHA
         start = int(np.flatnonzero(differs).max(initial=-1)) + 1
         if 0 < start < len(earlier):
             intervals = [wholes[system].estimate for system in earlier[start:]]
-            width = max(max(-own.ci_low, own.ci_high) for own in intervals)
+            width = max(max(-series_rows.ci_low, series_rows.ci_high) for series_rows in intervals)
             yield (
                 f"{model_names([str(model)])[str(model)]}, {title}: from {revisions[earlier[start]]} on, no "
                 f"checkpoint differs from the last one in {measure} (paired differences, whose 95 % intervals are "
@@ -199,7 +199,7 @@ def _noticed(
 
 def _asked(answers: Sequence[Answer], sections: Mapping[str, Section | None]) -> list[Answer]:
     """Put the question of each section, and one of its items, before its answer."""
-    asked = []
+    with_questions = []
     for answer in answers:
         section = sections.get(answer.suite)
         if section is None:
@@ -207,8 +207,10 @@ def _asked(answers: Sequence[Answer], sections: Mapping[str, Section | None]) ->
         pair = section.example
         example = None if pair is None else split_pair(pair.good, pair.bad)
         wrong_for = "" if pair is None else pair.wrong_for
-        asked.append(replace(answer, question=section.question, example=example, wrong_for=wrong_for))
-    return asked
+        with_questions.append(
+            replace(answer, question=section.question, example=example, wrong_for=wrong_for)
+        )
+    return with_questions
 
 
 def _summary(runs: Runs, suites: Sequence[type[Suite]], curves: Section | None, called: Names) -> Summary:
@@ -227,11 +229,11 @@ def _summary(runs: Runs, suites: Sequence[type[Suite]], curves: Section | None, 
 def _headlines(rows: pd.DataFrame, measures: Measures, called: Names) -> pd.DataFrame:
     """Return the headline numbers; of a suite that is not installed, all of its overall scores."""
     unknown = rows[~rows["suite"].isin(list(measures))]
-    found = {
+    unknown_measures = {
         str(suite): [Measure(str(metric)) for metric in of_suite["metric"].unique()]
         for suite, of_suite in unknown.groupby("suite")
     }
-    return headlines(rows, {**measures, **found}, called.heading)
+    return headlines(rows, {**measures, **unknown_measures}, called.heading)
 
 
 def refresh_results(out: Path) -> None:

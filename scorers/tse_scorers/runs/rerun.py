@@ -88,16 +88,17 @@ def rerun(
         )
     for path in granted.files:
         require_exists(Path(path))
-    signatures = [each for each in content["signature"].get("models", []) if isinstance(each, dict)]
+    models = content["signature"].get("models", [])
+    signatures = [model for model in models if isinstance(model, dict)]
     if not signatures:
         raise ValueError(f"{results} names no models. Make the run again with `tse run`.")
     for signature in signatures:
         check_recipe(signature, results, granted)
     suites: dict[str, Suite] = {}
-    asked = [_asked(signature, results, suites) for signature in signatures]  # all, before a model is loaded
+    plans = [_asked(signature, results, suites) for signature in signatures]  # all, before a model is loaded
     return [
-        _again(signature, *of_one, content["results"], out, announce, note)
-        for signature, of_one in zip(signatures, asked, strict=True)
+        _again(signature, *plan, content["results"], out, announce, note)
+        for signature, plan in zip(signatures, plans, strict=True)
     ]
 
 
@@ -106,12 +107,12 @@ def _check_exported(path: Path, of_records: dict[str, Any]) -> None:
     if not path.exists():
         return
     shown = read_results(path)
-    found = compare_rows(of_records["results"], shown["results"], called="this file")
-    if found or shown["signature"] != of_records["signature"]:
-        what = found[0] if found else "Its signatures differ."
-        more = f" ({len(found) - 1:,} more rows differ.)" if len(found) > 1 else ""
+    differing = compare_rows(of_records["results"], shown["results"], called="this file")
+    if differing or shown["signature"] != of_records["signature"]:
+        first = differing[0] if differing else "Its signatures differ."
+        more = f" ({len(differing) - 1:,} more rows differ.)" if len(differing) > 1 else ""
         raise ValueError(
-            f"{path} is not what the records beside it say: it was edited, or a run was stopped. {what}{more} Make it "
+            f"{path} is not what the records beside it say: it was edited, or a run was stopped. {first}{more} Make it "
             f"again from the records with `tse report {path.parent}`, or compare what it says with `tse rerun {path}`."
         )
 
@@ -147,15 +148,18 @@ def check_recipe(signature: dict[str, Any], results: Path, granted: Granted) -> 
         )
     granted.require_model(recipe["model"], who)
     granted.require_options(recipe["suite_options"], who)
-    known = {(source.option, source.path): source.sha256 for source in recorded}
-    found = {(each["option"], each["path"]): each["sha256"] for each in sources(recipe["suite_options"])}
-    for option, path in known.keys() - found.keys():
+    recorded_hashes = {(source.option, source.path): source.sha256 for source in recorded}
+    hashes = {
+        (source_file["option"], source_file["path"]): source_file["sha256"]
+        for source_file in sources(recipe["suite_options"])
+    }
+    for option, path in recorded_hashes.keys() - hashes.keys():
         raise ValueError(
             f"There is no file {path}, which {name} was scored on (--{option}). Paths are relative to the folder where "
             "`tse run` was called; call `tse rerun` there."
         )
-    for (option, path), content in found.items():
-        if content != known.get((option, path)):
+    for (option, path), content in hashes.items():
+        if content != recorded_hashes.get((option, path)):
             raise ValueError(
                 f"{path} has changed since {name} was scored on it: it does not have the SHA-256 of then. "
                 "Restore that version, or make a new run with `tse run`."
@@ -177,16 +181,16 @@ def _asked(
         ValueError: an option of the recipe cannot be used.
     """
     recipe = signature["recipe"]
-    asked = Recipe(recipe["suite"], recipe["suite_options"])
-    key = json.dumps([asked.suite, asked.given], sort_keys=True)
+    suite_recipe = Recipe(recipe["suite"], recipe["suite_options"])
+    key = json.dumps([suite_recipe.suite, suite_recipe.given], sort_keys=True)
     try:
         options = ModelOptions.of(recipe["model_options"])
         choose_dtype(options.dtype)
-        suite = suites[key] = suites.get(key) or make_suite(asked.suite, **asked.suite_options)
+        suite = suites[key] = suites.get(key) or make_suite(suite_recipe.suite, **suite_recipe.suite_options)
     except (ValueError, TypeError) as error:
         name = signature["identity"]["model"]
         raise ValueError(f"The recipe of {name} in {results} cannot be used. {error}") from error
-    return suite, asked, options
+    return suite, suite_recipe, options
 
 
 def _check_model(signature: dict[str, Any], who: str) -> None:
@@ -256,8 +260,8 @@ def _noise(dtype: str) -> float:
     """Return by how much a score may differ in batches of other texts: about 1e-6 in float32."""
     import torch
 
-    known = getattr(torch, dtype, torch.float32)
-    return max(1e-6, torch.finfo(known).eps)
+    torch_dtype = getattr(torch, dtype, torch.float32)
+    return max(1e-6, torch.finfo(torch_dtype).eps)
 
 
 def compare_rows(
@@ -272,8 +276,8 @@ def compare_rows(
         called: what `new` is called.
     """
     before, after = ({_key(row): row for row in rows} for rows in (old, new))
-    found = [f"{_named(key)} is missing from {called}." for key in before if key not in after]
-    found += [f"{_named(key)} is only in {called}." for key in after if key not in before]
+    sentences = [f"{_named(key)} is missing from {called}." for key in before if key not in after]
+    sentences += [f"{_named(key)} is only in {called}." for key in after if key not in before]
     for key, row in before.items():
         for column in _COMPARED if key in after else ():
             was, now = _plain(row.get(column)), _plain(after[key].get(column))
@@ -281,19 +285,19 @@ def compare_rows(
             if was != now and not (
                 are_floats and math.isclose(was, now, rel_tol=tolerance, abs_tol=tolerance)
             ):
-                found.append(f"{_named(key)}: {column} was {was!r} and is {now!r}.")
-    return found
+                sentences.append(f"{_named(key)}: {column} was {was!r} and is {now!r}.")
+    return sentences
 
 
 def _key(row: Row) -> tuple[tuple[str, Any], ...]:
-    found = {key: _plain(value) for key, value in row.items() if key not in _COMPARED}
-    return tuple(sorted((key, value) for key, value in found.items() if value is not None))
+    columns = {key: _plain(value) for key, value in row.items() if key not in _COMPARED}
+    return tuple(sorted((key, value) for key, value in columns.items() if value is not None))
 
 
 def _named(key: tuple[tuple[str, Any], ...]) -> str:
     shown = ("group", "metric", "method", "variation_set", "cutoff_side", "cutoff")
-    found = dict(key)
-    return ", ".join(str(found[name]) for name in shown if found.get(name) is not None)
+    columns = dict(key)
+    return ", ".join(str(columns[name]) for name in shown if columns.get(name) is not None)
 
 
 def _plain(value: Any) -> Any:

@@ -233,26 +233,28 @@ class Run:
                 record.read()
                 return record.without(record.left_over(self.suite.tables)) if self.overwrite else record
             if not self.overwrite:
-                asked = {} if self.recipe is None else {"recipe": {"suite_options": self.recipe.given}}
-                require_same(record, signature | asked)
+                given_options = (
+                    {} if self.recipe is None else {"recipe": {"suite_options": self.recipe.given}}
+                )
+                require_same(record, signature | given_options)
         return None
 
     def _score(
         self, scorer: Scorer, signature: dict[str, Any], journal: Path | None, loaded: Loaded
     ) -> Record:
-        what = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
-        with _keeping_answers(scorer, journal), self.announce(what) as progress:
+        description = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
+        with _keeping_answers(scorer, journal), self.announce(description) as progress:
             tables = self.suite.score(scorer, progress)
         execution = scorer.execution if isinstance(scorer, EngineScorer) else {}
         signature = signature | {"computed": execution}
         if self.recipe is not None:
-            made = self.recipe.of(loaded.model, loaded.options, self.suite, signature, self.shard)
-            signature["recipe"] = made | {
+            recipe = self.recipe.of(loaded.model, loaded.options, self.suite, signature, self.shard)
+            signature["recipe"] = recipe | {
                 "model_files": loaded.stamp,
                 "scorer_keys": sorted(scorer.signature.keys() & signature.keys()),
             }
-        wanted = {table: tables[table] for table in self.suite.tables}
-        return decided_by_main(lambda: write_record(self.out, signature, wanted))
+        score_tables = {table: tables[table] for table in self.suite.tables}
+        return decided_by_main(lambda: write_record(self.out, signature, score_tables))
 
     def _averaged(self, record: Record) -> list[ResultRow]:
         """Return the averages of scores, committed with them; a shard has none."""
@@ -314,12 +316,14 @@ def _is_same_model(job: Job, record: Record) -> bool:
     name, revision, stored = str(job.loaded.model), signature.get("revision"), recipe.get("model_options")
     if not isinstance(revision, str) or not isinstance(stored, dict):
         return False
-    given = {key: value for key, value in asdict(options).items() if key not in NO_EFFECT_ON_SCORES}
+    deciding_options = {
+        key: value for key, value in asdict(options).items() if key not in NO_EFFECT_ON_SCORES
+    }
     if not (
         recipe.get("model") == name == signature.get("model")
         and record.environment.get("refined-tse") == __version__
         and str(choose_dtype(options.dtype)).removeprefix("torch.") == signature.get("dtype")
-        and all(key in stored and stored[key] == value for key, value in given.items())
+        and all(key in stored and stored[key] == value for key, value in deciding_options.items())
     ):
         return False
     where, stamp = locate(name)[0], recipe.get("model_files")

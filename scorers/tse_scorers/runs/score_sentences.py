@@ -100,19 +100,19 @@ def read_sentences(
         frame = read_table(path, texts=[words] if words else [])
     else:
         frame = load_data(source).to_pandas()
-    what = f"{source!r}"
+    quoted = f"{source!r}"
     if by == "region":
-        frame = read_regions(frame, column, what)
+        frame = read_regions(frame, column, quoted)
     else:
         if words is not None:
-            require_columns(frame, [words], what)
-            lists = word_lists(frame, words, what)
+            require_columns(frame, [words], quoted)
+            lists = word_lists(frame, words, quoted)
             frame = frame.assign(**{words: lists, column: frame.get(column, lists.map(joined_words))})
-        require_columns(frame, [column], what)
-        require_text(frame, [column], what)
+        require_columns(frame, [column], quoted)
+        require_text(frame, [column], quoted)
         if words is not None:
-            require_spelled(frame[column], frame[words], what)
-    require_unreserved(frame, [*_ADDED[by], *facts], what)
+            require_spelled(frame[column], frame[words], quoted)
+    require_unreserved(frame, [*_ADDED[by], *facts], quoted)
     return frame
 
 
@@ -127,16 +127,16 @@ def inspect(
     if by == "region":
         return []
     is_split = by != "word" or words is not None
-    found = [*white_space(frame, {column: WHITE_SPACE}), *([] if is_split else unsplit(frame, column))]
+    findings = [*white_space(frame, {column: WHITE_SPACE}), *([] if is_split else unsplit(frame, column))]
     different = (
         {} if zipf is None else dict.fromkeys(chain(*(frame[words] if words else frame[column].str.split())))
     )
     unknown = [word for word in different if zipf and math.isnan(per_million(zipf, word))]
     if unknown:
-        what = f"words without a frequency, of {len(different):,} different ones"
+        description = f"words without a frequency, of {len(different):,} different ones"
         advice = "Their frequency is left empty. Check the language and the spelling of the counts."
-        found.append(Finding(what, len(unknown), repr(unknown[0]), advice))
-    return found
+        findings.append(Finding(description, len(unknown), repr(unknown[0]), advice))
+    return findings
 
 
 def score(
@@ -188,9 +188,9 @@ def score(
     sentences = frame[column].astype(str).tolist()
     if by == "word":
         assert isinstance(scorer, WordScorer)
-        own = frame.drop(columns=[column, *([words] if words else [])]).reset_index(drop=True)
+        other_columns = frame.drop(columns=[column, *([words] if words else [])]).reset_index(drop=True)
         split = None if words is None else frame[words].tolist()
-        scored_words = _words(own, word_logprobs(scorer, sentences, progress, split))
+        scored_words = _words(other_columns, word_logprobs(scorer, sentences, progress, split))
         for name, fact in facts.items():  # before the log-probability
             scored_words.insert(len(scored_words.columns) - 1, name, scored_words["word"].map(fact))
         return _with_units(scorer, scored_words, bits)
@@ -238,13 +238,13 @@ def check_not_lost(scorer: Scorer, out: Path, asked: dict[str, Any]) -> None:
         return
     path = signature_path(out)
     try:
-        found = parse(Mapping[str, Any], json.loads(read_text(path)))
+        stored = parse(Mapping[str, Any], json.loads(read_text(path)))
     except (ValueError, RecursionError) as error:
         raise ValueError(
             f"{path} is not what `tse score` wrote beside {out} ({str(error).rstrip('.')}). Choose another file with "
             "--out, or replace both with --overwrite."
         ) from error
-    differing = described_differences(found, _signature(scorer, out, asked), ignored=("n_rows",))
+    differing = described_differences(stored, _signature(scorer, out, asked), ignored=("n_rows",))
     if differing:
         raise ValueError(
             f"{out} already holds scores computed on other data or with different options ({'; '.join(differing)}). "
@@ -268,5 +268,5 @@ def write_signature(scorer: Scorer, out: Path, asked: dict[str, Any]) -> None:
 def _signature(scorer: Scorer, out: Path, asked: dict[str, Any]) -> dict[str, Any]:
     source = Path(asked["source"])
     digest = {"source_sha256": hashlib.sha256(source.read_bytes()).hexdigest()} if source.is_file() else {}
-    own = asked_signature(scorer.signature, SENTENCES.questions)
-    return {"scores": out.name, **asked, **digest, **own}
+    scorer_signature = asked_signature(scorer.signature, SENTENCES.questions)
+    return {"scores": out.name, **asked, **digest, **scorer_signature}

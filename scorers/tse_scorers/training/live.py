@@ -104,9 +104,9 @@ class LiveEvaluation:
             if value is not None and not 0 < value < math.inf:
                 raise ValueError(f"{name} is {value}; expected a number of seconds above 0.")
         self.budget = checked_value("budget", budget, int | None)
-        whole = make_live_suites(suites, groups, data, forms)
-        self._suites = sampled(whole, self.budget, seed)
-        self._whole = [] if max_seconds is None else whole
+        suites_whole = make_live_suites(suites, groups, data, forms)
+        self._suites = sampled(suites_whole, self.budget, seed)
+        self._whole = [] if max_seconds is None else suites_whole
         self._seed = seed
         self._by_group = by_group
         self._model_options = ModelOptions.of(model_options)

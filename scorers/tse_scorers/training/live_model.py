@@ -149,10 +149,10 @@ def _without_accelerates_autocast(model: Any) -> Iterator[None]:
 
 def _fit_for_gradients(module: torch.nn.Module) -> None:
     """Copy tensors that a module keeps from a call in inference mode (positions, …), because autograd refuses them."""
-    for kept in (module.__dict__, module._buffers):
-        for name, value in kept.items():
+    for attributes in (module.__dict__, module._buffers):
+        for name, value in attributes.items():
             if isinstance(value, torch.Tensor) and value.is_inference():
-                kept[name] = value.clone()
+                attributes[name] = value.clone()
 
 
 def gives_numbers(model: Any, tokenizer: Any) -> bool:

@@ -43,16 +43,16 @@ def make_live_suites(
             f"forms={forms!r} has no effect on the suites selected by name: {', '.join(by_name) or 'none'}. Add "
             "'agreement', make the suite with it (make_suite), or remove it."
         )
-    made = []
+    live_suites = []
     for suite in suites:
         if isinstance(suite, str):
             of_forms = forms if suite in takes_forms else None
-            given = {"groups": groups.get(suite), "data": data.get(suite), "forms": of_forms}
-            wanted = {option: value for option, value in given.items() if value is not None}
-            suite = make_suite(suite, **{**find_suite(suite).live_options, **wanted})
-        made.append(suite)
-    _check_keys(made)
-    return made
+            suite_options = {"groups": groups.get(suite), "data": data.get(suite), "forms": of_forms}
+            given_options = {option: value for option, value in suite_options.items() if value is not None}
+            suite = make_suite(suite, **{**find_suite(suite).live_options, **given_options})
+        live_suites.append(suite)
+    _check_keys(live_suites)
+    return live_suites
 
 
 def live_measures(suite: Suite) -> dict[str, Measure]:
@@ -77,8 +77,8 @@ def named_scores(suite: Suite, rows: Sequence[ResultRow], by_group: bool) -> dic
 
 def _with_precision(key: str, row: ResultRow) -> dict[str, float]:
     """Return a score, the number of items that it averages, and its standard error where it has one."""
-    found = {key: math.nan if row.score is None else float(row.score), f"{key}_n": float(row.n or 0)}
-    return found if row.se is None or math.isnan(row.se) else found | {f"{key}_se": float(row.se)}
+    named = {key: math.nan if row.score is None else float(row.score), f"{key}_n": float(row.n or 0)}
+    return named if row.se is None or math.isnan(row.se) else named | {f"{key}_se": float(row.se)}
 
 
 def _check_names(names: Sequence[str], suites: Sequence[str | Suite], groups: Groups, data: Data) -> None:

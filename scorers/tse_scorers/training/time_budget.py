@@ -52,7 +52,7 @@ def budget_within(
         max_seconds: seconds that an evaluation may take.
         seconds_of: scores suites and returns the seconds that this took.
     """
-    whole = _size(sampled(suites, most, seed))
+    n_pairs = _size(sampled(suites, most, seed))
     budget = fewest = _fewest(suites, most, seed)
     chosen = sampled(suites, budget, seed)
     seconds_of(chosen)  # warms up
@@ -61,11 +61,11 @@ def budget_within(
         measured = seconds_of(chosen)
         seconds = decided_together(lambda measured=measured: measured)  # type: ignore[misc]
         timed.append((min(budget, max(suite.n_items for suite in chosen)), seconds))
-        if seconds > CLEAR * max_seconds or _size(chosen) == whole:
+        if seconds > CLEAR * max_seconds or _size(chosen) == n_pairs:
             break
         budget = min(GROWTH * budget, most or MOST)
         chosen = sampled(suites, budget, seed)
-    if _size(chosen) == whole and seconds <= max_seconds:
+    if _size(chosen) == n_pairs and seconds <= max_seconds:
         return most
     fitting = max(_pairs_in(RESERVE * max_seconds, timed[0], timed[-1]), fewest)
     if is_main():

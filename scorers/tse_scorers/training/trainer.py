@@ -199,12 +199,12 @@ class SyntaxEvaluationCallback(TrainerCallback):
         if self._of_this_step is not None:
             return self._of_this_step
         start = time.perf_counter()
-        found = self._evaluation.evaluate(event["model"], self._tokenizer_of(event))
-        scores = {f"eval_{key}": score for key, score in found.scores.items()}
+        live = self._evaluation.evaluate(event["model"], self._tokenizer_of(event))
+        scores = {f"eval_{key}": score for key, score in live.scores.items()}
         scores[_RUNTIME] = round(time.perf_counter() - start, 4)
         self._log(state, control, scores)
         if self._log_items and state.is_world_process_zero:
-            log_item_tables(_reporters_of_items(args.report_to), found.items, state.global_step)
+            log_item_tables(_reporters_of_items(args.report_to), live.items, state.global_step)
         if self._training:
             self._of_this_step = scores
         return scores
@@ -266,14 +266,14 @@ def _reporters_of_items(report_to: str | Sequence[str] | None) -> list[str]:
     Raises:
         ValueError: there are none.
     """
-    given = [report_to] if isinstance(report_to, str) else list(report_to or [])
-    found = [name for name in REPORTERS if name in given]
-    if not found:
+    reporters = [report_to] if isinstance(report_to, str) else list(report_to or [])
+    with_tables = [name for name in REPORTERS if name in reporters]
+    if not with_tables:
         raise ValueError(
-            f"log_items=True needs a reporter that shows tables, but report_to is {given}. Set "
+            f"log_items=True needs a reporter that shows tables, but report_to is {reporters}. Set "
             "report_to=['wandb'] or report_to=['trackio'] in TrainingArguments, or remove log_items."
         )
-    return found
+    return with_tables
 
 
 def log_item_tables(reporters: Sequence[str], items: Tables, step: int) -> None:

@@ -97,8 +97,8 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
             ValueError: the mask is not (batch, positions); an LSTM cannot follow a tree.
         """
         hidden, state = self._run(self.dropout(self.embedding(input_ids)), attention_mask, state)
-        kept = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
-        logits = self.decoder(self.dropout(hidden[:, kept]))
+        positions = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
+        logits = self.decoder(self.dropout(hidden[:, positions]))
         loss = None
         if labels is not None:
             loss = self.loss_function(logits, labels, vocab_size=self.config.vocab_size, **kwargs)

@@ -211,7 +211,9 @@ class NgramScorer(MapsDataSets, ABC):
             return
         split = {text: self.split(text) for text in dict.fromkeys(texts)}
         words = list(dict.fromkeys(chain.from_iterable(split.values())))
-        unknown = {word for word, known in zip(words, self.score_words(words)[1], strict=True) if not known}
+        unknown = {
+            word for word, is_known in zip(words, self.score_words(words)[1], strict=True) if not is_known
+        }
         unknown_words = [[word for word in split[text] if word in unknown] for text in texts]
         name_unknown(self.name, unknown_words, "<unk>", self._unknown_named)
 

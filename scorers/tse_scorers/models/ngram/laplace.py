@@ -177,9 +177,9 @@ class LaplaceNgramScorer(NgramScorer):
             raise ValueError("This n-gram model has not been trained; call train() or load one.")
         outcomes = self._ids(words)
         contexts = self._contexts(outcomes, self._ids(history[-1:]))
-        wanted = contexts * len(self._vocabulary) + outcomes
-        place = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
-        counts = np.where(self._keys[place] == wanted, self._counts[place], 0)
+        keys = contexts * len(self._vocabulary) + outcomes
+        place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        counts = np.where(self._keys[place] == keys, self._counts[place], 0)
         logprobs = np.log(counts + 1) - np.log(self._totals[contexts] + len(self._vocabulary))
         return logprobs, outcomes != 0
 

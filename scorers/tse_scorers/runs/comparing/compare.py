@@ -110,10 +110,10 @@ def compare(
 
 def _rows(pair: Paired) -> list[dict[str, Any]]:
     """Return the rows of one measure of two systems, one per group; none if they share no items."""
-    found = list(pair.system.differences(pair.reference))
-    if not found:
+    differences = list(pair.system.differences(pair.reference))
+    if not differences:
         return []
-    rows = [dict(pair.about) | _row(difference) for difference in found]
+    rows = [dict(pair.about) | _row(difference) for difference in differences]
     rows[0]["n_excluded"] = pair.system.n_excluded(pair.reference)
     return [row | {"different": ", ".join(pair.different)} for row in rows]
 
@@ -184,8 +184,8 @@ def _not_compared(
             )
     references = {(*_data(pair.about), pair.about["system"]): pair.about["reference"] for pair in apart}
     others = {(*_data(pair.about), pair.about["reference"]) for pair in apart}
-    there = {(*_data(about), about["system"]): about for about in (names_of(file) for file in runs.files)}
-    for key, about in there.items():
+    scored = {(*_data(about), about["system"]): about for about in (names_of(file) for file in runs.files)}
+    for key, about in scored.items():
         if key in references:
             why = f"it shares no items with {references[key]}; run both on the same data, groups and limit"
         elif reference is not None:
@@ -195,9 +195,9 @@ def _not_compared(
         if key not in compared and key not in others:
             yield _not_compared_because(about, why)
     with_items = {(file.suite, file.system) for file in runs.files}
-    for (suite, system), own in runs.rows.groupby(["suite", "system"], sort=False):
+    for (suite, system), system_rows in runs.rows.groupby(["suite", "system"], sort=False):
         if (suite, system) not in with_items:
-            data = names().title(str(suite), list(own["config"].unique()))
+            data = names().title(str(suite), list(system_rows["config"].unique()))
             yield f"Not compared: {system} on {data}, because its record has no scores of items."
 
 
@@ -216,8 +216,8 @@ def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:
         ValueError: no suite in these folders has two systems with stored outcomes of lemmas, or none is common.
     """
     runs = read_runs(folders)
-    found = [suite.common_lemma_rows(runs) for suite in suites_of(runs)]
-    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    tables = [suite.common_lemma_rows(runs) for suite in suites_of(runs)]
+    rows = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
     if rows.empty:
         raise ValueError(
             "--common-lemmas needs two systems with scores of --suite agreement on the same data. Run a second model, "
@@ -235,11 +235,11 @@ def with_own_lemmas(rows: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["suite", "config", "group", "measure", "system"]
     # A group of the user's may be called `all`, as the overall row is, which comes first.
-    own = scores[scores["lemmas"] == "own"].drop_duplicates(keys).set_index(keys)
-    found = {}
+    own_scores = scores[scores["lemmas"] == "own"].drop_duplicates(keys).set_index(keys)
+    columns = {}
     for role, prefix in (("system", ""), ("reference", "reference_")):
-        wanted = zip(rows["suite"], rows["config"], rows["group"], rows["measure"], rows[role], strict=True)
-        of_role = own.reindex(pd.MultiIndex.from_tuples(list(wanted)))
-        found[f"{prefix}score_own_lemmas"] = of_role["score"].to_numpy()
-        found[f"{prefix}n_lemmas_own"] = of_role["n_lemmas"].to_numpy()
-    return rows.assign(**{column: found[column] for column in OWN_COLUMNS})
+        row_keys = zip(rows["suite"], rows["config"], rows["group"], rows["measure"], rows[role], strict=True)
+        of_role = own_scores.reindex(pd.MultiIndex.from_tuples(list(row_keys)))
+        columns[f"{prefix}score_own_lemmas"] = of_role["score"].to_numpy()
+        columns[f"{prefix}n_lemmas_own"] = of_role["n_lemmas"].to_numpy()
+    return rows.assign(**{column: columns[column] for column in OWN_COLUMNS})

@@ -86,22 +86,27 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
     for suite in suites_of(runs):
         of_scores = {*suite.score_columns, "score"}  # the last is what a measure is called
         for file in runs.scores(suite.name):
-            about, there = names_of(file), file.column_names
-            asked = [name if name in there else suite.renamed.get(name, name) for name in columns]
-            wrong = of_scores.intersection(asked)
-            own = tuple(name for name in asked if name not in wrong)
-            for measure, scores in suite.compared_items(replace(file, own_columns=own)).items():
-                seen |= dict.fromkeys(name for name in there if name not in of_scores)
-                refused |= wrong.intersection(there)
+            about, file_columns = names_of(file), file.column_names
+            condition_columns = [
+                name if name in file_columns else suite.renamed.get(name, name) for name in columns
+            ]
+            wrong = of_scores.intersection(condition_columns)
+            own_columns = tuple(name for name in condition_columns if name not in wrong)
+            for measure, scores in suite.compared_items(replace(file, own_columns=own_columns)).items():
+                seen |= dict.fromkeys(name for name in file_columns if name not in of_scores)
+                refused |= wrong.intersection(file_columns)
                 items = scores.items.reset_index()
-                if not wrong and set(asked) <= set(items):
-                    designs.append(_Design.of(scores, items, asked, measure, about))
+                if not wrong and set(condition_columns) <= set(items):
+                    designs.append(_Design.of(scores, items, condition_columns, measure, about))
                 elif not wrong:
-                    absent = next(name for name in asked if name not in items)
+                    absent = next(name for name in condition_columns if name not in items)
                     lacking.setdefault((about["suite"], about["config"]), {})[about["system"]] = absent
     if not designs:
         raise ValueError(_nothing(columns, seen, refused))
-    having = {(own.about["suite"], own.about["config"], own.about["system"]) for own in designs}
+    having = {
+        (own_columns.about["suite"], own_columns.about["config"], own_columns.about["system"])
+        for own_columns in designs
+    }
     for (suite_name, config), absents in lacking.items():
         others = [system for suite, of, system in having if (suite, of) == (suite_name, config)]
         for system, absent in absents.items():
@@ -192,17 +197,17 @@ class _Design(NamedTuple):
 
     def rows(self) -> Iterator[ConditionRow]:
         """Yield the scores of the conditions, then the contrasts between them."""
-        there = set(self.labels.dropna())
+        present = set(self.labels.dropna())
         n_without = int(self.scores.notna().sum() - self.labels.notna().sum())
         for kind, condition, weights in _contrasts(self.levels):
-            if not set(weights) <= there:
+            if not set(weights) <= present:
                 continue  # a combination that the design leaves out
-            found = condition_contrast(self.scores, self.labels, weights, self.units)
+            contrast = condition_contrast(self.scores, self.labels, weights, self.units)
             yield ConditionRow(
-                **self.about, by=self.by, kind=kind, condition=condition, value=found.mean,
-                p=two_sided_p(found) if kind != "score" else float("nan"), p_adjusted=float("nan"),
+                **self.about, by=self.by, kind=kind, condition=condition, value=contrast.mean,
+                p=two_sided_p(contrast) if kind != "score" else float("nan"), p_adjusted=float("nan"),
                 family="" if kind == "score" else f"{self.about['measure']} by {self.by}: {kind}s", n_family=0,
-                n_items=int(self.labels.isin(list(weights)).sum()), n_without=n_without, **found.columns(),
+                n_items=int(self.labels.isin(list(weights)).sum()), n_without=n_without, **contrast.columns(),
             )  # fmt: skip
 
 
@@ -211,7 +216,9 @@ def _contrasts(levels: dict[str, list[object]]) -> Iterator[tuple[Kind, str, dic
     for condition in product(*levels.values()):
         yield "score", _named(condition), {condition: 1.0}
     for place, values in enumerate(levels.values()):
-        others = [own if at != place else [None] for at, own in enumerate(levels.values())]
+        others = [
+            column_values if at != place else [None] for at, column_values in enumerate(levels.values())
+        ]
         for rest in product(*others):
             first, *following = [(*rest[:place], value, *rest[place + 1 :]) for value in values]
             for condition in following:

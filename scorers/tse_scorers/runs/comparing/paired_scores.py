@@ -59,7 +59,7 @@ def paired(
     suites = _groups_of(runs, reference)
     if over_common_lemmas:
         suites = [
-            [[replace(own, among=[other.file for other in files]) for own in files] for files in kinds]
+            [[replace(scores, among=[other.file for other in files]) for scores in files] for files in kinds]
             for kinds in suites
         ]
     if not allow_different:
@@ -70,14 +70,16 @@ def paired(
         places = {m.label: n for kind in kinds[:1] for n, m in enumerate(kind[0].suite.measures)}
         several = [(files, files[0].items()) for files in kinds if len(files) > 1]
         with_items = [(files, items) for files, items in several if items]
-        for files, items in sorted(with_items, key=lambda own: min(places.get(key, 99) for key in own[1])):
+        for files, items in sorted(
+            with_items, key=lambda scores: min(places.get(key, 99) for key in scores[1])
+        ):
             for system in files[1:]:
                 yield from _pair(system, files[0], items)
 
 
 def _groups_of(runs: Runs, reference: str | None) -> list[list[list[SystemScores]]]:
     """Return for each suite its files of each kind, the reference's first; without kinds that it has no file of."""
-    found = []
+    groups = []
     for suite in suites_of(runs):
         kinds: dict[tuple[str | None, str | None], list[SystemScores]] = {}
         for file in runs.scores(suite.name):
@@ -85,17 +87,17 @@ def _groups_of(runs: Runs, reference: str | None) -> list[list[list[SystemScores
         chosen = []
         for files in kinds.values():
             named = [
-                own
-                for own in files
-                if reference in (None, own.about["system"], own.about["model"], own.file.system)
+                system
+                for system in files
+                if reference in (None, system.about["system"], system.about["model"], system.file.system)
             ]
             if named:
-                chosen.append([named[0], *(own for own in files if own is not named[0])])
-        found.append(chosen)
-    if reference is not None and not any(found):
+                chosen.append([named[0], *(system for system in files if system is not named[0])])
+        groups.append(chosen)
+    if reference is not None and not any(groups):
         names = sorted({str(name) for name in runs.rows["model"]})
         raise ValueError(f"No model is named {reference}; choose the reference from: {', '.join(names)}.")
-    return found
+    return groups
 
 
 def _refuse_unlike(system: SystemScores, reference: SystemScores) -> None:

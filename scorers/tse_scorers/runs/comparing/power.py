@@ -58,17 +58,21 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
     names: dict[str, None] = {}
     is_known = False
     for pair in paired(read_runs(folders), reference):
-        for found in pair.system.differences(pair.reference):
-            names[found.group] = None
-            if found.group == group:
+        for group_difference in pair.system.differences(pair.reference):
+            names[group_difference.group] = None
+            if group_difference.group == group:
                 is_known = True
-                if found.components is None:
+                if group_difference.components is None:
                     continue
-                of_pair, estimate, detectable = found.components, found.difference.estimate, None
+                of_pair, estimate, detectable = (
+                    group_difference.components,
+                    group_difference.difference.estimate,
+                    None,
+                )
                 if any(of_pair):
                     detectable = minimum_detectable_difference(estimate.se, estimate.df)
                 yield Pilot(
-                    {**pair.about, "group": found.group, "unit": estimate.unit}, of_pair, estimate.n_units,
+                    {**pair.about, "group": group_difference.group, "unit": estimate.unit}, of_pair, estimate.n_units,
                     estimate.n_crossed, detectable, estimate.n_crossed is not None, estimate.n_effective,
                 )  # fmt: skip
     if not is_known:
@@ -90,12 +94,12 @@ def given(clusters: float, lemmas: float, cells: float) -> Pilot:
     deviations = (clusters, lemmas, cells)
     if min(deviations) < 0 or not any(deviations):
         raise ValueError(
-            f"The standard deviations are {', '.join(f'{own:g}' for own in deviations)}; expected numbers from 0 up, "
+            f"The standard deviations are {', '.join(f'{sd:g}' for sd in deviations)}; expected numbers from 0 up, "
             "at least one above 0. Give those of the difference between two systems, for instance --sd-clusters 0.05."
         )
     crossed = bool(lemmas or cells)
     unit = "clusters x lemmas" if crossed else "clusters"
-    components = Components(*(own**2 for own in deviations))
+    components = Components(*(sd**2 for sd in deviations))
     return Pilot({"unit": unit}, components, crossed=crossed)
 
 

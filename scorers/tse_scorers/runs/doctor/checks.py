@@ -74,8 +74,10 @@ def refuse_failures(scorer: Scorer) -> None:
         if isinstance(finding.cause, OptionError):
             raise finding.cause  # it names options as the user writes them
         if finding.verdict == "failed":
-            found = finding.found.rstrip(".")  # the message of a model that refuses to be asked is a sentence
+            problem = finding.found.rstrip(
+                "."
+            )  # the message of a model that refuses to be asked is a sentence
             raise ValueError(
-                f"{scorer.name} was not scored, because the check '{finding.check}' failed: {found}; expected "
+                f"{scorer.name} was not scored, because the check '{finding.check}' failed: {problem}; expected "
                 f"{finding.expected}. {finding.what_to_do} `tse doctor` shows all checks."
             )

@@ -96,24 +96,24 @@ def _is_broken(values: Tensor) -> bool:
 
 def sums_to_one(scorer: NeuralScorer) -> Diagnosis:
     """Check that the probabilities at a gap sum to one, over tokens that the tokenizer has."""
-    check, known = "probabilities at a gap", len(scorer.tokenizer)
+    check, n_tokens = "probabilities at a gap", len(scorer.tokenizer)
 
     def masses(logits: Tensor, _: Indices) -> Values:
         probabilities = torch.softmax(logits.cpu().double(), dim=-1)
-        return torch.stack([probabilities.sum(-1), probabilities[:, known:].sum(-1)], dim=1).numpy()
+        return torch.stack([probabilities.sum(-1), probabilities[:, n_tokens:].sum(-1)], dim=1).numpy()
 
-    whole, unknown = scorer.read_slots([CARRIER], masses, 2)[0]
+    total, unknown = scorer.read_slots([CARRIER], masses, 2)[0]
     expected = f"they sum to 1 (to {MASS_TOLERANCE:g})"
-    if not abs(whole - 1) <= MASS_TOLERANCE:
+    if not abs(total - 1) <= MASS_TOLERANCE:
         return Diagnosis(
-            check, "failed", f"they sum to {whole:.6f}", expected, "Check the model's output layer."
+            check, "failed", f"they sum to {total:.6f}", expected, "Check the model's output layer."
         )
     if unknown > 0.001:
         return Diagnosis(
             check, "warning", f"{unknown:.1%} of the probability is on ids that the tokenizer does not have", expected,
             "Check that model and tokenizer belong together.",
         )  # fmt: skip
-    return Diagnosis(check, "ok", f"they sum to {whole:.6f}", expected)
+    return Diagnosis(check, "ok", f"they sum to {total:.6f}", expected)
 
 
 def left_padding(scorer: NeuralScorer) -> Diagnosis:
@@ -157,12 +157,12 @@ def same_scores(scorer: NeuralScorer) -> Diagnosis:
     alone = np.concatenate([scorer.one_text_at_a_time().sentence_logprobs([text]) for text in texts])
     difference = float(max(np.nanmax(abs(together - alone)), np.nanmax(abs(reverse - alone))))
     tolerance = max(1e-3, 4 * torch.finfo(scorer.model.dtype).eps * float(np.nanmax(abs(alone))))
-    found = f"scores differ by {difference:.1g} nats at most"
+    result = f"scores differ by {difference:.1g} nats at most"
     expected = f"float noise, at most {tolerance:.1g} nats in {scorer.signature['dtype']}"
     if difference <= tolerance and np.array_equal(np.isnan(together), np.isnan(alone)):
-        return Diagnosis(check, "ok", found, expected)
+        return Diagnosis(check, "ok", result, expected)
     return Diagnosis(
-        check, "failed", found, expected,
+        check, "failed", result, expected,
         "The model's scores depend on other texts of the batch. Use --batch-tokens 1, and report the model.",
     )  # fmt: skip
 
@@ -203,10 +203,10 @@ def half_precision(scorer: NeuralScorer) -> Diagnosis:
     for dtype in (torch.bfloat16, torch.float16) if on_gpu else (torch.bfloat16,):
         half = margins(_in_dtype(scorer, dtype), pairs)
         flips[str(dtype).removeprefix("torch.")] = float(np.mean(np.sign(half) != np.sign(exact)))
-    found = "; ".join(f"{share:.1%} of {len(pairs)} pairs change in {name}" for name, share in flips.items())
+    result = "; ".join(f"{share:.1%} of {len(pairs)} pairs change in {name}" for name, share in flips.items())
     if max(flips.values()) <= FLIPS_ALLOWED:
-        return Diagnosis(check, "ok", found, expected)
-    return Diagnosis(check, "warning", found, expected, "Use --dtype float32.")
+        return Diagnosis(check, "ok", result, expected)
+    return Diagnosis(check, "warning", result, expected, "Use --dtype float32.")
 
 
 def _in_dtype(scorer: NeuralScorer, dtype: torch.dtype) -> NeuralScorer:
@@ -225,12 +225,12 @@ def speed_and_memory(scorer: NeuralScorer) -> Diagnosis:
     start = time.perf_counter()
     margins(scorer, pairs)
     seconds = time.perf_counter() - start
-    found = f"{n_contexts / seconds:,.0f} contexts per second"
+    result = f"{n_contexts / seconds:,.0f} contexts per second"
     memory = _peak_memory(scorer.model.device)
     if memory is not None:
-        found += f", {memory / 2**30:.2f} GiB at most"
+        result += f", {memory / 2**30:.2f} GiB at most"
     return Diagnosis(
-        check, "ok", f"{found} ({scorer.model.device})", "no limit; `tse estimate` tells the time of a run"
+        check, "ok", f"{result} ({scorer.model.device})", "no limit; `tse estimate` tells the time of a run"
     )
 
 

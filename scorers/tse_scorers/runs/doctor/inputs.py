@@ -22,14 +22,14 @@ def start_token(scorer: NeuralScorer) -> Diagnosis:
     special = set(scorer.tokenizer.all_special_ids)
     if scorer.tokenizer.unk_token_id != scorer.start_token:  # English words may be unknown
         special.discard(scorer.tokenizer.unk_token_id)
-    for what, ids in (
+    for kind, ids in (
         ("sentence", scorer.sentence_ids([SENTENCE])[0]),
         ("gap", scorer.slot_ids([CARRIER.prefix])[0]),
     ):
         if len(ids) > 1 and ids[0] == ids[1] and ids[0] in special:
             twice = scorer.tokenizer.convert_ids_to_tokens(ids[0])
             return Diagnosis(
-                check, "failed", f"a {what} begins with {twice} twice", expected,
+                check, "failed", f"a {kind} begins with {twice} twice", expected,
                 "Remove the start token from the tokenizer's post-processor (or its text template), which adds it "
                 "again, and save the tokenizer.",
             )  # fmt: skip
@@ -54,9 +54,9 @@ def mask(scorer: NeuralScorer) -> Diagnosis:
         return not_applicable(check, "causal models have none")
     token = scorer.tokenizer.mask_token_id
     if token is None or not 0 <= token < scorer.vocabulary_size:
-        found = "the tokenizer has no mask token" if token is None else f"the mask has the id {token}"
+        problem = "the tokenizer has no mask token" if token is None else f"the mask has the id {token}"
         return Diagnosis(
-            check, "failed", found, f"an id from 0 to {scorer.vocabulary_size - 1}",
+            check, "failed", problem, f"an id from 0 to {scorer.vocabulary_size - 1}",
             "Set the tokenizer's mask_token to the one of the model's training, and save the tokenizer.",
         )  # fmt: skip
     (ids,), (column,) = scorer.slot_ids([CARRIER])
@@ -112,16 +112,16 @@ def lemma_coverage(scorer: NeuralScorer) -> Diagnosis:
     examples = lemmas[~single].head(3)
     names = ", ".join(f"{a}/{b}" for a, b in zip(examples["singular"], examples["plural"], strict=True))
     others = f"; not {names}" if names else ""
-    found = f"{single.sum():,} of {len(lemmas):,} listed lemmas have two single-token forms{others}"
+    result = f"{single.sum():,} of {len(lemmas):,} listed lemmas have two single-token forms{others}"
     if single.sum() >= FEW_LEMMAS:
         return Diagnosis(
-            "lemma coverage", "ok", found, "as many as possible, because EW and MW average over them"
+            "lemma coverage", "ok", result, "as many as possible, because EW and MW average over them"
         )
     so_far = (
         "EW and MW would average over these lemmas only" if single.any() else "EW and MW cannot be computed"
     )
     return Diagnosis(
-        "lemma coverage", "warning", found, f"at least {FEW_LEMMAS}",
+        "lemma coverage", "warning", result, f"at least {FEW_LEMMAS}",
         f"{so_far}. Score all lemmas as whole words (--forms all), use a lemma list of the model's language "
         "(--lemmas), or sentence scores (--suite blimp).",
     )  # fmt: skip

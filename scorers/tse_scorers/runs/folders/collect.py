@@ -46,11 +46,11 @@ def collect(folders: Sequence[Path], out: Path) -> Collected:
     check_ours(out)
     with held(out / ".collect.lock", f"collected scores to {out}", lambda _: None):
         before = read_records(out, strict=True)
-        there = {record.folder for record in before}
-        found = [record for folder in folders for record in _records(folder)]
-        same = _same_scores([*before, *found], out)
+        existing = {record.folder for record in before}
+        source_records = [record for folder in folders for record in _records(folder)]
+        same = _same_scores([*before, *source_records], out)
         for records in same.values():
-            for record in records if records[0].folder not in there else ():
+            for record in records if records[0].folder not in existing else ():
                 record.read()  # nothing is copied where one is damaged
         for folder, records in same.items():
             with writing(folder, records[0].identity["model"], None):
@@ -58,20 +58,23 @@ def collect(folders: Sequence[Path], out: Path) -> Collected:
         wholes = {folder for folder, records in same.items() if not records[0].is_shard}
         if wholes:
             export_results(out)
-    asked = {record_folder(out, record.signature) for record in found}
+    asked_folders = {record_folder(out, record.signature) for record in source_records}
     return Collected(
-        len(same.keys() - there), len(same.keys() & there), len(wholes & asked), len(same) - len(wholes)
+        len(same.keys() - existing),
+        len(same.keys() & existing),
+        len(wholes & asked_folders),
+        len(same) - len(wholes),
     )
 
 
 def _records(folder: Path) -> list[Record]:
-    found = read_records(folder, strict=True)
-    if not found:
+    records = read_records(folder, strict=True)
+    if not records:
         raise ValueError(
             f"{folder} holds no scores; expected runs/*/record.json, which `tse run --out {folder}` writes. Remove it "
             "from the command."
         )
-    return found
+    return records
 
 
 def _same_scores(records: Sequence[Record], out: Path) -> dict[Path, list[Record]]:

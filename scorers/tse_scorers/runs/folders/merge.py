@@ -48,24 +48,26 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
             differ, or existing scores with different options or files of others would be lost.
     """
     shards = _find_shards(folders)
-    signatures = {whole: _common_signature(whole, parts) for whole, parts in shards.items()}
+    signatures = {run_name: _common_signature(run_name, parts) for run_name, parts in shards.items()}
     check_ours(out, overwrite)
     for signature in [] if overwrite else signatures.values():
         try:
             require_same(read_record(record_folder(out, signature)), signature)
         except (FileNotFoundError, DamagedFileError):
             continue
-    tables = {whole: _whole_tables(whole, parts) for whole, parts in shards.items()}
+    tables = {run_name: _whole_tables(run_name, parts) for run_name, parts in shards.items()}
     averages: dict[str, Sequence[ResultRow]] = {}
-    for whole, identity in ((whole, signature["identity"]) for whole, signature in signatures.items()):
+    for run_name, identity in (
+        (run_name, signature["identity"]) for run_name, signature in signatures.items()
+    ):
         try:
-            averages[whole] = aggregate(identity["suite"], tables[whole])
+            averages[run_name] = aggregate(identity["suite"], tables[run_name])
         except CannotAggregateError as error:
             raise ValueError(f"The shards of {identity['model']} cannot be averaged. {error}") from error
     rows = []
-    for whole, signature in signatures.items():
+    for run_name, signature in signatures.items():
         with writing(record_folder(out, signature), signature["identity"]["model"], None):
-            rows += write_record(out, signature, tables[whole]).with_rows(averages[whole])
+            rows += write_record(out, signature, tables[run_name]).with_rows(averages[run_name])
     export_results(out, overwrite)
     return rows
 
@@ -83,11 +85,11 @@ def _find_shards(folders: Sequence[Path]) -> dict[str, Parts]:
                     f"{record.folder} says that it is shard {number} of {of}; expected up to {limits.SHARDS:,} shards. "
                     "Score this shard again."
                 )
-            whole = record_name(_without_shard(record.signature))
-            other = cuts[whole][of].setdefault(number, record)
+            run_name = record_name(_without_shard(record.signature))
+            other = cuts[run_name][of].setdefault(number, record)
             if not other.folder.samefile(record.folder):
                 raise ValueError(
-                    f"Shard {number} of {whole} was found twice: {other.folder} and {record.folder}. Remove one of "
+                    f"Shard {number} of {run_name} was found twice: {other.folder} and {record.folder}. Remove one of "
                     "them."
                 )
     if not cuts:
@@ -95,7 +97,7 @@ def _find_shards(folders: Sequence[Path]) -> dict[str, Parts]:
             f"There are no shards in {', '.join(map(str, folders))}; expected runs/*.shard-i-of-n, which "
             "`tse run --shard i/n --out FOLDER` writes."
         )
-    return {whole: _whole_cut(whole, cuts[whole]) for whole in sorted(cuts)}
+    return {run_name: _whole_cut(run_name, cuts[run_name]) for run_name in sorted(cuts)}
 
 
 def _without_shard(signature: Mapping[str, Any]) -> dict[str, Any]:

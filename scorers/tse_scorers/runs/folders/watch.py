@@ -103,13 +103,18 @@ class Watch:
             try:
                 while number is None or len(self.done) < number:
                     untried = self._untried()
-                    settled = settling.settled(each.model for each in untried)
-                    new = [each for each in untried if each.model in settled]
+                    settled = settling.settled(checkpoint.model for checkpoint in untried)
+                    new = [checkpoint for checkpoint in untried if checkpoint.model in settled]
                     if new:
                         self._score(new if number is None else new[: number - len(self.done)])
                         last = time.monotonic()
                     elif self.patience.idle is not None and time.monotonic() - last > self.patience.idle:
-                        self._keep([Failure(each.model, ValueError(INCOMPLETE)) for each in self._untried()])
+                        self._keep(
+                            [
+                                Failure(checkpoint.model, ValueError(INCOMPLETE))
+                                for checkpoint in self._untried()
+                            ]
+                        )
                         break
                     else:
                         time.sleep(self.patience.every)
@@ -128,17 +133,22 @@ class Watch:
 
     def _untried(self) -> list[Revision]:
         tried = self.done | {failure.model for failure in self.failures}
-        return [each for each in matching(Path(self.folder), self.pattern) if each.model not in tried]
+        return [
+            checkpoint
+            for checkpoint in matching(Path(self.folder), self.pattern)
+            if checkpoint.model not in tried
+        ]
 
     def _score(self, revisions: Sequence[Revision]) -> None:
-        failures = run_all(self.runs, [self.job(each) for each in revisions], keep_going=True)
+        failures = run_all(self.runs, [self.job(checkpoint) for checkpoint in revisions], keep_going=True)
         failed = {failure.model for failure in failures}
-        self.done |= {each.model for each in revisions} - failed
+        self.done |= {checkpoint.model for checkpoint in revisions} - failed
         for failure in failures:
             is_there = Path(failure.model).is_dir()
             became = f"{failure} This checkpoint is left out."
             self.said(became if is_there else f"{failure.model} was deleted before it was scored.")
         self._keep(
-            [each for each in failures if Path(each.model).is_dir()], [each.model for each in revisions]
+            [checkpoint for checkpoint in failures if Path(checkpoint.model).is_dir()],
+            [checkpoint.model for checkpoint in revisions],
         )
         self.said(f"{len(self.done)} checkpoints are scored. Waiting for the next one (Ctrl-C ends).")
