@@ -94,10 +94,8 @@ def collect(
 ) -> None:
     """Join the output folders of many jobs into one, and write results and report."""
     with terminal.waiting("Joining the folders"):
-        from ..io.files import check_folder
         from ..runs.folders.collect import collect as collect_folders
 
-        check_folder(out)
         collected = collect_folders(folders, out)
     terminal.say(
         f"Copied {collected.n_copied:,} records to {out}; {collected.n_there:,} were there. Added the results of "

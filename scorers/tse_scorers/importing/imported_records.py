@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..io.files import check_folder, make_folder, slug, write_text
-from ..io.ours import check_ours
+from ..io.files import make_folder, slug, write_text
 from ..io.records import (
     DamagedFileError,
     read_record,
     record_folder,
-    require_records,
     require_same,
     write_record,
     writing,
 )
-from ..io.results import export_results
+from ..io.results import check_output, export_results
 from ..models.base import Logprobs
 from ..models.options import ModelOptions
 from ..runs.recipe import Recipe, suites_asked_for
@@ -108,10 +106,7 @@ def import_log(
         ValueError: no item of the log is in the data, the suite has other items than choices between two texts, or the
             folder cannot be written.
     """
-    check_folder(out)
-    check_ours(out, overwrite)
-    if not overwrite:
-        require_records(out)
+    check_output(out, overwrite)
     source = None
     if not made and log.agreement:
         made = suites_asked_for("agreement", {"data": log.data})

@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 
 from .checksums import checksum
 from .declared import CHECKSUM, parse, parse_object
-from .files import read_bytes, write_text
+from .files import check_folder, read_bytes, write_text
 from .limits import RESULTS_BYTES
-from .ours import FORMAT, RESULTS_FILE, require_ours
-from .records import KEPT, DamagedFileError, Record, listing, read_records
+from .ours import FORMAT, RESULTS_FILE, check_ours, require_ours
+from .records import KEPT, DamagedFileError, Record, listing, read_records, require_records
 from .result_row import ResultRow
 
 __all__ = [
-    "RESULTS_FILE", "CannotAggregateError", "Row", "StoredResults", "export_results", "read_results", "results_of",
-    "written_at",
+    "RESULTS_FILE", "CannotAggregateError", "Row", "StoredResults", "check_output", "export_results", "read_results",
+    "results_of", "written_at",
 ]  # fmt: skip
 
 Row = dict[str, Any]
@@ -63,6 +63,19 @@ class _WrittenResults:
 
 class CannotAggregateError(ValueError):
     """Scores that cannot be averaged here: their suite cannot be loaded, or one of their tables is missing."""
+
+
+def check_output(out: Path, overwrite: bool = False) -> None:
+    """Raise ValueError if records and results cannot be written into a folder, or would replace what others wrote.
+
+    Args:
+        out: output folder, which need not exist.
+        overwrite: accept a `results.json` of somebody else, and what another version wrote.
+    """
+    check_folder(out)
+    check_ours(out, overwrite)
+    if not overwrite:
+        require_records(out)
 
 
 def export_results(out: Path, overwrite: bool = False) -> Path:

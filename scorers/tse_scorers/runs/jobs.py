@@ -105,18 +105,15 @@ def make_jobs(
 
     load, descriptions = load or load_with_options, Descriptions()
     names = list(dict.fromkeys(str(model) for model in models if isinstance(model, str | Path)))
-    series = {name: [Revision(name, "")] if revisions is None else expand(name, revisions) for name in names}
-    # For a series stands its first complete checkpoint, else its first one.
-    stand_ins = [
-        next(
-            (candidate.model for candidate in checkpoints if is_complete(Path(candidate.model))),
-            checkpoints[0].model,
-        )
-        for checkpoints in series.values()
-    ]
-    used = dict(
-        zip(names, options_of_models(stand_ins, options, descriptions, purpose_of(suites)), strict=True)
-    )
+    series, stand_ins = {}, []
+    for name in names:
+        series[name] = [Revision(name, "")] if revisions is None else expand(name, revisions)
+        checkpoints = [revision.model for revision in series[name]]
+        if revisions is not None:  # for a series stands its first complete checkpoint, else its first one
+            checkpoints = [*filter(lambda folder: is_complete(Path(folder)), checkpoints), *checkpoints]
+        stand_ins.append(checkpoints[0])
+    of_names = options_of_models(stand_ins, options, descriptions, purpose_of(suites))
+    used = dict(zip(names, of_names, strict=True))
     ready = {name: load(name, used[name], known=descriptions) for name in names if loads_at_once(name)}
     for scorer in (*ready.values(), *(model for model in models if isinstance(model, Scorer))):
         for suite in suites:
@@ -125,16 +122,17 @@ def make_jobs(
     for model in models:
         if isinstance(model, Scorer):
             jobs.append(Job(model.name, partial(_itself, model), Loaded()))
-        elif not isinstance(model, str | Path):
+            continue
+        if not isinstance(model, str | Path):  # loading it says what is missing
             load_it = partial(load, model, options, known=descriptions)
             jobs.append(Job(type(model).__name__, load_it, Loaded(None, options)))
-        else:
-            name = str(model)
-            for checkpoint, revision, commit in series[name]:
-                load_it = partial(load, checkpoint, used[name], known=descriptions)
-                load_it = partial(_itself, ready[name]) if name in ready else load_it
-                of_series = (name, revision, commit) if revision else (None, None, commit)
-                jobs.append(Job(checkpoint, load_it, Loaded(checkpoint, used[name]), *of_series))
+            continue
+        name = str(model)
+        for checkpoint, revision, commit in series[name]:
+            load_it = partial(load, checkpoint, used[name], known=descriptions)
+            load_it = partial(_itself, ready[name]) if name in ready else load_it
+            of_series = (name, revision, commit) if revision else (None, None, commit)
+            jobs.append(Job(checkpoint, load_it, Loaded(checkpoint, used[name]), *of_series))
     return jobs
 
 

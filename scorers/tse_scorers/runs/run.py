@@ -19,8 +19,6 @@ from typing import Any
 from .. import __version__
 from ..engine.processes import decided_by_main, is_main, rank_and_size
 from ..engine.progress import Progress
-from ..io.files import check_folder
-from ..io.ours import check_ours
 from ..io.records import (
     ROWS,
     DamagedFileError,
@@ -28,13 +26,12 @@ from ..io.records import (
     is_current,
     read_record,
     record_folder,
-    require_records,
     require_same,
     write_record,
     writing,
 )
 from ..io.result_row import ResultRow
-from ..io.results import export_results
+from ..io.results import check_output, export_results
 from ..models.base import EngineScorer, Scorer
 from ..models.causal import CausalScorer
 from ..models.from_pretrained import choose_dtype
@@ -106,10 +103,7 @@ class Run:
     _exported: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        decided_by_main(lambda: check_folder(self.out))
-        decided_by_main(lambda: check_ours(self.out, self.overwrite))
-        if not self.overwrite:
-            decided_by_main(lambda: require_records(self.out))
+        decided_by_main(lambda: check_output(self.out, self.overwrite))
         if self.shard is not None:
             self.suite.keep_shard(*self.shard)
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...io.locks import held
-from ...io.ours import check_ours
 from ...io.records import ROWS, Record, commit, differences, read_records, record_folder, writing
-from ...io.results import CannotAggregateError, export_results
+from ...io.results import CannotAggregateError, check_output, export_results
 from ...suites.registry import aggregate
 
 
@@ -43,7 +42,7 @@ def collect(folders: Sequence[Path], out: Path) -> Collected:
         ValueError: a folder holds no scores, a file is damaged, or two records of one model and data hold different
             scores. Then nothing is copied.
     """
-    check_ours(out)
+    check_output(out)
     with held(out / ".collect.lock", f"collected scores to {out}", lambda _: None):
         before = read_records(out, strict=True)
         existing = {record.folder for record in before}

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...io import limits
-from ...io.ours import check_ours
 from ...io.records import (
     DamagedFileError,
     Record,
@@ -23,7 +22,7 @@ from ...io.records import (
     writing,
 )
 from ...io.result_row import ResultRow
-from ...io.results import CannotAggregateError, export_results
+from ...io.results import CannotAggregateError, check_output, export_results
 from ...suites.registry import aggregate
 
 Parts = dict[int, Record]
@@ -49,7 +48,7 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
     """
     shards = _find_shards(folders)
     signatures = {run_name: _common_signature(run_name, parts) for run_name, parts in shards.items()}
-    check_ours(out, overwrite)
+    check_output(out, overwrite)
     for signature in [] if overwrite else signatures.values():
         try:
             require_same(read_record(record_folder(out, signature)), signature)
