@@ -144,13 +144,13 @@ def run(
         name = suite_of_data(None if data is None else str(data))
     declared = described_options(options_class(answering_suite(name, suite_options)))
     tables = {option for option, described in declared.items() if described.takes_table}
-    asked = {
+    given_options = {
         option: _as_file(option, value, Path(out)) if option in tables else value
         for option, value in suite_options.items()
     }
     runs = [
-        Run(made, Path(out), announce, overwrite=overwrite, recipe=recipe)
-        for made, recipe in suites_asked_for(name, asked)
+        Run(suite_made, Path(out), announce, overwrite=overwrite, recipe=recipe)
+        for suite_made, recipe in suites_asked_for(name, given_options)
     ]
     if is_main():
         for finding in (finding for run in runs for finding in run.suite.findings):
