@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tse_scorers import load_scorer, run
-from tse_scorers.io import files, limits, results, table_files
+from tse_scorers.io import files, limits, results
 from tse_scorers.io.cells import escape_text
 from tse_scorers.io.files import (
     check_file,
@@ -414,7 +414,6 @@ def test_a_folder_that_is_a_link_is_not_written_into(tmp_path, name):
 def test_text_and_results_have_a_largest_size(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("sentence\n" + "The author laughs.\n" * 100)
     (tmp_path / "results.json").write_text("{" + " " * 2000)
-    monkeypatch.setattr(table_files, "TEXT_BYTES", 1024)
     monkeypatch.setattr(files, "TEXT_BYTES", 1024)
     monkeypatch.setattr(results, "RESULTS_BYTES", 1024)
     for read in (read_table, read_text):

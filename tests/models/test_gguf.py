@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from tse_scorers import Slot, load_scorer
 from tse_scorers.loading import options_of_models
-from tse_scorers.models import gguf
+from tse_scorers.models import model_source
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.runs.doctor.checks import diagnose
@@ -87,7 +87,7 @@ def test_a_damaged_file_is_one_paragraph(tiny, tmp_path):
 
 
 def test_without_the_package_the_error_says_what_to_install(tiny, monkeypatch):
-    monkeypatch.setattr(gguf, "find_spec", lambda name: None)
+    monkeypatch.setattr(model_source, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pip install 'refined-tse\[gguf\]'"):
         load_scorer(tiny)
 

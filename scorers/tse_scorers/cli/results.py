@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..io.files import check_folder
 from . import terminal
 from .help import App
 from .options import DATA, OUTPUT, Overwrite, PaperWidth, option
@@ -23,6 +24,7 @@ def merge(
     with terminal.waiting("Merging"):
         from ..runs.folders.merge import merge as merge_shards
 
+        check_folder(out)
         merge_shards(folders, out, overwrite)
     show_report(out)
 

@@ -61,10 +61,15 @@ def is_file(path: Path | str) -> bool:
         return False
 
 
-def read_bytes(path: Path, largest: int = TEXT_BYTES) -> bytes:
-    """Return the content of a regular file; raises ValueError where it cannot be read or is larger than `largest`."""
+def read_bytes(path: Path, largest: int | None = None) -> bytes:
+    """Return the content of a regular file; raises ValueError where it cannot be read or is too large.
+
+    Args:
+        path: the file.
+        largest: bytes; None takes those of a text.
+    """
     require_regular_file(path)
-    require_size(path, largest)
+    require_size(path, TEXT_BYTES if largest is None else largest)
     try:
         return path.read_bytes()
     except OSError as error:

@@ -104,7 +104,7 @@ def make_jobs(
     from ..models.from_pretrained import Descriptions
 
     load, descriptions = load or load_with_options, Descriptions()
-    names = list(dict.fromkeys(str(model) for model in models if isinstance(model, str | Path)))
+    names = [str(model) for model in models if isinstance(model, str | Path)]
     series, stand_ins = {}, []
     for name in names:
         series[name] = [Revision(name, "")] if revisions is None else expand(name, revisions)
