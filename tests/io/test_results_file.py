@@ -343,3 +343,11 @@ def test_unlike_names_have_unlike_files(first, second):
     for name in (first, second):
         made = slug(name)
         assert 0 < len(made) <= 100 and made.isascii() and "/" not in made and made == slug(name)
+
+
+def test_results_of_any_size_are_replaced(tmp_path, monkeypatch):
+    """A series of a thousand checkpoints ended where its results would have been too large to be read."""
+    add(tmp_path, "a")
+    monkeypatch.setattr("tse_scorers.io.ours.RESULTS_BYTES", 100)
+    add(tmp_path, "b")
+    assert models(tmp_path) == ["a", "b"]

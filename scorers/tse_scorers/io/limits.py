@@ -11,7 +11,7 @@ ANSWER_BYTES = 16 * 2**20
 ANSWER_SECONDS = 600.0
 """One answer of such a server, with all attempts."""
 RESULTS_BYTES = 512 * 2**20
-"""A `results.json`; a thousand checkpoints of a large suite need about 200 MB."""
+"""A `results.json` that is read; one of a thousand checkpoints on the default data has 536 MB."""
 RECORD_BYTES = 64 * 2**20
 """A `record.json`; one has some kilobytes."""
 TEXT_BYTES = 2**30
