@@ -76,6 +76,7 @@ from typer.testing import CliRunner
 from tse_scorers import load_scorer
 from tse_scorers.cli import app as command_line
 from tse_scorers.engine.processes import joined_processes, rank_and_size
+from tse_scorers.runs import jobs
 
 nouns, verbs = ("author", "pilot", "farmer", "skater", "chef", "guard"), ("laughs", "laugh", "swims", "swim", "smiles")
 sentences = [f"The {noun} {verb}." for noun, verb in product(nouns, verbs)]
@@ -86,7 +87,7 @@ kept = weight.detach().clone()
 def gloo_threads():
     return [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")].count("pt_gloo_runloop")
 
-def fails(*_):
+def fails(*_, **__):
     own, others = torch.tensor([rank]), [torch.tensor([0]), torch.tensor([0])]
     torch.distributed.barrier()
     if rank == 0:
@@ -106,7 +107,7 @@ with joined_processes(cpu=True):
             found[attempt] = len(scorer.sentence_logprobs(sentences))
         except ValueError as error:
             found[attempt] = str(error)
-    command_line.run_models = fails
+    jobs.run_all = fails
     out = Path(sys.argv[1], f"out-{rank}")
     ended = CliRunner().invoke(command_line.app, ["run", "--limit", "1", "--device", "cpu", "--out", str(out)])
     found["error"], found["threads left"] = str(ended.exception), gloo_threads()
