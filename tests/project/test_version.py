@@ -16,6 +16,7 @@ VERSION = tse_scorers.__version__
 PAGES = [
     ROOT / "README.md",
     ROOT / "SECURITY.md",
+    ROOT / "RELEASING.md",
     *ROOT.glob("docs/**/*.md"),
     *ROOT.glob("[dm]*s/*/README.md"),
 ]

@@ -19,7 +19,7 @@ from loopback_hub import LoopbackHub
 from tse_scorers import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
-RELEASING = (ROOT / "docs" / "releasing.md").read_text(encoding="utf-8")
+RELEASING = (ROOT / "RELEASING.md").read_text(encoding="utf-8")
 # One worker for all of this file: the Hub and the reader's home are made once.
 pytestmark = pytest.mark.xdist_group("hub_roundtrip")
 MODELS = sorted(
@@ -158,7 +158,7 @@ for script in SCRIPTS:
 
 
 def test_a_dry_run_of_a_release_names_everything_and_writes_nothing(tmp_path):
-    """Data sets, metrics, models and the explorer's Space, as docs/releasing.md says; without --yes."""
+    """Data sets, metrics, models and the explorer's Space, as RELEASING.md says; without --yes."""
     kinds = {"datasets": "datasets", "metrics": "metrics", "models": "scorers/tse_scorers/bundled_models"}
     scripts = [str(ROOT / "push_scripts" / f"push_{name}.py") for name in (*kinds, "space")]
     assert [f"push_scripts/{Path(script).name}" in RELEASING for script in scripts] == [True] * 4
