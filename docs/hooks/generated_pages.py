@@ -53,10 +53,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put rows in the place of `| {{ columns: module.NAME }} |` and `| {{ options: model }} |`.
+    """Put a table in the place of `{{ columns: module.NAME }}`, rows of one in that of `| {{ … }} |`.
 
     They are the columns of a declared table of scores, and the declared options of a model or of suites.
     """
+    header = "| column | type | meaning |\n|---|---|---|\n"
+    markdown = re.sub(r"^(\{\{ columns: .*? \}\})$", rf"{header}| \1 |", markdown, flags=re.MULTILINE)
     markdown = re.sub(r"^\| \{\{ columns: ([\w.]+)\.(\w+) \}\} \|$", _columns, markdown, flags=re.MULTILINE)
     return re.sub(r"^\| \{\{ options: (model|suites) \}\} \|$", _options, markdown, flags=re.MULTILINE)
 
