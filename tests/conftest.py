@@ -1,5 +1,6 @@
 """Shared fixtures."""
 
+import gc
 import importlib.util
 import os
 from collections.abc import Iterator
@@ -15,11 +16,20 @@ settings.load_profile("steady")
 
 ROOT = Path(__file__).resolve().parent.parent
 
+gc.disable()  # until all is collected: nothing of 6,000 tests and of PyTorch is garbage
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put files with slow tests first, so that none is begun by one process when the others are done."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but not among what was imported and collected: each search took half a second."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 import typer
+from launching import forked
 from run_records import table_path
 from tiny import tiny_model
 
@@ -556,11 +557,7 @@ def test_files_that_cannot_be_scored(refused, data, models, monkeypatch, argumen
 
 def test_as_a_command_of_its_own(data, models):
     """In a process of its own: exit code, one paragraph, nothing else on standard output."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "tse_scorers", *map(str, run_on(data, models / "nan"))],
-        env=environment, capture_output=True, text=True,
-    )  # fmt: skip
+    done = forked("-m", "tse_scorers", *run_on(data, models / "nan"))
     assert done.returncode == 2
     assert done.stdout == "" and "Traceback" not in done.stderr
     assert "nan was not scored, because the check 'finite numbers' failed" in done.stderr

@@ -18,6 +18,7 @@ import pytest
 from doc_snippets import ROOT
 from faults.commands import AGAIN, FILES, FOLDERS, OPTIONS, PAIRS, RUN
 from faults.damage import RECIPES, RESULTS, SCORES, SHARDS, UNEXPECTED
+from launching import forked
 from run_records import table_path
 from safetensors.torch import load_file, save_file
 
@@ -48,22 +49,9 @@ def made(tmp_path_factory):
     LaplaceNgramScorer(2).train(["The author laughs."]).save(folder / "ngram.json")
     os.mkfifo(folder / "pipe.csv")
     shards = [f"{AGAIN} --shard {i}/2".replace("--out run", "--out shards") for i in (1, 2)]
-    program = f"""
-import shlex, sys
-from tse_scorers.cli import main
-for line in {[AGAIN, *shards]!r}:
-    sys.argv = ["tse", *shlex.split(line)]
-    try:
-        main()
-    except SystemExit as stop:
-        if stop.code:
-            raise
-"""
-    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
-    ended = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True
-    )
-    assert ended.returncode == 0, ended.stderr
+    for line in (AGAIN, *shards):
+        ended = forked("-m", "tse_scorers", *shlex.split(line), cwd=folder)
+        assert ended.returncode == 0, ended.stderr
     return folder
 
 
@@ -181,40 +169,32 @@ def test_recipes_that_no_longer_hold(tse, place, how):
     assert not list(place.glob("out/**/*.parquet"))
 
 
-def process(place, line, environment=(), **options):
-    program = [sys.executable, "-m", "tse_scorers", *shlex.split(line)]
-    settings = os.environ | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"} | dict(environment)
-    return subprocess.Popen(
-        program,
-        cwd=place,
-        env=settings,
-        stderr=subprocess.PIPE,
-        text=True,
-        **({"stdout": subprocess.PIPE} | options),
-    )
+def printing_to(stdout, place):
+    program = [sys.executable, "-m", "tse_scorers", "--version"]
+    ended = subprocess.run(program, cwd=place, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert "Traceback" not in ended.stderr, ended.stderr
+    return ended.returncode, " ".join(ended.stderr.split())
 
 
-def ended(running):
-    out, error = running.communicate(timeout=120)
-    assert "Traceback" not in error, error
-    return running.returncode, " ".join((out or "").split()) + " ".join(error.split())
-
-
-def test_a_launch_without_its_launcher(place):
+def test_a_launch_without_its_launcher(tse, place, monkeypatch):
     """It waited for the other process, silently."""
-    code, said = ended(process(place, RUN, {"WORLD_SIZE": "2"}))
+    for name in ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    code, said = tse(RUN)
     assert code == 2 and "RANK and MASTER_ADDR are not set" in said and "torchrun" in said
-    code, said = ended(process(place, RUN, {"WORLD_SIZE": "two"}))
+    monkeypatch.setenv("WORLD_SIZE", "two")
+    code, said = tse(RUN)
     assert code == 2 and "expected a whole number" in said
 
 
 def test_standard_output_that_is_full_or_closed(place):
     with open("/dev/full", "w") as full:
-        code, said = ended(process(place, "--version", stdout=full))
+        code, said = printing_to(full, place)
     assert code == 74 and "No space left" in said
     reading, writing = os.pipe()
     os.close(reading)
-    code, said = ended(process(place, "--version", stdout=writing))
+    code, said = printing_to(writing, place)
     os.close(writing)
     assert code in (0, 1) and said == ""
 

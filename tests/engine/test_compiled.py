@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 from tiny import SENTENCES, tiny_model
-from torch._dynamo.utils import counters
 
 from tse_scorers import load_scorer
 from tse_scorers.engine.layers import compile_layers, is_compiled, stacked_layers
@@ -24,6 +23,8 @@ def _forget_what_was_compiled():
 @needs_compiler
 @pytest.mark.parametrize("kind, family", [("causal", "gpt2"), ("masked", "bert")])
 def test_compiled_scores_equal_eager_ones(kind, family):
+    from torch._dynamo.utils import counters  # takes seconds
+
     model, tokenizer = tiny_model(kind, family)
     eager = load_scorer(model, tokenizer, kind=kind)
     counters.clear()

@@ -38,11 +38,17 @@ def assert_same(found, expected):
         assert row["score"] == (None if other["score"] is None else pytest.approx(other["score"], abs=1e-5))
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(3, marks=pytest.mark.slow)])
-def test_processes_of_a_launch(count, alone, tmp_path):
-    options = ["--model", "tiny-causal", "--limit", LIMIT, "--device", "cpu", "--out", tmp_path]
+def by_torchrun(count, *arguments):
     launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", count]
-    printed = finished([*map(str, [*launch, "-m", "tse_scorers", "run", *options])], SECONDS)
+    return finished([*map(str, [*launch, *arguments])], SECONDS)
+
+
+@pytest.mark.parametrize(
+    "launch, count", [(launched, 2), *(pytest.param(by_torchrun, n, marks=pytest.mark.slow) for n in (2, 3))]
+)
+def test_processes_of_a_launch(launch, count, alone, tmp_path):
+    options = ["--model", "tiny-causal", "--limit", LIMIT, "--device", "cpu", "--out", tmp_path]
+    printed = launch(count, "-m", "tse_scorers", "run", *options)
     assert_same(rows(tmp_path), alone)
     assert (tmp_path / "report.html").exists()
     assert printed.count("Report:") == 1  # one process speaks

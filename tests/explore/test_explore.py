@@ -70,6 +70,12 @@ def _rows(model, seed):
 
 
 @pytest.fixture(scope="module")
+def bundle(folder) -> Bundle:
+    """What the page may ask for."""
+    return Bundle([folder])
+
+
+@pytest.fixture(scope="module")
 def runs(folder):
     return read_folders([folder])[0]
 
@@ -645,9 +651,9 @@ def test_systems_with_the_same_items_share_their_texts():
         "items/x",
     ],
 )
-def test_data_that_does_not_exist_is_refused(folder, name):
+def test_data_that_does_not_exist_is_refused(bundle, name):
     with pytest.raises(KeyError):
-        Bundle([folder]).data(name)
+        bundle.data(name)
 
 
 def test_a_damaged_file_is_named_to_who_exports_a_page_and_not_in_it(tmp_path, capsys):

@@ -5,6 +5,7 @@ import json
 import re
 import runpy
 from argparse import ArgumentParser
+from functools import partial
 from pathlib import Path
 
 import jsonschema
@@ -313,11 +314,13 @@ def test_what_is_no_choice_by_sums_is_refused(runs, tmp_path, options, message):
     assert message in str(said.exception) and not (tmp_path / "out").exists()
 
 
-def test_the_harness_finds_the_tasks(tasks, capsys):
-    """`lm-eval validate`, in this process."""
+def test_the_harness_finds_the_tasks(tasks, capsys, monkeypatch):
+    """`lm-eval validate`, in this process, without the thousands of tasks that the harness has, which take seconds."""
     pytest.importorskip("lm_eval", reason="needs lm-eval (pip install -e '.[test]')")
     from lm_eval._cli.validate import Validate
+    from lm_eval.tasks import TaskManager
 
+    monkeypatch.setattr("lm_eval.tasks.TaskManager", partial(TaskManager, include_defaults=False))
     parser = ArgumentParser()
     Validate(parser.add_subparsers())
     where = ["--include_path", str(tasks / "lm-tse")]
@@ -339,7 +342,8 @@ def test_the_harness_computes_the_same_accuracies(tasks):
 
     model = Path(tse_scorers.__file__).parent / "bundled_models" / "tiny-causal"
     scorer = HFLM(pretrained=str(model), dtype="float32", device="cpu", batch_size=8)
-    manager = TaskManager(include_path=[str(tasks / "lm-own"), str(tasks / "lm-tse")])
+    include = [str(tasks / "lm-own"), str(tasks / "lm-tse")]
+    manager = TaskManager(include_path=include, include_defaults=False)
     found = simple_evaluate(scorer, tasks=["tse_pairs", "tse_marvin_linzen"], task_manager=manager)["results"]
     rows = read_results(tasks / "blimp")["results"]
     ours = {row["group"]: row for row in rows if row["metric"] == "accuracy"}

@@ -4,10 +4,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-
-gr = pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[explore]')")
-
-from browser import chromium, opened, sideways  # noqa: E402
+from browser import chromium, opened, sideways
 
 METRICS = Path(__file__).resolve().parents[2] / "metrics"
 pytestmark = [
@@ -33,6 +30,7 @@ def browser():
 @pytest.fixture(scope="module", params=sorted(SAYS))
 def served(request):
     """A metric's page: (its name, its address)."""
+    pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[test]')")
     path = METRICS / request.param / "app.py"
     spec = importlib.util.spec_from_file_location(f"page_of_{request.param}", path)
     module = importlib.util.module_from_spec(spec)

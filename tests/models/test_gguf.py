@@ -106,6 +106,7 @@ def test_a_real_model_begins_texts_with_the_token_that_opened_its_documents(real
     assert bits == pytest.approx([7.4, 19.7], abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_scores_of_a_real_model_are_those_of_a_plain_loop(real_scorer):
     require_plain_scores(real_scorer, SENTENCES[:3], start=0)
@@ -120,6 +121,7 @@ def test_scores_of_a_real_model_are_those_of_a_plain_loop(real_scorer):
     assert found[verbs[0]] > found[verbs[1]]
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_doctor_finds_a_real_model_healthy(real_scorer):
     findings = {finding.check: finding for finding in diagnose(real_scorer, thorough=False)}

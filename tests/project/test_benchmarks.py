@@ -56,14 +56,19 @@ TWO_LAYERS = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def few_templates():
+    templates = data.marvin_linzen()
+    some = templates[templates["prefix"].str.match("The (author|pilot|mechanic)")]
+    return some.groupby("construction").head(60)
+
+
 @pytest.fixture(autouse=True)
-def minute(monkeypatch):
+def minute(monkeypatch, few_templates):
     """Models of two layers, few templates, lemmas and warm-up sentences; no machine is measured."""
     for family, size in TWO_LAYERS.items():
         monkeypatch.setitem(models.SIZES[family], "tiny", size)
-    templates, lemmas, load = data.marvin_linzen(), agreement.load_lemmas(), agreement.load
-    some = templates[templates["prefix"].str.match("The (author|pilot|mechanic)")]
-    some = some.groupby("construction").head(60)
+    lemmas, load, some = agreement.load_lemmas(), agreement.load, few_templates.copy()
     monkeypatch.setattr(data, "marvin_linzen", lambda: some)
     monkeypatch.setattr(agreement, "load_lemmas", lambda *_: lemmas.head(5))
     monkeypatch.setattr(agreement, "load", lambda name, **how: load(name, **how | {"limit": 2}))
@@ -147,12 +152,14 @@ def test_a_benchmark_for_the_cpu_runs(name, options, monkeypatch):
     assert "seconds" in found or found["rows"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt2-xl/blimp", "bert-large/marvin-linzen", "llama-1b/gaps"])
 def test_a_benchmark_for_a_gpu_runs_on_a_cpu_too(name, options, monkeypatch):
     monkeypatch.setattr(peers, "of", lambda *_: {})
     assert gpu.BENCHMARKS[name](options)["seconds"]["ours"] > 0
 
 
+@pytest.mark.slow
 def test_a_gpu_session_runs_on_a_cpu_too_and_writes_its_tables(blimp, tmp_path, monkeypatch):
     monkeypatch.setattr(peers, "of", lambda *_: {})
     on = ["--blimp", str(blimp), "--device", "cpu", "--size", "tiny", "--limit", "2", "--repeats", "1"]
@@ -344,6 +351,7 @@ def test_the_peak_is_of_what_ran_since():
     assert machine.memory("cpu")[1] - now > 0.15
 
 
+@pytest.mark.slow
 def test_scaling_is_a_table_of_sizes_and_vocabularies(blimp, monkeypatch):
     def here(module, **arguments):
         assert module == "benchmarks.scaling"
@@ -388,6 +396,7 @@ def test_processes_are_compared_by_their_best(monkeypatch):
     assert found["ratio_of_matmul_rates"] == 1.8
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_answers_or_says_why_not():
     found = machine.in_own_process("benchmarks.memory", vocabulary=6000, tokens=50)
     assert found["vocabulary"] == 6000
