@@ -19,10 +19,22 @@ ROOT = Path(__file__).resolve().parent.parent
 gc.disable()  # until all is collected: nothing of 6,000 tests and of PyTorch is garbage
 
 
+LONGEST = (
+    "test_docs.py",
+    "test_every_option.py",
+    "test_many_models.py",
+    "test_hostile_names.py",
+    "test_explore.py",
+    "test_callback.py",
+    "test_explore_browser.py",
+)
+"""The files that take longest: 30 to 110 seconds of a processor."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files with slow tests first, so that none is begun by one process when the others are done."""
+    """Put the longest files and those with slow tests first: none is begun by one process when the others are done."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (item.path.name not in LONGEST, item.path not in slow))
 
 
 def pytest_collection_finish() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from doc_snippets import ROOT, blocks, commands, same_output, with_outputs
 from generated_pages import command_page
+from launching import forked
 from typer.main import get_command
 
 from tse_scorers.cli.app import app
@@ -182,22 +183,8 @@ def test_each_step_of_the_walk_calls_the_next(tmp_path):
     )
     tracer = ROOT / "tests" / "support" / "trace_walk.py"
     names = {int(step): name for step, _, name in rows}
-    traced = subprocess.run(
-        [
-            sys.executable,
-            tracer,
-            json.dumps(names),
-            "run",
-            "--data",
-            "pairs.csv",
-            "--model",
-            "tiny-causal",
-        ],
-        cwd=tmp_path,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-    )
+    command = ("run", "--data", "pairs.csv", "--model", "tiny-causal")
+    traced = forked(tracer, json.dumps(names), *command, cwd=tmp_path)
     assert traced.returncode == 0, traced.stderr[-3000:]
     calls = [(step, set(running)) for step, running in json.loads((tmp_path / "calls.json").read_text())]
     first: dict[int, int] = {}

@@ -2,15 +2,17 @@
 
 import csv
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from doc_snippets import ROOT
 from generated_pages import on_page_markdown
-from launching import forked
 from tiny_gguf import write_tiny_gguf
 
 from tse_scorers import load_data
@@ -92,8 +94,10 @@ for line in {COMMANDS.strip().splitlines()!r}:
         if stop.code:
             raise
 """
-    (script := tmp_path_factory.mktemp("script") / "commands.py").write_text(program)
-    ended = forked(script, cwd=folder, environment={"CUDA_VISIBLE_DEVICES": ""})
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True
+    )
     assert ended.returncode == 0, ended.stderr[-3000:]
     return folder
 
