@@ -179,7 +179,7 @@ COMPARED = pd.DataFrame(
     [
         {"measure": measure, "system": f"org/a-very-long-name-of-a-model-{size}m-deduped", "score": "1.00"}
         | {"difference": "+0.022", "95 % interval": "[−0.032, +0.077]", "p": "<0.001"}
-        for measure in ("AUC 1-2 nominative", "AUC 1-2 accusative")
+        for measure in ("AUC nominative twice", "AUC accusative twice")
         for size in (70, 160, 410)
     ]
 )

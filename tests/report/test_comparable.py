@@ -112,7 +112,9 @@ def test_captions_name_the_systems_that_were_run_on_a_part_or_on_own_data():
     of_all = unpublished_notice(signatures)
     assert of_all.endswith("B (agreement: marvin_linzen). Own data (mine): B (blimp: mine).")
     as_on_the_page = unpublished_notice(signatures, heading=names().heading)
-    assert as_on_the_page.endswith("B (Agreement: marvin_linzen). Own data (mine): B (Minimal pairs: mine).")
+    assert as_on_the_page.endswith(
+        "B (Agreement: Marvin & Linzen). Own data (mine): B (Minimal pairs: mine)."
+    )
 
 
 def test_captions_name_systems_that_were_run_unlike_the_others():

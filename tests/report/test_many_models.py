@@ -193,7 +193,6 @@ def test_no_group_is_the_weakest_where_all_have_the_same_score():
     )
     no_lines = pd.DataFrame(columns=["suite_name", "score", "suite", "measure"])
     tse = [measure for measure in all_measures()["agreement"] if measure.label == "TSE"]
-    tse = [replace(measure, where={"metric": "tse"}) for measure in tse]
     (answer,) = observations(no_lines, rows, {"agreement": tse}, {"agreement": ""})
     assert answer.sentences == []
     rows.loc[2, "score"] = 0.9
@@ -386,7 +385,7 @@ def test_a_series_shows_its_learning_curve_on_the_first_screen(eight, tmp_path):
     out = write_run(tmp_path / "run", copies(kept, 154), {})
     text = write_report(out).read_text(encoding="utf-8")
     assert "<p>EleutherAI/pythia-160m@step143000 (154 systems including earlier revisions; " in text
-    assert "<h4>EleutherAI/pythia-160m: Agreement: marvin_linzen</h4>" in text
+    assert "<h4>EleutherAI/pythia-160m: Agreement: Marvin & Linzen</h4>" in text
     assert (
         text.index("Over the course of training") < text.index('class="leaderboard"') < text.index("<section")
     )

@@ -142,10 +142,11 @@ def test_a_system_without_shared_items_is_named_with_the_reason(tmp_path):
     assert of_c.startswith(
         "Not compared: c on BLiMP, because it shares no items with a; run both on the same data"
     )
-    assert of_d == "Not compared: d on German: ours, because no other system in these folders was run on it."
+    of_german = "Not compared: d on German: sentences of this project, because"
+    assert of_d == f"{of_german} no other system in these folders was run on it."
     assert of_e == "Not compared: e on BLiMP, because its record has no scores of items."
     (of_d,) = compare([*alike, alone], reference="b").not_compared
-    assert of_d == "Not compared: d on German: ours, because b was not run on it."
+    assert of_d == "Not compared: d on German: sentences of this project, because b was not run on it."
 
 
 def test_own_scores_are_found_where_a_group_is_called_all():
@@ -194,10 +195,10 @@ def test_german_scores_are_compared_template_by_template(tmp_path):
     rows = compare([first, second]).rows
     found = rows[rows["group"] == "all"]
     assert found["measure"].tolist() == [
-        "AUC 1-6",
-        "AUC 1-2 nominative",
-        "AUC 1-2 accusative",
-        "AUC 1-2 dative",
+        "AUC",
+        "AUC nominative twice",
+        "AUC accusative twice",
+        "AUC dative twice",
     ]
     for row in found.to_dict("records"):
         assert (row["suite"], row["config"], row["system"]) == ("german", "ours", "second")

@@ -184,7 +184,7 @@ def test_fewer_than_four_effective_units_are_named(run):
         f"units, here {few[0]['unit']}."
     )
     (as_on_the_page,) = warnings_of(headlines(result_frame(few), all_measures(), names().heading))
-    assert "of TSE (Agreement: marvin_linzen)" in as_on_the_page
+    assert "of TSE (Agreement: Marvin & Linzen)" in as_on_the_page
     reliable = result_frame([row | {"reliable": True} for row in rows])
     assert list(warnings_of(headlines(reliable, all_measures()))) == []
     compared = compare([run]).rows

@@ -136,7 +136,7 @@ def test_values_of_numpy_and_paths_are_used_and_recorded_as_plain_ones(tmp_path)
         ({"suite": "agreement", "metric": "tse", "cutoff_side": None, "cutoff": None}, "TSE"),
         ({"suite": "agreement", "metric": "covered_mass", "cutoff_side": "top", "cutoff": 1.0}, None),
         ({"suite": "blimp", "metric": "accuracy", "method": "one_prefix"}, "one prefix"),
-        ({"suite": "german", "metric": "auc", "variation_set": "1-2_dative"}, "AUC 1-2 dative"),
+        ({"suite": "german", "metric": "auc", "variation_set": "1-2_dative"}, "AUC dative twice"),
         ({"suite": "german", "metric": "human_pearson", "variation_set": "1-6"}, None),
     ],
 )

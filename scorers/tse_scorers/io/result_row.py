@@ -6,6 +6,7 @@ This is the one declaration of its columns: their names, types, and what may be 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
@@ -40,20 +41,36 @@ def group_name(level: str, value: str) -> str:
     return value if level in _NAMED_BY_VALUE else f"{level}:{value}"
 
 
+_NOTHING = type(None)
+
+
 class Kind(NamedTuple):
-    """What may be in a column."""
+    """What may be in a column.
+
+    Attributes:
+        expected: as a message says it.
+        accepts: whether a value may be.
+        types: those whose values all may be, which is quick to know.
+    """
 
     expected: str
     accepts: Callable[[Any], bool]
+    types: frozenset[type] = frozenset({_NOTHING})
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-NAME = Kind("a text", lambda value: isinstance(value, str))
-TEXT = Kind("a text or null", lambda value: value is None or isinstance(value, str))
-FLAG = Kind("true, false or null", lambda value: value is None or isinstance(value, bool))
+NAME = Kind("a text", lambda value: isinstance(value, str), frozenset({str}))
+TEXT = Kind(
+    "a text or null", lambda value: value is None or isinstance(value, str), frozenset({str, _NOTHING})
+)
+FLAG = Kind(
+    "true, false or null",
+    lambda value: value is None or isinstance(value, bool),
+    frozenset({bool, _NOTHING}),
+)
 NUMBER = Kind("a number or null", lambda value: value is None or _is_number(value))
 COUNT = Kind(
     "a whole number from 0 to 2^53, or null",
@@ -176,8 +193,12 @@ class ResultRow(Mapping[str, Scalar]):
 
     def to_json(self) -> dict[str, Scalar]:
         """Return the columns that are not None, as JSON has them: numpy's numbers as Python's, NaN as null."""
-        shown = (column for column in self if column in REQUIRED or self[column] is not None)
-        return {column: plain(self[column]) for column in shown}
+        said = {
+            column: value if type(value) in _AS_IN_JSON else plain(value)
+            for column, value in zip(_WRITTEN, _VALUES(self), strict=True)
+            if value is not None or column in REQUIRED
+        }
+        return said | {column: plain(value) for column, value in self.more.items() if value is not None}
 
     @classmethod
     def from_json(cls, found: Any) -> "ResultRow":
@@ -191,7 +212,9 @@ class ResultRow(Mapping[str, Scalar]):
         if missing := [column for column in REQUIRED if column not in found]:
             raise ValueError(f"{', '.join(map(repr, missing))} is missing")
         for column, value in found.items():
-            _check(column, value, KINDS.get(column))
+            kind = NAME if column == "group" else KINDS.get(column)
+            if kind is None or type(value) not in kind.types:
+                _check(column, value, kind)
         if not found["suite"]:
             raise ValueError("'suite' is empty; expected the name of a suite")
         if found["group"] != (name := group_name(found["level"], found["value"])):
@@ -245,6 +268,10 @@ IDENTITY = ("suite", "dataset", "config", "model", "revision")
 """Columns that a run adds to the rows of its suite."""
 REQUIRED = (*IDENTITY, "group", "level", "value", "metric", "score")
 """Columns that each row of `results.json` has, null or not."""
+_WRITTEN = (*REQUIRED, *(column for column in KINDS if column not in REQUIRED))
+_VALUES = attrgetter(*_WRITTEN)
+_AS_IN_JSON = frozenset({str, int, bool, type(None)})
+"""Types of values that `plain` returns as they are."""
 
 
 def rows_of_run(identity: Mapping[str, Any], rows: Iterable[ResultRow]) -> list[ResultRow]:
@@ -286,8 +313,6 @@ def _check(column: str, value: Any, kind: Kind | None) -> None:
         raise ValueError(f"{column!r} is {value!r:.60}; expected a whole number up to 2^53")
     if value is not None and not isinstance(value, str | int | float):
         raise ValueError(f"{column!r} is {kind_of(value)}; expected a number, a text or null")
-    if column == "group":
-        kind = NAME
     if kind is not None and not kind.accepts(value):
         shown = f"{value!r:.60}" if isinstance(value, str) or _is_number(value) else kind_of(value)
         raise ValueError(f"{column!r} is {shown}; expected {kind.expected}")

@@ -11,7 +11,7 @@ import pandas as pd
 from .curves import panels_of_lines
 from .heat import heat_maps
 from .labels import legend, row_inches, row_labels
-from .line_styles import GRID, INK, MUTED, lines
+from .line_styles import GRID, INK, MUTED, PAPER, lines
 from .plots import PAPER_HEIGHT, figure_size
 from .published import is_reference
 from .systems import shortened
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["dots", "heat_maps", "panels_of_lines", "single_dots"]
+__all__ = ["WHISKERS", "dots", "heat_maps", "panels_of_lines", "single_dots"]
 
 MANY = 5
 """With more systems, panels or series than this, heat tables replace dots and legends, and pictures of single systems
 are folded."""
 
 
+WHISKERS = "Whiskers: 95 % intervals; hollow: over too few units for one to rely on."
+"""What the caption of dots with intervals says."""
 _ROW = 0.24
 """Inches of a row."""
 
@@ -95,9 +97,16 @@ def _draw_dots(axes: "Axes", part: pd.DataFrame, names: Sequence[str], intervals
         if name not in part:
             continue
         beside = place + 0.18 * crowded * (there.index(name) - (len(there) - 1) / 2)
+        is_sure = np.ones(len(part), dtype=bool)
         if intervals is not None:
-            axes.hlines(beside, intervals.low[name], intervals.high[name], color=line.colour, linewidth=1.1)
-        axes.plot(part[name], beside, line.marker, color=line.colour, markersize=6, label=name, alpha=0.9)
+            if intervals.reliable is not None:
+                is_sure = intervals.reliable[name].astype(float).ne(0).to_numpy()
+            low, high = intervals.low[name][is_sure], intervals.high[name][is_sure]
+            axes.hlines(beside[is_sure], low, high, color=line.colour, linewidth=1.1)
+        style = {"color": line.colour, "markersize": 6, "alpha": 0.9}
+        axes.plot(part[name].where(is_sure), beside, line.marker, label=name, **style)
+        if not is_sure.all():
+            axes.plot(part[name].mask(is_sure), beside, line.marker, markerfacecolor=PAPER, **style)
 
 
 def single_dots(

@@ -1,7 +1,7 @@
 """Which scores do not compare: with published ones, or with each other although one table shows them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from .names import data_name
@@ -48,12 +48,17 @@ _NAMED = 5
 """A sentence names at most this many models."""
 
 
-def not_comparable(signature: Any, heading: Heading = data_name) -> list[str]:
+MARKED = (_PART, "lemma list")
+"""What the leaderboard marks where models differ in it."""
+
+
+def not_comparable(signature: Any, heading: Heading = data_name, besides: Collection[str] = ()) -> list[str]:
     """Say which models of a run have numbers that do not compare.
 
     Args:
         signature: of a results.json.
         heading: names the data.
+        besides: reasons that are said elsewhere, as `MARKED`.
 
     Returns:
         One sentence for each reason: parts of data and own data do not compare with published numbers. Models of one
@@ -61,7 +66,7 @@ def not_comparable(signature: Any, heading: Heading = data_name) -> list[str]:
     """
     models = signature.get("models") if isinstance(signature, Mapping) else None
     described = [model for model in models if isinstance(model, Mapping)] if isinstance(models, list) else []
-    return [*_unpublished(described), *_unlike_models(described, heading)]
+    return [*_unpublished(described), *_unlike_models(described, heading, besides)]
 
 
 def unpublished_notice(
@@ -200,7 +205,9 @@ def _notice(recipe: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
     )
 
 
-def _unlike_models(models: Sequence[Mapping[str, Any]], heading: Heading) -> Iterator[str]:
+def _unlike_models(
+    models: Sequence[Mapping[str, Any]], heading: Heading, besides: Collection[str]
+) -> Iterator[str]:
     """Compare the models of each table with most of them; tables with the same models at odds share a sentence."""
     tables: dict[tuple[Any, Any], list[Mapping[str, Any]]] = {}
     for model in models:
@@ -208,8 +215,9 @@ def _unlike_models(models: Sequence[Mapping[str, Any]], heading: Heading) -> Ite
             tables.setdefault((identity.get("suite"), identity.get("config")), []).append(model)
     titles: dict[str, list[str]] = {}
     for (suite, config), of_table in tables.items():
-        for names, reasons, others in _at_odds(_names(of_table, of_table), of_table):
-            titles.setdefault(run_otherwise(names, reasons, others), []).append(heading(suite, config))
+        for names, found, others in _at_odds(_names(of_table, of_table), of_table):
+            if reasons := [reason for reason in found if reason not in besides]:
+                titles.setdefault(run_otherwise(names, reasons, others), []).append(heading(suite, config))
     for sentence, shown in titles.items():
         yield f"{', '.join(dict.fromkeys(shown))}: {sentence}"
 

@@ -1,15 +1,15 @@
-"""Charts of scores against cut-offs: one system with a line per construction, or a panel per construction."""
+"""Charts of scores against cut-offs: all of the data in a large panel, below it a small one per construction."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .curves import OTHERS, ROOM_FOR_NAMES, chosen_lines, name_ends
 from .labels import legend, line_name
-from .line_styles import Line
+from .line_styles import PAPER, Line
 from .plots import figure_size, paper_width
 from .systems import shortened
 
@@ -19,125 +19,146 @@ if TYPE_CHECKING:
 
 FEW_CONTEXTS = 30
 """Points that rest on fewer contexts are faded."""
+_ACROSS = 3
+"""Small panels in a row."""
 
 
-def cutoff_curves(
-    curves: pd.DataFrame, names: dict[str, str], styles: dict[str, Line], lowest: float
-) -> "Figure":
-    """Draw scores against cut-offs: one row of panels per metric, bottom-p left and top-p right.
+class Curve(NamedTuple):
+    """A line of a panel; its two sides, which do not continue each other, have a gap between them.
 
-    Points that rest on few contexts are faded.
-
-    Args:
-        curves: columns metric, cutoff_side, cutoff, label, score, n; a missing score is a gap.
-        names: the metrics to draw, each with the name of its axis.
-        styles: the line of each label.
-        lowest: where the vertical axes begin; they end at 1.
+    Attributes:
+        x: places on the axis.
+        y: scores, NaN in gaps.
+        low: lower ends of the intervals, NaN where there is none to rely on.
+        high: upper ends.
+        few: whether a point is faded: over few contexts, or without an interval to rely on.
     """
-    from matplotlib.figure import Figure
 
-    sides = [side for side in ("bottom", "top") if (curves["cutoff_side"] == side).any()]
-    figure = Figure(figsize=(7.2, 2.55 * len(names) + 0.22 * len(styles) / 2 + 0.3))
-    grid = figure.subplots(len(names), len(sides), sharey="row", squeeze=False)
-    for row, metric in zip(grid, names, strict=True):
-        for axes, side in zip(row, sides, strict=True):
-            part = curves[(curves["metric"] == metric) & (curves["cutoff_side"] == side)]
-            for label, line in styles.items():
-                one = part[part["label"] == label].sort_values("cutoff")
-                _faded_line(axes, one["cutoff"], one["score"], one["n"], line.style(), label)
-            _cutoff_axis(axes, side, sorted(part["cutoff"].unique()))
-        row[0].set_ylabel(names[metric])
-        row[0].set_ylim(lowest - 0.02, 1.02)
-    legend(figure, grid, "outside lower center")
-    return figure
+    x: "np.ndarray[Any, Any]"
+    y: "np.ndarray[Any, Any]"
+    low: "np.ndarray[Any, Any]"
+    high: "np.ndarray[Any, Any]"
+    few: "np.ndarray[Any, Any]"
 
 
-def _cutoff_axis(axes: "Axes", side: str, cutoffs: Sequence[float]) -> None:
-    if side == "bottom":
-        axes.set_xscale("log")
-        axes.set_xticks(cutoffs, [f"{100 * cutoff:g}" for cutoff in cutoffs])
-        axes.minorticks_off()
-        axes.set_xlabel("bottom p (%): only unlikely verbs")
-    else:
-        axes.set_xticks(np.arange(0.2, 1.01, 0.2), ["20", "40", "60", "80", "100"])
-        axes.set_xlabel("top p (%): only likely verbs")
+def cutoff_grid(
+    curves: pd.DataFrame,
+    axis: str,
+    styles: Mapping[str, Line] | None = None,
+    whole: Collection[str] = (),
+) -> "Figure":
+    """Draw scores against cut-offs, a line per system or measure: some panels large, the others small below them.
 
-
-def cutoff_grid(curves: pd.DataFrame, axis: str, styles: Mapping[str, Line] | None = None) -> "Figure":
-    """Draw one metric against cut-offs: a panel per construction, a line per system, named at the row's end.
-
-    With many systems, `NAMED` of them are named and the others grey. Points that rest on few contexts are faded;
-    bands are 95 % intervals.
+    In the large panels, lines are named at their ends, bands are 95 % intervals, and points that rest on few contexts
+    or units are hollow. With many systems, `NAMED` of them are named and the others grey.
 
     Args:
-        curves: columns panel, label (the system), cutoff_side, cutoff, y, n, ci_low, ci_high.
+        curves: columns panel, label (of the line), cutoff_side, cutoff, y, n, ci_low, ci_high; also reliable.
         axis: name of the vertical axis.
         styles: the line of each label; by default, as `chosen_lines` gives them.
+        whole: the panels that are large; a single one is large in any case.
     """
     from matplotlib.figure import Figure
 
     panels = list(dict.fromkeys(curves["panel"]))
-    across, down = min(3, len(panels)), -(-len(panels) // 3)
+    large = panels if len(panels) == 1 else [panel for panel in panels if panel in whole]
+    small = [panel for panel in panels if panel not in large]
     ticks = cutoff_places(curves)
-    curves = curves.assign(
-        x=[ticks[key] for key in zip(curves["cutoff_side"], curves["cutoff"], strict=True)]
+    styles = styles or chosen_lines(
+        curves[[key == max(ticks, key=ticks.__getitem__) for key in _keys(curves)]]
     )
-    styles = styles or chosen_lines(curves[curves["x"] == max(ticks.values())])
-    figure = Figure(figsize=figure_size(2.55 * across + 1.6, 1.75 * down + 0.5))
-    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    for axes, panel in zip(grid.flat, panels, strict=False):
-        of_panel = curves[curves["panel"] == panel]
-        for label in reversed(list(styles)):
-            _cutoff_line(axes, of_panel[of_panel["label"] == label].sort_values("x"), styles[label])
-        axes.set_title(shortened(panel, 34), fontsize=8)
-    for axes in list(grid.flat)[len(panels) :]:
-        axes.set_visible(False)
-    names_fit = (paper_width() or math.inf) > ROOM_FOR_NAMES
-    if not names_fit:
-        figure.set_figheight(
-            figure.get_figheight() + 0.15 * sum(line is not OTHERS for line in styles.values())
+    curves = curves.assign(x=[ticks[key] for key in _keys(curves)])
+    lines = {key: _curve(points) for key, points in curves.groupby(["panel", "label"], sort=False)}
+    down, across = -(-len(small) // _ACROSS), min(_ACROSS, len(panels))
+    names_fit = (paper_width() or math.inf) > ROOM_FOR_NAMES and bool(large)
+    width, height = 2.55 * across + 1.6 * (across < _ACROSS), (2.6 if small else 1.75) * len(large)
+    figure = Figure(figsize=figure_size(width, height + 1.5 * down + 0.5))
+    grid = figure.add_gridspec(len(large) + down, across, height_ratios=[1.7] * len(large) + [1.0] * down)
+    first: Axes | None = None
+    for number, panel in enumerate([*large, *small]):
+        row, column = (
+            (number, slice(0, 2 if small else None))
+            if panel in large
+            else divmod(number - len(large), _ACROSS)
         )
-        legend(figure, grid, "outside lower center")
-    for number, panel in enumerate(panels):
-        if names_fit and (number % across == across - 1 or number == len(panels) - 1):
-            is_last = number % across == across - 1
-            name_ends(grid.flat[number], curves[curves["panel"] == panel], styles, is_last)
-        if number >= len(panels) - across:
-            _name_cutoffs(grid.flat[number], ticks)
-    if names_fit:
-        figure.supylabel(axis, fontsize=9.5)
-    else:
-        grid[0][0].set_ylabel(axis)  # the middle of the figure is in the legend
+        place = grid[row, column] if panel in large else grid[len(large) + row, column]
+        axes = figure.add_subplot(place, sharey=first)
+        first = first or axes
+        _draw_panel(axes, {label: lines.get((panel, label)) for label in styles}, styles, panel in large)
+        axes.set_title(shortened(panel, 34), fontsize=8)
+        axes.set_xlim(-0.5, max(ticks.values()) + 0.5)
+        if panel in large:
+            name_cutoffs(axes, ticks, all_of_them=True)
+            axes.set_ylabel(axis)
+        else:
+            is_last = number + across >= len(panels)
+            name_cutoffs(axes, ticks, all_of_them=False) if is_last else axes.tick_params(labelbottom=False)
+            axes.tick_params(labelleft=column == 0)
+            axes.set_ylabel(axis if column == 0 else "")
+    if first is not None:
+        first.set_ylim(-0.02, 1.02)
+    for number, panel in enumerate(large if names_fit else ()):
+        name_ends(figure.axes[number], curves[curves["panel"] == panel], styles, not small)
+    if not names_fit:
+        n_named = sum(line is not OTHERS for line in styles.values())
+        figure.set_figheight(figure.get_figheight() + 0.15 * n_named)
+        legend(figure, np.array(figure.axes), "outside lower center")
     return figure
 
 
-def _cutoff_line(axes: "Axes", points: pd.DataFrame, line: Line) -> None:
-    is_named = line is not OTHERS
-    # No markers: they triple a page's weight.
-    style = line.style() | {"marker": "", "linewidth": 1.5 if is_named else 0.8}
-    name = line_name(str(points["label"].iloc[0])) if is_named and len(points) else None
-    for _, side in points.groupby("cutoff_side", sort=False):  # the two sides do not continue each other
-        _faded_line(axes, side["x"], side["y"], side["n"], style, name)
-        if is_named and side["ci_low"].notna().any():
-            axes.fill_between(
-                side["x"], side["ci_low"], side["ci_high"], color=line.colour, alpha=0.13, linewidth=0
-            )
+def _keys(curves: pd.DataFrame) -> Iterator[tuple[str, float]]:
+    return zip(curves["cutoff_side"], curves["cutoff"], strict=True)
 
 
-def _faded_line(
-    axes: "Axes",
-    x: "pd.Series[float]",
-    y: "pd.Series[float]",
-    n: "pd.Series[int]",
-    style: Mapping[str, Any],
-    name: str | None,
+def _curve(points: pd.DataFrame) -> Curve:
+    """Order the points of a line, and put a gap between the two sides."""
+    points = points.sort_values("x")
+    x, y, low, high = (points[name].to_numpy(dtype=float) for name in ("x", "y", "ci_low", "ci_high"))
+    few = points["n"].to_numpy(dtype=float) < FEW_CONTEXTS
+    if "reliable" in points:
+        unsure = points["reliable"].eq(False).to_numpy()
+        low, high, few = np.where(unsure, np.nan, low), np.where(unsure, np.nan, high), few | unsure
+    sides = points["cutoff_side"].to_numpy()
+    gaps = np.flatnonzero(sides[1:] != sides[:-1]) + 1
+    return Curve(*(np.insert(each, gaps, np.nan) for each in (x, y, low, high)), np.insert(few, gaps, False))
+
+
+def _draw_panel(
+    axes: "Axes", curves: Mapping[str, Curve | None], styles: Mapping[str, Line], is_large: bool
 ) -> None:
-    """Draw a line whose points that rest on few contexts are faded, and so is what joins them to the others."""
-    few = n < FEW_CONTEXTS
-    faded = y.where(few | few.shift(fill_value=False) | few.shift(-1, fill_value=False))
-    if faded.notna().any():
-        axes.plot(x, faded, alpha=0.3, **style)
-    axes.plot(x, y.where(~few), **style, label=name)
+    from matplotlib.collections import LineCollection
+
+    others = [own for label, own in curves.items() if own is not None and styles[label] is OTHERS]
+    if others:  # one element for all: each by itself takes most of the time of a page with many systems
+        axes.add_collection(
+            LineCollection(
+                [np.column_stack([own.x, own.y]) for own in others],
+                colors=OTHERS.colour,
+                linewidths=0.8,
+                zorder=1,
+            )
+        )
+        axes.autoscale_view()
+    for label in reversed(list(curves)):
+        curve, line = curves[label], styles[label]
+        if curve is not None and line is not OTHERS:
+            _draw_curve(axes, curve, line, line_name(str(label)), is_large)
+
+
+def _draw_curve(axes: "Axes", curve: Curve, line: Line, name: str, is_large: bool) -> None:
+    """Draw a line; what rests on few contexts is faded, and so is what joins it to the rest."""
+    style = line.style() | {"marker": "", "linewidth": 1.5}
+    beside = np.concatenate([[False], curve.few, [False]])
+    faded = np.where(beside[1:-1] | beside[:-2] | beside[2:], curve.y, np.nan)
+    if np.isfinite(faded).any():
+        axes.plot(curve.x, faded, alpha=0.4, **style)
+    axes.plot(curve.x, np.where(curve.few, np.nan, curve.y), **style, label=name)
+    if is_large and line.marker:
+        at = {"marker": line.marker, "linestyle": "", "markersize": 3.5, "color": line.colour}
+        axes.plot(curve.x, np.where(curve.few, np.nan, curve.y), **at)
+        axes.plot(curve.x, np.where(curve.few, curve.y, np.nan), **at, markerfacecolor=PAPER)
+    if is_large and np.isfinite(curve.low).any():
+        axes.fill_between(curve.x, curve.low, curve.high, color=line.colour, alpha=0.13, linewidth=0)
 
 
 def cutoff_places(curves: pd.DataFrame) -> dict[tuple[str, float], float]:
@@ -150,14 +171,18 @@ def cutoff_places(curves: pd.DataFrame) -> dict[tuple[str, float], float]:
     }
 
 
-def _name_cutoffs(axes: "Axes", ticks: Mapping[tuple[str, float], float]) -> None:
-    """Label the ends of each side."""
+def name_cutoffs(axes: "Axes", ticks: Mapping[tuple[str, float], float], all_of_them: bool) -> None:
+    """Label the cut-offs, or only the ends of each side."""
     shown: dict[float, str] = {}
     for side in ("bottom", "top"):
         of_side = [(place, cutoff) for (of, cutoff), place in ticks.items() if of == side]
         middle = of_side[len(of_side) // 2 :][: side == "top"]  # the other side is too narrow for it
-        for place, cutoff in {of_side[0], *middle, of_side[-1]} if of_side else ():
+        ends = {of_side[0], *middle, of_side[-1]} if of_side else set()
+        for place, cutoff in of_side if all_of_them else ends:
             shown[place] = f"{100 * cutoff:.3g}"
     axes.set_xticks(list(shown), list(shown.values()), fontsize=7)
     axes.tick_params(axis="x", labelbottom=True)
-    axes.set_xlabel("bottom p (%)  |  top p (%)", fontsize=8)
+    sides = "bottom p (%)  |  top p (%)"
+    axes.set_xlabel(
+        "bottom p (%): unlikely verbs  |  top p (%): likely verbs" if all_of_them else sides, fontsize=8
+    )

@@ -19,10 +19,10 @@ from .tables import Basis
 
 BADGES = {
     "all ties": "The model found both alternatives equally probable in every item: the score says nothing.",
-    "partial": "Another part of the data than that of most models; do not compare these scores with theirs.",
+    "partial": "Another part of the data than that of most models, so not comparable with theirs.",
     "few items": f"An average of fewer than {FEW_ITEMS} items.",
     "few units": f"The interval is over fewer than {MIN_RELIABLE_UNITS} effective units; do not rely on it.",
-    "other lemmas": "Another lemma list than that of most models; do not compare these scores with theirs.",
+    "other lemmas": "Over another lemma list than those of most models, so not comparable with theirs.",
 }
 """Badge -> what it means."""
 UNUSABLE = {"all ties", "partial", "other lemmas", "few units"}
@@ -54,6 +54,11 @@ class Cell:
     badges: Sequence[str] = ()
     marks: str = ""
     best: bool = False
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether its interval is not one to rely on."""
+        return bool({"few units", "all ties"} & set(self.badges))
 
     @property
     def style(self) -> str:
@@ -180,8 +185,10 @@ def _noticed(board: Leaderboard) -> Leaderboard:
             which = "all other scores" if whole.any() else "all scores"
             about.append(f"{which} of {listed(list(scored.index[systems]))}")
         cells = rest.mul(~systems, axis=0)
+        of_models: dict[str, list[str]] = {}  # models -> the measures that are limited for them alone
         for place in cells.columns[cells.any()]:
-            about.append(f"{labels[place]} of {listed(list(cells.index[cells[place]]))}")
+            of_models.setdefault(listed(list(cells.index[cells[place]])), []).append(labels[place])
+        about += [f"{', '.join(measures)} of {models}" for models, measures in of_models.items()]
         of_columns += np.where(whole, mark, "")
         of_systems += np.where(systems, mark, "")
         marks[cells.columns] += np.where(cells, mark, "")

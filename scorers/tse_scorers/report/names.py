@@ -29,15 +29,18 @@ class Names:
     Attributes:
         title: names a suite, given the configurations of its data.
         group: names a group of a suite, given its level and value.
+        data: names a configuration of a suite, given its name in results.
     """
 
     title: Callable[[str, Collection[str | None]], str] = lambda suite, _: suite
     group: Callable[[str, str, str], str] = plain_group
+    data: Callable[[str, str], str] = lambda _, config: config
 
     def heading(self, suite: str, config: str | None) -> str:
-        """Return the title of a suite, with the configuration where it says more.
+        """Return the title of a suite, with its data where this says more.
 
         >>> Names(lambda suite, configs: "BLiMP").heading("blimp", "all")
         'BLiMP'
         """
-        return self.title(suite, [config]) + data_name(suite, config).removeprefix(suite)
+        title = self.title(suite, [config])
+        return title if config in (None, "all", suite) else f"{title}: {self.data(suite, config)}"

@@ -10,6 +10,7 @@ import pandas as pd
 from .comparable import listed
 from .measure import Measure
 from .names import Names
+from .numbers import count, decimals
 
 MOST = 5
 """At most this many sentences about all suites."""
@@ -47,6 +48,7 @@ def observations(
     measures: Mapping[str, Sequence[Measure]],
     levels: Mapping[str, str],
     names: Names | None = None,
+    all_lines: pd.DataFrame | None = None,
 ) -> list[Answer]:
     """Return what is known of each suite: which system is better, the largest gap of two measures, the weakest group.
 
@@ -56,8 +58,9 @@ def observations(
         measures: headline measures of each suite.
         levels: the level of the groups that are compared, by suite; "" for all levels.
         names: what suites call themselves and their groups.
+        all_lines: with those that cannot be the best; by default, there are none.
     """
-    names = names or Names()
+    names, all_lines = names or Names(), lines if all_lines is None else all_lines
     answers = []
     for suite, of_suite in measures.items():
         of_groups = rows[(rows["suite"] == suite) & (rows["level"] != "all")]
@@ -66,8 +69,10 @@ def observations(
         places = zip(of_groups["level"].astype(str), of_groups["value"].astype(str), strict=True)
         wide = _wide(of_groups.assign(group=[names.group(suite, *place) for place in places]), of_suite)
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
-        found = (_best(lines[lines["suite_name"] == suite]), _gap(wide, of_suite), _weakest(wide, of_suite))
-        shown = set(lines.loc[lines["suite_name"] == suite, "measure"])
+        usable, shown_lines = (frame[frame["suite_name"] == suite] for frame in (lines, all_lines))
+        best = _best(usable, shown_lines) or _not_ranked(shown_lines)
+        found = (best, _gap(wide, of_suite), _weakest(wide, of_suite))
+        shown = set(shown_lines["measure"])
         terms = {own.label: own.words for own in of_suite if own.words and own.heading in shown}
         answers.append(Answer(suite, title, [sentence for sentence in found if sentence], terms=terms))
     return answers
@@ -113,7 +118,7 @@ def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _best(lines: pd.DataFrame) -> str | None:
+def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> str | None:
     """Say what a single system has, or of several which one the intervals of a measure show to be better."""
     lines = lines[lines["score"].notna()]
     if lines.empty:
@@ -122,7 +127,9 @@ def _best(lines: pd.DataFrame) -> str | None:
     counts = lines.groupby("measure", sort=False)["system"].nunique()
     if counts.max() == 1:
         said = [f"{_plain(line.measure)} {line.text}{_unit(line.measure)}" for line in lines.itertuples()]
-        return f"{lines['system'].iloc[0]}: {', '.join(said)}."
+        n_others = all_lines["system"].nunique() - 1
+        no_others = f" (the other {count(n_others)} cannot be compared with it)" if n_others else ""
+        return f"{lines['system'].iloc[0]}: {', '.join(said)}{no_others}."
     ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
     # The first measure whose intervals rank anything, else the first one.
     first, others, near = next((each for each in ranked if len(each[2]) < len(each[1])), ranked[0])
@@ -139,6 +146,35 @@ def _best(lines: pd.DataFrame) -> str | None:
     return (
         f"{best}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other models, not above "
         f"{listed(list(near['system']), 3)}."
+    )
+
+
+def _not_ranked(lines: pd.DataFrame) -> str | None:
+    """Say what the first measure is where no interval can be relied on, and why."""
+    lines = lines[lines["score"].notna()]
+    if lines.empty:
+        return None
+    lines = lines[lines[["suite", "measure"]].eq(lines[["suite", "measure"]].iloc[0]).all(axis=1)]
+    lines = lines.sort_values("score", ascending=False, kind="stable")
+    (first, name), last = (lines.iloc[0], _plain(lines["measure"].iloc[0])), lines.iloc[-1]
+    unit, few = _unit(first["measure"]), _few_units(lines)
+    if len(lines) == 1:
+        return f"{first['system']}: {name} {first['text']}{unit}{few and f'; do not rely on this interval{few}'}."
+    return (
+        f"No model is better: {name} goes from {first['text']}{unit} ({first['system']}) to {last['text']}{unit} "
+        f"({last['system']}){few and f', but no interval can be relied on{few}'}."
+    )
+
+
+def _few_units(lines: pd.DataFrame) -> str:
+    """Say over how many units intervals are that are over too few; empty where others limit scores too."""
+    if not lines["reliable"].eq(False).all() or lines["n_units_effective"].isna().any():
+        return ""
+    most, unit = lines["n_units_effective"].max(), str(lines["unit"].iloc[0])
+    return (
+        f", which is over {decimals(most, 1)} effective {unit}"
+        if len(lines) == 1
+        else (f": they are over at most {decimals(most, 1)} effective {unit}")
     )
 
 

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from ..io.files import make_folder, printable, unwritable, write_text
 from ..io.ours import require_own_page
 from .charts import MANY
-from .comparable import not_comparable
+from .comparable import MARKED, not_comparable
 from .inline_svg import inline, share_styles
 from .inputs import Runs
 from .leaderboard import Leaderboard
@@ -30,7 +30,7 @@ from .systems import shortened
 from .table_forms import write_table
 from .tables import Table, decimals
 
-OPEN_PARTS = 3
+OPEN_PARTS = 2
 """Parts of a section that are not folded: its main scores come first."""
 _MOST_FOLDED = 3
 """More folded blocks in a row than this are folded together."""
@@ -177,7 +177,9 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         picture_styles=Markup(styles),
         signatures=signatures,
         partial=list(
-            dict.fromkeys(line for run in runs.runs for line in not_comparable(run["signature"], heading))
+            dict.fromkeys(
+                line for run in runs.runs for line in not_comparable(run["signature"], heading, MARKED)
+            )
         ),
     )
 

@@ -16,7 +16,7 @@ from ..io.results import CannotAggregateError, export_results
 from ..report import paper, series
 from ..report.basis import remarks
 from ..report.charts import MANY
-from ..report.comparable import unlike_notice, unpublished_notice
+from ..report.comparable import listed, unlike_notice, unpublished_notice
 from ..report.differences import ALPHA
 from ..report.inputs import Runs, read_runs
 from ..report.leaderboard import leaderboard, usable
@@ -80,7 +80,7 @@ def write_report(
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
         runs, summary, of_suites = _analysed(read)
         if failed := [Path(model).name for folder in read for model in not_scored(folder)]:
-            named = f"Could not be scored, and missing here: {', '.join(failed)}."
+            named = f"Could not be scored, and missing here: {listed(failed)}."
             summary = replace(summary, sentences=[named, *summary.sentences])
         shown = [*first, *(of_suites if figures else [section.with_tables_only() for section in of_suites])]
         return write_page(out, runs, shown, summary, latex_intervals)
@@ -220,7 +220,7 @@ def _summary(runs: Runs, suites: Sequence[type[Suite]], curves: Section | None, 
     levels = {suite.name: suite.live_groups for suite in suites}
     return Summary(
         leaderboard(lines, runs.signatures, curves is not None),
-        observations(usable(lines, runs.signatures), runs.rows, measures, levels, called),
+        observations(usable(lines, runs.signatures), runs.rows, measures, levels, called, lines),
         curves=curves,
         names=called,
     )

@@ -33,7 +33,8 @@ Sources: Cameron and Miller (2015), A practitioner's guide to cluster-robust inf
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -73,6 +74,22 @@ class Units:
     crossed: npt.ArrayLike | None = None
     strata: npt.ArrayLike | None = None
     weighting: Weighting = "items"
+    _designs: "dict[bytes, Design]" = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def design(self, scored: npt.NDArray[np.bool_]) -> "Design":
+        """Return what estimates over these items need of their units; the same items are asked for at each cut-off.
+
+        Args:
+            scored: which items have a score, (items,); at least one.
+
+        Raises:
+            ValueError: an item has no unit, or `weighting` needs strata and there are none.
+        """
+        key = scored.tobytes()
+        if key not in self._designs:
+            _check(len(scored), self)
+            self._designs[key] = Design.of(self.of(scored))
+        return self._designs[key]
 
     def of(self, items: npt.NDArray[np.bool_]) -> "Units":
         """Return the units of selected items; `items` is bool, (items,)."""
@@ -98,26 +115,16 @@ def clustered_mean(values: npt.ArrayLike, units: Units, score_range: Range = ACC
     """
     scores = np.asarray(values, dtype=float)
     scored = np.isfinite(scores)
-    _check(scores, units)
-    units, scores = units.of(scored), scores[scored]
-    labels = [units.clusters] if units.crossed is None else [units.clusters, units.crossed]
-    dimensions = [codes_of(label) for label in labels]
-    counts = [count(codes) for codes in dimensions]
-    if not len(scores):
+    if not scored.any():
+        _check(len(scores), units)
+        counts = [0] * (1 if units.crossed is None else 2)
         return make_estimate(math.nan, math.nan, 0, counts, score_range, units.name, 0)
-    strata = codes_of(np.zeros(len(scores)) if units.strata is None else units.strata)
-    equal = units.weighting == "strata"
-    groups = strata if equal else dimensions[0]
-    weights = 1 / (np.bincount(groups)[groups] * count(groups))
-    if units.weighting == "items":
-        weights = np.full(len(groups), 1 / len(groups))
-    kinds = [Kind.of(table_of(strata, codes, weights), equal) for codes in dimensions]
-    residuals = [
-        weights * (scores - kind.centres(np.bincount(strata, weights * scores))[strata]) for kind in kinds
-    ]
+    dimensions, counts, strata, weights, kinds, pairs = units.design(scored)
+    scores = scores[scored]
+    sums = np.bincount(strata, weights * scores)
+    residuals = [weights * (scores - kind.centres(sums)[strata]) for kind in kinds]
     variance = kinds[0].variance(np.bincount(dimensions[0], residuals[0]))
     if len(kinds) == 2:
-        pairs = codes_of(dimensions[0] * counts[1] + dimensions[1])
         second = kinds[1].variance(np.bincount(dimensions[1], residuals[1]))
         variance = crossed_variance(variance, second, *(np.bincount(pairs, own) for own in residuals))
     # Weights sum to 1 but for their rounding: 41,200 right answers are 1, not 0.99999999999989.
@@ -148,6 +155,43 @@ def spread(scores: Floats, weights: Floats, least: float) -> Any:
 def codes_of(labels: npt.ArrayLike) -> Codes:
     """Number the distinct labels from 0; missing ones get -1."""
     return pd.factorize(np.asarray(labels))[0].astype(np.intp)
+
+
+class Design(NamedTuple):
+    """The units of scored items, as numbers.
+
+    Attributes:
+        dimensions: the unit of each item, (items,), of one kind or two.
+        counts: how many units each kind has.
+        strata: the stratum of each item, (items,).
+        weights: of the items, with the sum 1, (items,).
+        kinds: see `Kind`.
+        pairs: the pair of units of each item, (items,); of one kind, its unit.
+    """
+
+    dimensions: Sequence[Codes]
+    counts: Sequence[int]
+    strata: Codes
+    weights: Floats
+    kinds: "Sequence[Kind]"
+    pairs: Codes
+
+    @classmethod
+    def of(cls, units: Units) -> "Design":
+        """Number the units of items, all of which are scored."""
+        labels = [units.clusters] if units.crossed is None else [units.clusters, units.crossed]
+        dimensions = [codes_of(label) for label in labels]
+        counts = [count(codes) for codes in dimensions]
+        n_items = len(dimensions[0])
+        strata = codes_of(np.zeros(n_items) if units.strata is None else units.strata)
+        equal = units.weighting == "strata"
+        groups = strata if equal else dimensions[0]
+        weights = 1 / (np.bincount(groups)[groups] * count(groups))
+        if units.weighting == "items":
+            weights = np.full(n_items, 1 / n_items)
+        kinds = [Kind.of(table_of(strata, codes, weights), equal) for codes in dimensions]
+        pairs = dimensions[0] if len(counts) == 1 else codes_of(dimensions[0] * counts[1] + dimensions[1])
+        return cls(dimensions, counts, strata, weights, kinds, pairs)
 
 
 class Kind(NamedTuple):
@@ -246,16 +290,16 @@ def count(codes: Codes) -> int:
     return int(codes.max()) + 1 if len(codes) else 0
 
 
-def _check(scores: Floats, units: Units) -> None:
+def _check(n_items: int, units: Units) -> None:
     if units.weighting == "strata" and units.strata is None:
         raise ValueError(
             'weighting="strata" averages the means of strata, but no strata were given: give strata.'
         )
     for labels in filter(lambda given: given is not None, (units.clusters, units.crossed, units.strata)):
         missing = pd.isna(np.asarray(labels))
-        if len(missing) != len(scores):
+        if len(missing) != n_items:
             raise ValueError(
-                f"{len(scores)} scores came with {len(missing)} labels of units ({units.name}): give one per score."
+                f"{n_items} scores came with {len(missing)} labels of units ({units.name}): give one per score."
             )
         if missing.any():
             raise ValueError(

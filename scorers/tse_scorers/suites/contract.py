@@ -203,6 +203,7 @@ class Suite(ABC):
         lead: what is tested, for somebody who has never heard of it: first sentence of the section.
         hub_id: the data's id on the Hub, where it is there.
         shipped: data sets that this package has or knows -> their configurations.
+        config_names: configurations -> what headings call them, where that is not their name in results.
         asks: the kinds of questions that a model is asked. Its options that decide the answers to others have no
             effect.
         tables: names of the tables of scores; `SINGLE` for a suite's only one.
@@ -226,6 +227,7 @@ class Suite(ABC):
     lead: ClassVar[str] = ""
     hub_id: ClassVar[str] = ""
     shipped: ClassVar[Mapping[str, Collection[str]]] = {}
+    config_names: ClassVar[Mapping[str, str]] = {}
     asks: frozenset[Question] = frozenset({"sentence"})
     tables: tuple[str, ...] = (SINGLE,)
     score_columns: ClassVar[frozenset[str]] = frozenset()

@@ -139,7 +139,11 @@ def names() -> "Names":
         found = known(suite)
         return plain_group(suite, level, value) if found is None else found.group_name(level, value)
 
-    return Names(title, group)
+    def data(suite: str, config: str) -> str:
+        found = known(suite)
+        return config if found is None else found.config_names.get(config, config)
+
+    return Names(title, group, data)
 
 
 def aggregate(suite: str, tables: "Tables") -> "list[ResultRow]":

@@ -27,6 +27,12 @@ CLAMS = {f"clams_{language}": language for language in ("german", "french", "rus
 """Shipped templates in other languages -> the lemma list of their language."""
 NAMES = ("marvin_linzen", *CLAMS, "newman2021", "blimp")
 """The data sets that have a short name."""
+CONFIG_NAMES = {
+    "marvin_linzen": "Marvin & Linzen",
+    "newman2021": "BLiMP (the paper's copy)",
+    "blimp": "BLiMP",
+}
+"""What headings call data sets."""
 DEFAULT_LIST = "clean"
 """The lemma list of English with `forms="all"`: as whole words, the faulty pairs of `released` (*thes*, *haves*) hold
 most of the listed probability."""

@@ -46,7 +46,7 @@ from .estimate.averages import aggregate_scores
 from .estimate.common import COMMON, common_lemma_rows, common_list, items_over_common_lemmas
 from .estimate.cutoffs import WHOLE
 from .estimate.items import compared_items
-from .options import CLAMS, DEFAULT_LIST, AgreementOptions
+from .options import CLAMS, CONFIG_NAMES, DEFAULT_LIST, AgreementOptions
 from .show.item_table import item_table
 
 _DATASETS = {
@@ -69,7 +69,7 @@ MEASURES = (
     Measure(
         "tse",
         "TSE",
-        "targeted syntactic evaluation: the sentence's own word",
+        "targeted syntactic evaluation, the sentence's own word",
         table="pairs",
         live_key="tse/tse",
         right_or_wrong=True,
@@ -78,7 +78,7 @@ MEASURES = (
     Measure(
         "ew",
         "EW",
-        "equally weighted: any word of a list",
+        "equally weighted, any word of a list",
         at=WHOLE,
         default=WHOLE,
         table="contexts",
@@ -89,7 +89,7 @@ MEASURES = (
     Measure(
         "mw",
         "MW",
-        "model weighted: likely words",
+        "model weighted, likely words",
         at=WHOLE,
         default=WHOLE,
         table="contexts",
@@ -116,6 +116,7 @@ class AgreementSuite(Suite):
     name, title, Options = "agreement", "Agreement", AgreementOptions
     options: AgreementOptions
     measures = MEASURES
+    config_names: ClassVar[Mapping[str, str]] = CONFIG_NAMES
     score_columns = frozenset(RESERVED)
     shipped: ClassVar[Mapping[str, Any]] = {
         "agreement_templates": ("marvin_linzen", *CLAMS),

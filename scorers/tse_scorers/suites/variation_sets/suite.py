@@ -19,7 +19,7 @@ from ..contract import Items, Scored, Suite
 from .estimate.agreement_with_people import human_agreement
 from .estimate.intervals import OF_SENTENCES, grouped, mean_of_cells, set_aucs
 from .estimate.items import MIXED_MODEL, with_texts
-from .measures import MEASURES
+from .measures import CONFIG_NAMES, MEASURES, group_name
 from .options import OWN, RELEASED, VariationSetOptions
 from .scores import (
     COLUMNS,
@@ -46,6 +46,8 @@ class VariationSetSuite(Suite):
     name, title, Options = "german", "German", VariationSetOptions
     options: VariationSetOptions
     measures = MEASURES
+    config_names: ClassVar[Mapping[str, str]] = CONFIG_NAMES
+    group_name = staticmethod(group_name)
     score_columns = frozenset({"logprob", "n_tokens", "acceptable"})
     shipped: ClassVar[Mapping[str, Any]] = {DATASET: (OWN, RELEASED)}
     live_groups: ClassVar[str] = "case_order"

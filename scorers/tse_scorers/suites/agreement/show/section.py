@@ -10,12 +10,13 @@ from ....report.section import Section
 from ...item_files import example
 from ..data.contrast import own_contrasts
 from ..estimate.frequency import METRICS as METRICS_BY_FREQUENCY
+from ..options import CONFIG_NAMES
 from .section_coverage import coverage_part, strata_parts
 from .section_cutoffs import ROW_LINES, curve_parts
 from .section_examples import example_parts
 from .section_frequency import frequency_parts
 from .section_onset import onset_parts
-from .section_table2 import CONFIG_NAMES, table2_parts
+from .section_table2 import table2_parts
 from .tab_items import read_pairs
 
 TERMS = {

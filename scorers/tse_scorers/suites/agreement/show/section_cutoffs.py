@@ -1,14 +1,14 @@
 """Figures 1 to 4 of Newman et al. (2021): the effect of the cut-offs on the verb list."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from ....report.curves import on_naming
-from ....report.cutoff_charts import FEW_CONTEXTS, cutoff_curves, cutoff_grid
-from ....report.line_styles import HUES, INK, MARKERS, Line, lines
+from ....report.cutoff_charts import FEW_CONTEXTS, cutoff_grid
+from ....report.line_styles import HUES, INK, MARKERS, MUTED, Line, lines
 from ....report.plots import Picture
 from ....report.section import Part
 from ....report.systems import end_names, slugs
@@ -18,20 +18,23 @@ from .section_coverage import lemma_counts
 # Rows of Table 2, in its order, each with the line that it has in every picture of cut-offs. The two
 # kinds of object relative share a hue with and without `that`.
 ROW_LINES = {
-    "Simple": Line(HUES[0], MARKERS[0]),
+    "Simple": Line(MUTED, MARKERS[0]),
     "In a sentential complement": Line(HUES[1], MARKERS[1]),
     "VP coordination": Line(HUES[2], MARKERS[2]),
     "Across prepositional phrase": Line(HUES[3], MARKERS[3]),
     "Across subject relative clause": Line(HUES[4], MARKERS[4]),
-    "Across object relative clause": Line(HUES[5], MARKERS[5]),
-    "Across object relative (no that)": Line(HUES[5], MARKERS[6], dashes=1),
-    "In object relative clause": Line(HUES[6], MARKERS[7]),
-    "In object relative (no that)": Line(HUES[6], MARKERS[8], dashes=1),
+    "Across object relative clause": Line(HUES[0], MARKERS[5]),
+    "Across object relative (no that)": Line(HUES[0], MARKERS[6], dashes=1),
+    "In object relative clause": Line(HUES[5], MARKERS[7]),
+    "In object relative (no that)": Line(HUES[5], MARKERS[8], dashes=1),
     "BLiMP": Line(INK, MARKERS[9], width=2.2),
 }
 
 _SCORES = ("ew", "mw")
-_FADED = f"Points that rest on fewer than {FEW_CONTEXTS} contexts are faded."
+_FADED = (
+    f"Large: all of the data, with 95 % intervals. Hollow and faded: fewer than {FEW_CONTEXTS} contexts, or too few "
+    "units for an interval to rely on."
+)
 
 # Heading → file name, metrics with the names of their axes, what it is about, what the picture shows.
 _FIGURES = {
@@ -41,7 +44,7 @@ _FIGURES = {
         "Does the model do better on verbs that it finds likely? On the right the verb list is limited "
         "to the head of the model's distribution, on the left to its tail; the far right is the whole "
         "distribution. Head and tail often hold few verbs.",
-        "EW (above) and MW (below) against the cut-off.",
+        "EW and MW against the cut-off.",
     ),
     "Covered mass (Figure 3)": (
         "figure3",
@@ -66,7 +69,7 @@ _LIST_FIGURES = {
         "The listed forms themselves are sorted by probability, because forms of several tokens have no rank in the "
         "vocabulary. On the right the most probable forms that hold a share of the listed probability, on the left "
         "the least probable ones. These are not the cut-offs of the paper.",
-        "EW (above) and MW (below) against the list percentile.",
+        "EW and MW against the list percentile.",
     ),
 }
 
@@ -77,7 +80,7 @@ _SAMPLER_FIGURES = {
         {"ew": "EW", "mw": "MW"},
         "What a nucleus sampler can say (Holtzman et al. 2020): each token of a form must be among the most probable "
         "ones that together hold the share p at its step. These are not the cut-offs of the paper.",
-        "EW (above) and MW (below) against the sampler's top p.",
+        "EW and MW against the sampler's top p.",
     ),
     "Covered mass under nucleus sampling": (
         "sampler_mass",
@@ -107,8 +110,6 @@ def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
 def _parts(
     curves: pd.DataFrame, systems: list[str], figures: Mapping[str, tuple[str, dict[str, str], str, str]]
 ) -> Iterator[Part]:
-    scores = curves.loc[curves["metric"].isin(_SCORES), "score"]
-    lowest = {"figure1": float(np.floor(10 * scores.min()) / 10) if scores.notna().any() else 0.0}
     for title, (name, metrics, text, caption) in figures.items():
         own = curves[curves["metric"].isin(metrics)]
         present = [system for system in systems if (own["system"] == system).any()]
@@ -116,15 +117,7 @@ def _parts(
         if len(present) > 1:
             yield Part(title, text, [_grid(own, metric, name, metrics[metric]) for metric in known])
         for system, slug in slugs(present).items() if len(present) == 1 else ():
-            yield Part(
-                title,
-                text,
-                [
-                    _curve_picture(
-                        own, f"{name}_{slug}", metrics, f"{system}: {caption}", lowest.get(name, 0.0)
-                    )
-                ],
-            )
+            yield Part(title, text, [_curve_picture(own, f"{name}_{slug}", metrics, f"{system}: {caption}")])
 
 
 def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture:
@@ -133,14 +126,14 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture
     once = points.drop_duplicates(["panel", "label", "cutoff_side", "cutoff"], keep="last")
     n = once["label"].nunique()
     shown = title[:1].upper() + title[1:]
-    drawn = f"{on_naming(n)} Bands are 95 % intervals. {_FADED}"
+    drawn = f"{on_naming(n)} {_FADED}"
     table = _grid_table(once, title)
     return Picture(
         name=f"{_GRIDS.get(figure, 'cutoffs')}_{metric}",
-        caption=f"{shown} against the cut-off, one panel per construction.{drawn}",
+        caption=f"{shown} against the cut-off, with a small panel per construction.{drawn}",
         panel_caption=f"{shown} against the cut-off.{drawn}",
         alt=f"{shown} over the cut-offs for {n} systems. {_change(once)}",
-        draw=lambda: cutoff_grid(once, title),
+        draw=lambda: cutoff_grid(once, title, whole=_wholes(once["panel"])),
         panels={
             str(panel): partial(cutoff_grid, own, title)
             for panel, own in (once.groupby("panel", sort=False) if metric in _SCORES else ())
@@ -167,23 +160,30 @@ def _grid_table(curves: pd.DataFrame, title: str) -> Table:
     return Table(f"{title} by cut-off.", wide, formatted(wide, score), note=note, basis=Basis.of(spread))
 
 
-def _curve_picture(
-    curves: pd.DataFrame, name: str, metrics: dict[str, str], caption: str, lowest: float
-) -> Picture:
+def _wholes(labels: Iterable[object]) -> set[str]:
+    """Return the labels of all of a data set."""
+    return {str(label) for label in labels if str(label).startswith("All of ")}
+
+
+def _curve_picture(curves: pd.DataFrame, name: str, metrics: dict[str, str], caption: str) -> Picture:
+    """Draw the curves of one system: a line per metric; in a paper, a line per construction in a panel per metric."""
     curves = curves[curves["metric"].isin(metrics)]
     tables = [_curve_table(curves[curves["metric"] == metric], title) for metric, title in metrics.items()]
-    styles = lines_of(list(pd.unique(curves["label"])))
     names = {metric: name for metric, name in metrics.items() if (curves["metric"] == metric).any()}
+    axis = next(iter(names.values())) if len(names) == 1 else "score"
+    points = curves.rename(columns={"label": "panel"})
+    points = points.assign(label=points["metric"].map(names), y=points["score"])
+    of_panels = lines_of(list(pd.unique(curves["label"])))
     return Picture(
         name=name,
-        caption=f"{caption} {_FADED}" if (curves["n"] < FEW_CONTEXTS).any() else caption,
+        caption=f"{caption} {_FADED}",
         alt=f"{caption} {_change(curves[curves['metric'] == next(iter(names))])}",
-        draw=lambda: cutoff_curves(curves, names, styles, lowest),
+        draw=lambda: cutoff_grid(points, axis, lines(list(names.values())), _wholes(points["panel"])),
         tables=tables,
         basis=tables[0].basis,
         panels={
-            axis: partial(cutoff_grid, _one_panel(curves[curves["metric"] == metric]), axis, styles)
-            for metric, axis in names.items()
+            title: partial(cutoff_grid, _one_panel(curves[curves["metric"] == metric]), title, of_panels)
+            for metric, title in names.items()
         },
     )
 

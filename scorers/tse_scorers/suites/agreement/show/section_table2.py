@@ -7,7 +7,7 @@ import pandas as pd
 
 from ....io.table_files import is_table
 from ....report.best import best_of_rows, unusable
-from ....report.charts import dots, single_dots
+from ....report.charts import WHISKERS, dots, single_dots
 from ....report.findings import extremes
 from ....report.inputs import Runs
 from ....report.plots import Picture
@@ -25,16 +25,12 @@ from ....report.tables import (
     score,
 )
 from ..estimate.cutoffs import without_cutoff
+from ..options import CONFIG_NAMES
 from .section_coverage import forms_of, lemma_counts
 
 METRICS = {"tse": "TSE", "ew": "EW", "mw": "MW"}
 """In the order of all tables here; Newman et al. (2021) print MW, EW, TSE."""
 PAPER_CONFIGS = ("marvin_linzen", "newman2021")
-CONFIG_NAMES = {
-    "marvin_linzen": "Marvin & Linzen",
-    "newman2021": "BLiMP (the paper's copy)",
-    "blimp": "BLiMP",
-}
 
 
 def table2_parts(rows: pd.DataFrame, systems: list[str], runs: Runs) -> Iterator[Part]:
@@ -58,7 +54,7 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
     title = "Scores by construction" if single else "Scores by construction, all verbs"
     about += "" if single else _ALL_FORMS_TEXT
     main = _table2(whole, scores, systems, single, runs)
-    picture = _overview(scores, systems, single, main.basis)
+    picture = _overview(scores, systems, single, main.basis, main.intervals)
     beside = _published_table() if single and papers.any() else ()
     return Part(title, about, [main, picture, *beside])
 
@@ -97,15 +93,23 @@ def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], singl
     )
 
 
-def _overview(scores: pd.DataFrame, systems: list[str], single: bool, basis: Basis | None) -> Picture:
-    drawn = scores if basis is None else scores.set_axis(basis.named(scores.index))
+def _overview(
+    scores: pd.DataFrame,
+    systems: list[str],
+    single: bool,
+    basis: Basis | None,
+    intervals: Intervals | None,
+) -> Picture:
+    named = scores.index if basis is None else basis.named(scores.index)
+    drawn = scores.set_axis(named)
+    ends = intervals and intervals.map(lambda side: side.reindex(scores.index).set_axis(named))
     return Picture(
         name="agreement_overview" if single else "agreement_overview_all_forms",
         caption="TSE, EW and MW side by side. Where EW is lower than TSE, the model knows the "
-        "template's own verb better than other verbs.",
+        f"template's own verb better than other verbs. {WHISKERS}",
         alt=f"TSE, EW and MW per construction, for {len(systems)} systems. {extremes(scores, score)}",
-        draw=lambda: dots(drawn, systems, "score", chance=0.5),
-        panels=single_dots(drawn, systems, "score", 0.5),
+        draw=lambda: dots(drawn, systems, "score", 0.5, ends),
+        panels=single_dots(drawn, systems, "score", 0.5, ends),
         panel_caption="scores by construction.",
         basis=basis,
     )

@@ -5,6 +5,7 @@ assignment) are fixed, and each has the same weight. The interval of Pearson's r
 out one template at a time. Rank correlations have no interval, because they are not smooth enough for this method.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ....io.bundle import metric_modules
-from ....statistics.clustered import Units, clustered_mean
+from ....statistics.clustered import Units, clustered_mean, codes_of
 from ....statistics.estimate import Estimate
 from ...items import Group
 
@@ -86,7 +87,12 @@ def cell_aucs(sets: pd.DataFrame, keys: list[str]) -> "pd.Series[float]":
     return sums["credit"] / sums["n_comparisons"]
 
 
+_SUMS = ("credit", "n_comparisons")
+
+
 def mean_of_cells(group: Group) -> Estimate:
     """Estimate the mean over cells of a group of sets; the mean itself is of exact fractions."""
     found = clustered_mean(group.items["score"], group.units)
-    return replace(found, mean=float(cell_aucs(group.items, ["cell"]).mean()))
+    cells = codes_of(group.items["cell"])
+    credit, n = (np.bincount(cells, group.items[sums].to_numpy(dtype=float)) for sums in _SUMS)
+    return replace(found, mean=float((credit[n > 0] / n[n > 0]).mean()) if n.any() else math.nan)

@@ -153,7 +153,7 @@ def _agreement_table(systems: Cells, rows: pd.DataFrame) -> Iterator[Table]:
     if found:
         headings = ["Pearson", "95 % from", "95 % to", "Spearman", "Kendall"]
         values = pd.DataFrame(found, index=headings).T.rename_axis("System")
-        caption = "Agreement over the cells of (1-6) sets, with the 95 % interval of Pearson's r over "
+        caption = "Agreement over the cells of sets that double any case, with the 95 % interval of Pearson's r over "
         caption += "templates (none for published scores, whose templates are not known)."
         yield Table(caption, values, formatted(values, score), file="german_agreement")
 

@@ -14,7 +14,9 @@ from ....report.systems import slugs
 from ....report.tables import MISSING, Basis, Intervals, Table, formatted, formatted_with_intervals, score
 from .section_cells import (
     HUMANS,
+    ORDER_KEY,
     PUBLISHED_NAMES,
+    ROLE_KEY,
     SETS,
     Cells,
     cell_intervals,
@@ -68,7 +70,9 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
         blocks.append(_cell_picture(system, slug, maps, tables, system in all_tied, stood))
         stood |= {title for title in maps if _is_of_people(title)}
     text = "Every combination of case order (down, least marked first) and role assignment (across, most plausible "
-    text += "first). Blue: the acceptable sentences win; red: the impossible ones do. In the tables, the value in "
+    text += "first). "
+    text += f"{ORDER_KEY} {ROLE_KEY} "
+    text += "Blue: the acceptable sentences win; red: the impossible ones do. In the tables, the value in "
     text += "parentheses is the paper's: of the same model where the paper has it, otherwise of people. The tables "
     text += "also have the cells' intervals."
     whole = {system: own["1-6"] for system, own in ours.items() if "1-6" in own}
@@ -177,7 +181,11 @@ def _whole_table(
     basis: Basis,
 ) -> Table:
     values = _side_by_side({system: with_means(grid) for system, grid in whole.items()})
-    caption, beside, raw = "AUC of (1-6) sets by case order and role assignment", None, values
+    caption, beside, raw = (
+        "AUC by case order and role assignment, over sets that double any case",
+        None,
+        values,
+    )
     if humans is not None:
         caption += "; in parentheses, that of people in Rochereau et al. (2020)"
         beside = formatted(_side_by_side(dict.fromkeys(whole, with_means(humans))), score).replace(

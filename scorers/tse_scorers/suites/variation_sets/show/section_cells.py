@@ -33,6 +33,13 @@ _NAMES = {"human": HUMANS} | PUBLISHED_NAMES
 CANONICAL_ROLES = ("ag1,re2,pa3", "ag2,re1,pa3")
 
 
+ORDER_KEY = "N, D and A: the nominative, dative and accusative, in the order of the clause."
+ROLE_KEY = (
+    "ag, re and pa: which noun is agent, recipient and patient. Nouns 1 and 2 are people, noun 3 is a thing."
+)
+"""What the papers' names of case orders and role assignments stand for."""
+
+
 Cells = dict[str, dict[str, pd.DataFrame]]  # system → kind of set → AUCs, case orders down, roles across
 
 

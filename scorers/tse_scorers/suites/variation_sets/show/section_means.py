@@ -13,7 +13,7 @@ from ....report.plots import Picture
 from ....report.published import is_reference
 from ....report.section import Part
 from ....report.tables import Basis, Intervals, Table, formatted_with_intervals, score
-from .section_cells import SETS, Cells, orders, roles
+from .section_cells import ORDER_KEY, ROLE_KEY, SETS, Cells, orders, roles
 from .section_templates import Sets, bias_intervals, note_on_intervals, over_templates
 from .section_ties import is_tied, marked, tied_systems
 
@@ -41,9 +41,11 @@ def mean_parts(
         by_role = {system: [*roles, overall] for system, (_, roles, overall) in whole.items()}
         least = pd.DataFrame(by_order, [*orders(), "mean"]).rename_axis("Case order")
         plausible = pd.DataFrame(by_role, [*roles(), "mean"]).rename_axis("Roles")
-        text = "From the least marked order to the most marked one, (1-6) sets."
+        text = (
+            f"From the least marked order to the most marked one, over sets that double any case. {ORDER_KEY}"
+        )
         yield Part("Markedness (Table 2)", text, [_picture("Markedness (Table 2)", 2, least, rows, excluded)])
-        text = "From the most plausible roles to the least plausible ones, (1-6) sets."
+        text = f"From the most plausible roles to the least plausible ones, over sets that double any case. {ROLE_KEY}"
         yield Part(
             "Plausibility (Table 3)", text, [_picture("Plausibility (Table 3)", 3, plausible, rows, excluded)]
         )
