@@ -385,7 +385,7 @@ def test_a_series_shows_its_learning_curve_on_the_first_screen(eight, tmp_path):
     out = write_run(tmp_path / "run", copies(kept, 154), {})
     text = write_report(out).read_text(encoding="utf-8")
     assert "<p>EleutherAI/pythia-160m@step143000 (154 systems including earlier revisions; " in text
-    assert "<h4>EleutherAI/pythia-160m: Agreement: Marvin & Linzen</h4>" in text
+    assert "<h4>EleutherAI/pythia-160m: Agreement: Marvin &amp; Linzen</h4>" in text
     assert (
         text.index("Over the course of training") < text.index('class="leaderboard"') < text.index("<section")
     )

@@ -554,7 +554,7 @@ def test_results_of_a_suite_that_is_not_installed_are_named(tmp_path):
     ):
         page = write_report(run).read_text(encoding="utf-8")
     summary = page.partition('id="summary"')[2].partition("<section")[0]
-    assert "garden_paths" in summary and "accuracy" in summary and "marvin_linzen" in summary
+    assert "garden_paths" in summary and "accuracy" in summary and "Marvin &amp; Linzen" in summary
 
 
 @pytest.mark.slow
