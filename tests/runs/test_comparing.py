@@ -415,7 +415,7 @@ def family_rows(reliable, p_adjusted, level="paradigm", systems=("b",)):
         ([True, True], ["b", "c"], "EW, paradigms x 2 systems: 1 of 2 differs"),
         ([False, True], ["b"], "EW, paradigms: 0 of 1 differ"),
         ([False, True], ["b"], "1 has too few units to count."),
-        ([False, False], ["b"], "EW, paradigms: 0 of 0 differ"),
+        ([False, False], ["b"], "EW, paradigms: none of 2 has enough units to be tested."),
     ],
 )
 def test_sentences_count_the_differences_of_one_family(reliable, systems, said):

@@ -103,7 +103,7 @@ def _draw_dots(axes: "Axes", part: pd.DataFrame, names: Sequence[str], intervals
                 is_sure = intervals.reliable[name].astype(float).ne(0).to_numpy()
             low, high = intervals.low[name][is_sure], intervals.high[name][is_sure]
             axes.hlines(beside[is_sure], low, high, color=line.colour, linewidth=1.1)
-        style = {"color": line.colour, "markersize": 6, "alpha": 0.9}
+        style: dict[str, Any] = {"color": line.colour, "markersize": 6, "alpha": 0.9}
         axes.plot(part[name].where(is_sure), beside, line.marker, label=name, **style)
         if not is_sure.all():
             axes.plot(part[name].mask(is_sure), beside, line.marker, markerfacecolor=PAPER, **style)

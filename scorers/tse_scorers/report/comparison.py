@@ -161,15 +161,17 @@ def _keys_of(rows: pd.DataFrame) -> list[tuple[str, ...]]:
 
 
 def findings(rows: pd.DataFrame) -> list[str]:
-    """Say over which units the differences are tested, and how many of each family of tests differ."""
+    """Say how many of each family of tests differ, then over which units they are tested."""
     overall = rows[rows["group"] == "all"]
     sentences = [
+        how_many_differ(_heading(family), family)
+        for _, family in rows.groupby(["measure", "level"], sort=False)
+        if len(family) > 1 or family["level"].iloc[0] != "all"
+    ]
+    sentences += [
         f"{measure}: {of_measure['test'].iloc[0]} over {units(of_measure.iloc[0])}."
         for measure, of_measure in overall.groupby("measure", sort=False)
     ]
-    for _, family in rows.groupby(["measure", "level"], sort=False):
-        if len(family) > 1 or family["level"].iloc[0] != "all":
-            sentences.append(how_many_differ(_heading(family), family))
     if rows["approximate"].any():
         sentences.append(
             "MW over common lemmas is an estimate, because --keep-forms was not used in both runs (column approximate "

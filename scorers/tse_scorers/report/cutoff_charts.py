@@ -120,7 +120,8 @@ def _curve(points: pd.DataFrame) -> Curve:
         low, high, few = np.where(unsure, np.nan, low), np.where(unsure, np.nan, high), few | unsure
     sides = points["cutoff_side"].to_numpy()
     gaps = np.flatnonzero(sides[1:] != sides[:-1]) + 1
-    return Curve(*(np.insert(each, gaps, np.nan) for each in (x, y, low, high)), np.insert(few, gaps, False))
+    x, y, low, high = (np.insert(each, gaps, np.nan) for each in (x, y, low, high))
+    return Curve(x, y, low, high, np.insert(few, gaps, False))
 
 
 def _draw_panel(
@@ -154,7 +155,7 @@ def _draw_curve(axes: "Axes", curve: Curve, line: Line, name: str, is_large: boo
         axes.plot(curve.x, faded, alpha=0.4, **style)
     axes.plot(curve.x, np.where(curve.few, np.nan, curve.y), **style, label=name)
     if is_large and line.marker:
-        at = {"marker": line.marker, "linestyle": "", "markersize": 3.5, "color": line.colour}
+        at: dict[str, Any] = {"marker": line.marker, "linestyle": "", "markersize": 3.5, "color": line.colour}
         axes.plot(curve.x, np.where(curve.few, np.nan, curve.y), **at)
         axes.plot(curve.x, np.where(curve.few, curve.y, np.nan), **at, markerfacecolor=PAPER)
     if is_large and np.isfinite(curve.low).any():

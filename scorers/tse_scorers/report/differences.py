@@ -20,9 +20,13 @@ def how_many_differ(heading: str, family: pd.DataFrame) -> str:
     >>> family = pd.DataFrame({"n_family": 2, "reliable": [True, False], "p": 0.01, "p_adjusted": 0.02})
     >>> how_many_differ("EW, paradigms", family)
     "EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units to count."
+    >>> how_many_differ("EW, paradigms", family[1:])
+    'EW, paradigms: none of 1 has enough units to be tested.'
     """
     tested = family[family["reliable"].astype(bool) & family["p"].notna()]
     n, n_few = int((tested["p_adjusted"] < ALPHA).sum()), len(family) - len(tested)
+    if tested.empty:
+        return f"{heading}: none of {count(n_few)} has enough units to be tested."
     n_tests = int(family["n_family"].iloc[0])
     adjusted = f" after Holm's adjustment of {count(n_tests)} tests" if n_tests > 1 else ""
     sentence = f"{heading}: {n} of {len(tested)} differ{'s' if n == 1 else ''} (p below {ALPHA}{adjusted})."

@@ -159,9 +159,10 @@ def _heat_map(
         values, cmap=DIVERGING, norm=scale, edgecolors=PAPER, linewidth=edge, rasterized=is_small
     )
     mesh.set_clip_on(False)
+    colours = mesh.to_rgba(values)
     for (row, column), value in np.ndenumerate(values) if shape.has_numbers else ():
         text = MISSING if np.isnan(value) else form(value)
-        colour = MUTED if np.isnan(value) else _readable_on(mesh.to_rgba(value))
+        colour = MUTED if np.isnan(value) else _readable_on(colours[row, column])
         cell = axes.text(
             column + 0.5, row + 0.5, text, ha="center", va="center", color=colour, fontsize=shape.size
         )

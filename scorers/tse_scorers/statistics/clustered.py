@@ -117,8 +117,8 @@ def clustered_mean(values: npt.ArrayLike, units: Units, score_range: Range = ACC
     scored = np.isfinite(scores)
     if not scored.any():
         _check(len(scores), units)
-        counts = [0] * (1 if units.crossed is None else 2)
-        return make_estimate(math.nan, math.nan, 0, counts, score_range, units.name, 0)
+        no_units = [0] * (1 if units.crossed is None else 2)
+        return make_estimate(math.nan, math.nan, 0, no_units, score_range, units.name, 0)
     dimensions, counts, strata, weights, kinds, pairs = units.design(scored)
     scores = scores[scored]
     sums = np.bincount(strata, weights * scores)

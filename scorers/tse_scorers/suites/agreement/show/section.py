@@ -24,7 +24,7 @@ TERMS = {
     "form of the template's own verb more probable than the wrong one. Pairs whose two forms are not both "
     "single tokens of the model's vocabulary are excluded and counted.",
     "EW (systematicity)": "Equally weighted: the same question asked of every verb of a long list, each verb "
-    "counting the same. Can the model conjugate any verb, likely or not?",
+    "counting the same. Does the model know the forms of any verb, likely or not?",
     "MW (likely behaviour)": "Model weighted: of the probability that the model gives to the two forms of "
     "the listed verbs, the share that lies on the right ones. If the model were to continue by itself, "
     "would it be right?",
@@ -54,8 +54,10 @@ def section(runs: Runs) -> Section | None:
     return Section(
         name="agreement",
         title="Agreement",
-        lead=f"Each context is a sentence with a gap where its verb belongs{_example(rows)}. The model's distribution "
-        "over words at the gap is read at the singular and the plural form of many verbs. A causal model sees the left "
+        lead=f"Each context is a sentence with a gap where {'a form of a word' if contrasts else 'its verb'} "
+        f"belongs{_example(rows)}. The model's distribution over words at the gap is read at "
+        f"{'both forms of many words' if contrasts else 'the singular and the plural form of many verbs'}. A causal "
+        "model sees the left "
         "side of the gap only, a masked model both sides; scores are means over the contexts that differ for the "
         "model. All scores lie between 0 and 1." + _contrast_note(contrasts),
         terms=TERMS,

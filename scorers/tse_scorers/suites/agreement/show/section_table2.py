@@ -48,8 +48,8 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
     papers = of_paper(whole)
     about = "The paper's main table. " if single and papers.all() else ""
     about += (
-        "High TSE with lower EW means that the model conjugates the verbs it was asked about, but not just any "
-        "verb."
+        "High TSE with lower EW means that the model knows the forms of the sentences' own words, but not of just any "
+        "word."
     )
     title = "Scores by construction" if single else "Scores by construction, all verbs"
     about += "" if single else _ALL_FORMS_TEXT

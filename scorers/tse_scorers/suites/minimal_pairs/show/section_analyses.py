@@ -32,9 +32,12 @@ def correlations(paradigms: pd.DataFrame) -> Iterator[Part]:
     if systems.shape[1] < 2 or len(systems) < ENOUGH_PARADIGMS:
         return
     names = system_names(systems.columns)
-    matrix = pd.DataFrame(
-        [[pearson(systems[one], systems[other]) for other in systems] for one in systems], names, names
-    )
+    of_systems = systems.to_numpy(dtype=float).T
+    values = np.full((len(of_systems), len(of_systems)), np.nan)
+    for place, one in enumerate(of_systems):
+        for other in range(place, len(of_systems)):
+            values[place, other] = values[other, place] = pearson(one, of_systems[other])
+    matrix = pd.DataFrame(values, names, names)
     matrix.index.name = "System"
     table = Table("Pearson's r over paradigms.", matrix, formatted(matrix, score), file="blimp_correlations")
     picture = Picture(

@@ -55,11 +55,11 @@ def roles() -> list[str]:
 
 def grid_of(cells: pd.DataFrame) -> pd.DataFrame:
     """Spread columns case_order, role, auc into the 6 × 6 table."""
-    once = cells.drop_duplicates(["case_order", "role"], keep="last")
-    grid = once.pivot(index="case_order", columns="role", values="auc").reindex(
-        index=orders(), columns=roles()
-    )
-    return grid.astype(float).rename_axis(index="Case order", columns=None)
+    # Not by `pivot`: this is done for each system, kind of set and column of results.
+    values = zip(cells["case_order"], cells["role"], strict=True)
+    auc = dict(zip(values, cells["auc"].astype(float), strict=True))
+    grid = [[auc.get((order, role), np.nan) for role in roles()] for order in orders()]
+    return pd.DataFrame(grid, pd.Index(orders(), name="Case order"), roles(), dtype=float)
 
 
 def our_cells(rows: pd.DataFrame, column: str = "score") -> Cells:
