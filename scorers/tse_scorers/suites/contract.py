@@ -176,8 +176,9 @@ class Scored:
     def item_scores(self) -> ItemScores:
         """Return the items for comparisons, each once."""
         key = list(self.key)
+        items = self.items.drop(columns=["tie", "nonfinite"], errors="ignore")
         return ItemScores(
-            self.items.drop_duplicates(key).set_index(key),
+            items.drop_duplicates(key).set_index(key),
             lambda shared: self.groups(shared.reset_index()),
             self.mixed_model,
         )

@@ -13,7 +13,7 @@ from ...io.bundle import metric_modules, split_revision
 from ...io.files import slug
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables, fingerprint, is_table
-from ...models.answers import require_logprobs
+from ...models.answers import pair_logprobs
 from ...models.base import FormScorer, GapScorer, PairScorer, Scorer
 from ...models.options import Option, OptionError
 from ...report.inputs import Runs, ScoreFile, ScoreTables, known_columns, table_named
@@ -195,12 +195,7 @@ class AgreementSuite(Suite):
                 raise OptionError(
                     Option(name), " has no effect on imported scores, which have no lemmas; remove it."
                 )
-        correct, incorrect = scorer.pair_logprobs(self.pairs)
-        verbs = self.pairs["verb_correct"].tolist(), self.pairs["verb_incorrect"].tolist()
-        correct, incorrect = (
-            require_logprobs(side, (len(texts),), f"The log of {scorer.name}", texts.__getitem__)
-            for side, texts in zip((correct, incorrect), verbs, strict=True)
-        )
+        correct, incorrect = pair_logprobs(scorer, self.pairs, ("verb_correct", "verb_incorrect"))
         signature = {
             "suite": self.name,
             "metric": "refined_tse",

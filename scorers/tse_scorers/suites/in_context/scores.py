@@ -197,6 +197,10 @@ def _token_counts(scorer: Scorer, texts: "pd.Series[str]") -> Any:
 
 
 _PAIR = ("paradigm", "pair_id", "sentence_good", "sentence_bad")
+_COLUMNS = (
+    *_PAIR, "phenomenon", "field", "context", "length", "chain", "correct", "tie", *OWN_UNITS, "linking",
+    "n_context_tokens",
+)  # fmt: skip
 
 
 def scored_in_context(table: TableSource, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:
@@ -208,9 +212,9 @@ def scored_in_context(table: TableSource, measures: Sequence[Measure] | None = N
         table: scores per pair, context and length.
         measures: only these, each at its context and its greatest length; None: all contexts and lengths.
     """
-    names = [name for name in table.column_names if name != "prefix"]
-    frame = known_columns(table, names).assign(score=lambda rows: rows["correct"].astype(float))
-    frame["nonfinite"] = ~np.isfinite(frame[["logprob_good", "logprob_bad"]]).all(axis=1)
+    frame = known_columns(table, _COLUMNS).rename(columns={"correct": "score"}).astype({"score": float})
+    logprobs = known_columns(table, ["logprob_good", "logprob_bad"])[["logprob_good", "logprob_bad"]]
+    frame["nonfinite"] = ~np.isfinite(logprobs).all(axis=1)
     longest = frame.groupby("context")["length"].max()
     alone = frame[frame["context"] == NONE].set_index(["paradigm", "pair_id"])["score"]
     headlines = {measure.at["context"]: measure for measure in measures or ()}
@@ -218,7 +222,8 @@ def scored_in_context(table: TableSource, measures: Sequence[Measure] | None = N
         is_longest = length == longest[context]
         if measures is not None:
             if is_longest and context in headlines:
-                yield Scored(headlines[context], pairs, in_groups, _PAIR)
+                of_pairs = pairs.drop(columns=["n_context_tokens", "linking"], errors="ignore")
+                yield Scored(headlines[context], of_pairs, in_groups, _PAIR)
             continue
         at = {"context": str(context), "length": int(length)}
         about = {

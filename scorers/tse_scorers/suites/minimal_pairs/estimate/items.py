@@ -34,11 +34,13 @@ def scored_pairs(table: TableSource, measures: Sequence[Measure]) -> Iterator[Sc
         # A null is no NaN: of imported pairs, only the outcome may be known.
         is_known = frame["score"].notna() & table.select(compared[:1])[compared[0]].is_valid().to_numpy()
         frame = frame.assign(tie=found.tie & frame["score"].notna(), nonfinite=found.nonfinite & is_known)
+    frame = frame.drop(columns=["logprob_good", "logprob_bad", "score_good", "score_bad"], errors="ignore")
     is_own = own_units(frame.drop_duplicates([*_PAIR[1:]]), "sentence_good") is not None
     for measure in measures:
         pairs = frame[frame["method"] == measure.at["method"]]
         if len(pairs):
             about = {"linking": pairs["linking"].iloc[0]} if "linking" in pairs else {}
+            pairs = pairs.drop(columns="linking", errors="ignore")
             yield Scored(
                 measure, pairs, lambda items: grouped(with_units(items)), _PAIR, about=about,
                 mixed_model=_OF_ITEMS if is_own else _OF_WORDS,
