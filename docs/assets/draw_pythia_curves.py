@@ -3,8 +3,6 @@
 python docs/assets/draw_pythia_curves.py
 """
 
-import shutil
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +10,7 @@ import pandas as pd
 
 from tse_scorers import load_data
 from tse_scorers.report.curves import small_multiples
-from tse_scorers.report.plots import Picture, save
+from tse_scorers.report.plots import style, to_svg
 from tse_scorers.statistics import Units, clustered_mean
 
 PAIRS = 1000
@@ -31,21 +29,14 @@ def main() -> None:
         found = clustered_mean(
             np.repeat(means, PAIRS), Units(np.repeat(means.index.to_numpy(), PAIRS), "paradigms")
         )
-        ends = {"low": found.ci_low, "high": found.ci_high} if found.reliable else {}
+        ends = {"ci_low": found.ci_low, "ci_high": found.ci_high} if found.reliable else {}
         points.append({"label": label, "x": billions, "y": found.mean} | ends)
     thin = curves.groupby(["label", "model", "billions"])["accuracy"].mean().reset_index()
     thin = thin.rename(columns={"model": "line", "billions": "x", "accuracy": "y"})
-    figure = Picture(
-        name="pythia-curves",
-        caption="Accuracy of 16 Pythia models by phenomenon.",
-        alt="Accuracy against billions of tokens.",
-        draw=lambda: small_multiples(
-            pd.DataFrame(points), "all", "billions of tokens", "accuracy", True, thin
-        ),
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        save(figure, Path(folder))  # also as PNG, which the page does not use
-        shutil.copy(Path(folder) / "pythia-curves.svg", Path(__file__).with_name("pythia-curves.svg"))
+    means = pd.DataFrame(points)
+    with style():
+        figure = small_multiples(means, "all", "billions of tokens", "accuracy", True, thin)
+    Path(__file__).with_name("pythia-curves.svg").write_text(to_svg(figure), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -201,14 +201,15 @@ class Results(Sequence[ResultRow]):
         Raises:
             ValueError: there are several suites and none is chosen, or the suite's section has no picture.
         """
-        from .report.plots import Picture, drawn
+        from .report.blocks import Chart
+        from .report.charts import drawn
         from .suites.registry import find_suite, own_name
 
         suites = list(dict.fromkeys(row.suite for row in self._rows))
         chosen = _one_of("suite", suites, suite and own_name(suite))
-        section = find_suite(chosen).section(self._runs)
-        blocks = [block for part in (section.parts if section else ()) for block in part.blocks]
-        picture = next((block for block in blocks if isinstance(block, Picture)), None)
+        section = find_suite(chosen).views(self._runs)
+        blocks = (block for view in (section.in_report().views if section else ()) for block in view.of())
+        picture = next((block for block in blocks if isinstance(block, Chart)), None)
         if picture is None:
             raise ValueError(f"The section of the suite {chosen!r} has no picture. Use table().")
         return drawn(picture).axes

@@ -42,15 +42,15 @@ from tse_scorers.explore.export import PAGE, PAGE_FILES, check_export
 from tse_scorers.explore.questions import Questions
 from tse_scorers.explore.runs import models_of, read_folders, warnings_of
 from tse_scorers.explore.server import app, launch
-from tse_scorers.explore.view_data import correlation, system_items, view_data
+from tse_scorers.explore.view_data import blocks_data, correlation, system_items
 from tse_scorers.io.files import slug
 from tse_scorers.models.queries import Slot
+from tse_scorers.report.blocks import Chart, ScoredItems, Table, View
 from tse_scorers.report.observations import split_pair
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.suites.agreement.ask import gap_answers
 from tse_scorers.suites.agreement.data import gap_contexts as contexts
 from tse_scorers.suites.agreement.show.gap_cards import compare_forms, difference_from_run, gap_card
-from tse_scorers.suites.base import Curves, Points, ScoredItems, SideBySide, Tab
 
 KEYS = Slot("The keys to the cabinet", " on the table.")
 
@@ -339,16 +339,17 @@ CELLS = pd.DataFrame(
 
 def test_every_table_comes_with_what_its_scores_mean(tmp_path):
     rows = made.agreement_rows("org/m") + made.blimp_rows("org/m") + made.german_rows("org/m")
-    board, *tables = [
-        tab for tab in Bundle([made.write_run(tmp_path / "run", rows, {})]).tabs if not tab.part
-    ]
-    assert {"EW (systematicity)", "Accuracy", "AUC"} <= set(board.terms)
-    explained = {tab.title: {"EW (systematicity)", "Accuracy", "AUC"} & set(tab.terms) for tab in tables}
+    tabs = loaded(Bundle([made.write_run(tmp_path / "run", rows, {})]), "start")["tabs"]
+    board, *tables = [tab for tab in tabs if not tab["part"]]
+    assert {"EW (systematicity)", "Accuracy", "AUC"} <= set(board["terms"])
+    explained = {
+        tab["title"]: {"EW (systematicity)", "Accuracy", "AUC"} & set(tab["terms"]) for tab in tables
+    }
     assert explained == {"Agreement": {"EW (systematicity)"}, "BLiMP": {"Accuracy"}, "German": {"AUC"}}
 
 
 def test_a_table_of_systems_has_what_each_score_rests_on():
-    data = view_data(SideBySide(CELLS, "A caption.", "Row", "pairs", totals=["Total"]))
+    data = blocks_data([Table.of_scores(CELLS, "A caption.", "Row", unit="pairs", totals=["Total"])])
     shown = [(system["name"], system["published"]) for system in data["systems"]]
     assert shown == [("model", False), ("people", True)]
     assert [(row["name"], row["total"]) for row in data["rows"]] == [
@@ -367,7 +368,6 @@ def test_a_table_of_systems_has_what_each_score_rests_on():
 def test_curves_keep_their_points_and_mark_missing_ones():
     points = pd.DataFrame(
         {
-            "measure": "EW",
             "label": "one",
             "side": ["top", "bottom"],
             "x": [1.0, 1e-6],
@@ -375,7 +375,7 @@ def test_curves_keep_their_points_and_mark_missing_ones():
             "n": [40, 0],
         }
     )
-    data = view_data(Curves(points, "What is drawn."))
+    data = blocks_data([Chart("cutoffs", "c", {"EW": points}, "What is drawn.")])
     assert (
         data["places"] == [("bottom 0.0001 %", 0), ("top 100 %", 2)] == data["ticks"]
     )  # a place is empty between
@@ -387,8 +387,8 @@ def test_curves_keep_their_points_and_mark_missing_ones():
 
 def test_numbers_are_placed_on_a_logarithmic_axis_with_zero_before_the_first():
     x = [1000.0, 0.0, 100.0, 64000.0]
-    points = pd.DataFrame({"measure": "EW", "label": "one", "x": x, "y": 0.5, "ci_low": 0.4, "ci_high": 0.6})
-    data = view_data(Curves(points, "What is drawn.", axis="step"))
+    points = pd.DataFrame({"label": "one", "x": x, "y": 0.5, "ci_low": 0.4, "ci_high": 0.6})
+    data = blocks_data([Chart("lines", "c", {"EW": points}, "What is drawn.", x="step")])
     assert [name for name, _ in data["places"]] == ["0", "100", "1,000", "64,000"]
     assert [name for name, _ in data["ticks"]] == ["0", "100", "1k", "10k"]
     places = dict(data["places"])
@@ -398,22 +398,23 @@ def test_numbers_are_placed_on_a_logarithmic_axis_with_zero_before_the_first():
 
 def points_of(x, y, **options):
     frame = pd.DataFrame({"item": [f"item {i}" for i in range(len(x))], "label": "all", "x": x, "y": y})
-    return Points(frame, "Two of them.", "across", "up", unit="pairs", **options)
+    return Chart("scatter", "s", {"": frame}, "Two of them.", x="across", y="up", unit="pairs", **options)
 
 
 def test_points_are_shown_with_the_correlation_that_scipy_finds():
     x, y = np.random.default_rng(0).random((2, 20))
     r = f"Pearson's r {stats.pearsonr(x, y).statistic:.2f}".replace("-", "−")
-    assert correlation(points_of(x, y)).startswith(r) and correlation(points_of(x, y)).endswith("20 pairs.")
-    data = view_data(points_of(x, y))
+    said = correlation(points_of(x, y).panels[""], "pairs")
+    assert said.startswith(r) and said.endswith("20 pairs.")
+    data = blocks_data([points_of(x, y)])
     assert data["columns"]["item"][19] == "item 19" and r in data["caption"]
-    assert "Too few pairs" in view_data(points_of(x[:2], y[:2]))["caption"]
-    assert "one side is the same everywhere" in view_data(points_of(x, np.ones(20)))["caption"]
+    assert "Too few pairs" in blocks_data([points_of(x[:2], y[:2])])["caption"]
+    assert "one side is the same everywhere" in blocks_data([points_of(x, np.ones(20))])["caption"]
 
 
 def test_points_on_one_scale_have_their_difference_in_the_table():
     headings = {"item": "Item", "x": "people", "y": "model", "label": "group"}
-    data = view_data(points_of([0.5, 0.25], [0.25, 0.5], headings=headings, same_scale=True))
+    data = blocks_data([points_of([0.5, 0.25], [0.25, 0.5], headings=headings, same_scale=True)])
     assert data["headings"] == {**headings, "difference": "model − people"}
     assert data["columns"]["difference"] == [-0.25, 0.25]
 
@@ -505,8 +506,8 @@ def test_each_score_of_the_leaderboard_leads_to_the_table_that_has_it(folder):
     for place, column in enumerate(board["systems"]):
         link = dict(column["link"])
         title, config = link.pop("tab"), link.pop("whole")
-        (number,) = (n for n, tab in enumerate(bundle.tabs) if tab.title == title and not tab.part)
-        chosen = zip(bundle.tabs[number].controls, link.values(), strict=True)
+        (number,) = (n for n, view in enumerate(bundle.views) if view.tab == title and not view.part)
+        chosen = zip(bundle.views[number].controls, link.values(), strict=True)
         choices = [list(control.choices).index(label) for control, label in chosen]
         view = loaded(bundle, "view/" + "-".join(map(str, [number, *choices])))
         for model, cells in zip(models, board["cells"], strict=True):
@@ -522,7 +523,7 @@ def test_a_series_has_curves_of_any_measure_and_group(tmp_path):
     rows = [row for step in (0, 8, 64, 512) for row in made.agreement_rows("org/m", f"step{step}", seed=step)]
     rows += [row | {"revision": f"step{n}"} for n in (8, 64, 512) for row in made.blimp_rows("org/m", n)]
     bundle = Bundle([made.write_run(tmp_path / "run", rows, {})])
-    parts = {tab.part: (n, tab) for n, tab in enumerate(bundle.tabs) if tab.title == "Training"}
+    parts = {view.part: (n, view) for n, view in enumerate(bundle.views) if view.tab == "Training"}
     assert len(parts) == 3  # each data has its groups
     number, tab = next(own for part, own in parts.items() if "agreement" not in part.lower())
     score, of = (list(control.choices) for control in tab.controls)
@@ -541,7 +542,7 @@ def test_a_series_has_curves_of_any_measure_and_group(tmp_path):
 
 
 def test_without_a_series_there_are_no_curves_over_training(folder):
-    assert "Training" not in {tab.title for tab in Bundle([folder]).tabs}
+    assert "Training" not in {view.tab for view in Bundle([folder]).views}
 
 
 @pytest.fixture(scope="module")
@@ -680,7 +681,7 @@ def test_a_suite_of_another_package_may_label_its_systems_as_it_likes(scored):
     cells = pd.DataFrame({"label": ["all"], "system": ["renamed"], "score": [1.0], "n": [1.0]})
     items = ScoredItems("other.items", {"all": {}}, lambda system: frame, {"score": "right"})
     bundle = Bundle([scored])
-    bundle.tabs[:] = [Tab("Other", [], lambda: SideBySide(cells, "c", "Row", "items", items=items))]
+    bundle.views[:] = [View("Other", "", [Table.of_scores(cells, "c", "Row", items=items)], tab="Other")]
     # A name may follow from what came before it.
     found = {name: loaded(bundle, name) for name in bundle.names()}
     (file,) = (name for name in found if name.startswith("items/"))

@@ -61,9 +61,9 @@ def address(folders):
 def exported(folders, tmp_path_factory):
     """The page on disk, with some views of one tab only: others take longer to make."""
     bundle, out = Bundle(folders), tmp_path_factory.mktemp("export")
-    tab = bundle.tabs[1]  # its choices are constants of the suite
+    tab = bundle.views[1]  # its choices are constants of the suite
     controls = [replace(each, choices=dict(list(each.choices.items())[:2])) for each in tab.controls]
-    bundle.tabs[:] = [replace(tab, controls=controls)]
+    bundle.views[:] = [replace(tab, controls=controls)]
     list(export(bundle, out))
     return (out / "index.html").as_uri()
 

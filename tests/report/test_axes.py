@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from tse_scorers.report.charts import draw
 from tse_scorers.report.curves import NAMED, small_multiples
 from tse_scorers.report.line_styles import colours_of, lines
 from tse_scorers.report.scales import scale_axis
@@ -20,7 +21,8 @@ def test_the_marks_of_small_panels_do_not_widen_their_axis():
     """Steps 1 to 143,000 were drawn on an axis from 0.01 to 1M."""
     steps = [1, 512, 1000, 143000]
     points = pd.concat(
-        pd.DataFrame({"label": label, "x": steps, "y": 0.5, "low": 0.4, "high": 0.6}) for label in "abcdef"
+        pd.DataFrame({"label": label, "x": steps, "y": 0.5, "ci_low": 0.4, "ci_high": 0.6})
+        for label in "abcdef"
     )
     axes = small_multiples(points, "a", "step", "score", logarithmic=True).axes[0]
     low, high = axes.get_xlim()
@@ -65,6 +67,6 @@ def _bands(n):
 @pytest.mark.parametrize("n", [NAMED, NAMED + 1])
 def test_a_caption_speaks_of_intervals_only_where_bands_are_drawn(n):
     """The caption said "with 95 % intervals" for any number of systems."""
-    picture = next(frequency_parts(_bands(n))).blocks[0]
-    has_bands = any(axes.collections for axes in picture.draw().axes)
+    picture = next(frequency_parts(_bands(n))).of()[0]
+    has_bands = any(axes.collections for axes in draw(picture).axes)
     assert ("95 % intervals" in picture.caption) == has_bands == (n == NAMED)

@@ -7,7 +7,7 @@ from matplotlib.collections import LineCollection
 from tse_scorers.report.curves import NAMED
 from tse_scorers.report.cutoff_charts import FEW_CONTEXTS, cutoff_grid
 from tse_scorers.report.line_styles import PAPER, Line
-from tse_scorers.suites.agreement.show.section_cutoffs import ROW_LINES
+from tse_scorers.suites.agreement.show.labels import ROW_LINES
 
 TOP = (0.1, 0.5, 0.9, 1.0)
 N = (1, FEW_CONTEXTS - 1, FEW_CONTEXTS, 100)

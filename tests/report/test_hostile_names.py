@@ -21,7 +21,7 @@ from tse_scorers.io.results import read_results
 from tse_scorers.io.table_files import write_table
 from tse_scorers.report.inline_svg import inline, share_styles
 from tse_scorers.report.latex import to_latex
-from tse_scorers.report.plots import Picture, save
+from tse_scorers.report.plots import style, to_svg
 from tse_scorers.report.summary import headlines
 from tse_scorers.report.systems import slugs
 from tse_scorers.report.table_forms import to_csv, to_markdown
@@ -111,7 +111,7 @@ def test_csv(name, form, tmp_path):
 
 
 @NAMES
-def test_pictures(name, tmp_path):
+def test_pictures(name):
     def draw():
         from matplotlib.figure import Figure
 
@@ -123,7 +123,8 @@ def test_pictures(name, tmp_path):
         axes.legend()
         return figure
 
-    svg = save(Picture("p", name, name, draw), tmp_path)
+    with style():
+        svg = to_svg(draw())
     inside = inline(svg, "p", name)
     for text in (svg, inside):
         root = ElementTree.fromstring(text)

@@ -13,8 +13,8 @@ from synthetic_runs import placed, result_frame, write_run
 
 from tse_scorers.io.results import read_results
 from tse_scorers.report import selection
-from tse_scorers.report.charts import dots
-from tse_scorers.report.comparison import forest
+from tse_scorers.report.charts import dots, forest
+from tse_scorers.report.comparison import forest_panels
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.leaderboard import leaderboard, usable
 from tse_scorers.report.observations import observations
@@ -257,7 +257,7 @@ def test_a_forest_of_many_systems_has_one_panel_per_measure():
             for i in range(20)
         ]
     )
-    figure = forest(rows, "reference", {})
+    figure = forest(forest_panels(rows, {}), "difference")
     assert len(figure.axes) == 2
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [f"s{i}" for i in range(20)]
 

@@ -144,7 +144,7 @@ def test_a_page_does_not_say_that_a_series_stays_within_its_last_interval(tmp_pa
     out = write_run(tmp_path / "run", _series(), {})
     text = write_report(out, figures=False).read_text(encoding="utf-8")
     assert "Over the course of training" in text and "stays within" not in text
-    (part,) = section(read_runs([out]), all_measures(), names()).parts
+    (part,) = section(read_runs([out]), all_measures(), names()).views
     labels = list(part.blocks[0].tables[0].values.columns)
     assert part.title == "m: BLiMP" and labels == ["Overall", "Determiner–noun agreement", "Binding"]
 

@@ -12,15 +12,15 @@ from synthetic_runs import agreement_rows, placed, write_run
 
 from tse_scorers.io.records import commit
 from tse_scorers.report import comparison
+from tse_scorers.report.blocks import Chart, Section, View
 from tse_scorers.report.charts import dots
 from tse_scorers.report.heat import _readable_on
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.methods import methods_paragraph
 from tse_scorers.report.page import summary_of
 from tse_scorers.report.paper import write_paper
-from tse_scorers.report.plots import Picture, draw_pdf
+from tse_scorers.report.plots import draw_pdf
 from tse_scorers.report.print_blocks import print_blocks
-from tse_scorers.report.section import Part, Section
 from tse_scorers.report.tables import Table
 from tse_scorers.runs.report import write_paper as write_paper_of_run
 from tse_scorers.runs.report import write_report
@@ -123,13 +123,8 @@ def test_numbers_that_differ_between_models_are_ranges_and_data_have_their_finge
     [(["column"], {"column"}), (["text"], {"text"}), (["column", "text"], {"column", "text"})],
 )
 def test_figures_have_the_widths_that_were_asked_for_and_no_file_of_others_stays(tmp_path, widths, expected):
-    def draw():
-        from matplotlib.figure import Figure
-
-        return Figure(figsize=(3, 2))
-
-    picture = Picture("empty", "Nothing.", "Nothing.", draw, panels={"": draw})
-    section = Section("s", "S", "", {}, [Part("P", "", [picture])])
+    chart = Chart("heat", "empty", {"": pd.DataFrame({"a": [0.5]}, index=["b"])}, "Nothing.", x="score")
+    section = Section("s", "S", "", {}, [View("P", "", [chart])])
     write_paper(tmp_path, [section], widths=["column", "text"])
     write_paper(tmp_path, [section], widths=widths)
     assert {path.stem.removeprefix("empty-") for path in tmp_path.rglob("*.pdf")} == expected
@@ -150,7 +145,7 @@ def test_captions_of_a_partial_run_say_so_and_those_of_a_whole_one_do_not(paper,
     assert in_latex in (out / "table2.tex").read_text() and "Partial" not in (out / "table2.csv").read_text()
     assert notice in (out / "table2.md").read_text()
     section = agreement_section(read_runs([out])).with_notice(notice, ["org/m"])
-    pictures = [block for part in section.parts for block in part.blocks if isinstance(block, Picture)]
+    pictures = [block for view in section.views for block in view.of() if isinstance(block, Chart)]
     assert pictures and all(own.notice == notice for own in [*pictures, *pictures[0].tables])
     assert not any("Partial run" in path.read_text() for path in folder.glob("*.tex"))
 
@@ -187,8 +182,9 @@ def test_a_figure_that_does_not_fit_is_named(tmp_path):
         return figure
 
     assert draw_pdf(draw, 3.03) is None
-    picture = Picture("squeezed", "Nothing.", "Nothing.", draw, panels={"": draw})
-    written = write_paper(tmp_path, [Section("s", "S", "", {}, [Part("P", "", [picture])])])
+    values = pd.DataFrame({"a": 0.5}, index=[f"row {place}" for place in range(400)])
+    chart = Chart("dots", "squeezed", {"p": values}, "Nothing.", x="score")
+    written = write_paper(tmp_path, [Section("s", "S", "", {}, [View("P", "", [chart])])])
     assert list(written.too_wide) == ["squeezed"] and written.figures == 0
 
 

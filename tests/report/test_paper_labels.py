@@ -5,13 +5,12 @@ from functools import partial
 import pandas as pd
 import pytest
 
-from tse_scorers.report.heat import heat_maps
+from tse_scorers.report.blocks import Chart, Section, View
+from tse_scorers.report.charts import draw
 from tse_scorers.report.labels import line_name, line_names, row_labels
 from tse_scorers.report.line_styles import colours_of
 from tse_scorers.report.paper import write_paper
-from tse_scorers.report.plots import Picture, _paper_width, draw_pdf
-from tse_scorers.report.section import Part, Section
-from tse_scorers.report.tables import score
+from tse_scorers.report.plots import _paper_width, draw_pdf
 from tse_scorers.suites.agreement.show.section_coverage import lemma_counts
 
 
@@ -62,14 +61,12 @@ def test_heat_maps_of_a_column_have_numbers_or_say_where_they_are(tmp_path, n_co
     values = pd.DataFrame(
         0.5, ["org/model-a", "org/model-b"], [f"construction {i}" for i in range(n_columns)]
     )
-    draw = partial(heat_maps, {"": values}, 0.0, 1.0, "score", score, 1)
-    write_paper(
-        tmp_path,
-        [Section("s", "S", "", {}, [Part("P", "", [Picture("m", "C.", "A.", draw, panels={"": draw})])])],
-    )
+    chart = Chart("heat", "m", {"": values}, "C.", x="score")
+    write_paper(tmp_path, [Section("s", "S", "", {}, [View("P", "", [chart])])])
     said = (tmp_path / "paper" / "figures.tex").read_text()
     assert ("The numbers are in the table." not in said) == has_numbers
-    assert draw_pdf(draw, 3.03).lacks_numbers != has_numbers and not draw_pdf(draw, 6.3).lacks_numbers
+    figure = partial(draw, chart)
+    assert draw_pdf(figure, 3.03).lacks_numbers != has_numbers and not draw_pdf(figure, 6.3).lacks_numbers
 
 
 def test_the_number_of_lemmas_is_said_once_where_all_models_have_the_same():

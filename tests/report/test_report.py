@@ -38,7 +38,8 @@ from tse_scorers.report.tables import percent
 from tse_scorers.report.tables import score as two_decimals
 from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.report import write_paper, write_report
-from tse_scorers.suites.agreement.show.section_cutoffs import ROW_LINES, lines_of
+from tse_scorers.suites.agreement.show.labels import ROW_LINES
+from tse_scorers.suites.agreement.show.section_cutoffs import lines_of
 from tse_scorers.suites.registry import all_measures
 from tse_scorers.suites.variation_sets.show.section_cells import contrasts
 

@@ -21,7 +21,8 @@ from typer.testing import CliRunner
 from tse_scorers.cli import tables, terminal
 from tse_scorers.cli.app import app
 from tse_scorers.io.records import commit
-from tse_scorers.report.comparison import findings, forest
+from tse_scorers.report.charts import forest
+from tse_scorers.report.comparison import findings, forest_panels
 from tse_scorers.report.differences import units
 from tse_scorers.runs.comparing.compare import as_json, compare, with_families, with_own_lemmas
 from tse_scorers.suites.agreement.suite import AgreementSuite
@@ -472,7 +473,7 @@ def test_the_forest_plot_fills_only_what_is_counted_as_different():
         "ci_low": 0.0,
         "ci_high": 0.2,
     }
-    figure = forest(rows.assign(**numbers), "a", {})
+    figure = forest(forest_panels(rows.assign(**numbers), {}), "difference")
     filled, hollow = figure.axes[0].collections[1:]  # the first holds the intervals
     assert filled.get_offsets()[:, 1].tolist() == [0, 3] and len(filled.get_facecolors()) == 1
     assert hollow.get_offsets()[:, 1].tolist() == [1, 2] and len(hollow.get_facecolors()) == 0

@@ -25,6 +25,7 @@ from tse_scorers.io.results import read_results
 from tse_scorers.models import revisions as series
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report import page
+from tse_scorers.report.charts import draw
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.report import write_report
 from tse_scorers.statistics import Units, clustered_mean
@@ -126,8 +127,8 @@ def test_the_fit_is_that_of_the_line_it_was_given(tmp_path):
     ]
     rows = [row | {"ci_low": row["score"] - 0.1, "ci_high": row["score"] + 0.1} for row in rows]
     section = drawn.section(read_runs([write_run(tmp_path / "run", rows, {})]), all_measures())
-    (picture,) = section.parts[0].blocks
-    (band,) = (band for band in picture.draw().axes[0].collections if isinstance(band, PolyCollection))
+    (picture,) = section.views[0].of()
+    (band,) = (band for band in draw(picture).axes[0].collections if isinstance(band, PolyCollection))
     (path,) = band.get_paths()
     # 0.1 above and below each point.
     assert {round(y, 9) for y in path.vertices[:, 1]} >= {0.4, 0.3, 0.6, 0.5, 0.7}
@@ -310,13 +311,13 @@ def test_published_curves_stand_behind_a_series_on_blimp(checkpoints, tmp_path, 
     data = tmp_path / "blimp.jsonl"
     data.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
     figures = []
-    monkeypatch.setattr(page, "save", lambda picture, folder: figures.append(picture) or "<svg/>")
+    monkeypatch.setattr(page, "save", lambda chart, folder: figures.append(chart) or "<svg/>")
     asked = ["--suite", "blimp", "--data", str(data), "--revisions", "step*", "--device", "cpu"]
     done = CliRunner().invoke(app, ["run", "-m", str(checkpoints), *asked, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     (picture,) = [picture for picture in figures if picture.name.startswith("series_")]
     assert "Thin lines: 8 Pythia models" in picture.caption
-    (axes,) = picture.draw().axes
+    (axes,) = draw(picture).axes
     published = load_data("published_results", "biderman2023_blimp").to_pandas()
     islands = published[published["paradigm"].isin(["wh_island", "adjunct_island"])]
     expected = islands[islands["model"] == "pythia-1.4b"].groupby("tokens")["accuracy"].mean().to_list()

@@ -10,9 +10,10 @@ from scipy import stats
 from synthetic_runs import german_rows, write_run
 
 from tse_scorers.io.records import SINGLE
+from tse_scorers.report.blocks import Chart
+from tse_scorers.report.charts import draw
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.paper import _panels
-from tse_scorers.report.plots import Picture
 from tse_scorers.report.table_forms import to_csv, to_markdown
 from tse_scorers.statistics.clustered import clustered_mean
 from tse_scorers.suites.variation_sets.estimate.intervals import set_aucs, units_of
@@ -48,7 +49,7 @@ def parts(sentences, tmp_path_factory):
     rows = [row.to_json() | about for row in VariationSetSuite.aggregate({SINGLE: scores})]
     folder = tmp_path_factory.mktemp("german") / "run"
     found = section(read_runs([write_run(folder, rows, {"m.german.ours": sentences})]))
-    return {part.title: part for part in found.parts}
+    return {part.title: part for part in found.in_report().views}
 
 
 def part_of(parts, words):
@@ -63,7 +64,7 @@ def set_means(sentences, kind, **where):
 
 
 def test_each_cell_and_each_mean_has_its_interval(parts, sentences):
-    picture, whole, *_ = part_of(parts, "36 cells").blocks
+    picture, whole, *_ = part_of(parts, "36 cells").of()
     own = next(table for table in picture.tables if table.caption == "m: doubled nominative")
     for order, role, where in (
         ("AND", "ag1,re2,pa3", {"case_order": "AND", "role": "ag1,re2,pa3"}),
@@ -80,11 +81,11 @@ def test_each_cell_and_each_mean_has_its_interval(parts, sentences):
 
 
 def test_the_frequency_bias_has_whiskers_and_intervals(parts, sentences):
-    picture = part_of(parts, "frequency bias").blocks[1]
-    assert isinstance(picture, Picture) and "Whiskers" in picture.caption
+    picture = part_of(parts, "frequency bias").of()[1]
+    assert isinstance(picture, Chart) and "Whiskers" in picture.caption
     segments = [
         tuple(ends[:, 0])
-        for lines in picture.draw().axes[0].collections
+        for lines in draw(picture).axes[0].collections
         if lines.get_linewidth()[0] < 2  # the rules between dots are thicker
         for ends in lines.get_segments()
         if len(ends) and np.isfinite(ends).all()
@@ -106,7 +107,7 @@ def test_the_frequency_bias_has_whiskers_and_intervals(parts, sentences):
 
 
 def test_templates_are_compared_as_in_section_4_1(parts, sentences):
-    (table,) = part_of(parts, "section 4.1").blocks
+    (table,) = part_of(parts, "section 4.1").of()
     groups = [own["logprob"] for _, own in sentences.groupby("template")]
     known = stats.f_oneway(*groups)
     row = table.values.loc["m"]
@@ -121,7 +122,7 @@ def test_templates_are_compared_as_in_section_4_1(parts, sentences):
 
 def test_without_scores_of_sentences_there_is_no_check_of_templates(tmp_path):
     found = section(read_runs([write_run(tmp_path / "run", german_rows("m"), {})]))
-    assert not [part for part in found.parts if "section 4.1" in part.title]
+    assert not [part for part in found.in_report().views if "section 4.1" in part.title]
 
 
 def test_captions_of_a_paper_name_system_and_kind_and_people_stand_once(tmp_path):
@@ -133,7 +134,7 @@ def test_captions_of_a_paper_name_system_and_kind_and_people_stand_once(tmp_path
         if row["variation_set"] == "1-6"
     ]
     found = section(read_runs([write_run(tmp_path / "run", [*flat, *dative, *_renamed(dative, "last")], {})]))
-    blocks = [block for part in found.parts for block in part.blocks if isinstance(block, Picture)]
+    blocks = [block for part in found.in_report().views for block in part.of() if isinstance(block, Chart)]
     said = [
         [caption for _, caption, _ in _panels(own)] for own in blocks if own.name.startswith("german_table1_")
     ]

@@ -215,10 +215,13 @@ def test_the_signature_and_the_report_have_the_contexts(run):
 
 
 def test_the_tab_shows_each_context_and_length(run):
-    (tab,) = InContextSuite.tabs(read_runs([run[0]]))
-    labels = tab.view(tab.controls[0].choices["all"]).cells["label"].tolist()
-    assert labels[:3] == ["none", "matched · 1", "matched · 3"] and f"template: {TEMPLATE}" in labels
-    view = tab.view(tab.controls[0].choices["all"])
+    by_length, inside = InContextSuite.views(read_runs([run[0]])).views
+    assert by_length.tab == inside.tab == "In context"
+    (templates,) = inside.chosen("all")
+    assert templates.cells["label"].tolist() == ["none", TEMPLATE]
+    view, curves = by_length.chosen("all")
+    assert view.cells["label"].tolist()[:3] == ["none", "matched · 1", "matched · 3"]
+    assert set(curves.panels["tiny"]["label"]) == {"matched", "ungrammatical", "mismatched"}
     cell = view.cells.set_index("label").loc["matched · 3"]
     items = view.items.read(cell["system"])
     of_row = items[(items["context"] == "matched") & (items["length"] == "3")]

@@ -16,8 +16,9 @@ from synthetic_runs import agreement_rows, blimp_rows, german_rows, result_frame
 
 from tse_scorers.io.bundle import load_data
 from tse_scorers.loading import load_scorer
+from tse_scorers.report.blocks import Chart
+from tse_scorers.report.charts import draw, paper_charts
 from tse_scorers.report.inputs import Runs, read_runs
-from tse_scorers.report.plots import Picture
 from tse_scorers.report.summary import headlines
 from tse_scorers.report.table_forms import to_markdown
 from tse_scorers.report.tables import Table, percent, score
@@ -55,7 +56,7 @@ def blimp() -> pd.DataFrame:
 def numbers(parts, title: str) -> pd.DataFrame:
     """The first table of the first picture of the part whose title begins so."""
     part = next(part for part in parts if part.title.startswith(title))
-    return part.blocks[0].tables[0].values
+    return part.of()[0].tables[0].values
 
 
 def test_figure_4_repeats_the_published_differences(blimp):
@@ -84,7 +85,7 @@ def test_figure_4_holds_the_models_of_the_run(blimp):
 
 def whiskers(picture) -> list[np.ndarray]:
     """The drawn intervals of the first panel: (low, high) of each."""
-    axes = picture.draw().axes[0]
+    axes = draw(picture).axes[0]
     lines = [lines for lines in axes.collections if lines.get_linewidth()[0] < 2]  # the rules are thicker
     return [ends[:, 0] for group in lines for ends in group.get_segments() if len(ends)]
 
@@ -105,7 +106,7 @@ def test_figures_3_and_4_have_the_intervals_of_their_conditions(blimp):
         (next(iter(regularity(paradigms, rows))), ("Determiner and noun", "regular"), 4),
         (next(iter(regularity(paradigms, rows))), ("Both", "difference"), 12),
     ):
-        (table,) = part.blocks[0].tables
+        (table,) = part.of()[0].tables
         se = 0.02 / 2 if n_paradigms == 4 else np.sqrt(2 * 6 * 0.02**2) / 6
         low, high = (ends.loc["m", column] for ends in (table.intervals.low, table.intervals.high))
         if n_paradigms == 12:
@@ -119,11 +120,11 @@ def test_figures_3_and_4_have_the_intervals_of_their_conditions(blimp):
         assert (low, high) == pytest.approx((middle - margin, middle + margin), abs=rounding)
         text = table.text[column]
         assert "±" in text["m"] and "±" not in text["GPT-2 (released summary)"]
-        drawn = whiskers(part.blocks[0])
+        drawn = whiskers(part.of()[0])
         assert len(drawn) == 2  # of the model; published models have none
-        first = [100 * ends.loc["m"].iloc[0] for ends in (table.intervals.low, table.intervals.high)]
+        first = [ends.loc["m"].iloc[0] for ends in (table.intervals.low, table.intervals.high)]
         assert any(ends == pytest.approx(first) for ends in drawn)
-    assert not whiskers(next(iter(locality(by_paradigm(blimp)))).blocks[0])
+    assert not whiskers(next(iter(locality(by_paradigm(blimp)))).of()[0])
 
 
 def shown(figure) -> list[tuple[float, ...]]:
@@ -139,24 +140,28 @@ def shown(figure) -> list[tuple[float, ...]]:
 def test_panels_for_a_paper_show_the_numbers_of_the_page():
     """Each figure is written twice, whole and in panels."""
     rows = frame(blimp_rows("m", prefixes=True), blimp_rows("n", prefixes=True))
-    section = minimal_pairs_section(Runs(rows, [], []))
-    pictures = [b for part in section.parts for b in part.blocks if isinstance(b, Picture) and b.panels]
+    section = minimal_pairs_section(Runs(rows, [], [])).in_report()
+    pictures = [block for view in section.views for block in view.of() if isinstance(block, Chart)]
     assert {"Figure 1", "Figure 3", "Figure 4", "Figure 6"} <= {picture.number for picture in pictures}
     for picture in pictures:
-        whole = {own for own in shown(picture.draw()) if np.isfinite(own).all()}
-        panels = {own for draw in picture.panels.values() for own in shown(draw()) if np.isfinite(own).all()}
+        whole = {own for own in shown(draw(picture)) if np.isfinite(own).all()}
+        panels = {
+            own
+            for panel in paper_charts(picture).values()
+            for own in shown(draw(panel))
+            if np.isfinite(own).all()
+        }
         assert {own[0] for own in panels} == {own[0] for own in whole}, picture.name
         if len(whole) and len(next(iter(whole))) == 3:
             assert panels == whole, picture.name
 
 
 def test_correlations_have_a_scale_from_minus_one_to_one(blimp):
-    section = minimal_pairs_section(Runs(blimp, [], []))
-    (picture,) = (
-        b for part in section.parts for b in part.blocks if isinstance(b, Picture) and b.number == "Figure 1"
-    )
-    for draw in (picture.draw, *picture.panels.values()):
-        assert {own[:2] for own in shown(draw()) if len(own) == 3} == {(-1, 1)}
+    section = minimal_pairs_section(Runs(blimp, [], [])).in_report()
+    blocks = [block for view in section.views for block in view.of()]
+    (picture,) = (own for own in blocks if isinstance(own, Chart) and own.number == "Figure 1")
+    for chart in (picture, *paper_charts(picture).values()):
+        assert {own[:2] for own in shown(draw(chart)) if len(own) == 3} == {(-1, 1)}
 
 
 MISSING = "irregular_plural_subject_verb_agreement_1"
@@ -176,15 +181,13 @@ def test_figure_5_has_the_intervals_of_its_slopes():
     generator = np.random.default_rng(0)
     rows = frame([row | {"score": row["score"] + generator.normal(0, 0.02)} for row in series(0.05)])
     (part,) = growth(rows, by_paradigm(frame(blimp_rows("other", prefixes=False))))
-    table = part.blocks[0].tables[0]
+    table = part.of()[0].tables[0]
     overall = rows[rows["group"] == "all"]
     fit = sm.OLS(overall["score"].to_numpy(float), sm.add_constant(np.log2([1000, 2000, 4000, 16000]))).fit()
     found = [ends.loc["Overall", "org/m"] for ends in (table.intervals.low, table.intervals.high)]
     assert found == pytest.approx(fit.conf_int()[1])
-    drawn = whiskers(part.blocks[0])
-    assert len(drawn) == len(table.values) and any(
-        ends == pytest.approx(100 * fit.conf_int()[1]) for ends in drawn
-    )
+    drawn = whiskers(part.of()[0])
+    assert len(drawn) == len(table.values) and any(ends == pytest.approx(fit.conf_int()[1]) for ends in drawn)
 
 
 def test_the_means_by_constraint_have_intervals_over_templates(tmp_path):
@@ -242,7 +245,7 @@ def series(slope: float, revisions=("tokens1000", "tokens2000", "tokens4000", "t
 def test_figure_5_gives_the_slope_per_doubling_beside_the_published_ones():
     rows = frame(series(0.05), blimp_rows("other", prefixes=False))
     (part,) = growth(rows, by_paradigm(rows))
-    slopes, left = (table.values for table in part.blocks[0].tables)
+    slopes, left = (table.values for table in part.of()[0].tables)
     assert slopes["org/m"].to_numpy() == pytest.approx(0.05) and len(slopes) == 13
     assert list(slopes) == ["org/m", "LSTM (published)", "Transformer-XL (published)"]
     assert slopes.loc["Anaphor agreement", "LSTM (published)"] == 0.0623
@@ -265,10 +268,10 @@ def test_slopes_of_own_pairs_stand_alone_and_data_sets_are_kept_apart():
     ]
     rows = frame(own)
     (part,) = growth(rows, by_paradigm(frame(blimp_rows("m", prefixes=False))))
-    assert part.blocks[0].tables[0].values.to_dict() == {"org/m": {"Order": pytest.approx(0.02)}}
+    assert part.of()[0].tables[0].values.to_dict() == {"org/m": {"Order": pytest.approx(0.02)}}
     both = frame(own, series(0.05))
     (part,) = growth(both, by_paradigm(both))
-    slopes = part.blocks[0].tables[0].values
+    slopes = part.of()[0].tables[0].values
     assert slopes.loc["Order", "org/m (my)"] == pytest.approx(0.02)
     assert slopes.loc["Overall", "org/m (blimp)"] == pytest.approx(0.05)
 
@@ -278,8 +281,8 @@ def test_what_does_not_rise_reaches_no_target():
 
 
 def test_table_4_marks_prefix_methods_in_the_table_of_paradigms(blimp):
-    section = minimal_pairs_section(Runs(blimp, [], []))
-    every = next(b for b in section.parts[0].blocks if isinstance(b, Table) and b.file == "blimp_paradigms")
+    section = minimal_pairs_section(Runs(blimp, [], [])).in_report()
+    every = next(b for b in section.views[0].of() if isinstance(b, Table) and b.file == "blimp_paradigms")
     assert (every.text[("prefix method", "one")] == "✓").sum() == 20
     assert every.values.loc["wh_island", "prefix method"].tolist() == [1, 0]
     assert prefix_marks(pd.Index(["my_paradigm"])).empty
@@ -294,10 +297,10 @@ def test_captions_on_own_pairs_claim_nothing_of_published_models():
         for row in blimp_rows(model, prefixes=False)[:1]
         for n, group in enumerate(groups)
     ]
-    section = minimal_pairs_section(Runs(frame(rows), [], []))
-    assert "published" not in " ".join(part.text for part in section.parts)
-    assert any(part.title.startswith("Who agrees") for part in section.parts)
-    assert "neural models" not in str([part.text for part in section.parts])
+    section = minimal_pairs_section(Runs(frame(rows), [], [])).in_report()
+    assert "published" not in " ".join(part.text for part in section.views)
+    assert any(part.title.startswith("Who agrees") for part in section.views)
+    assert "neural models" not in str([part.text for part in section.views])
 
 
 def test_published_tables_are_1_and_6_to_28_with_the_error_of_table_18():
@@ -317,7 +320,7 @@ def test_cells_stand_beside_those_of_the_same_model_or_of_people():
     rows = frame(*(german_rows(model, seed) for seed, model in enumerate(models)))
     (part,) = cell_parts(rows, published_cells())
     found = {}
-    for picture in part.blocks[:2]:
+    for picture in part.of()[:2]:
         (table,) = [table for table in picture.tables if table.caption.endswith(SETS["1-2_nominative"])]
         found[picture.caption.split(":")[0]] = table.beside.loc["AND", "ag1,re2,pa3"]
         assert len(picture.tables) == 4
@@ -353,16 +356,16 @@ def test_a_score_of_ties_alone_is_marked(tied):
     assert (whole["flat"] == "0.50 (all ties)").all() and not whole["sound"].str.contains("ties").any()
     cells, *means = [*cell_parts(tied, published_cells()), *mean_parts(our_cells(tied), tied, {})]
     for part in means:
-        (table,) = part.blocks[0].tables
+        (table,) = part.of()[0].tables
         assert (table.text["flat"] == "0.50 (all tied)").all() and not table.text["sound"].str.contains(
             "tied"
         ).any()
-        assert "All comparisons of flat tie" in part.blocks[0].caption
-    picture = cells.blocks[0]
+        assert "All comparisons of flat tie" in part.of()[0].caption
+    picture = cells.of()[0]
     assert "All comparisons tie" in picture.caption
     assert "0.50 (all tied) (0.92)" in to_markdown(picture.tables[0])
-    german = next(tab for tab in tabs(Runs(tied, [], [])) if tab.title == "German")
-    assert german.view("case_order", "1-6").ties == "count half (all comparisons of flat tie)"
+    german = next(tab for tab in tabs(Runs(tied, [], [])) if tab.tab == "German")
+    assert german.of("case_order", "1-6")[0].ties == "count half (all comparisons of flat tie)"
 
 
 def test_one_comparison_that_differs_is_a_result(tied):
@@ -392,7 +395,7 @@ def test_table_3_comes_first_with_the_papers_own_forms(tmp_path):
         tmp_path / "run", agreement_rows("m"), {"m.agreement.marvin_linzen.top_forms": top_forms()}
     )
     (part,) = example_parts(read_runs([run]))
-    items = part.blocks[0].items
+    items = part.of()[0].items
     assert [(item.system, item.forms[0].form) for item in items[:2]] == [
         ("bert-large-cased (published)", "meets"), ("bert-large-cased (published)", "pilots"),
     ]  # fmt: skip

@@ -441,15 +441,20 @@ def test_the_report_shows_criteria_regions_and_interactions(run):
 
 
 def test_the_tab_and_a_comparison_have_the_criteria(run, source, tmp_path):
-    (tab,) = RegionSuite.tabs(read_runs([run[0]]))
-    shown = tab.view(tab.controls[0].choices["criteria"]).cells
-    assert shown["label"].tolist() == ["Overall", "attraction/attraction"]
-    items = tab.view(tab.controls[0].choices["criteria"]).items
+    tab, surprisals, interactions = RegionSuite.views(read_runs([run[0]])).views
+    assert {tab.tab, surprisals.tab, interactions.tab} == {"Regions"}
+    (table,) = tab.chosen("criteria", "criteria")
+    shown, items = table.cells, table.items
+    assert shown["label"].tolist() == ["attraction/attraction", "Overall"]
+    assert list(tab.chosen()[0].text.index) == [
+        "attraction/attraction",
+        "Overall",
+    ]  # the suite has one criterion
     of_row = items.read(shown["system"].iloc[0])
     of_row = of_row[of_row["criterion"] == items.rows["attraction/attraction"]["criterion"]]
     assert (len(of_row), of_row["score"].mean()) == (
-        shown["n"].iloc[1],
-        pytest.approx(shown["score"].iloc[1]),
+        shown["n"].iloc[0],
+        pytest.approx(shown["score"].iloc[0]),
     )
     other = CausalScorer(*tiny_model("causal", "llama"), name="other", revision="1")
     tse_scorers.run(other, suite="regions", data=source, criteria=[CRITERION], out=tmp_path, report=False)

@@ -40,10 +40,9 @@ def runs(folder):
 
 
 def view(suite, runs, title, *labels):
-    """Call the view of a tab (or of a part) for the labels of its controls; the first ones where none is named."""
-    (tab,) = [tab for tab in suite.tabs(runs) if title == (tab.part or tab.title)]
-    labels = labels or [next(iter(control.choices)) for control in tab.controls]
-    return tab.view(*(control.choices[label] for control, label in zip(tab.controls, labels, strict=True)))
+    """The first block of a view for the labels of its controls; the first ones where none is named."""
+    (found,) = [view for view in suite.tabs(runs) if title == (view.part or view.tab)]
+    return found.chosen(*labels)[0]
 
 
 def scores(shown):
@@ -60,7 +59,7 @@ def test_every_tab_has_something_to_show_at_the_start(suite, runs):
     for tab in suite.tabs(runs):
         assert all(len(control.choices) for control in tab.controls)
         if tab.part != "BLiMP pairs":  # the judgments may be there, but these are scores of other sentences
-            view(suite, runs, tab.part or tab.title)
+            view(suite, runs, tab.part or tab.tab)
 
 
 # --- agreement ---------------------------------------------------------------------------------------------
@@ -99,11 +98,12 @@ def test_tse_knows_no_cut_off(runs):
 
 def test_curves_are_those_of_a_construction_or_of_a_model(runs):
     of_row = view(agreement, runs, "models, for one construction", "EW and MW", "Simple")
-    assert set(of_row.points["label"]) == {"org/one", "two"} and set(of_row.points["measure"]) == {"EW", "MW"}
+    assert all(set(points["label"]) == {"org/one", "two"} for points in of_row.panels.values())
+    assert set(of_row.panels) == {"EW", "MW"}
     of_model = view(agreement, runs, "constructions, for one model", "contexts without a verb", "two")
-    assert {"Simple", "BLiMP"} <= set(of_model.points["label"])
-    assert set(of_model.points["measure"]) == {"share of contexts"}
-    assert len(of_row.points) == 2 * 2 * (len(made.TOP) + len(made.BOTTOM))
+    (shares,) = of_model.panels.values()
+    assert {"Simple", "BLiMP"} <= set(shares["label"]) and set(of_model.panels) == {"share of contexts"}
+    assert len(of_row.panels["EW"]) == 2 * (len(made.TOP) + len(made.BOTTOM))
 
 
 def test_a_model_without_cut_offs_is_named(tmp_path):
@@ -137,7 +137,7 @@ def test_people_and_models_are_paired_by_paradigm(runs):
     assert {"org/one", "two", "GPT-2 (released summary)"} <= models and not any(
         "human" in name for name in models
     )
-    points = tab.view("two").points
+    (points,) = tab.chosen("two")[0].panels.values()
     human = shipped("blimp_human_judgments", "accuracy").set_index("paradigm")["individual_accuracy"]
     assert len(points) == 67 and points.set_index("item")["x"].to_dict() == human.to_dict()
     ours = runs.rows.query("model == 'two' and method == 'full'").set_index("group")["score"]
@@ -157,8 +157,8 @@ def test_own_pairs_are_not_presented_as_blimp(tmp_path, monkeypatch):
     rows = [row | {"group": group, "config": "own"} for row, group in made_up]
     runs = read_runs([made.write_run(tmp_path / "run", rows, {})])
     (tab,) = minimal_pairs.tabs(runs)  # no part compares with people
-    assert tab.title == "BLiMP" and tab.name == "Minimal pairs"  # links hold the title
-    assert view(minimal_pairs, runs, "BLiMP").caption == "Minimal pairs: accuracy in % by phenomenon."
+    assert tab.tab == "Minimal pairs"
+    assert view(minimal_pairs, runs, "Minimal pairs").caption == "Minimal pairs: accuracy in % by phenomenon."
 
 
 PAIRS = pd.DataFrame(
@@ -181,7 +181,7 @@ def test_single_pairs_are_set_against_peoples_choices(tmp_path, monkeypatch):
     monkeypatch.setattr(tab_people, "shipped", lambda name, config: JUDGED)
     rows = made.blimp_rows("two") + made.blimp_rows("other")
     runs = read_runs([made.write_run(tmp_path / "run", rows, {"two.blimp": PAIRS})])
-    points = view(minimal_pairs, runs, "BLiMP pairs", "two").points.set_index("item")
+    points = view(minimal_pairs, runs, "BLiMP pairs", "two").panels[""].set_index("item")
     assert points["y"].to_dict() == {"Good two. ⁄ *Bad two.": -0.5, "Good one. ⁄ *Bad one.": 1.0}
     assert points["x"].tolist() == [1.0, 2 / 3] and points["n"].tolist() == [1, 3]
     assert points["choice"].tolist() == ["✗ not correct", "✓ correct"]
@@ -205,7 +205,7 @@ def test_all_judged_pairs_are_pairs_of_blimp(upstream, tmp_path, monkeypatch):
         method="full", logprob_good=0.0, logprob_bad=-1.0, correct=1
     )
     runs = read_runs([made.write_run(tmp_path / "run", made.blimp_rows("two"), {"two.blimp": pairs})])
-    assert len(view(minimal_pairs, runs, "BLiMP pairs", "two").points) == len(judged) == 335
+    assert len(view(minimal_pairs, runs, "BLiMP pairs", "two").panels[""]) == len(judged) == 335
 
 
 # --- variation sets ----------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def test_german_tables_hold_people(runs, level, rows):
 
 
 def test_the_cells_of_the_paper_correlate_as_its_table_5_says(runs):
-    points = view(variation_sets, runs, "German cells", "German BERT (published)", "all six").points
+    points = view(variation_sets, runs, "German cells", "German BERT (published)", "all six").panels[""]
     assert len(points) == 36
     assert stats.pearsonr(points["x"], points["y"]).statistic == pytest.approx(0.73, abs=0.005)
 

@@ -297,18 +297,18 @@ def test_its_learning_curve_is_drawn(run, tmp_path):
 def test_the_tab_shows_the_scores(run):
     from tse_scorers.report.inputs import read_runs
 
-    (tab,) = find_suite("word_order").tabs(read_runs([run[0]]))
-    measures, levels = tab.controls
-    shown = tab.view(measures.choices["in order"], levels.choices["length"]).cells
-    assert shown["score"].tolist() == [row["score"] for row in read_results(run[0])["results"]]
-    assert shown["label"].tolist() == ["Overall", "short", "long"]
+    (view,) = find_suite("word_order").views(read_runs([run[0]])).views
+    (table,) = view.chosen("in order", "length")
+    overall, *groups = [row["score"] for row in read_results(run[0])["results"]]
+    assert table.cells["score"].tolist() == [*groups, overall]
+    assert table.cells["label"].tolist() == ["short", "long", "Overall"] and table.totals == ["Overall"]
 
 
 def test_its_items_are_behind_its_scores(run):
     from tse_scorers.report.inputs import read_runs
 
-    (tab,) = find_suite("word_order").tabs(read_runs([run[0]]))
-    view = tab.view(*(list(control.choices.values())[-1] for control in tab.controls))
+    (shown,) = find_suite("word_order").views(read_runs([run[0]])).views
+    (view,) = shown.of(*(list(control.choices.values())[-1] for control in shown.controls))
     for cell in view.cells.itertuples():
         items = view.items.read(cell.system)
         wanted = view.items.rows[cell.label].items()
@@ -317,13 +317,13 @@ def test_its_items_are_behind_its_scores(run):
         ]
         assert (len(of_row), of_row["score"].mean()) == (cell.n, pytest.approx(cell.score))
         assert of_row["good"].is_unique
-    assert tab.headlines and view.compared == "in order"
+    assert shown.headlines and view.compared == "in order"
 
 
 def test_the_explorer_has_its_tab(run):
     from tse_scorers.explore.bundle import Bundle
 
-    assert "Order of words" in [tab.title for tab in Bundle([run[0]]).tabs]
+    assert "Order of words" in [view.tab for view in Bundle([run[0]]).views]
 
 
 # --- packages that are broken --------------------------------------------------------------------------------

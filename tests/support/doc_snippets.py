@@ -209,8 +209,8 @@ def _run_command(command: str) -> None:
 
 
 def draft(picture: Any, folder: Path) -> str:
-    """Stand for `tse_scorers.report.plots.save`: draw a picture, but write an empty one."""
-    from tse_scorers.report.plots import drawn
+    """Stand for `tse_scorers.report.charts.save`: draw a picture, but write an empty one."""
+    from tse_scorers.report.charts import drawn
 
     drawn(picture)
     empty = '<svg xmlns="http://www.w3.org/2000/svg" width="1pt"/>'

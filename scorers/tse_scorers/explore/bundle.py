@@ -13,11 +13,11 @@ import pandas as pd
 
 from ..io.files import printable
 from ..io.local_paths import without_address
-from ..suites.base import ScoredItems, SideBySide, Tab
+from ..report.blocks import ScoredItems, Section, Table, View
 from ..suites.registry import suites_of
 from . import overview
 from .runs import described_for_others, description, model_of, partial_systems, read_folders, warnings_of
-from .view_data import SystemItems, plain_number, system_items, view_data
+from .view_data import SystemItems, blocks_data, plain_number, system_items
 
 _OF_ITEMS = {"texts", "labels"}
 """The keys of what data say of items: the texts that models were scored on, and the columns beside them."""
@@ -65,9 +65,11 @@ def _changed(value: Any, change: Callable[[str], str]) -> Any:
 TITLE = "Targeted syntactic evaluation"
 UNREADABLE = "The scores of these items could not be read when this page was written."
 Position = tuple[int, ...]
-"""The number of a tab's part, then the number of the choice of each control."""
+"""The number of a view, then the number of the choice of each control."""
 _LONGEST_NUMBER = 6
 """Digits in the name of a view."""
+SHARED = ("Curves", "People")
+"""Tabs of parts that stand behind the tables of the suites."""
 CHUNK = 1000
 """Items whose words are in one file."""
 
@@ -101,27 +103,30 @@ class Bundle:
         self._items: dict[str, ScoredItems] = {}
         self._systems: dict[str, dict[str, str]] = {}  # of each table of items: name in files -> label
         self._texts: dict[str, SystemItems] = {}
-        self._suites: dict[int, str] = {}  # of each tab: the suite that it is of
+        self._sections: dict[int, Section] = {}  # of each view: the section that it is of
         self._read = lru_cache(maxsize=16)(self._read_items)
         self._words = lru_cache(maxsize=32)(self._read_words)
         self._partial = cache(lambda suite: partial_systems(self.runs, suite))
         self._warnings = cache(lambda suite: warnings_of(self.runs, suite))
 
     @cached_property
-    def tabs(self) -> list[Tab]:
+    def views(self) -> list[View]:
         """The leaderboard, a table of each suite, then what several views and suites share."""
-        of_suites = {suite.name: suite.tabs(self.runs) for suite in suites_of(self.runs)}
-        self._suites |= {id(tab): suite for suite, tabs in of_suites.items() for tab in tabs}
-        tabs = [tab for tabs in of_suites.values() for tab in tabs]
-        shared = [*overview.training_tabs(self.runs), *(tab for tab in tabs if tab.part)]
-        terms = {name: text for tab in tabs for name, text in tab.terms.items()}
-        view: Any = partial(self._leaderboard, of_suites)  # no suite's view
-        board = [Tab("Models", [], view, terms)] if len(self.runs.rows) else []
-        return [*board, *(tab for tab in tabs if not tab.part), *shared]
+        sections = [section for suite in suites_of(self.runs) if (section := suite.views(self.runs))]
+        self._sections |= {id(view): section for section in sections for view in section.views}
+        of_suites = [view for section in sections for view in section.views if view.tab]
+        own = [view for view in of_suites if view.tab not in SHARED]
+        shared = [view for view in of_suites if view.tab in SHARED]
+        board = (
+            [View("", "", partial(self._leaderboard, sections), tab="Models")] if len(self.runs.rows) else []
+        )
+        return [*board, *own, *overview.training_views(self.runs), *shared]
 
-    def _leaderboard(self, tabs: Mapping[str, Sequence[Tab]]) -> dict[str, Any]:
-        warnings = dict.fromkeys(sentence for suite in tabs for sentence in self._warnings(suite))
-        found = overview.leaderboard(self.runs, tabs, {suite: self._partial(suite) for suite in tabs})
+    def _leaderboard(self, sections: Sequence[Section]) -> Any:
+        """Return the data of the leaderboard, which is no block: its rows are systems and its columns measures."""
+        warnings = dict.fromkeys(text for section in sections for text in self._warnings(section.name))
+        on_part = {section.name: self._partial(section.name) for section in sections}
+        found = overview.leaderboard(self.runs, {own.name: own.views for own in sections}, on_part)
         return found | {"warning": " ".join(warnings)}
 
     def data(self, name: str) -> str:
@@ -131,7 +136,7 @@ class Bundle:
             KeyError: there is none of this name.
         """
         kind, _, rest = name.partition("/")
-        with self._lock:  # one request at a time: the suites' tabs keep tables in memory
+        with self._lock:  # one request at a time: the suites' views keep tables in memory
             if name == "start":
                 content: Any = self._start()
             elif kind == "view":
@@ -178,40 +183,52 @@ class Bundle:
                 for run in self.runs.runs
             ],
             "tabs": [
-                {"title": tab.title, "name": tab.name or tab.title, "part": tab.part, "terms": dict(tab.terms),
+                {"title": view.tab, "part": view.part, "terms": self._terms(view),
                  "controls": [
-                     {"label": control.label, "choices": list(control.choices)} for control in tab.controls]}
-                for tab in self.tabs
+                     {"label": control.label, "choices": list(control.choices)} for control in view.controls]}
+                for view in self.views
             ],
             "live": self.live,
         }  # fmt: skip
 
-    def _chosen(self, position: Position) -> tuple[Tab, Any]:
-        """Return a tab, and what it shows for the choices of its controls; raises ValueError where that is nothing."""
+    def _terms(self, view: View) -> dict[str, str]:
+        """Return what the scores of a view mean; of the leaderboard, those of all suites."""
+        if view.tab == "Models":
+            return {term: text for section in self._sections.values() for term, text in section.terms.items()}
+        return dict(self._sections[id(view)].terms) if id(view) in self._sections else {}
+
+    def _chosen(self, position: Position) -> tuple[View, Any]:
+        """Return a view, and its blocks for the choices of its controls; raises ValueError where there are none."""
         try:
-            tab = self.tabs[position[0]]
-            pairs = zip(tab.controls, position[1:], strict=True)
+            view = self.views[position[0]]
+            pairs = zip(view.controls, position[1:], strict=True)
             values = [list(control.choices.values())[place] for control, place in pairs]
         except (IndexError, ValueError) as error:
             raise KeyError(position) from error
-        return tab, tab.view(*values)
+        return view, view.of(*values)
 
     def _view(self, position: Position) -> dict[str, Any]:
         try:
-            tab, view = self._chosen(position)
+            view, blocks = self._chosen(position)
         except (ValueError, TypeError) as error:  # the user can choose something else
             return {"kind": "notice", "text": self._said(str(error))}
-        if isinstance(view, dict):
-            return view
-        suite = self._suites.get(id(tab), "")
-        warning = {"warning": " ".join(self._warnings(suite))}
-        if not isinstance(view, SideBySide):
-            return view_data(view) | warning
-        names = {label: name for name, label in _names_of(view).items()}
-        if view.items is not None:
-            self._items[view.items.name] = view.items
-            self._systems.setdefault(view.items.name, {}).update(_names_of(view))
-        return view_data(view, names, self._partial(suite), self._model_of) | warning
+        if isinstance(blocks, dict):
+            return blocks
+        suite = self._suite(view)
+        return blocks_data(blocks, self._names_in_files, self._partial(suite), self._model_of) | {
+            "warning": " ".join(self._warnings(suite))
+        }
+
+    def _suite(self, view: View) -> str:
+        return self._sections[id(view)].name if id(view) in self._sections else ""
+
+    def _names_in_files(self, table: Table) -> dict[str, str]:
+        """Return the names of a table's systems in files of items, and note whose items these are."""
+        names = _names_of(table)
+        if table.items is not None:
+            self._items[table.items.name] = table.items
+            self._systems.setdefault(table.items.name, {}).update(names)
+        return {label: name for name, label in names.items()}
 
     def _model_of(self, label: str) -> str:
         return model_of(label, self.runs)
@@ -252,15 +269,16 @@ class Bundle:
     def _difference(self, rest: str) -> dict[str, Any]:
         """Return the differences of a system from another one in the rows of a table, with their intervals."""
         position, *systems = rest.split("/")
-        tab, view = self._chosen(_position(position))
-        if not isinstance(view, SideBySide) or not view.compared or len(systems) != 2:
+        view, blocks = self._chosen(_position(position))
+        table = next((block for block in blocks if isinstance(block, Table) and block.compared), None)
+        if table is None or len(systems) != 2:
             raise KeyError(rest)
-        named = _names_of(view)
+        named = _names_of(table)
         labels = [self._model_of(named[system]) for system in systems]
         from .differences import differences  # with what compares: most pages compare nothing
 
         try:
-            found = differences(self.runs, self._suites[id(tab)], view.compared, *labels)
+            found = differences(self.runs, self._suite(view), table.compared, *labels)
         except ValueError as error:
             return {"problem": self._said(str(error))}
         return {"rows": found}
@@ -274,8 +292,8 @@ class Bundle:
         return UNREADABLE
 
     def _positions(self) -> Iterator[Position]:
-        for number, tab in enumerate(self.tabs):
-            yield from product((number,), *(range(len(control.choices)) for control in tab.controls))
+        for number, view in enumerate(self.views):
+            yield from product((number,), *(range(len(control.choices)) for control in view.controls))
 
     def _read_items(self, name: str, system: str) -> SystemItems | str:
         """Read the items of a system; a text says why there are none."""
@@ -290,9 +308,10 @@ class Bundle:
 _NO_WORDS = pd.DataFrame(columns=["item"])
 
 
-def _names_of(view: SideBySide) -> dict[str, str]:
+def _names_of(table: Table) -> dict[str, str]:
     """Return {name in the names of files, the same in each session: label} of the systems that were scored here."""
-    scored = dict.fromkeys(view.cells["system"][view.cells["n"].notna()])
+    cells = pd.DataFrame(columns=["system", "n"]) if table.cells is None else table.cells
+    scored = dict.fromkeys(cells["system"][cells["n"].notna()])
     return {hashlib.sha256(label.encode("utf-8", "replace")).hexdigest()[:12]: label for label in scored}
 
 

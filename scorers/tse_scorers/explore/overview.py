@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..report.blocks import Chart, Control, View
 from ..report.inputs import Runs
 from ..report.leaderboard import BADGES
 from ..report.measure import Measures, measure_named, measured
@@ -16,19 +17,18 @@ from ..report.numbers import FEW_ITEMS
 from ..report.revisions import positions
 from ..report.series import LEAST
 from ..report.systems import model_names
-from ..suites.base import Control, Curves, Tab
 from ..suites.registry import names, suites_of
 from .view_data import NUMBERS, plain_number
 
 Data = dict[str, Any]
 
 
-def leaderboard(runs: Runs, tabs: Mapping[str, Sequence[Tab]], on_part: Mapping[str, set[str]]) -> Data:
+def leaderboard(runs: Runs, views: Mapping[str, Sequence[View]], on_part: Mapping[str, set[str]]) -> Data:
     """Return a table with a row for each system and a column for each headline measure, in its own scale.
 
     Args:
         runs: the results.
-        tabs: of each suite; they say where the items of a score are.
+        views: of each suite; they say where the items of a score are.
         on_part: of each suite, the systems that were scored on a part of its data.
     """
     measures: Measures = {suite.name: suite.measures for suite in suites_of(runs)}
@@ -67,7 +67,7 @@ def leaderboard(runs: Runs, tabs: Mapping[str, Sequence[Tab]], on_part: Mapping[
                 "label": (own := measure_named(measures, column[0], column[2])).heading,
                 "percent": own.percent,
                 "heading": headings[column],
-                "link": _link(tabs.get(column[0], ()), *column[1:]),
+                "link": _link(views.get(column[0], ()), *column[1:]),
                 "partial": is_partial,
             }
             for column, is_partial in zip(columns, all_partial, strict=True)
@@ -89,16 +89,17 @@ def _cell(row: Mapping[str, Any] | None, is_partial: bool) -> list[Any] | None:
     return None if row is None else [*(plain_number(row[name]) for name in NUMBERS), is_partial]
 
 
-def _link(tabs: Sequence[Tab], config: str | None, label: str) -> dict[str, str] | None:
-    """Return what the page's address says of the items behind a score; None where no tab shows them."""
-    for tab in tabs:
-        if label in tab.headlines:
-            choices = {f"c{place}": choice for place, choice in enumerate(tab.headlines[label])}
-            return {"tab": tab.title, **choices, "whole": config or ""}
+def _link(views: Sequence[View], config: str | None, label: str) -> dict[str, str] | None:
+    """Return what the page's address says of the items behind a score; None where no view shows them."""
+    for view in views:
+        if label in view.headlines:
+            choices = {f"c{place}": choice for place, choice in enumerate(view.headlines[label])}
+            part = {"part": view.part} if view.part else {}
+            return {"tab": view.tab, **part, **choices, "whole": config or ""}
     return None
 
 
-def training_tabs(runs: Runs) -> list[Tab]:
+def training_views(runs: Runs) -> list[View]:
     """Return a part of the tab `Training` for each suite and data of which a model has enough revisions."""
     runs = runs.every_revision()
     measures, known = {suite.name: suite.measures for suite in suites_of(runs)}, names()
@@ -107,14 +108,15 @@ def training_tabs(runs: Runs) -> list[Tab]:
     scored = pd.DataFrame(
         [{**row, "measure": measure.label} for row, measure in measured(rows.to_dict("records"), measures)]
     )
-    tabs = []
+    views = []
     for (suite, config), of_data in scored.groupby(["suite", "config"], sort=False) if len(scored) else ():
         named = [known.group(suite, *place) for place in zip(of_data["level"], of_data["value"], strict=True)]
         of_data = of_data.assign(named=named, line=of_data["model"].map(model_names(of_data["model"])))
         labels = Control("Score", {label: label for label in of_data["measure"].unique()})
         controls = [labels, Control("Of", dict(_groups(of_data)))]
-        tabs.append(Tab("Training", controls, partial(_curves, of_data), part=known.heading(suite, config)))
-    return tabs
+        blocks = partial(_curves, of_data)
+        views.append(View("", "", blocks, controls, tab="Training", part=known.heading(suite, config)))
+    return views
 
 
 def _series(rows: pd.DataFrame) -> "pd.Series[bool]":
@@ -136,7 +138,7 @@ def _groups(rows: pd.DataFrame) -> Iterator[tuple[str, tuple[str, str | None]]]:
             yield f"{level.replace('_', ' ')}: {name}", (level, value)
 
 
-def _curves(rows: pd.DataFrame, measure: str, place: tuple[str, str | None]) -> Curves:
+def _curves(rows: pd.DataFrame, measure: str, place: tuple[str, str | None]) -> list[Chart]:
     """Show the scores of a measure over revisions, of one group or of each group of a level."""
     level, value = place
     shown = rows[(rows["measure"] == measure) & (rows["level"] == level)]
@@ -153,11 +155,13 @@ def _curves(rows: pd.DataFrame, measure: str, place: tuple[str, str | None]) -> 
         if value is None
         else group.iloc[0]
     )
-    return Curves(
-        shown[["measure", "x", "n", "ci_low", "ci_high"]].assign(label=label, y=shown["score"]),
+    chart = Chart(
+        "lines",
+        "training",
+        {measure: shown[["x", "n", "ci_low", "ci_high"]].assign(label=label, y=shown["score"])},
         caption=f"{measure} of {of} over the course of training. Each point is one revision; its place is the last "
         "number in the revision's name.",
-        axis="step or tokens",
-        unit="items",
+        x="step or tokens",
         limited_to=of,
     )
+    return [chart]

@@ -1,25 +1,26 @@
-"""What a tab of a suite shows, and the items behind scores → data for the page.
+"""Blocks, and the items behind scores → data for the page.
 
-The page knows three kinds of views and no suite. Texts of items are shared by systems; numbers are of one system.
+The page knows no suite. It draws tables of scores, curves and scatter plots itself, and shows the numbers of other
+charts as plain tables. Texts of items are shared by systems; numbers are of one system.
 """
 
 import base64
 import hashlib
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from ..report.blocks import Block, Chart, Examples
 from ..report.correlation import correlate
 from ..report.cutoff_charts import FEW_CONTEXTS
 from ..report.leaderboard import BADGES
 from ..report.numbers import FEW_ITEMS
 from ..report.observations import split_pair
-from ..report.tables import score
-from ..suites.base import Curves, Points, ScoredItems, SideBySide
+from ..report.tables import ScoredItems, Table, joined, score, shared_headings
 
 _SHOWN = ("people",)
 """Columns of numbers that belong to the texts."""
@@ -96,32 +97,60 @@ NUMBERS = ("score", "n", "n_excluded", "n_ties", "ci_low", "ci_high", "reliable"
 """What the page gets of a cell, in this order."""
 
 
-def view_data(
-    view: SideBySide | Curves | Points,
-    names: Mapping[str, str] | None = None,
+CURVES = ("lines", "whiskers", "multiples", "cutoffs")
+"""Kinds of charts that the page draws as curves."""
+
+
+def blocks_data(
+    blocks: Sequence[Block],
+    names: Callable[[Table], Mapping[str, str]] = lambda table: {},
     partial: Collection[str] = (),
     model_of: Callable[[str], str] = str,
 ) -> dict[str, Any]:
-    """Return a view as JSON-able data; a number that does not exist is None.
+    """Return blocks as JSON-able data, those after the first one under `more`; a number that does not exist is None.
 
     Args:
-        view: what a suite's tab shows.
-        names: label of a system -> its name in the names of files of items.
+        blocks: what a view shows.
+        names: gives for a table: label of a system -> its name in the names of files of items.
         partial: labels of systems that were scored on a part of the data.
         model_of: gives the model of a label, which may say the configuration of the data as well.
     """
-    match view:
-        case SideBySide():
-            return _table(view, names or {}, partial, model_of)
-        case Curves():
-            return _curves(view)
-        case Points():
-            return _points(view)
+    first, *more = (
+        _table(block, names(block), partial, model_of)
+        if isinstance(block, Table) and block.cells is not None
+        else _plain_table(block)
+        if isinstance(block, Table)
+        else _points(block)
+        if block.kind == "scatter"
+        else _curves(block)
+        for block in _drawable(blocks)
+    )
+    return first | {"more": more} if more else first
+
+
+def _drawable(blocks: Sequence[Block]) -> Iterator[Table | Chart]:
+    """Yield the blocks that the page can draw, and the tables of other charts and those beside curves."""
+    for block in blocks:
+        if isinstance(block, Table) or (isinstance(block, Chart) and block.kind in (*CURVES, "scatter")):
+            yield block
+        if not isinstance(block, Table | Examples):
+            yield from block.tables
+
+
+def _plain_table(table: Table) -> dict[str, Any]:
+    return {
+        "kind": "plain",
+        "caption": table.title,
+        "note": table.notes,
+        "headings": [table.corner, *shared_headings(table.text.columns)],
+        "rows": [[header, *map(joined, cells)] for header, cells in table.rows()],
+    }
 
 
 def _table(
-    view: SideBySide, names: Mapping[str, str], partial: Collection[str], model_of: Callable[[str], str]
+    view: Table, names: Mapping[str, str], partial: Collection[str], model_of: Callable[[str], str]
 ) -> dict[str, Any]:
+    assert view.cells is not None
     cells = view.cells.drop_duplicates(["label", "system"], keep="last")
     cells = cells.reindex(columns=["label", "system", *NUMBERS, "config", "group"])
     scored_here = set(cells["system"][cells["n"].notna()])
@@ -134,7 +163,7 @@ def _table(
         for label, config, group, n in cells[["label", "config", "group", "n"]].itertuples(index=False)
         if isinstance(group, str) and not pd.isna(n)
     }
-    systems, rows = (list(dict.fromkeys(view.cells[name])) for name in ("system", "label"))
+    systems, rows = (list(dict.fromkeys(cells[name])) for name in ("system", "label"))
     return {
         "kind": "table",
         "caption": view.caption,
@@ -175,9 +204,16 @@ def _items(items: ScoredItems, rows: Collection[str]) -> dict[str, Any]:
     }
 
 
-def _curves(view: Curves) -> dict[str, Any]:
-    points = view.points if "side" in view.points else view.points.assign(side="")
-    axis = _cutoffs(points) if points["side"].any() else _numbers(points["x"])
+def _curves(view: Chart) -> dict[str, Any]:
+    points = pd.concat([panel.assign(measure=title) for title, panel in view.panels.items()])
+    points = points if "side" in points else points.assign(side="")
+    axis = (
+        _named(view.ticks)
+        if view.ticks is not None
+        else _cutoffs(points)
+        if points["side"].any()
+        else _numbers(points["x"])
+    )
     order = {key: place for place, key in enumerate(axis.places)}
     columns = points.reindex(columns=["measure", "label", "side", "x", "y", "n", "ci_low", "ci_high"])
     return {
@@ -185,7 +221,9 @@ def _curves(view: Curves) -> dict[str, Any]:
         "caption": view.caption,
         "limited_to": view.limited_to,
         "few": FEW_CONTEXTS,
-        "axis": view.axis,
+        "axis": view.x,
+        "y": view.y,
+        "percent": view.percent,
         "unit": view.unit,
         "places": list(axis.places.values()),
         "ticks": axis.ticks,
@@ -215,6 +253,11 @@ def _cutoffs(points: pd.DataFrame) -> _Axis:
         (side, x): (f"{side} {100 * x:g} %", float(place + (place >= n_bottom > 0)))
         for place, (side, x) in enumerate(ordered)
     }
+    return _Axis(places, list(places.values()))
+
+
+def _named(names: Sequence[str]) -> _Axis:
+    places = {("", float(place)): (name, float(place)) for place, name in enumerate(names)}
     return _Axis(places, list(places.values()))
 
 
@@ -252,15 +295,15 @@ def _short(value: float) -> str:
     return f"{value:g}"
 
 
-def _points(view: Points) -> dict[str, Any]:
-    headings: Mapping[str, str] = view.headings or {column: str(column) for column in view.points}
-    points = view.points
+def _points(view: Chart) -> dict[str, Any]:
+    (points,) = view.panels.values()
+    headings = dict(view.headings) or {column: str(column) for column in points}
     if view.same_scale:
         points = points.assign(difference=points["y"] - points["x"])
         headings = {**headings, "difference": f"{headings['y']} − {headings['x']}"}
     return {
         "kind": "points",
-        "caption": f"{view.caption} {correlation(view)}",
+        "caption": f"{view.caption} {correlation(points, view.unit)}",
         "x": view.x,
         "y": view.y,
         "unit": view.unit,
@@ -274,17 +317,17 @@ def _points(view: Points) -> dict[str, Any]:
     }
 
 
-def correlation(view: Points) -> str:
+def correlation(points: pd.DataFrame, unit: str) -> str:
     """Say in words how far x and y agree, by the metric's correlations."""
-    correlations = correlate(view.points["x"], view.points["y"], n_resamples=RESAMPLES, intervals=["pearson"])
+    correlations = correlate(points["x"], points["y"], n_resamples=RESAMPLES, intervals=["pearson"])
     if correlations is None:
-        return f"Too few {view.unit} for a correlation."
+        return f"Too few {unit} for a correlation."
     if not np.isfinite(correlations["pearson"]):
-        return f"No correlation over {correlations['n']} {view.unit}: one side is the same everywhere."
+        return f"No correlation over {correlations['n']} {unit}: one side is the same everywhere."
     low, high = correlations["pearson_interval"]
     return (
         f"Pearson's r {score(correlations['pearson'])} (95 % from {score(low)} to {score(high)}), Spearman's ρ "
-        f"{score(correlations['spearman'])}, {correlations['n']} {view.unit}."
+        f"{score(correlations['spearman'])}, {correlations['n']} {unit}."
     )
 
 

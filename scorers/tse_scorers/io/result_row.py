@@ -286,7 +286,7 @@ def rows_of_run(identity: Mapping[str, Any], rows: Iterable[ResultRow]) -> list[
         if not isinstance(row, ResultRow):
             raise ValueError(
                 f"The suite {named['suite']!r} returned {kind_of(row)} among its rows of results; expected a "
-                "ResultRow of tse_scorers.suites.base. Correct the suite's `aggregate`."
+                "ResultRow of tse_scorers.io.result_row. Correct the suite's `aggregate`."
             )
         try:
             checked.append(ResultRow.from_json(replace(row, **named).to_json()))

@@ -9,9 +9,9 @@ In reading order:
     names.py            how suites and their groups are called
     published.py        published and human numbers
     correlation.py      how systems agree
-    section.py          what a report consists of
     numbers.py          how numbers are printed
-    tables.py           a table
+    tables.py           a table: its cells, and how they are printed
+    blocks.py           what is shown, as data: sections, views, tables, charts, examples
     best.py             which scores of a table are the best
     latex.py            a table as LaTeX: its text, cells and forms, in as many parts as it needs
     table_forms.py      a table as Markdown and CSV, and all its files
@@ -19,11 +19,11 @@ In reading order:
     plots.py            style, SVG and PDF
     inline_svg.py       an SVG as an element of the page
     labels.py           labels of rows, columns and lines, no two alike; legends outside of panels
-    scales.py           horizontal axes
+    scales.py           axes
     curves.py           charts of lines: in a panel, a panel per line, with intervals
     cutoff_charts.py    scores against cut-offs
     heat.py             tables as coloured cells
-    charts.py           dots, or heat tables where they are many; all kinds of chart that sections use
+    charts.py           draws charts: dots, or heat tables where they are many; forests; all other kinds
     findings.py         the finding of a picture, for readers who do not see it
     differences.py      differences with intervals, as text
     comparison.py       the section of a comparison, with its forest plots

@@ -1,19 +1,24 @@
-"""The kinds of chart that the report draws; each returns a figure in the style of `plots.py`."""
+"""Draws the charts of `blocks.py` in the style of `plots.py`, on a page or as figures of a paper."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from .curves import panels_of_lines
+from ..io.files import write_text
+from .blocks import Chart
+from .curves import NAMED, lines_with_intervals, panels_of_lines, small_multiples
+from .cutoff_charts import cutoff_grid
 from .heat import heat_maps
 from .labels import legend, row_inches, row_labels
 from .line_styles import GRID, INK, MUTED, PAPER, lines
-from .plots import PAPER_HEIGHT, figure_size
+from .plots import PAPER_HEIGHT, figure_size, style, to_svg
 from .published import is_reference
+from .scales import in_percent
 from .systems import shortened
 from .tables import Intervals, percent, score
 
@@ -21,8 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["WHISKERS", "dots", "heat_maps", "panels_of_lines", "single_dots"]
-
+_PAGE_WIDTH = 7.2
+"""Inches of a figure whose few lines have a legend; those of a narrower one are named at their ends."""
 MANY = 5
 """With more systems, panels or series than this, heat tables replace dots and legends, and pictures of single systems
 are folded."""
@@ -34,12 +39,83 @@ _ROW = 0.24
 """Inches of a row."""
 
 
+def draw(chart: Chart) -> "Figure":
+    """Draw a chart; raises ValueError for a kind that only the explorer shows."""
+    panels, points = chart.panels, next(iter(chart.panels.values()))
+    match chart.kind:
+        case "dots":
+            wide = pd.concat(panels, axis=1)
+            return dots(wide, list(panels), chart.x, chart.chance, chart.intervals, chart.percent)
+        case "heat":
+            form = percent if chart.percent else score
+            return heat_maps(panels, *chart.span, chart.x, form, chart.across)
+        case "lines":
+            most = 0 if chart.width < _PAGE_WIDTH else NAMED
+            return panels_of_lines(
+                panels,
+                chart.y,
+                chart.chance,
+                chart.logarithmic,
+                most,
+                chart.width,
+                chart.behind,
+                chart.percent,
+            )
+        case "whiskers":
+            return lines_with_intervals(panels, chart.x, chart.y, chart.ticks, chart.chance, chart.percent)
+        case "multiples":
+            behind = next(iter(chart.behind.values()), None)
+            is_logarithmic = bool(chart.logarithmic)
+            return small_multiples(
+                points, chart.whole, chart.x, chart.y, is_logarithmic, behind, chart.percent
+            )
+        case "cutoffs":
+            curves = [
+                own.assign(panel=name, cutoff_side=own["side"], cutoff=own["x"])
+                for name, own in panels.items()
+            ]
+            return cutoff_grid(pd.concat(curves), chart.y, chart.styles, chart.large)
+        case "forest":
+            return forest(panels, chart.x)
+    raise ValueError(f"A chart of the kind {chart.kind!r} is drawn by the explorer only.")
+
+
+def drawn(chart: Chart) -> "Figure":
+    """Draw a chart in the style of the report."""
+    with style():
+        return draw(chart)
+
+
+def save(chart: Chart, folder: Path) -> str:
+    """Draw a chart, write `folder/name.svg`, return the SVG's text."""
+    svg = to_svg(drawn(chart))
+    write_text(folder / f"{chart.name}.svg", svg)
+    return svg
+
+
+def paper_charts(chart: Chart) -> dict[str, Chart]:
+    """Return the panels of a chart as figures of a paper, each a chart; of heat tables in place of dots, each of these."""
+    if chart.alone:
+        return dict(chart.alone)
+    if chart.kind == "dots" and len(chart.panels) > MANY:
+        series = dict.fromkeys(name for panel in chart.panels.values() for name in panel)
+        return {
+            str(name): replace(
+                chart, panels={title: own[[name]] for title, own in chart.panels.items() if name in own}
+            )
+            for name in series
+        }
+    names = chart.panels if chart.in_paper is None else chart.in_paper
+    return {name: replace(chart, panels={name: chart.panels[name]}, across=1) for name in names}
+
+
 def dots(
     values: pd.DataFrame,
     panels: Sequence[str],
     axis: str,
     chance: float | None = None,
     intervals: Intervals | None = None,
+    is_percent: bool = False,
 ) -> "Figure":
     """Draw one panel per upper column heading: rows down, one marker per lower heading, joined by a rule.
 
@@ -51,12 +127,13 @@ def dots(
         axis: name of the horizontal axis.
         chance: where guessing lies, or None.
         intervals: the ends of the whiskers, with the columns of `values`; None for none. Heat tables have none.
+        is_percent: whether scores are shown in percent.
     """
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(values.columns.get_level_values(1)))
     if max(len(panels), len(names)) > MANY:
-        return _heat_instead(values, panels, axis, chance)
+        return _heat_instead(values, panels, axis, is_percent)
     across = min(3, len(panels))
     down = -(-len(panels) // across)
     width = 3.2 + 2.2 * across if across > 1 else 6.4
@@ -83,6 +160,8 @@ def dots(
     grid[0][0].set_yticks(place, labels)
     _set_references_apart(grid, values.index)
     grid[0][0].invert_yaxis()
+    if is_percent:
+        in_percent(grid[0][0].xaxis)  # all panels share it
     legend(figure, grid, "outside upper center")
     return figure
 
@@ -109,25 +188,6 @@ def _draw_dots(axes: "Axes", part: pd.DataFrame, names: Sequence[str], intervals
             axes.plot(part[name].mask(is_sure), beside, line.marker, markerfacecolor=PAPER, **style)
 
 
-def single_dots(
-    values: pd.DataFrame,
-    panels: Sequence[str],
-    axis: str,
-    chance: float | None = None,
-    intervals: Intervals | None = None,
-) -> "dict[str, Callable[[], Figure]]":
-    """Return each panel of `dots` as a figure of its own: with many panels or headings, the heat tables."""
-    names = list(dict.fromkeys(values.columns.get_level_values(1)))
-    if len(panels) > MANY:
-        return {
-            str(name): partial(
-                dots, values.loc[:, values.columns.get_level_values(1) == name], panels, axis, chance
-            )
-            for name in names
-        }
-    return {panel: partial(dots, values[[panel]], [panel], axis, chance, intervals) for panel in panels}
-
-
 def _set_references_apart(grid: Any, names: "pd.Index[Any]") -> None:
     """Write references (people, published models) in grey, and draw a rule where they begin or end."""
     references = [is_reference(name) for name in names]
@@ -140,15 +200,49 @@ def _set_references_apart(grid: Any, names: "pd.Index[Any]") -> None:
             label.set_color(MUTED if is_grey else INK)
 
 
-def _heat_instead(values: pd.DataFrame, panels: Sequence[str], axis: str, chance: float | None) -> "Figure":
+def _heat_instead(values: pd.DataFrame, panels: Sequence[str], axis: str, is_percent: bool) -> "Figure":
     """Draw one heat table per series, panels down; or, with few panels, one per panel, series down."""
     if len(panels) > MANY:
         series = dict.fromkeys(values.columns.get_level_values(1))
         maps = {str(name): values.xs(name, axis=1, level=1).reindex(columns=panels).T for name in series}
     else:
         maps = {panel: values[panel].T for panel in panels}
-    is_percent = chance is not None and chance > 1
-    top = 100.0 if is_percent else 1.0
-    return heat_maps(
-        maps, 0.0, top, axis, lambda value: percent(value / 100) if is_percent else score(value), 1
-    )
+    return heat_maps(maps, 0.0, 1.0, axis, percent if is_percent else score, 1)
+
+
+def forest(panels: Mapping[str, pd.DataFrame], axis: str) -> "Figure":
+    """Draw differences with their intervals, one panel per entry; the height follows the rows.
+
+    Panels of measures that are printed alike have one range.
+
+    Args:
+        panels: title -> columns label, difference, ci_low, ci_high, is_clear (fills the mark) and is_percent.
+        axis: name of the horizontal axis.
+    """
+    from matplotlib.figure import Figure
+
+    shown = row_labels([str(name) for panel in panels.values() for name in panel["label"]], 2)
+    labels = [[shown[str(name)] for name in panel["label"]] for panel in panels.values()]
+    row = max(row_inches(of_panel, _ROW) for of_panel in labels)
+    heights = [len(panel) + 2.4 for panel in panels.values()]
+    figure = Figure(figsize=figure_size(7.6, row * sum(heights) + 0.5))
+    grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
+    alike: dict[bool, Axes] = {}
+    for axes, (title, panel), named in zip(grid.flat, panels.items(), labels, strict=True):
+        is_percent = bool(panel["is_percent"].iloc[0])
+        axes.sharex(alike.setdefault(is_percent, axes))
+        place, is_clear = np.arange(len(panel)), panel["is_clear"].to_numpy(dtype=bool)
+        axes.axvline(0, color=MUTED, linewidth=1.0)
+        axes.hlines(place, panel["ci_low"], panel["ci_high"], color=INK, linewidth=1.3)
+        for chosen, fill in ((is_clear, INK), (~is_clear, "none")):
+            axes.scatter(
+                panel["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
+            )
+        if is_percent:
+            in_percent(axes.xaxis)
+        axes.set_yticks(place, named, fontsize=8.5)
+        axes.set_ylim(len(panel) - 0.4, -0.6)
+        axes.set_title(title, fontsize=9)
+        axes.grid(axis="y", visible=False)
+    grid[-1][0].set_xlabel(axis)
+    return figure

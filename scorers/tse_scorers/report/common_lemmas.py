@@ -4,14 +4,14 @@ from typing import Any
 
 import pandas as pd
 
-from .section import Part, Section
+from .blocks import Section, View
 from .tables import MISSING, Table, score
 
 
 def section(rows: pd.DataFrame) -> Section:
     """Build the section of `tse compare --common-lemmas`; rows as a suite's `common_lemma_rows` returns them."""
     parts = [
-        Part(
+        View(
             str(config),
             "Each model has its own list of lemmas, so scores over own lemmas do not compare.",
             [

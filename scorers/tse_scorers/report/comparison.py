@@ -1,75 +1,19 @@
 """The section of `tse compare`: a forest plot, the overall differences, the groups, and the items that differ most."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
+from .blocks import Chart, Section, View
 from .charts import MANY
 from .comparable import run_otherwise
 from .differences import ALPHA, how_many_differ, overview, units
-from .labels import line_name, row_inches, row_labels
-from .line_styles import INK, MUTED
+from .labels import line_name
 from .measure import Measures, measure_named
 from .names import Names
-from .plots import Picture, figure_size
-from .section import Part, Section
 from .systems import shortened
 from .tables import Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-
-def forest(rows: pd.DataFrame, reference: str, measures: Measures) -> "Figure":
-    """Draw differences with their intervals, one panel per system and measure; the height follows the rows.
-
-    Panels of measures that are printed alike have one range.
-    """
-    from matplotlib.figure import Figure
-
-    by_system = rows["system"].nunique() > MANY
-    rows = rows if "named" in rows else with_group_names(rows, Names())
-    panels = list(rows.groupby(panel_columns(rows), sort=False))
-    rows_of = "system" if by_system else "named"
-    shown = row_labels([str(name) for name in rows[rows_of]], 2)
-    labels = [[shown[str(name)] for name in panel[rows_of]] for _, panel in panels]
-    row = max(row_inches(panel, 0.24) for panel in labels)
-    heights = [len(panel) + 2.4 for _, panel in panels]
-    figure = Figure(figsize=figure_size(7.6, row * sum(heights) + 0.5))
-    grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
-    alike: dict[bool, Axes] = {}
-    for axes, (names, panel), named in zip(grid.flat, panels, labels, strict=True):
-        measure = measure_named(measures, panel["suite"].iloc[0], names[0])
-        scale = 100 if measure.percent else 1
-        axes.sharex(alike.setdefault(measure.percent, axes))
-        place = np.arange(len(panel))
-        # A test over too few units does not count.
-        is_clear = panel["p_adjusted"].astype(float).lt(ALPHA).to_numpy() & panel["reliable"].to_numpy(
-            dtype=bool
-        )
-        axes.axvline(0, color=MUTED, linewidth=1.0)
-        axes.hlines(place, scale * panel["ci_low"], scale * panel["ci_high"], color=INK, linewidth=1.3)
-        for chosen, fill in ((is_clear, INK), (~is_clear, "none")):
-            axes.scatter(
-                scale * panel["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
-            )
-        axes.set_yticks(place, named, fontsize=8.5)
-        axes.set_ylim(len(panel) - 0.4, -0.6)
-        axes.set_title(": ".join(shortened(str(name)) for name in (measure.heading, *names[1:])), fontsize=9)
-        axes.grid(axis="y", visible=False)
-    unit = " (percentage points)" if list(alike) == [True] else ""
-    grid[-1][0].set_xlabel(f"difference from {line_name(reference)}{unit}")
-    return figure
-
-
-def panel_columns(rows: pd.DataFrame) -> list[str]:
-    """Return the columns that name a panel: with many systems, they are the rows of one panel per measure."""
-    return ["measure"] if rows["system"].nunique() > MANY else ["measure", "system"]
 
 
 def with_group_names(rows: pd.DataFrame, names: Names) -> pd.DataFrame:
@@ -117,7 +61,7 @@ def section(
         same = (items["suite"] == suite) & (items["reference"] == reference)
         most = items[same & (items["config"].fillna("") == (config or ""))]
         parts.append(
-            Part(
+            View(
                 f"{names.heading(suite, config)}, against {reference}",
                 " ".join(findings(of_reference)),
                 list(
@@ -196,7 +140,7 @@ def _heading(family: pd.DataFrame) -> str:
 
 def _blocks(
     rows: pd.DataFrame, items: pd.DataFrame, reference: str, number: int, measures: Measures
-) -> Iterator[Table | Picture]:
+) -> Iterator[Table | Chart]:
     overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
     yield _table(overall, measures, f"Overall differences from {reference}.", file=f"comparison_{number}")
     yield _forest_picture(rows, reference, number, measures)
@@ -253,7 +197,7 @@ def _items_table(items: pd.DataFrame, reference: str, measures: Measures) -> Tab
     return Table(f"{title}{_in_points(headings)}", values, text, folded=True, short=title)
 
 
-def _forest_picture(rows: pd.DataFrame, reference: str, number: int, measures: Measures) -> Picture:
+def _forest_picture(rows: pd.DataFrame, reference: str, number: int, measures: Measures) -> Chart:
     shown = _most_different(rows)
     title = f"Difference from {reference} with its 95 % interval"
     clear = int(((shown["ci_low"] > 0) | (shown["ci_high"] < 0)).sum())
@@ -263,19 +207,43 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int, measures: M
         left_out = " Overall differences only; those of the groups are in the table."
     else:
         left_out = f" The {len(shown)} of {len(rows)} rows that differ most."
-    return Picture(
-        name=f"comparison_{number}",
-        caption=f"{title}: right of the line, the system is better. Filled: "
+    return Chart(
+        "forest",
+        f"comparison_{number}",
+        forest_panels(shown, measures),
+        f"{title}: right of the line, the system is better. Filled: "
         f"p below {ALPHA} (adjusted) and {MIN_RELIABLE_UNITS} effective units or more.{left_out}",
-        alt=f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
+        f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",
-        draw=partial(forest, shown, reference, measures),
+        x=f"difference from {line_name(reference)}{_in_points_alone(shown, measures)}",
         short=f"{title}.",
-        panels={
-            ": ".join(map(str, names)): partial(forest, panel, reference, measures)
-            for names, panel in shown.groupby(panel_columns(shown), sort=False)
-        },
     )
+
+
+def forest_panels(rows: pd.DataFrame, measures: Measures) -> dict[str, pd.DataFrame]:
+    """Return one panel per system and measure; with many systems, these are the rows of one panel per measure.
+
+    A test over too few units does not count as a difference.
+    """
+    by_system = rows["system"].nunique() > MANY
+    rows = rows if "named" in rows else with_group_names(rows, Names())
+    is_clear = rows["p_adjusted"].astype(float).lt(ALPHA) & rows["reliable"].astype(bool)
+    own = [measure_named(measures, *of) for of in zip(rows["suite"], rows["measure"], strict=True)]
+    shown = rows.assign(
+        label=rows["system" if by_system else "named"], is_clear=is_clear,
+        is_percent=[measure.percent for measure in own], heading=[measure.heading for measure in own],
+    )  # fmt: skip
+    by = ["heading"] if by_system else ["heading", "system"]
+    return {
+        ": ".join(shortened(str(name)) for name in names): panel
+        for names, panel in shown.groupby(by, sort=False)
+    }
+
+
+def _in_points_alone(rows: pd.DataFrame, measures: Measures) -> str:
+    """Name the unit of differences where all have the same."""
+    pairs = zip(rows["suite"], rows["measure"], strict=True)
+    return " (percentage points)" if all(measure_named(measures, *pair).percent for pair in pairs) else ""
 
 
 def _most_different(rows: pd.DataFrame) -> pd.DataFrame:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from .blocks import Section, View
 from .differences import how_many_differ, units
 from .measure import Measures, measure_named
 from .names import Names
-from .section import Part, Section
 from .tables import MISSING, Table, count, p_value
 
 TERMS = {
@@ -29,7 +29,7 @@ def section(rows: pd.DataFrame, names: Names, measures: Measures) -> Section:
         named, by = measure_named(measures, str(suite), str(measure)).heading, own["by"].iloc[0]
         tables = [_table(of_kind, str(kind), measures) for kind, of_kind in own.groupby("kind", sort=False)]
         parts.append(
-            Part(f"{names.heading(str(suite), config)}: {named} by {by}", " ".join(findings(own)), tables)
+            View(f"{names.heading(str(suite), config)}: {named} by {by}", " ".join(findings(own)), tables)
         )
     return Section("conditions", "Conditions", "Scores with 95 % intervals.", TERMS, parts)
 

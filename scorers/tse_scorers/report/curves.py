@@ -10,7 +10,7 @@ import pandas as pd
 from .labels import legend, line_name, line_names
 from .line_styles import FAINT, INK, MUTED, Line, lines, place_of_system
 from .plots import figure_size, paper_width
-from .scales import scale_axis
+from .scales import in_percent, scale_axis
 from .systems import shortened
 
 if TYPE_CHECKING:
@@ -34,19 +34,22 @@ def panels_of_lines(
     most: int = NAMED,
     width: float = 7.2,
     behind: Mapping[str, pd.DataFrame] | None = None,
+    percent: bool = False,
 ) -> "Figure":
     """Draw one panel per entry, each with one line per label.
 
     With more than `NAMED` labels, so many have lines of their own (see `chosen_lines`), and the others are grey.
 
     Args:
-        panels: name of the horizontal axis → columns label, x, y; also low and high for bands, drawn around few lines.
+        panels: name of the horizontal axis → columns label, x, y; also ci_low and ci_high for bands, drawn around few
+            lines.
         axis: name of the vertical axis, which all share.
         chance: where guessing lies, or None.
         logarithmic: panels whose horizontal axis is logarithmic.
         most: with more labels, lines are named at their ends instead of in a legend.
         width: of the figure, in inches.
         behind: name of the horizontal axis -> thin lines without names: columns line, x, y.
+        percent: whether the vertical axis is in percent.
     """
     from matplotlib.figure import Figure
 
@@ -71,6 +74,8 @@ def panels_of_lines(
         axes.set_visible(False)
     for row in grid:
         row[0].set_ylabel(axis)
+    if percent:
+        in_percent(grid[0][0].yaxis)  # all panels share it
     if has_legend:
         legend(figure, grid, "outside lower center", list(styles))
     for number, panel in enumerate(() if has_legend else panels.values()):
@@ -80,17 +85,16 @@ def panels_of_lines(
 
 
 def draw_line(axes: "Axes", points: pd.DataFrame, label: str, line: Line, with_band: bool) -> None:
-    """Draw one line, the columns x and y, with a band between `low` and `high` if asked for and there."""
+    """Draw one line, the columns x and y, with a band over its intervals if asked for and there."""
     axes.plot(
         points["x"],
         points["y"],
         label=line_name(label),
         **line.style() | (_DENSE if len(points) > _MARKED else {}),
     )
-    if with_band and "low" in points:
-        axes.fill_between(
-            points["x"], points["low"], points["high"], color=line.colour, alpha=0.15, linewidth=0
-        )
+    if with_band and "ci_low" in points:
+        ends = points["ci_low"].astype(float), points["ci_high"].astype(float)
+        axes.fill_between(points["x"], *ends, color=line.colour, alpha=0.15, linewidth=0)
 
 
 def _draw_behind(axes: "Axes", points: pd.DataFrame) -> None:
@@ -187,16 +191,18 @@ def small_multiples(
     y_axis: str,
     logarithmic: bool,
     behind: pd.DataFrame | None = None,
+    percent: bool = False,
 ) -> "Figure":
     """Draw one panel per label with its band, and the line of the label `whole` in grey in all of them.
 
     Args:
-        points: columns label, x, y, low, high.
+        points: columns label, x, y, ci_low, ci_high.
         whole: the label that all others are compared with; it has a panel of its own, the first.
         x_axis: name of the horizontal axes.
         y_axis: name of the vertical axis, which all share.
         logarithmic: whether the horizontal axes are.
         behind: thin lines in the panels of their labels, in place of the grey line: columns label, line, x, y.
+        percent: whether the vertical axes are in percent.
     """
     from matplotlib.figure import Figure
 
@@ -217,6 +223,8 @@ def small_multiples(
     for axes in list(grid.flat)[len(labels) - across : len(labels)]:  # the last panel of each column
         axes.tick_params(axis="x", labelbottom=True)
     scale_axis(grid[0][0], pd.concat([points["x"], thin["x"]]), logarithmic, most=_TICKS)
+    if percent:
+        in_percent(grid[0][0].yaxis)
     figure.supxlabel(x_axis, fontsize=9.5)
     figure.supylabel(y_axis, fontsize=9.5)
     return figure
@@ -228,15 +236,17 @@ def lines_with_intervals(
     y_axis: str,
     ticks: Sequence[str] | None = None,
     chance: float | None = None,
+    percent: bool = False,
 ) -> "Figure":
     """Draw one panel per entry, each with one line per label and whiskers at its points.
 
     Args:
-        panels: title -> columns label, x, y, low, high; no whisker where an end is missing.
+        panels: title -> columns label, x, y, ci_low, ci_high; no whisker where an end is missing.
         x_axis: name of the horizontal axes.
         y_axis: name of the vertical axis, which all share.
         ticks: names of the x values 0, 1, …; None shows numbers.
         chance: where guessing lies, or None.
+        percent: whether the vertical axis is in percent.
     """
     from matplotlib.figure import Figure
 
@@ -260,6 +270,8 @@ def lines_with_intervals(
         axes.set_visible(False)
     for row in grid:
         row[0].set_ylabel(y_axis)
+    if percent:
+        in_percent(grid[0][0].yaxis)
     legend(figure, grid, "outside lower center")
     return figure
 
@@ -270,5 +282,5 @@ def _draw_lines(axes: "Axes", panel: pd.DataFrame, styles: Mapping[str, Line], b
         one = panel[panel["label"] == label]
         x = one["x"].to_numpy(dtype=float) + beside * (number - (len(styles) - 1) / 2)
         y = one["y"].to_numpy(dtype=float)
-        ends = np.abs(one[["low", "high"]].to_numpy(dtype=float).T - y)
+        ends = np.abs(one[["ci_low", "ci_high"]].to_numpy(dtype=float).T - y)
         axes.errorbar(x, y, yerr=np.nan_to_num(ends), label=line_name(label), elinewidth=0.9, **line.style())

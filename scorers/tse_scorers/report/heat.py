@@ -10,8 +10,9 @@ from .labels import LABEL, LINE, longest, row_inches, row_labels
 from .line_styles import MUTED, PAPER
 from .plots import PAPER_HEIGHT, SMALL, SMALL_SIZE, figure_size, paper_width
 from .published import is_reference
+from .scales import percent_mark
 from .systems import shortened
-from .tables import MISSING
+from .tables import MISSING, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,6 +136,8 @@ def heat_maps(
         axes.set_visible(False)
     is_tall = shape.bar_on_top or figure.get_figheight() > figure.get_figwidth()
     place: dict[str, Any] = {"location": "top", "shrink": 0.5} if is_tall else {"shrink": 0.8}
+    if form is percent:
+        place["format"] = percent_mark
     colours = figure.colorbar(mesh, ax=grid, label=axis, pad=0.02, aspect=30, **place)
     colours.outline.set_visible(False)
     if colours.solids is not None:

@@ -15,7 +15,8 @@ from markupsafe import Markup
 
 from ..io.files import make_folder, printable, unwritable, write_text
 from ..io.ours import require_own_page
-from .charts import MANY
+from .blocks import Block, Chart, Example, Examples, Section, View
+from .charts import MANY, save
 from .comparable import MARKED, not_comparable
 from .inline_svg import inline, share_styles
 from .inputs import Runs
@@ -23,9 +24,7 @@ from .leaderboard import Leaderboard
 from .line_styles import colours_of
 from .names import Names
 from .observations import Answer
-from .plots import Picture, save
 from .print_blocks import MOST_PRINTED, breakable, print_blocks
-from .section import Example, Examples, Part, Section
 from .systems import shortened
 from .table_forms import write_table
 from .tables import Table, decimals
@@ -38,27 +37,26 @@ _WIDE = 16
 """A table with more columns than this is folded: the heat tables show its numbers."""
 
 
-def folded_groups(
-    part: Part, n_systems: int
-) -> list[tuple[bool, list[tuple[Table | Picture | Examples, bool]]]]:
-    """Return the blocks of a part in groups, each block with whether it is folded; long groups are folded as well."""
-    marked = [(block, _is_folded(part, block, n_systems)) for block in part.blocks]
+def folded_groups(view: View, n_systems: int) -> list[tuple[bool, list[tuple[Block, bool]]]]:
+    """Return the blocks of a view in groups, each block with whether it is folded; long groups are folded as well."""
+    shown = view.of()
+    marked = [(block, _is_folded(shown, block, n_systems)) for block in shown]
     groups = [(folded, list(blocks)) for folded, blocks in groupby(marked, key=lambda each: each[1])]
     return [(folded and len(blocks) > _MOST_FOLDED, blocks) for folded, blocks in groups]
 
 
-def _is_folded(part: Part, block: Table | Picture | Examples, n_systems: int) -> bool:
-    """Whether a block is shown only when the reader opens it: with many systems, all but a part's first picture."""
-    pictures = [shown for shown in part.blocks if isinstance(shown, Picture)]
+def _is_folded(beside: Sequence[Block], block: Block, n_systems: int) -> bool:
+    """Whether a block is shown only when the reader opens it: with many systems, all but a view's first picture."""
+    pictures = [shown for shown in beside if isinstance(shown, Chart)]
     if isinstance(block, Table):
         is_repeated = n_systems > MANY and bool(pictures)
         return block.folded or is_repeated or len(block.headings) > _WIDE
-    if isinstance(block, Picture):
+    if isinstance(block, Chart):
         return block.folded or len(pictures) > MANY or (n_systems > MANY and block is not pictures[0])
     return False
 
 
-def summary_of(block: Table | Picture | Examples) -> str:
+def summary_of(block: Block) -> str:
     """Return what a reader sees of a folded block: its short caption or its first sentence, after its number."""
     first = getattr(block, "short", "") or re.split(r"(?<=\.) (?=[A-Z])", block.caption)[0]
     number = getattr(block, "number", "")
@@ -100,7 +98,7 @@ def write_page(
     Args:
         out: where `report.html`, `figures/*.svg` and the tables (.md, .tex, .csv) go.
         runs: what is reported.
-        sections: what the page shows below its summary, in this order.
+        sections: what the page shows below its summary, in this order; as `Section.in_report` returns them.
         summary: the first screen.
         latex_intervals: show intervals in LaTeX tables.
 
@@ -111,11 +109,11 @@ def write_page(
         require_own_page(out / "report.html")
         figures = out / "figures"
         make_folder(figures, out)
-        parts = [part for section in filter(None, [summary.curves, *sections]) for part in section.parts]
+        views = [view for section in filter(None, [summary.curves, *sections]) for view in section.views]
         with colours_of(list(summary.board.rows)):
-            drawn = {name: svg for part in parts for name, svg in _drawn(part, figures).items()}
-        for part in parts:
-            for block in part.blocks:
+            drawn = {name: svg for view in views for name, svg in _drawn(view, figures).items()}
+        for view in views:
+            for block in view.of():
                 for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
                     write_table(table, out, latex_intervals)
         path = out / "report.html"
@@ -125,12 +123,12 @@ def write_page(
         raise unwritable(Path(error.filename or out), error) from error
 
 
-def _drawn(part: Part, figures: Path) -> dict[str, str]:
-    """Draw the pictures of a part; of many systems, each with its own picture, only the numbers are shown."""
-    pictures = [block for block in part.blocks if isinstance(block, Picture)]
+def _drawn(view: View, figures: Path) -> dict[str, str]:
+    """Draw the pictures of a view; of many systems, each with its own picture, only the numbers are shown."""
+    pictures = [block for block in view.of() if isinstance(block, Chart)]
     if len(pictures) > MANY:
         return {}
-    return {picture.name: inline(save(picture, figures), picture.name, picture.alt) for picture in pictures}
+    return {chart.name: inline(save(chart, figures), chart.name, chart.alt) for chart in pictures}
 
 
 def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summary: Summary) -> str:
@@ -143,7 +141,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         finalize=shown,
     )
     environment.filters |= {
-        "kind": lambda block: {Table: "table", Picture: "picture", Examples: "examples"}[type(block)],
+        "kind": lambda block: {Table: "table", Chart: "picture", Examples: "examples"}[type(block)],
         "short": lambda name, width=_NAME: shortened(printable(name), width),
         "breakable": breakable,
         "by_system": _by_system,
@@ -172,7 +170,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         sort_script=Markup(_SORT),
         sort_hash=f"sha256-{b64encode(hashlib.sha256(_SORT.encode()).digest()).decode()}",
         sections=sections,
-        folded_groups=lambda part: folded_groups(part, len(systems)),
+        folded_groups=lambda view: folded_groups(view, len(systems)),
         drawn={name: Markup(svg) for name, svg in drawn.items()},
         picture_styles=Markup(styles),
         signatures=signatures,

@@ -8,23 +8,21 @@ paper/figures.tex           every figure with a caption and \label{fig:<figure>}
 paper/methods.tex           what this run measured, as a paragraph
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..io.files import make_folder, unwritable, write_atomically, write_text
+from .blocks import Chart, Section
+from .charts import draw, paper_charts
 from .latex import COLUMN_INCHES, TEXT_INCHES, escape, to_latex
 from .page import shown
-from .plots import Pdf, Picture, draw_pdf
-from .section import Section
+from .plots import Pdf, draw_pdf
 from .systems import slugs
 from .tables import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 WIDTHS = {"column": COLUMN_INCHES, "text": TEXT_INCHES}
 """File name's ending -> inches."""
@@ -71,7 +69,7 @@ def write_paper(
 
     Args:
         out: the folder of the report.
-        sections: what is shown.
+        sections: what is shown, as `Section.in_report` returns them.
         latex_intervals: show intervals in tables.
         widths: of the figures, keys of `WIDTHS`. Of a figure that is too wide for a column, the one as wide as the text
             is written.
@@ -85,13 +83,13 @@ def write_paper(
     folder = out / "paper"
     try:
         make_folder(folder, out)
-        blocks = [block for section in sections for part in section.parts for block in part.blocks]
+        blocks = [block for section in sections for view in section.views for block in view.of()]
         tables = [table for block in blocks for table in _tables(block) if table.file is not None]
         for table in tables:
             write_text(folder / f"{table.file}.tex", to_latex(table, latex_intervals))
         figures, too_wide, n_figures = [], [], 0
         for block in blocks:
-            for name, caption, panel in _panels(block) if isinstance(block, Picture) else ():
+            for name, caption, panel in _panels(block) if isinstance(block, Chart) else ():
                 pdfs = _pdfs(panel, widths)
                 for width in WIDTHS:  # those of an earlier report, too
                     (folder / f"{name}-{width}.pdf").unlink(missing_ok=True)
@@ -117,12 +115,13 @@ def write_paper(
         raise unwritable(Path(error.filename or folder), error) from error
 
 
-def _pdfs(draw: Callable[[], "Figure"], widths: Sequence[str]) -> dict[str, Pdf]:
+def _pdfs(chart: Chart, widths: Sequence[str]) -> dict[str, Pdf]:
     """Draw a panel in the widths that were asked for and hold it; in that of the text where none of them does."""
-    fitting = {width: pdf for width in widths if (pdf := draw_pdf(draw, WIDTHS[width])) is not None}
+    figure = partial(draw, chart)
+    fitting = {width: pdf for width in widths if (pdf := draw_pdf(figure, WIDTHS[width])) is not None}
     if fitting or "text" in widths:
         return fitting
-    return {"text": pdf} if (pdf := draw_pdf(draw, WIDTHS["text"])) is not None else {}
+    return {"text": pdf} if (pdf := draw_pdf(figure, WIDTHS["text"])) is not None else {}
 
 
 def _index(methods: str, tables: Sequence[_Snippet], figures: Sequence[_Snippet]) -> str:
@@ -142,19 +141,20 @@ def _tables(block: object) -> Sequence[Table]:
     return (block,) if isinstance(block, Table) else getattr(block, "tables", ())
 
 
-def _panels(picture: Picture) -> Iterator[tuple[str, str, Callable[[], "Figure"]]]:
-    """Yield a name for files, a caption and the drawing of each panel."""
-    names = slugs(list(picture.panels))
+def _panels(picture: Chart) -> Iterator[tuple[str, str, Chart]]:
+    """Yield a name for files, a caption and the chart of each panel."""
+    panels = paper_charts(picture)
+    names = slugs(list(panels))
     system = f"{picture.name.rpartition('_')[2]}-"  # a picture of one system ends in its name
     if all(name.startswith(system) for name in names.values()):
         names = {what: name.removeprefix(system) for what, name in names.items()}
-    for what, draw in picture.panels.items():
-        is_only = len(picture.panels) == 1
+    for what, chart in panels.items():
+        is_only = len(panels) == 1
         name = picture.name if is_only else f"{picture.name}-{names[what]}"
         sentences = [picture.panel_caption or picture.caption, picture.panel_notes.get(what)]
         sentences += [str(picture.basis or ""), picture.notice]
         caption = " ".join(filter(None, sentences))
-        yield name, caption[:1].upper() + caption[1:] if is_only else f"{what}: {caption}", draw
+        yield name, caption[:1].upper() + caption[1:] if is_only else f"{what}: {caption}", chart
 
 
 def _figure(name: str, width: str, caption: str) -> str:

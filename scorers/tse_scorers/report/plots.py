@@ -1,4 +1,4 @@
-"""Pictures: one style for all, written as SVG and PNG, and put into the page as inline SVG.
+"""The style of pictures: written as SVG, put into the page as inline SVG, or as PDF for a paper.
 
 Text and lines are drawn in a few fixed neutral colours which the page replaces by its own, so that a
 picture follows the reader's light or dark scheme. Matplotlib is imported only when something is drawn,
@@ -6,18 +6,15 @@ and its state is left alone (no pyplot). The same data give the same bytes.
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..io.files import printable, write_text
+from ..io.files import printable
 from .line_styles import GRID, INK, MUTED, PAPER
-from .tables import Basis, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,49 +43,6 @@ _TOUCHING = 0.8
 """Names of rows that are this much of their height apart still read; closer ones run into each other."""
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A picture of the report.
-
-    Attributes:
-        name: file name without ending.
-        caption: what it shows, for everybody.
-        alt: what is to be seen, for readers who do not see it.
-        draw: draws it; called inside the report's style.
-        tables: its numbers.
-        folded: shown only when the reader opens it.
-        panels: its panels as figures for a paper, each drawn by itself: what a panel shows -> draws it.
-        number: the number of the paper's figure that this one repeats, for instance `Figure 3`.
-        panel_caption: what one panel shows, where the caption speaks of all of them.
-        panel_notes: what is said of one panel only: a key of `panels` -> a sentence.
-        notice: which models were run on a part of the data or on own data; the page says it once, at its top.
-        is_wide: whether it takes the whole width of the page where others stand side by side.
-        short: what a reader sees of it while it is folded; by default, the first sentence of the caption.
-        basis: what its scores are over; ends all captions.
-    """
-
-    name: str
-    caption: str
-    alt: str
-    draw: Callable[[], "Figure"]
-    tables: Sequence[Table] = ()
-    folded: bool = False
-    panels: Mapping[str, Callable[[], "Figure"]] = field(default_factory=dict)
-    number: str = ""
-    panel_caption: str = ""
-    panel_notes: Mapping[str, str] = field(default_factory=dict)
-    notice: str = ""
-    is_wide: bool = False
-    short: str = ""
-    basis: Basis | None = None
-
-    @property
-    def title(self) -> str:
-        """The caption, after the number of the paper's figure."""
-        caption = f"{self.caption} {self.basis or ''}".rstrip()
-        return f"{self.number}. {caption}" if self.number else caption
-
-
 _paper_width: ContextVar[float | None] = ContextVar("paper_width", default=None)
 
 
@@ -109,21 +63,12 @@ def paper_width() -> float | None:
     return _paper_width.get()
 
 
-def drawn(picture: Picture) -> "Figure":
-    """Draw a picture as the report does."""
-    with _style():
-        return picture.draw()
-
-
-def save(picture: Picture, folder: Path) -> str:
-    """Draw a picture, write `folder/name.svg`, return the SVG's text."""
-    with _style():
-        figure = picture.draw()
-        buffer = BytesIO()
+def to_svg(figure: "Figure") -> str:
+    """Return a figure that was drawn in the style of the report as SVG."""
+    buffer = BytesIO()
+    with style():
         figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    svg = printable(buffer.getvalue().decode("utf-8"))  # XML has no control characters
-    write_text(folder / f"{picture.name}.svg", svg)
-    return svg
+    return printable(buffer.getvalue().decode("utf-8"))  # XML has no control characters
 
 
 class Pdf(NamedTuple):
@@ -141,7 +86,7 @@ def draw_pdf(draw: Callable[[], "Figure"], width: float) -> Pdf | None:
     """
     token = _paper_width.set(width)
     try:
-        with _style(), warnings.catch_warnings():
+        with style(), warnings.catch_warnings():
             from matplotlib import rcParams
             from matplotlib.collections import QuadMesh
             from matplotlib.text import Text
@@ -179,7 +124,8 @@ def _overlaps(axes: "Axes") -> bool:
 
 
 @contextmanager
-def _style() -> Iterator[None]:
+def style() -> Iterator[None]:
+    """Draw in the style of the report."""
     from matplotlib import rc_context
 
     with rc_context(_STYLE), warnings.catch_warnings():

@@ -5,30 +5,27 @@ gain from ten times as much training.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy  # whose parts are imported when they are used
 
-from .curves import NAMED, panels_of_lines, small_multiples
+from .blocks import Chart, Section, View
+from .curves import NAMED
 from .inputs import Runs
 from .measure import Measure, Measures, measured
 from .names import Names
 from .numbers import percent, score
 from .numbers import points as points_of_percent
-from .plots import Picture
 from .revisions import MOST, positions
-from .section import Part, Section
 from .systems import model_names, slugs
 from .tables import BASIS, Basis, Table, count, formatted
 
 Form = Callable[[float], str]
 """How a score is printed."""
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LEAST = 3
 """The number of revisions from which a curve is drawn."""
@@ -39,27 +36,27 @@ def section(runs: Runs, measures: Measures, names: Names | None = None) -> Secti
     names = names or Names()
     rows = points_of(runs.rows, measures, names)
     models = model_names(map(str, runs.rows["model"].unique()))
-    parts = [
-        part
+    views = [
+        view
         for model, of_model in rows.groupby("model", sort=False)
-        for part in _parts(
+        for view in _views(
             models[str(model)], of_model, names, runs.rows[runs.rows["model"] == model], measures
         )
     ]
-    if not parts:
+    if not views:
         return None
     return Section(
         name="series",
         title="Over the course of training",
         lead="The same model at several points of its training, on the same data.",
         terms={"per decade": "what ten times the training brings, by a log-linear fit over the revisions."},
-        parts=parts,
+        views=views,
     )
 
 
 _COLUMNS = (
-    "model", "suite", "config", "revision", "label", "measure", "is_whole", "x", "y", "low", "high",
-    *BASIS,
+    "model", "suite", "config", "revision", "label", "measure", "is_whole", "x", "y", "ci_low",
+    "ci_high", *BASIS,
 )  # fmt: skip
 
 
@@ -74,8 +71,6 @@ def points_of(rows: pd.DataFrame, measures: Measures, names: Names) -> pd.DataFr
             "measure": measure.label,
             "is_whole": row["group"] == "all",
             "y": row["score"],
-            "low": row["ci_low"],
-            "high": row["ci_high"],
         }
         for row, measure in measured(rows.to_dict("records"), measures)
         if row["level"] in measure.curve_levels
@@ -102,9 +97,9 @@ def _behind(rows: pd.DataFrame, measures: Sequence[Measure], names: Names) -> tu
     return pd.DataFrame(columns=["label", "line", "x", "y"]), ""
 
 
-def _parts(
+def _views(
     model: str, rows: pd.DataFrame, names: Names, results: pd.DataFrame, measures: Measures
-) -> Iterator[Part]:
+) -> Iterator[View]:
     """Yield the curves of a model on each suite.
 
     Args:
@@ -128,17 +123,16 @@ def _parts(
             f"{label} from {form(curve['y'].iloc[0])} to {form(curve['y'].iloc[-1])}"
             for label, curve in points.groupby("label", sort=False)
         ]
-        yield Part(
+        yield View(
             title=f"{model}: {names.heading(suite, config)}",
             text="Each point is one revision; its place is the last number in the revision's name." + few,
             blocks=[
-                Picture(
-                    name=name,
+                replace(
+                    _chart(points, behind, name),
                     caption=_caption(points, about),
                     alt=f"From the first to the last revision: {'; '.join(ends)}.",
-                    draw=partial(_figure, points, behind, form),
-                    panels={"": partial(_figure, points, behind, form)},
-                    is_wide=points["label"].nunique() > NAMED,
+                    y="score (%)" if form is percent else "score",
+                    percent=form is percent,
                     basis=_basis(points),
                     tables=[_scores(points, name, form), _fits(points, form)],
                 )
@@ -150,29 +144,16 @@ _X_AXIS = "step or tokens"
 _ONE_IS_SHOWN = " The other sections show only the last revision."
 
 
-def _figure(points: pd.DataFrame, behind: pd.DataFrame, form: Form) -> "Figure":
-    figure = _lines(points, behind, "score (%)" if form is percent else "score")
-    if form is percent:
-        from matplotlib.ticker import PercentFormatter
-
-        figure.axes[0].yaxis.set_major_formatter(PercentFormatter(1, symbol=""))  # all panels share the axis
-    return figure
-
-
-def _lines(points: pd.DataFrame, behind: pd.DataFrame, y_axis: str) -> "Figure":
-    is_logarithmic, whole = _is_logarithmic(points), _whole(points)
+def _chart(points: pd.DataFrame, behind: pd.DataFrame, name: str) -> Chart:
+    panels, whole = {_X_AXIS: points}, _whole(points)
+    logarithmic = [_X_AXIS] if _is_logarithmic(points) else []
     if points["label"].nunique() > NAMED:
-        return small_multiples(points, whole, _X_AXIS, y_axis, is_logarithmic, behind)
-    panel = {_X_AXIS: points[["label", "x", "y", "low", "high"]]}
+        return Chart(
+            "multiples", name, panels, "", x=_X_AXIS, whole=whole, logarithmic=logarithmic,
+            behind={_X_AXIS: behind}, is_wide=True,
+        )  # fmt: skip
     of_whole = {_X_AXIS: behind[behind["label"] == whole]}
-    return panels_of_lines(
-        panel,
-        y_axis,
-        logarithmic=list(panel) if is_logarithmic else [],
-        most=0,
-        width=5.4,
-        behind=of_whole,
-    )
+    return Chart("lines", name, panels, "", logarithmic=logarithmic, behind=of_whole, width=5.4)
 
 
 def _is_logarithmic(points: pd.DataFrame) -> bool:
@@ -186,7 +167,7 @@ def _whole(points: pd.DataFrame) -> str:
 
 
 def _caption(points: pd.DataFrame, about: str) -> str:
-    bands = " Bands: 95 % intervals." if points["low"].notna().any() else ""
+    bands = " Bands: 95 % intervals." if points["ci_low"].notna().any() else ""
     beside = f" Grey: {_whole(points)}." if points["label"].nunique() > NAMED and not about else ""
     scale = " The horizontal axis is logarithmic." if _is_logarithmic(points) else ""
     return f"Scores over revisions.{bands}{beside}{scale}{about}"

@@ -1,8 +1,9 @@
-"""A table of the report."""
+"""A table: printed by the report, and with its cells as data for the explorer."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +24,58 @@ from .numbers import (
 )
 
 __all__ = [
-    "BASIS", "MISSING", "Basis", "Intervals", "Table", "count", "decimals", "formatted", "formatted_with_intervals",
-    "joined", "note_on_intervals", "p_value", "percent", "points", "score", "shared_headings", "signed",
-    "with_interval",
+    "BASIS", "CELLS", "MISSING", "Basis", "Intervals", "ScoredItems", "Table", "cells_of", "count", "decimals",
+    "formatted", "formatted_with_intervals", "joined", "note_on_intervals", "p_value", "percent", "points", "score",
+    "shared_headings", "signed", "spread", "with_interval", "with_published",
 ]  # fmt: skip
+
+CELLS = [
+    "label", "system", "score", "n", "n_excluded", "n_ties", "ci_low", "ci_high", "se", "reliable", "unit", "n_units",
+    "n_units_effective", "n_lemmas", "config", "group", "level", "value",
+]  # fmt: skip
+"""Columns of the cells of a table of scores: where a score stands (`label` down, `system` across), the score (NaN for
+none), and what it is over, as in `results.json`; all but the first three are empty for scores published by others."""
+
+
+def cells_of(wide: pd.DataFrame) -> pd.DataFrame:
+    """Turn a table (labels down, systems across) into one row per cell, without counts.
+
+    >>> cells_of(pd.DataFrame({"humans": [0.9]}, index=["Simple"]))[["label", "system", "score"]]
+        label  system  score
+    0  Simple  humans    0.9
+    """
+    stacked = wide.rename_axis(index="label", columns="system").stack().rename("score")
+    return stacked.reset_index().reindex(columns=CELLS)
+
+
+def with_published(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
+    """Append published cells to ours, for the labels that we have.
+
+    Args:
+        ours: columns `CELLS`.
+        theirs: the same, or empty.
+    """
+    kept = theirs.reindex(columns=CELLS)
+    ours = ours.reindex(columns=CELLS)
+    kept = kept[kept["label"].isin(ours["label"])]
+    return pd.concat([ours, kept.astype(ours.dtypes)], ignore_index=True) if len(kept) else ours
+
+
+def spread(cells: pd.DataFrame, column: str, across: Sequence[str] = ("system",)) -> pd.DataFrame:
+    """Put a column of numbers into a table, labels down and systems across, both in the order of the cells.
+
+    Args:
+        cells: of several cells of one place, the last one counts.
+        column: what is put there.
+        across: the columns that name a column of the table: its upper and its lower heading.
+    """
+    by = list(across)
+    once = cells.drop_duplicates(["label", *by], keep="last").set_index(["label", *by])[column].astype(float)
+    heads = cells[by].drop_duplicates()
+    wide = once.unstack(by) if len(once) else pd.DataFrame()
+    columns = pd.Index(heads[by[0]]) if len(by) == 1 else pd.MultiIndex.from_frame(heads)
+    wide = wide.reindex(index=pd.unique(cells["label"]), columns=columns)
+    return wide.rename_axis(index=None, columns=None if len(by) == 1 else [None] * len(by))
 
 
 @dataclass(frozen=True)
@@ -173,8 +222,41 @@ _BASIS_NOTE = (
 
 
 @dataclass(frozen=True)
+class ScoredItems:
+    """The items behind the scores of a table; they are read when somebody opens a score.
+
+    Attributes:
+        name: the same for tables that show the same items with the same scores; letters, digits, `.`, `-` and `_`.
+        rows: label of a row of the table -> the values, by column of `read`, that its items have; {} for all items.
+        read: returns the items of a system: `good` and `bad` (two texts, or a text and ""), `score` (0 to 1, NaN for
+            none), the columns of `values`, `people` (0 to 1) if there are judgments, and columns of texts that
+            describe the item, those of `rows` among them.
+        words: returns what a system finds probable and is wrong, for the items that `read` returns: `item` (its row
+            there), `word`, `instead` (the right one in its place), and the probabilities of both, `share` and
+            `share_instead`, the heaviest of an item first; None where this is not stored.
+        values: column of numbers -> its heading; `logprob_good` and `logprob_bad` get a margin.
+        unit: what an item is, in the plural.
+        people: what the judgments in the column `people` are, as its heading.
+        averaged: column of texts (`paradigm`) whose values have a mean each, over which a score is the mean; "" where
+            a score is the mean of its items.
+
+    Raises:
+        ValueError: by `read`, if the system's scores of items are not there; the message replaces the items.
+    """
+
+    name: str
+    rows: Mapping[str, Mapping[str, str]]
+    read: Callable[[str], pd.DataFrame]
+    values: Mapping[str, str]
+    unit: str = "items"
+    people: str = "people"
+    averaged: str = ""
+    words: Callable[[str], pd.DataFrame] | None = None
+
+
+@dataclass(frozen=True)
 class Table:
-    """A table of the report.
+    """A table; one of scores is made from its cells by `Table.of_scores`.
 
     Attributes:
         caption: what it shows, in which unit.
@@ -195,6 +277,15 @@ class Table:
         short: what a reader sees of it while it is folded; by default, the first sentence of the caption.
         systems: names that may stand in its headings and row headers; narrow LaTeX leaves their organisations out.
         basis: what its scores are over; stands once for each row, or below the table where all rows have the same.
+        cells: of a table of scores, its cells (columns `CELLS`), which the explorer shows; None of other tables.
+        unit: name of the counted items: contexts, pairs, sets.
+        percent: whether scores are shown in percent.
+        totals: row headers of averages of other rows; they stay last however the explorer sorts the table.
+        ties: what a tie does to the score, the end of a sentence about "ties, which …".
+        items: what the scores are means of, None where a suite stores none.
+        measure: heading of the scores in a download.
+        compared: label of the measure in `Suite.compared_items` whose scores these are; "" where they are not compared.
+        limited_to: what the table is limited to (a cut-off), as the name of a download says it.
     """
 
     caption: str
@@ -213,6 +304,54 @@ class Table:
     short: str = ""
     systems: Sequence[str] = ()
     basis: Basis | None = None
+    cells: pd.DataFrame | None = field(default=None, repr=False)
+    unit: str = "items"
+    percent: bool = False
+    totals: Collection[str] = ()
+    ties: str = "are never correct"
+    items: ScoredItems | None = None
+    measure: str = "score"
+    compared: str = ""
+    limited_to: str = ""
+
+    @classmethod
+    def of_scores(
+        cls,
+        cells: pd.DataFrame,
+        caption: str,
+        corner: str,
+        *,
+        form: Callable[[float], str] = score,
+        across: Sequence[str] = ("system",),
+        about: str = "",
+        totals: Collection[str] = (),
+        **options: Any,
+    ) -> "Table":
+        """Make a table of scores with their intervals and what they are over.
+
+        Args:
+            cells: columns `CELLS`, those that are not there being empty.
+            caption: what it shows, in which unit.
+            corner: the heading of the row headers.
+            form: formats a score, `percent` those in percent.
+            across: the columns of the cells that name a column of the table.
+            about: what the intervals are over.
+            totals: see the attribute; a line sets them apart.
+            options: other attributes.
+        """
+        cells = cells.reindex(columns=[*CELLS, *(name for name in across if name not in CELLS)])
+
+        def wide(column: str) -> pd.DataFrame:
+            return spread(cells, column, across).rename_axis(index=corner)
+
+        values, basis = wide("score"), Basis.of(wide, by_measure=len(across) > 1)
+        intervals = Intervals(*map(wide, ("ci_low", "ci_high", "se", "reliable")))
+        text = formatted_with_intervals(values, intervals, form, basis)
+        given: dict[str, Any] = {
+            "interval_note": note_on_intervals(text, cells, about), "intervals": intervals, "basis": basis,
+            "rule_above": [label for label in values.index if label in set(totals)][:1], "totals": totals,
+        }  # fmt: skip
+        return cls(caption, values, text, cells=cells, percent=form is percent, **given | options)
 
     @property
     def title(self) -> str:

@@ -15,6 +15,7 @@ from ..io.records import DamagedFileError, read_record, read_records, record_fol
 from ..io.results import CannotAggregateError, export_results
 from ..report import paper, series
 from ..report.basis import remarks
+from ..report.blocks import Section
 from ..report.charts import MANY
 from ..report.comparable import listed, unlike_notice, unpublished_notice
 from ..report.differences import ALPHA
@@ -30,7 +31,6 @@ from ..report.page import Summary, write_page
 from ..report.paper import Written
 from ..report.revisions import MOST as MOST_SHOWN
 from ..report.revisions import positions, without_earlier
-from ..report.section import Section
 from ..report.selection import best_of_many, only
 from ..report.summary import headlines
 from ..report.systems import model_names
@@ -122,13 +122,13 @@ def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
     if curves is None and len(summary.board.rows) > MANY:
         runs = runs.in_order(summary.board.rows)
     best, sentences = best_of_many(runs, _headlines(runs.rows, measures, called), called)
-    sections = [(suite.name, suite.section(best)) for suite in suites]
+    found = [(suite.name, suite.views(best)) for suite in suites]
+    sections = [(suite, section.in_report()) for suite, section in found if section is not None]
     summary = replace(summary, answers=_asked(summary.answers, dict(sections)))
     lines = _headlines(best.rows, measures, called)
     noticed = [
         _noticed(section, best, called, name, lines[lines["suite_name"] == name])
         for name, section in sections
-        if section is not None
     ]
     return best, replace(summary, sentences=[*summary.sentences, *sentences]), noticed
 
@@ -197,14 +197,14 @@ def _noticed(
     return section.with_notice(" ".join(filter(None, [unpublished, unlike, *over])), shown)
 
 
-def _asked(answers: Sequence[Answer], sections: Mapping[str, Section | None]) -> list[Answer]:
+def _asked(answers: Sequence[Answer], sections: Mapping[str, Section]) -> list[Answer]:
     """Put the question of each section, and one of its items, before its answer."""
     with_questions = []
     for answer in answers:
         section = sections.get(answer.suite)
         if section is None:
             continue
-        pair = section.example
+        pair = section.example()
         example = None if pair is None else split_pair(pair.good, pair.bad)
         wrong_for = "" if pair is None else pair.wrong_for
         with_questions.append(

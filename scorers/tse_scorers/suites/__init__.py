@@ -1,7 +1,7 @@
 """Suites: what models are asked, and how their answers become scores.
 
     contract.py          a suite in six members, from which all else is derived
-    base.py              what a tab of the explorer shows
+    standard_view.py     a suite's measures by group, for report and explorer
     options.py           options, declared once
     registry.py          from a suite's name to its class
     sampling.py          a share or a sample of the data that stands for the whole
@@ -10,7 +10,6 @@
     items.py             scores of items, for comparisons; two-way choices, for `tse export`
     item_files.py        scores of items as the explorer reads them, file by file
     published_scores.py  scores from a file, in place of a model
-    side_by_side.py      tables with one column per system, published ones included
     hub_data.py          names of data on the Hub, for model cards
     released_data.py     released data sets, known by their content
 
@@ -28,7 +27,7 @@ In a suite's folder:
     data/        data as a checked table
     ask/         what models are asked, and what they answer
     estimate/    averages with intervals, and what `tse compare` compares; no model runs here
-    show/        the section of the report, the tabs of the explorer
+    show/        what report and explorer show
 
 A small suite has a file in the place of a room. A room imports only those before it.
 

@@ -46,17 +46,13 @@ from ..io.result_row import ResultRow
 from ..io.table_files import Tables, require_columns
 from ..models.base import PairScorer, Scorer
 from ..models.options import Question
+from ..report.blocks import Section
 from ..report.inputs import Runs, ScoreFile, ScoreTables, configs_apart, known_columns, table_named
 from ..report.measure import Measure
 from ..report.names import plain_group
-from ..report.section import Part, Section
-from ..report.tables import Basis, Intervals, Table, formatted_with_intervals, note_on_intervals
-from ..report.tables import percent as in_percent
-from ..report.tables import score as as_proportion
 from ..statistics import Units, clustered_mean
 from ..statistics.estimate import ACCURACY, Estimate, Range
 from ..statistics.units import own_units
-from .base import Control, SideBySide, Tab
 from .checks import Finding
 from .hub_data import shipped_dataset
 from .item_files import compared_items
@@ -64,7 +60,7 @@ from .items import Group, ItemScores, MixedModel, TwoWayChoices
 from .options import SuiteOptions
 from .own_columns import data_signature
 from .sampling import check_budget, limited, share, stratified_sample
-from .side_by_side import CELLS
+from .standard_view import GroupScores, view_by_group
 
 __all__ = ["Items", "Measure", "Scored", "Suite"]
 
@@ -491,54 +487,27 @@ class Suite(ABC):
                 yield Group(level, str(value), rows, Units(units[rows.index].to_numpy(), name))
 
     @classmethod
-    def _rows(cls, runs: Runs, own: Measure) -> pd.DataFrame:
+    def views(cls, runs: Runs) -> Section | None:
+        """Return the scores of each measure by group, with a choice of the measure and of the level of groups."""
         rows = configs_apart(runs.suite(cls.name))
-        rows = rows[rows["metric"] == own.name]
-        return rows.assign(label=rows["value"].where(rows["level"] != "all", "Overall"))
-
-    @classmethod
-    def section(cls, runs: Runs) -> Section | None:
-        """Return a table of each measure: groups down, systems across, with intervals."""
-        parts = []
-        for own in cls.measures:
-            rows = cls._rows(runs, own)
-            if len(rows):
-                parts.append(Part(own.label, "", [_table(rows, own, f"{cls.name}_{own.name}")]))
-        return Section(cls.name, cls.title, "", {}, parts, question=cls.lead) if parts else None
-
-    @classmethod
-    def tabs(cls, runs: Runs) -> list[Tab]:
-        """Return one tab with a choice of the measure and of the level of groups."""
-        measures = {own.label: own for own in cls.measures if len(cls._rows(runs, own))}
-        if not measures:
-            return []
-        of_levels = set(pd.concat([cls._rows(runs, own)["level"] for own in measures.values()]))
-        controls = [
-            Control("Measure", measures),
-            Control("By", {"all": "", **{name: name for name in cls.levels if name in of_levels}}),
+        scores = [
+            cls._group_scores(runs, own, of_measure)
+            for own in cls.measures
+            if len(of_measure := rows[rows["metric"] == own.name])
         ]
-        headlines = {label: (label, "all") for label in measures}
-        return [Tab(cls.title, controls, partial(cls._side_by_side, runs), headlines=headlines)]
+        if not scores:
+            return None
+        view = view_by_group("Scores by group", "", scores, {level: level for level in cls.levels}, cls.title)
+        return Section(cls.name, cls.title, "", {}, [view], question=cls.lead)
 
     @classmethod
-    def _side_by_side(cls, runs: Runs, own: Measure, level: str) -> SideBySide:
-        rows = cls._rows(runs, own)
-        shown, is_mean = rows[rows["level"].isin((level, "all"))], own.estimate is None
-        return SideBySide(
-            shown.reindex(columns=CELLS), f"{cls.title}: {own.heading}.", level or "Group", "items",
-            percent=own.percent, totals=["Overall"], measure=own.label, limited_to=f"by {level}" if level else "",
-            compared=own.label if is_mean else "",
-            items=compared_items(runs, cls.name, cls.compared_items, own.label, shown) if is_mean else None,
-        )  # fmt: skip
-
-
-def _table(rows: pd.DataFrame, own: Measure, file: str) -> Table:
-    def spread(column: str) -> pd.DataFrame:
-        wide = rows.pivot_table(index="label", columns="system", values=column, sort=False, dropna=False)
-        return wide.astype(float).rename_axis(index="Group", columns=None)
-
-    values, basis = spread("score"), Basis.of(spread)
-    form = in_percent if own.percent else as_proportion
-    text = formatted_with_intervals(values, Intervals(spread("ci_low"), spread("ci_high")), form, basis)
-    note = note_on_intervals(text, rows, f"Over {rows['unit'].iloc[0]}.")
-    return Table(f"{own.heading} of groups.", values, text, note=note, file=file, basis=basis)
+    def _group_scores(cls, runs: Runs, own: Measure, rows: pd.DataFrame) -> GroupScores:
+        is_mean = own.estimate is None
+        options = {
+            "file": f"{cls.name}_{own.name}", "measure": own.label, "compared": own.label if is_mean else "",
+            "about": f"Over {rows['unit'].iloc[0]}.",
+        }  # fmt: skip
+        items = partial(compared_items, runs, cls.name, cls.compared_items, own.label)
+        return GroupScores(
+            own.label, rows, f"{own.heading} of groups.", own.form, items if is_mean else None, options
+        )

@@ -7,9 +7,8 @@ import pandas as pd
 
 from ..io.local_paths import without_address
 from ..io.result_row import IDENTITY
+from ..report.blocks import Pair, ScoredItems
 from ..report.inputs import Runs, ScoreFile
-from ..report.section import Pair
-from .base import ScoredItems
 from .items import ItemScores
 
 

@@ -49,11 +49,11 @@ const colour = (place) => place === undefined ? "rest" : `c${place % COLOURS}`;
 
 function curveChart(view, measure, shown, places) {
   const points = view.points.filter((point) => point[0] === measure), drawn = points.filter((point) => shown.includes(point[1]));
-  const low = Math.floor(10 * Math.min(0.9, ...drawn.map((point) => Math.min(point[4] ?? 1, shown.length <= MOST_BANDS ? point[6] ?? 1 : 1)))) / 10;
-  const spots = [...view.places, ...view.ticks].map(([, place]) => place), isShort = view.ticks.length <= 6, box = boxOf(640, isShort ? 340 : 390, isShort ? { ...MARGIN, bottom: 46 } : MARGIN), steps = Math.max(1, Math.round(10 * (1 - low)));
-  const x = box.x(Math.min(...spots), Math.max(...spots)), y = box.y(low, 1);
+  const [low, high, step] = rangeOf(drawn.flatMap((point) => shown.length <= MOST_BANDS ? [point[4], point[6], point[7]] : [point[4]]).filter((value) => value !== null));
+  const spots = [...view.places, ...view.ticks].map(([, place]) => place), isShort = view.ticks.length <= 6, box = boxOf(640, isShort ? 340 : 390, isShort ? { ...MARGIN, bottom: 46 } : MARGIN), steps = Math.max(1, Math.round((high - low) / step));
+  const x = box.x(Math.min(...spots), Math.max(...spots)), y = box.y(low, high), text = (value) => number.score(value, view.percent);
   const svg = frame(box, `${measure}. Arrow keys go from point to point.`, [x, view.ticks.map(([name, place]) => [place, name]), view.axis],
-    [y, Array.from({ length: steps + 1 }, (_, i) => low + i / 10), measure]);
+    [y, Array.from({ length: steps + 1 }, (_, i) => low + i * step), view.y || measure, (value) => view.percent ? 100 * value : value]);
   for (const label of [...shown].sort((a, b) => places.has(a) - places.has(b))) {  // grey lines below the others
     const place = places.get(label), own = points.filter((point) => point[1] === label && point[4] !== null)
       .map(([, , side, at, value, n, lower, upper]) => ({ side, name: view.places[at][0], value, n, lower, upper, few: n !== null && n < view.few, x: x(view.places[at][1]), y: y(value) })).sort((a, b) => a.x - b.x);
@@ -61,11 +61,19 @@ function curveChart(view, measure, shown, places) {
     svg.append(h("g", { class: colour(place), "data-line": label },
       banded.map((piece) => h("polygon", { class: "band", points: [...piece.map((point) => `${point.x},${y(point.lower)}`), ...piece.reverse().map((point) => `${point.x},${y(point.upper)}`)].join(" ") })),
       pieces.map(({ few, points: piece }) => h("polyline", { class: few ? "line few" : "line", points: piece.map((point) => `${point.x},${point.y}`).join(" ") })),
-      own.map((point) => { const drawn = mark(Math.floor((place ?? 0) / COLOURS), point.x, point.y, `${label} · ${measure}, ${point.name}: ${number.score(point.value, false)}${point.lower === null ? "" : ` (95 % interval: ${number.score(point.lower, false)} to ${number.score(point.upper, false)})`}\n${number.count(point.n)} ${view.unit}`);
+      own.map((point) => { const drawn = mark(Math.floor((place ?? 0) / COLOURS), point.x, point.y, `${label} · ${measure}, ${point.name}: ${text(point.value)}${point.lower === null ? "" : ` (95 % interval: ${text(point.lower)} to ${text(point.upper)})`}\n${number.count(point.n)} ${view.unit}`);
         if (point.few) drawn.classList.add("few");
         return drawn; })));
   }
   return keyboard(svg);
+}
+
+// The ends of a vertical axis and the distance of its marks: for scores from 0 to 1, and for other numbers.
+function rangeOf(values) {
+  const least = Math.min(...values), most = Math.max(...values);
+  if (!values.length || (least >= 0 && most <= 1)) return [values.length ? Math.floor(10 * Math.min(0.9, least)) / 10 : 0, 1, 0.1];
+  const size = 10 ** Math.floor(Math.log10(most - Math.min(0, least))), step = [0.2, 0.5, 1, 2].map((share) => share * size).find((each) => (most - least) / each <= 8) ?? size;
+  return [step * Math.floor(Math.min(0, least) / step), step * Math.ceil(most / step), step];
 }
 
 // The pieces of a line: a new one on the other side, and where what joins two points becomes faded or no longer is.
@@ -80,7 +88,7 @@ function piecesOf(points) {
 
 function curveNumbers(view, measure, shown) {
   const found = new Map(view.points.filter((point) => point[0] === measure).map(([, label, , at, value]) => [`${label}\n${at}`, value]));
-  return plainTable(["", ...view.places.map(([name]) => name)], shown.map((label) => [label, ...view.places.map((_, at) => number.score(found.get(`${label}\n${at}`) ?? null, false))]), measure);
+  return plainTable(["", ...view.places.map(([name]) => name)], shown.map((label) => [label, ...view.places.map((_, at) => number.score(found.get(`${label}\n${at}`) ?? null, view.percent))]), measure);
 }
 
 function pointsView(view, target) {
@@ -121,12 +129,12 @@ const mark = (round, x, y, text) => round === 0 ? dot(x, y, text, 3)
 const dot = (cx, cy, text, r) => h("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r, "data-tip": text, "aria-label": text, role: "img", tabindex: "-1", class: "dot" });
 
 // The axes: their places, their ticks and their titles.
-function frame(box, name, [x, xTicks, xTitle], [y, yTicks, yTitle]) {
+function frame(box, name, [x, xTicks, xTitle], [y, yTicks, yTitle, shown = (value) => value]) {
   const slanted = xTicks.length > 6, every = Math.ceil(xTicks.length / (slanted ? (box.right - box.left) / 34 : 6));
   const middle = (box.left + box.right) / 2;
   return h("svg", { viewBox: `0 0 ${box.width} ${box.height}`, style: `max-width:${box.width}px`, role: "group", "aria-label": name },
     yTicks.map((value) => h("g", {}, h("line", { class: "grid", x1: box.left, x2: box.right, y1: y(value), y2: y(value) }),
-      h("text", { x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, String(Number(value.toPrecision(3))).replace("-", "−")))),
+      h("text", { x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, String(Number(shown(value).toPrecision(3))).replace("-", "−")))),
     xTicks.filter((_, i) => (xTicks.length - 1 - i) % every === 0).map(([value, text]) => h("text", slanted
       ? { transform: `translate(${x(value) + 4},${box.bottom + 13}) rotate(-50)`, "text-anchor": "end" }
       : { x: x(value), y: box.bottom + 16, "text-anchor": "middle" }, String(text).replace("-", "−"))),
@@ -166,6 +174,10 @@ function standalone(svg, legend) {
   copy.setAttribute("viewBox", `0 0 ${width} ${height + line * (legend.length + 0.5)}`);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   return new XMLSerializer().serializeToString(copy);
+}
+
+function plainView(view, target) {
+  redraw(target, h("p", { class: "tse-note" }, view.caption), plainTable(view.headings, view.rows, view.caption), view.note ? h("p", { class: "tse-note" }, view.note) : null);
 }
 
 function plainTable(headings, rows, label) {

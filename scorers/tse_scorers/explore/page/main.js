@@ -1,7 +1,7 @@
 "use strict";
 // The tabs, their controls, and what is drawn when the address changes.
 
-const VIEWS = { curves: curvesView, points: pointsView, notice: (view, target) => redraw(target, problem(view.text)) };
+const VIEWS = { curves: curvesView, points: pointsView, plain: plainView, notice: (view, target) => redraw(target, problem(view.text)) };
 let drawn = 0;
 
 async function start() {
@@ -21,13 +21,11 @@ function titles() {
   return [...new Set([...tabs.map((tab) => tab.title), ...(live ? ["Sentences"] : []), ...(runs.length ? ["Runs"] : [])])];
 }
 
-const shownName = (title) => tse.data.get("start").tabs.find((tab) => tab.title === title)?.name ?? title;
-
 function show() {
   const all = titles(), title = all.includes(state.get("tab")) ? state.get("tab") : all[0];
   const tabs = h("div", { role: "tablist", "aria-label": "Results" }, all.map((name) => h("button", {
     type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(name === title), "aria-controls": "panel", tabindex: name === title ? "0" : "-1",
-    "data-key": `tab:${name}`, onclick: () => goTo(name) }, shownName(name))));
+    "data-key": `tab:${name}`, onclick: () => goTo(name) }, name)));
   tabs.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1, Home: -all.indexOf(title), End: all.length - 1 - all.indexOf(title) }[event.key];
     if (step === undefined) return;
@@ -62,6 +60,8 @@ function openWhole({ rows, systems, items }) {
   state.set({ whole: null, ...(row && system && items?.rows[row.name] ? { row: row.name, a: system.name } : { a: null }) });
 }
 
+const drawBlock = (data, target, open) => data.kind === "table" ? tableView(data, target, open) : VIEWS[data.kind](data, target);
+
 async function drawPart(part, parts, place, panel) {
   const mine = ++drawn;
   const choice = part.controls.map((control, i) => Math.max(0, control.choices.indexOf(state.get(`c${i}`))));
@@ -69,15 +69,20 @@ async function drawPart(part, parts, place, panel) {
   const controls = h("div", { class: "tools" },
     parts.length > 1 ? select("Show", parts.map((each) => each.part), part.part, (value) => again({ part: value, c0: null, c1: null, sort: null, q: null, line: null }), "part") : null,
     part.controls.map((control, i) => select(control.label, control.choices, control.choices[choice[i]], (value) => again({ [`c${i}`]: value }), `c${i}`)));
-  const terms = Object.entries(part.terms), view = h("div", { class: "view" }), items = h("section", { class: "items", "aria-label": "Items" });
-  redraw(panel, controls, view, items, terms.length ? h("details", { "data-key": "terms" }, h("summary", {}, "What the scores mean"),
+  const terms = Object.entries(part.terms), view = h("div", { class: "view" }), more = h("div", {}), items = h("section", { class: "items", "aria-label": "Items" });
+  redraw(panel, controls, view, items, more, terms.length ? h("details", { "data-key": "terms" }, h("summary", {}, "What the scores mean"),
     h("dl", { class: "tse-terms" }, terms.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]))) : null);
   try {
     const position = [place, ...choice].join("-"), data = await tse.load(`view/${position}`);
     if (mine !== drawn) return;
-    Object.assign(data, { tab: shownName(part.title), position });
+    Object.assign(data, { tab: part.title, position });
+    for (const each of data.more ?? []) {
+      const below = h("div", { class: "view" });
+      more.append(below);
+      drawBlock(Object.assign(each, { tab: part.title, position }), below, () => {});
+    }
     if (state.all().has("whole")) openWhole(data);
-    if (data.kind !== "table") return VIEWS[data.kind](data, view);
+    if (data.kind !== "table") return drawBlock(data, view);
     const open = (row, system, other) => {
       state.set({ row, a: system, page: null, f: null, find: null, ...(other ? { b: other, order: "apart" } : {}) }, true);
       showItems();
@@ -88,7 +93,7 @@ async function drawPart(part, parts, place, panel) {
       title?.focus();
       title?.scrollIntoView();
     };
-    tableView(data, view, open);
+    drawBlock(data, view, open);
     if (state.get("row")) itemsView(data, items);
   } catch (error) { redraw(view, problem(error.message)); }
 }

@@ -16,10 +16,9 @@ from ...io.table_files import Tables, fingerprint, is_table
 from ...models.answers import pair_logprobs
 from ...models.base import FormScorer, GapScorer, PairScorer, Scorer
 from ...models.options import Option, OptionError
+from ...report.blocks import Section
 from ...report.inputs import Runs, ScoreFile, ScoreTables, known_columns, table_named
 from ...report.measure import Measure
-from ...report.section import Section
-from ..base import Tab
 from ..checks import Finding
 from ..contract import Items, Suite
 from ..hub_data import is_hub_id
@@ -302,18 +301,11 @@ class AgreementSuite(Suite):
         return items_over_common_lemmas(file, files)
 
     @classmethod
-    def section(cls, runs: Runs) -> Section | None:
-        """Return the section of the report."""
+    def views(cls, runs: Runs) -> Section | None:
+        """Return what report and explorer show."""
         from .show.section import section
 
         return section(runs)
-
-    @classmethod
-    def tabs(cls, runs: Runs) -> list[Tab]:
-        """Return the tabs of the explorer."""
-        from .show.tab import tabs
-
-        return tabs(runs)
 
     @classmethod
     def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:

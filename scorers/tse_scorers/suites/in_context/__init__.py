@@ -5,8 +5,7 @@ queries.py    one row per pair, context and length
 scores.py     scores per row, and their averages
 options.py    what can be chosen
 suite.py      the class: data, options, signature
-section.py    the section of the report
-tab.py        the tab of the explorer
+section.py    what report and explorer show
 """
 
 from ..options import Declared

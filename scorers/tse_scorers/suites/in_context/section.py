@@ -1,16 +1,19 @@
-"""The section of minimal pairs in context: accuracy against the length of the context, and inside templates."""
+"""What is shown of minimal pairs in context: accuracy against the length of the context, and inside templates."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pandas as pd
 
-from ...report.curves import lines_with_intervals
+from ...io.result_row import group_name
+from ...report.blocks import Block, Chart, Control, ScoredItems, Section, Table, View
 from ...report.inputs import Runs, configs_apart
-from ...report.plots import Picture
-from ...report.section import Part, Section
-from ...report.tables import Basis, Intervals, Table, formatted_with_intervals, note_on_intervals, percent
+from ...report.tables import percent
+from ..item_files import files_of, read_files
 from ..minimal_pairs.show.section import flawed_pairs
-from .queries import NONE
+from .queries import LABELS, NONE
+
+TAB = "In context"
 
 LEAD = (
     "A sentence seldom stands alone. Here a model judges the same minimal pairs after other sentences, or inside a "
@@ -30,45 +33,62 @@ def section(runs: Runs) -> Section | None:
     rows = configs_apart(runs.suite("in_context"))
     if rows.empty:
         return None
+    lengths = rows["length"].astype(int)
+    label = rows["context"].where(lengths == 0, rows["context"] + " · " + lengths.astype(str))
     return Section(
         name="in_context",
         title="In context",
         lead=" ".join([LEAD, *flawed_pairs(runs, "in_context")]),
         terms=TERMS,
         question="Does the model still find the acceptable one of two sentences more probable after other sentences?",
-        parts=[*_by_length(rows), *_templates(rows)],
+        views=list(_views(runs, rows.assign(label=label.str.removeprefix(_TEMPLATE)))),
         source="Sinha et al. (2023), Language model acceptability judgements are not always robust to context, ACL; "
         "Ide et al. (2024), How to Make the Most of LLMs' Grammatical Knowledge for Acceptability Judgments.",
     )
 
 
-def _by_length(rows: pd.DataFrame) -> Iterator[Part]:
-    whole = rows[(rows["group"] == "all") & ~rows["context"].str.startswith(_TEMPLATE)]
-    points = whole[whole["metric"] == "accuracy_in_context"]
-    if (points["context"] == NONE).all():
-        return
-    tables = [
-        _table(points, "Accuracy in %, by context and number of its sentences.", "in_context"),
-        _table(
-            whole[whole["metric"] == "accuracy_change"],
-            "Change of accuracy against the same pairs without a context, in points of %.",
-            "in_context_change",
-        ),
-    ]
-    picture = Picture(
-        name="in_context",
-        caption="Accuracy against the mean number of context tokens, with 95 % intervals.",
-        alt="One line per kind of context, falling or rising with its length; the numbers are in the tables below.",
-        draw=lambda: lines_with_intervals(
-            {str(system): _line(own) for system, own in points.groupby("system", sort=False)},
-            "context (tokens)",
-            "accuracy (%)",
-            chance=50,
-        ),
-        tables=tables,
-        basis=tables[0].basis,
+def _views(runs: Runs, rows: pd.DataFrame) -> Iterator[View]:
+    """Yield the accuracies after contexts and inside templates, each with a choice of the group of pairs."""
+    places = rows[["level", "value"]].drop_duplicates().itertuples(index=False)
+    groups = Control("Pairs", {group_name(level, value): (level, value) for level, value in places})
+    inside, alone = rows["context"].str.startswith(_TEMPLATE), rows["context"] == NONE
+    if (~inside & ~alone).any():
+        text = "Each line of the picture begins at the pairs without a context."
+        blocks = partial(_by_length, runs, rows[~inside])
+        headlines = {label: ("all",) for label in LABELS.values()}
+        yield View(
+            "Accuracy against length", text, blocks, [groups], tab=TAB, part="by length", headlines=headlines
+        )
+    if inside.any():
+        text = "The whole text is scored, with each sentence of a pair in it."
+        blocks = partial(_in_templates, runs, rows[inside | alone])
+        yield View("Inside templates", text, blocks, [groups], tab=TAB, part="inside templates")
+
+
+def _by_length(runs: Runs, rows: pd.DataFrame, group: tuple[str, str]) -> list[Block]:
+    rows = _of_group(rows, group)
+    accuracies = rows[rows["metric"] == "accuracy_in_context"]
+    table = _accuracies(
+        runs, accuracies, "Accuracy in %, by context and number of its sentences.", "in_context"
     )
-    yield Part("Accuracy against length", "Each line begins at the pairs without a context.", [picture])
+    change = Table.of_scores(
+        rows[rows["metric"] == "accuracy_change"],
+        "Change of accuracy against the same pairs without a context, in points of %.", "Context", form=percent,
+        file="in_context_change", unit="pairs",
+    )  # fmt: skip
+    chart = Chart(
+        "whiskers", "in_context",
+        {str(system): _line(own) for system, own in accuracies.groupby("system", sort=False)},
+        "Accuracy against the mean number of context tokens, with 95 % intervals.",
+        "One line per kind of context, falling or rising with its length; the numbers are in the tables.",
+        x="context (tokens)", y="accuracy (%)", percent=True, chance=0.5, tables=[change], basis=table.basis,
+        unit="pairs", limited_to=table.limited_to,
+    )  # fmt: skip
+    return [table, chart]
+
+
+def _of_group(rows: pd.DataFrame, group: tuple[str, str]) -> pd.DataFrame:
+    return rows[(rows["level"] == group[0]) & (rows["value"] == group[1])]
 
 
 def _line(points: pd.DataFrame) -> pd.DataFrame:
@@ -76,33 +96,45 @@ def _line(points: pd.DataFrame) -> pd.DataFrame:
     kinds = [kind for kind in points["context"].unique() if kind != NONE]
     alone = points[points["context"] == NONE]
     own = pd.concat([*(alone.assign(context=kind) for kind in kinds), points[points["context"] != NONE]])
-    ends = {"y": "score", "low": "ci_low", "high": "ci_high"}
-    return pd.DataFrame(
-        {"label": own["context"], "x": own["context_tokens"].astype(float)}
-        | {name: 100 * own[column].astype(float).fillna(own["score"]) for name, column in ends.items()}
-    ).sort_values("x", kind="stable")
+    own = own.assign(label=own["context"], x=own["context_tokens"].astype(float), y=own["score"])
+    return own.sort_values("x", kind="stable")
 
 
-def _templates(rows: pd.DataFrame) -> Iterator[Part]:
-    whole = rows[(rows["group"] == "all") & (rows["metric"] == "accuracy_in_context")]
-    inside = whole["context"].str.startswith(_TEMPLATE)
-    if inside.any():
-        kept = whole[inside | (whole["context"] == NONE)]
-        table = _table(kept, "Accuracy in %, inside templates.", "in_context_templates")
-        yield Part(
-            "Inside templates", "The whole text is scored, with each sentence of a pair in it.", [table]
-        )
+def _in_templates(runs: Runs, rows: pd.DataFrame, group: tuple[str, str]) -> list[Block]:
+    own = _of_group(rows[rows["metric"] == "accuracy_in_context"], group)
+    return [_accuracies(runs, own, "Accuracy in %, inside templates.", "in_context_templates")]
 
 
-def _table(rows: pd.DataFrame, caption: str, file: str) -> Table:
-    lengths = rows["length"].astype(int).astype(str)
-    label = rows["context"].where(rows["length"].astype(int) == 0, rows["context"] + " · " + lengths)
-    rows = rows.assign(label=label.str.removeprefix(_TEMPLATE))
+def _accuracies(runs: Runs, rows: pd.DataFrame, caption: str, file: str) -> Table:
+    return Table.of_scores(
+        rows, caption, "Context", form=percent, file=file, unit="pairs", measure="accuracy",
+        limited_to=str(rows["value"].iloc[0]) or "all", items=_items(runs, rows),
+    )  # fmt: skip
 
-    def spread(column: str) -> pd.DataFrame:
-        wide = rows.pivot_table(index="label", columns="system", values=column, sort=False, dropna=False)
-        return wide.astype(float).rename_axis(index="Context", columns=None)
 
-    values, basis = spread("score"), Basis.of(spread)
-    text = formatted_with_intervals(values, Intervals(spread("ci_low"), spread("ci_high")), percent, basis)
-    return Table(caption, values, text, note=note_on_intervals(text, rows), file=file, basis=basis)
+def _items(runs: Runs, rows: pd.DataFrame) -> ScoredItems:
+    """Return the pairs after each context, where the group is one of the columns of their scores."""
+    places = rows.drop_duplicates("label")[["label", "context", "length", "level", "value"]]
+    of_rows = {
+        label: {"context": str(context), "length": str(int(length))}
+        | ({} if level == "all" else {level: value})
+        for label, context, length, level, value in places.itertuples(index=False)
+    }
+    values = {"logprob_good": "log P(good)", "logprob_bad": "log P(bad)", "score": "correct"}
+    return ScoredItems("in_context", of_rows, partial(_pairs, runs), values, "pairs", averaged="paradigm")
+
+
+_COLUMNS = [
+    "paradigm", "phenomenon", "field", "context", "length", "prefix", "sentence_good", "sentence_bad", "logprob_good",
+    "logprob_bad", "correct",
+]  # fmt: skip
+
+
+def _pairs(runs: Runs, system: str) -> pd.DataFrame:
+    frame = read_files(files_of(runs, "in_context", system), _COLUMNS).drop(columns="config")
+    texts = {
+        named: (frame["prefix"] + " " + frame[column]).str.strip()
+        for named, column in (("good", "sentence_good"), ("bad", "sentence_bad"))
+    }
+    frame = frame.assign(**texts, length=frame["length"].astype(int).astype(str), score=frame["correct"])
+    return frame.drop(columns=["prefix", "sentence_good", "sentence_bad", "correct"])

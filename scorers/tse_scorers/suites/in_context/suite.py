@@ -11,10 +11,9 @@ from ...io.records import SINGLE
 from ...io.suggestions import unknown_name
 from ...io.table_files import Tables
 from ...models.base import Scorer
+from ...report.blocks import Section
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
-from ...report.section import Section
-from ..base import Tab
 from ..contract import Items, Scored
 from ..minimal_pairs.data.pair_tables import RENAMED, RESERVED
 from ..minimal_pairs.set_pairs import as_authors, select_pairs
@@ -88,18 +87,11 @@ class InContextSuite(PairSuite):
         return scored_in_context(table_named(tables, SINGLE), measures)
 
     @classmethod
-    def section(cls, runs: Runs) -> Section | None:
-        """Return the section of the report."""
+    def views(cls, runs: Runs) -> Section | None:
+        """Return what report and explorer show."""
         from .section import section
 
         return section(runs)
-
-    @classmethod
-    def tabs(cls, runs: Runs) -> list[Tab]:
-        """Return the tab of the explorer."""
-        from .tab import tabs
-
-        return tabs(runs)
 
 
 def _check_kinds(kinds: Sequence[str]) -> None:

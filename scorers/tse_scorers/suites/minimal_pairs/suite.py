@@ -14,10 +14,9 @@ from ...io.records import SINGLE
 from ...io.table_files import Tables
 from ...models.base import PairScorer, Scorer
 from ...models.options import Option, OptionError
+from ...report.blocks import Section
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
-from ...report.section import Section
-from ..base import Tab
 from ..contract import Items, Scored, Suite
 from ..hub_data import shipped_dataset
 from ..items import TwoWayChoices
@@ -191,15 +190,8 @@ class MinimalPairSuite(PairSuite):
         return scored_pairs(table_named(tables, SINGLE), measures or cls.measures)
 
     @classmethod
-    def section(cls, runs: Runs) -> Section | None:
-        """Return the section of the report."""
+    def views(cls, runs: Runs) -> Section | None:
+        """Return what report and explorer show."""
         from .show.section import section
 
         return section(runs)
-
-    @classmethod
-    def tabs(cls, runs: Runs) -> list[Tab]:
-        """Return the tabs of the explorer."""
-        from .show.tab import tabs
-
-        return tabs(runs)

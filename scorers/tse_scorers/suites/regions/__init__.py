@@ -8,8 +8,7 @@ data.py       suites from JSON and tables
 scores.py     tokens to regions, surprisals, criteria
 averages.py   accuracy per criterion, means per region, interactions
 suite.py      the class: data, options, signature
-section.py    the section of the report
-tab.py        the tab of the explorer
+section.py    what report and explorer show
 """
 
 from ..options import Declared

@@ -11,10 +11,9 @@ from ...io.files import slug
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables
 from ...models.base import Scorer
+from ...report.blocks import Section
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
-from ...report.section import Section
-from ..base import Tab
 from ..contract import Items, Scored, Suite
 from .averages import grouped, surprisal_rows
 from .data import RESERVED, load
@@ -102,15 +101,8 @@ class RegionSuite(Suite):
         return [row for suite, own in by_suite for row in surprisal_rows(str(suite), own)]
 
     @classmethod
-    def section(cls, runs: Runs) -> Section | None:
-        """Return the section of the report."""
+    def views(cls, runs: Runs) -> Section | None:
+        """Return what report and explorer show."""
         from .section import section
 
-        return section(runs)
-
-    @classmethod
-    def tabs(cls, runs: Runs) -> list[Tab]:
-        """Return the tab of the explorer."""
-        from .tab import tabs
-
-        return tabs(runs, cls.compared_items)
+        return section(runs, cls.compared_items)

@@ -10,10 +10,9 @@ from ...io.records import SINGLE
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables
 from ...models.base import Scorer
+from ...report.blocks import Section
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
-from ...report.section import Section
-from ..base import Tab
 from ..checks import WHITE_SPACE, openings_and_ends, white_space
 from ..contract import Items, Scored, Suite
 from .estimate.agreement_with_people import human_agreement
@@ -102,15 +101,8 @@ class VariationSetSuite(Suite):
         return human_agreement(set_aucs(sentences)) if sentences["acceptable"].any() else []
 
     @classmethod
-    def section(cls, runs: Runs) -> Section | None:
-        """Return the section of the report."""
+    def views(cls, runs: Runs) -> Section | None:
+        """Return what report and explorer show."""
         from .show.section import section
 
         return section(runs)
-
-    @classmethod
-    def tabs(cls, runs: Runs) -> list[Tab]:
-        """Return the tabs of the explorer."""
-        from .show.tab import tabs
-
-        return tabs(runs)

@@ -9,7 +9,7 @@ import numpy as np
 from ....io.bundle import metric_modules
 from ....models.base import GapScorer, Logprobs, Scorer
 from ....models.queries import Slot
-from ....report.section import Form
+from ....report.blocks import Form
 from ..data.tables import load_lemmas
 from .inflections import Inflections, Status, inflections_in_vocabulary
 

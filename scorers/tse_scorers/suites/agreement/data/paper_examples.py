@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ....report.blocks import Example, Form
 from ....report.published import published
-from ....report.section import Example, Form
 
 TABLE_3 = (("The senators that the skater", "are young."), ("The pilots that the executive", "are tall."))
 """(prefix, suffix) of the two contexts"""

@@ -11,7 +11,7 @@ from ....io.bundle import metric_modules
 from ....models.base import GapScorer
 from ....models.queries import Slot
 from ....models.words import capitalized
-from ....report.section import Form
+from ....report.blocks import Form
 from ....report.tables import MISSING, decimals, score
 from ..ask.gap_answers import LEMMAS, LISTED, GapAnswer
 from ..ask.inflections import Status

@@ -1,22 +1,24 @@
 """The agreement suite's section: Tables 2 and 3 and Figures 1 to 4 of Newman et al. (2021)."""
 
+from collections.abc import Iterator
 from functools import partial
 
-import numpy as np
 import pandas as pd
 
+from ....report.blocks import Section, View
 from ....report.inputs import Runs
-from ....report.section import Section
 from ...item_files import example
 from ..data.contrast import own_contrasts
 from ..estimate.frequency import METRICS as METRICS_BY_FREQUENCY
 from ..options import CONFIG_NAMES
+from .labels import labelled
 from .section_coverage import coverage_part, strata_parts
-from .section_cutoffs import ROW_LINES, curve_parts
+from .section_cutoffs import curve_parts
 from .section_examples import example_parts
 from .section_frequency import frequency_parts
 from .section_onset import onset_parts
 from .section_table2 import table2_parts
+from .tab import tabs
 from .tab_items import read_pairs
 
 TERMS = {
@@ -41,16 +43,7 @@ def section(runs: Runs) -> Section | None:
     rows = labelled(runs.suite("agreement"))
     if rows.empty:
         return None
-    systems = list(dict.fromkeys(rows["system"]))
     contrasts = own_contrasts(runs)
-    parts = [
-        *table2_parts(rows, systems, runs),
-        *strata_parts(rows, systems),
-        *frequency_parts(rows),
-        *onset_parts(labelled(runs.every_revision().suite("agreement"))),
-        *curve_parts(rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)], systems),
-        *example_parts(runs),
-    ]
     return Section(
         name="agreement",
         title="Agreement",
@@ -61,12 +54,24 @@ def section(runs: Runs) -> Section | None:
         "side of the gap only, a masked model both sides; scores are means over the contexts that differ for the "
         "model. All scores lie between 0 and 1." + _contrast_note(contrasts),
         terms=TERMS,
-        parts=[*parts, coverage_part(rows, systems, runs)],
+        views=list(tabs(runs)),
+        analyses=partial(_analyses, runs, rows),
         question="Does the model find the right form of a word more probable than the wrong one?",
-        example=example(runs, "agreement", partial(read_pairs, runs)),
+        example=partial(example, runs, "agreement", partial(read_pairs, runs)),
         source="Newman, Ang, Gong & Hewitt (2021), Refining Targeted Syntactic Evaluation of Language "
         "Models, NAACL. Templates: Marvin & Linzen (2018), EMNLP; Warstadt et al. (2020), TACL.",
     )
+
+
+def _analyses(runs: Runs, rows: pd.DataFrame) -> Iterator[View]:
+    systems = list(dict.fromkeys(rows["system"]))
+    yield from table2_parts(rows, systems, runs)
+    yield from strata_parts(rows, systems)
+    yield from frequency_parts(rows)
+    yield from onset_parts(labelled(runs.every_revision().suite("agreement")))
+    yield from curve_parts(rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)], systems)
+    yield from example_parts(runs)
+    yield coverage_part(rows, systems, runs)
 
 
 def _example(rows: pd.DataFrame) -> str:
@@ -82,30 +87,3 @@ def _contrast_note(contrasts: list[str]) -> str:
         f" Data with other values than the two numbers ({'; '.join(contrasts)}): there, the two forms of a word are "
         "those of the first and of the second value, and what is said here of verbs holds for these words."
     )
-
-
-def labelled(rows: pd.DataFrame) -> pd.DataFrame:
-    """Add `label`, the row of Table 2 that a result belongs to, and put the rows into the table's order."""
-    rows = rows.copy()
-    config = rows["config"].fillna(rows["dataset"]).fillna("")
-    configs = config.groupby(rows["group"]).nunique()
-    whole = rows["group"] == "all"
-    # The mean over everything is another one for each data set; other groups only where several have them.
-    ambiguous = rows["group"].map(configs) > 1
-    named = rows["group"].where(~ambiguous, rows["group"] + " (" + config + ")")
-    rows["label"] = named.where(~whole, "All of " + config.replace(CONFIG_NAMES))
-    # A data set that is a single row of the table would otherwise appear twice, as the row and as its mean.
-    groups = rows[~whole].groupby(config[~whole])["group"].nunique()
-    rows = rows[~(whole & (config.map(groups) == 1))]
-    order = {label: position for position, label in enumerate(_ordered(rows["label"].unique()))}
-    return rows.sort_values("label", key=lambda column: column.map(order), kind="stable")
-
-
-def _ordered(labels: np.ndarray) -> list[str]:
-    known = list(ROW_LINES)
-
-    def place(label: str) -> tuple[bool, int, str]:
-        group = label.split(" (newman2021)")[0].split(" (blimp)")[0]
-        return label.startswith("All of "), known.index(group) if group in known else len(known), label
-
-    return sorted(labels, key=place)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from ....report.blocks import View
 from ....report.charts import MANY
 from ....report.inputs import Runs
-from ....report.section import Part
 from ....report.tables import Basis, Intervals, Table, count, formatted, formatted_with_intervals, percent
 from ..ask.listing import COUNTS
 from ..ask.outcomes import read_outcomes
@@ -62,9 +62,9 @@ def forms_of(rows: pd.DataFrame) -> "pd.Series[str]":
     return rows["forms"].fillna("single") if "forms" in rows else pd.Series("single", index=rows.index)
 
 
-def coverage_part(rows: pd.DataFrame, systems: list[str], runs: Runs) -> Part:
+def coverage_part(rows: pd.DataFrame, systems: list[str], runs: Runs) -> View:
     """Build the part about the contexts, pairs and lemmas behind the scores."""
-    return Part("Coverage", _COVERAGE_TEXT, [_items(rows, systems), *_lemmas(rows), *_dominant(runs)])
+    return View("Coverage", _COVERAGE_TEXT, [_items(rows, systems), *_lemmas(rows), *_dominant(runs)])
 
 
 def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
@@ -116,7 +116,7 @@ def _dominant(runs: Runs) -> Iterator[Table]:
     )
 
 
-def strata_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
+def strata_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[View]:
     """Yield EW over lemmas of single tokens and over those of several, where all forms were scored."""
     names = STRATA | {UNEQUAL: "different lengths, by whole sentences"}
     of_strata = rows[rows["metric"].isin(list(names))]
@@ -139,7 +139,7 @@ def strata_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
         Basis.of(spread, True),
     )
     text = formatted_with_intervals(scores, intervals)
-    yield Part(
+    yield View(
         "EW by number of tokens",
         "Lemmas with a form of several tokens are rarer words. A difference between the two columns is not only about "
         "the number of tokens. A masked model's lemmas with forms of different lengths are scored on request "

@@ -1,34 +1,19 @@
 """Figures 1 to 4 of Newman et al. (2021): the effect of the cut-offs on the verb list."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
+from ....report.blocks import Chart, View
 from ....report.curves import on_naming
-from ....report.cutoff_charts import FEW_CONTEXTS, cutoff_grid
-from ....report.line_styles import HUES, INK, MARKERS, MUTED, Line, lines
-from ....report.plots import Picture
-from ....report.section import Part
+from ....report.cutoff_charts import FEW_CONTEXTS
+from ....report.line_styles import INK, Line, lines
 from ....report.systems import end_names, slugs
 from ....report.tables import Basis, Table, formatted, score
+from .labels import ROW_LINES
 from .section_coverage import lemma_counts
-
-# Rows of Table 2, in its order, each with the line that it has in every picture of cut-offs. The two
-# kinds of object relative share a hue with and without `that`.
-ROW_LINES = {
-    "Simple": Line(MUTED, MARKERS[0]),
-    "In a sentential complement": Line(HUES[1], MARKERS[1]),
-    "VP coordination": Line(HUES[2], MARKERS[2]),
-    "Across prepositional phrase": Line(HUES[3], MARKERS[3]),
-    "Across subject relative clause": Line(HUES[4], MARKERS[4]),
-    "Across object relative clause": Line(HUES[0], MARKERS[5]),
-    "Across object relative (no that)": Line(HUES[0], MARKERS[6], dashes=1),
-    "In object relative clause": Line(HUES[5], MARKERS[7]),
-    "In object relative (no that)": Line(HUES[5], MARKERS[8], dashes=1),
-    "BLiMP": Line(INK, MARKERS[9], width=2.2),
-}
 
 _SCORES = ("ew", "mw")
 _FADED = (
@@ -95,7 +80,7 @@ _GRIDS = {"list_percentiles": "percentiles", "sampler": "sampler", "sampler_mass
 """File name of a figure -> that of its grids; `cutoffs` for the others."""
 
 
-def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
+def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[View]:
     """Yield one part per kind of curve: a grid of constructions for several systems, a picture of a single one."""
     curves = rows[rows["cutoff"].notna()]
     of_sampler = curves["cutoff_side"].str.startswith("sampler_")
@@ -109,35 +94,39 @@ def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[Part]:
 
 def _parts(
     curves: pd.DataFrame, systems: list[str], figures: Mapping[str, tuple[str, dict[str, str], str, str]]
-) -> Iterator[Part]:
+) -> Iterator[View]:
     for title, (name, metrics, text, caption) in figures.items():
         own = curves[curves["metric"].isin(metrics)]
         present = [system for system in systems if (own["system"] == system).any()]
         known = [metric for metric in metrics if (own["metric"] == metric).any()]
         if len(present) > 1:
-            yield Part(title, text, [_grid(own, metric, name, metrics[metric]) for metric in known])
+            yield View(title, text, [_grid(own, metric, name, metrics[metric]) for metric in known])
         for system, slug in slugs(present).items() if len(present) == 1 else ():
-            yield Part(title, text, [_curve_picture(own, f"{name}_{slug}", metrics, f"{system}: {caption}")])
+            yield View(title, text, [_curve_picture(own, f"{name}_{slug}", metrics, f"{system}: {caption}")])
 
 
-def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Picture:
-    points = curves[curves["metric"] == metric].rename(columns={"label": "panel"})
-    points = points.assign(label=points["system"], y=points["score"])
+def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Chart:
+    points = (
+        curves[curves["metric"] == metric]
+        .rename(columns={"label": "panel"})
+        .assign(label=lambda own: own["system"])
+    )
     once = points.drop_duplicates(["panel", "label", "cutoff_side", "cutoff"], keep="last")
+    panels = {str(panel): cutoff_points(own) for panel, own in once.groupby("panel", sort=False)}
     n = once["label"].nunique()
     shown = title[:1].upper() + title[1:]
     drawn = f"{on_naming(n)} {_FADED}"
     table = _grid_table(once, title)
-    return Picture(
-        name=f"{_GRIDS.get(figure, 'cutoffs')}_{metric}",
+    return Chart(
+        "cutoffs",
+        f"{_GRIDS.get(figure, 'cutoffs')}_{metric}",
+        panels,
+        y=title,
+        large=_wholes(once["panel"]),
         caption=f"{shown} against the cut-off, with a small panel per construction.{drawn}",
         panel_caption=f"{shown} against the cut-off.{drawn}",
         alt=f"{shown} over the cut-offs for {n} systems. {_change(once)}",
-        draw=lambda: cutoff_grid(once, title, whole=_wholes(once["panel"])),
-        panels={
-            str(panel): partial(cutoff_grid, own, title)
-            for panel, own in (once.groupby("panel", sort=False) if metric in _SCORES else ())
-        },
+        in_paper=None if metric in _SCORES else (),
         tables=[table],
         basis=table.basis,
         folded=metric not in _SCORES,
@@ -165,32 +154,51 @@ def _wholes(labels: Iterable[object]) -> set[str]:
     return {str(label) for label in labels if str(label).startswith("All of ")}
 
 
-def _curve_picture(curves: pd.DataFrame, name: str, metrics: dict[str, str], caption: str) -> Picture:
-    """Draw the curves of one system: a line per metric; in a paper, a line per construction in a panel per metric."""
+def _curve_picture(curves: pd.DataFrame, name: str, metrics: dict[str, str], caption: str) -> Chart:
+    """Show the curves of one system: a line per metric; in a paper, a line per construction in a panel per metric."""
     curves = curves[curves["metric"].isin(metrics)]
     tables = [_curve_table(curves[curves["metric"] == metric], title) for metric, title in metrics.items()]
     names = {metric: name for metric, name in metrics.items() if (curves["metric"] == metric).any()}
     axis = next(iter(names.values())) if len(names) == 1 else "score"
-    points = curves.rename(columns={"label": "panel"})
-    points = points.assign(label=points["metric"].map(names), y=points["score"])
-    of_panels = lines_of(list(pd.unique(curves["label"])))
-    return Picture(
-        name=name,
+    points = cutoff_points(curves).rename(columns={"label": "panel"})
+    points = points.assign(label=points["metric"].map(names))
+    chart = Chart(
+        "cutoffs",
+        name,
+        {str(panel): own for panel, own in points.groupby("panel", sort=False)},
         caption=f"{caption} {_FADED}",
         alt=f"{caption} {_change(curves[curves['metric'] == next(iter(names))])}",
-        draw=lambda: cutoff_grid(points, axis, lines(list(names.values())), _wholes(points["panel"])),
+        y=axis,
+        styles=lines(list(names.values())),
+        large=_wholes(points["panel"]),
         tables=tables,
         basis=tables[0].basis,
-        panels={
-            title: partial(cutoff_grid, _one_panel(curves[curves["metric"] == metric]), title, of_panels)
+    )
+    of_rows = lines_of(list(pd.unique(curves["label"])))
+    return replace(
+        chart,
+        alone={
+            title: replace(
+                chart,
+                panels={"": _without_intervals(curves[curves["metric"] == metric])},
+                y=title,
+                styles=of_rows,
+                large=(),
+            )
             for metric, title in names.items()
         },
     )
 
 
-def _one_panel(curves: pd.DataFrame) -> pd.DataFrame:
-    """Put the curves of one system into one panel, without their intervals, which would cover each other."""
-    return curves.assign(panel="", y=curves["score"], ci_low=np.nan, ci_high=np.nan)
+def cutoff_points(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return results as the points of a chart of cut-offs."""
+    sides = rows["cutoff_side"].str.removeprefix("list_")
+    return rows.assign(side=sides, x=rows["cutoff"], y=rows["score"])
+
+
+def _without_intervals(curves: pd.DataFrame) -> pd.DataFrame:
+    """Return the curves of several constructions in one panel, whose intervals would cover each other."""
+    return cutoff_points(curves).assign(ci_low=np.nan, ci_high=np.nan)
 
 
 def _change(curves: pd.DataFrame) -> str:

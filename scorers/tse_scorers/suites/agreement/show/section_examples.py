@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from ....report.blocks import Example, Examples, Form, View
 from ....report.inputs import Runs
-from ....report.section import Example, Examples, Form, Part
 from ..data.paper_examples import TABLE_3, positions, published_examples
 
 EXAMPLES_PER_SYSTEM = 9
@@ -14,7 +14,7 @@ EXAMPLES_PER_SYSTEM = 9
 _FORMS = ("context_id", "table_row", "prefix", "suffix", "number", "rank", "form", "probability", "status")
 
 
-def example_parts(runs: Runs) -> Iterator[Part]:
+def example_parts(runs: Runs) -> Iterator[View]:
     """Yield the part with the sampled contexts of every model, if a run wrote them."""
     items = [
         example
@@ -31,7 +31,7 @@ def example_parts(runs: Runs) -> Iterator[Part]:
             "that the list lacks) are not judged. Probabilities are the model's own. The first two contexts are those "
             "of the paper's Table 3, where the data has them."
         )
-        yield Part(
+        yield View(
             "The most probable words (Table 3)", text, [Examples("Most probable words at the gap.", items)]
         )
 

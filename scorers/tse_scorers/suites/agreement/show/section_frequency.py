@@ -1,24 +1,20 @@
 """The agreement suite's section: EW against the frequency of lemmas, where `tse frequency` has added it."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from ....report.curves import NAMED, on_naming, panels_of_lines
+from ....report.blocks import Chart, View
+from ....report.curves import NAMED, on_naming
 from ....report.findings import extremes
-from ....report.plots import Picture
-from ....report.section import Part
 from ....report.tables import Table, count, score, signed
 from ..estimate.frequency import BAND, METRICS, RELATIVE, SLOPE, band_name
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _NAMES = {SLOPE: "ten times as frequent", RELATIVE: "correct form ten times as frequent as the other"}
 
 
-def frequency_parts(rows: pd.DataFrame) -> Iterator[Part]:
+def frequency_parts(rows: pd.DataFrame) -> Iterator[View]:
     """Yield EW by band of frequency and its slopes, over all templates."""
     known = rows[rows["metric"].isin(METRICS)]
     whole = known["label"].str.startswith("All of ")
@@ -26,18 +22,19 @@ def frequency_parts(rows: pd.DataFrame) -> Iterator[Part]:
     bands = known[known["metric"] == BAND]
     if bands.empty:  # the word list has none of the lemmas
         return
-    yield Part(
+    yield View(
         "Systematic or frequent?",
         "A model that conjugates any verb has the same EW for rare and frequent verbs, and whichever form is the more "
         "frequent one. The Zipf scale is the base-10 logarithm of occurrences per billion words. Frequencies: "
         f"{', '.join(map(str, known['counts'].dropna().unique()))}.",
         [
-            Picture(
-                name="ew_by_frequency",
+            Chart(
+                "lines",
+                "ew_by_frequency",
+                {"frequency of the lemma (Zipf scale)": _points(bands)},
                 caption=_caption(bands),
                 alt=f"EW by frequency of lemmas. {extremes(_by_band(bands), score)}",
-                draw=lambda: _figure(bands),
-                panels={"": lambda: _figure(bands)},
+                y="EW",
                 tables=[_bands(bands)],
             ),
             _slopes(known),
@@ -56,10 +53,8 @@ def _by_band(bands: pd.DataFrame) -> pd.DataFrame:
     return wide.rename(columns=band_name)
 
 
-def _figure(bands: pd.DataFrame) -> "Figure":
-    points = bands.assign(label=bands["system"], x=bands["cutoff"] + 0.5, y=bands["score"])
-    points = points.rename(columns={"ci_low": "low", "ci_high": "high"}).sort_values("x")
-    return panels_of_lines({"frequency of the lemma (Zipf scale)": points}, "EW")
+def _points(bands: pd.DataFrame) -> pd.DataFrame:
+    return bands.assign(label=bands["system"], x=bands["cutoff"] + 0.5, y=bands["score"]).sort_values("x")
 
 
 def _bands(bands: pd.DataFrame) -> Table:

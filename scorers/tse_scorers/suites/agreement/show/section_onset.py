@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from ....io.series_order import position
+from ....report.blocks import View
 from ....report.revisions import HASH
-from ....report.section import Part
 from ....report.tables import MISSING, Table
 from ..estimate.frequency import BAND, band_name
 
@@ -20,7 +20,7 @@ LEAST = 3
 CHANCE = "chance"
 
 
-def onset_parts(rows: pd.DataFrame) -> Iterator[Part]:
+def onset_parts(rows: pd.DataFrame) -> Iterator[View]:
     """Yield the onsets of all models with enough checkpoints, over all templates of each configuration."""
     bands = rows[(rows["metric"] == BAND) & rows["label"].str.startswith("All of ")]
     revisions = bands["revision"].fillna("").astype(str)
@@ -38,7 +38,7 @@ def onset_parts(rows: pd.DataFrame) -> Iterator[Part]:
             "0.5), or above the EW of another model in this report, in all later revisions too. Unigram and bigram "
             "models (tse run --forms all) show what frequency and the last word alone explain."
         )
-        yield Part("When bands are learned", text, tables)
+        yield View("When bands are learned", text, tables)
 
 
 def _table(model: str, label: str, series: pd.DataFrame, others: pd.DataFrame) -> Table:

@@ -7,12 +7,11 @@ import pandas as pd
 
 from ....io.table_files import is_table
 from ....report.best import best_of_rows, unusable
-from ....report.charts import WHISKERS, dots, single_dots
+from ....report.blocks import Chart, View
+from ....report.charts import WHISKERS
 from ....report.findings import extremes
 from ....report.inputs import Runs
-from ....report.plots import Picture
 from ....report.published import published
-from ....report.section import Part
 from ....report.systems import basename
 from ....report.tables import (
     MISSING,
@@ -33,14 +32,14 @@ METRICS = {"tse": "TSE", "ew": "EW", "mw": "MW"}
 PAPER_CONFIGS = ("marvin_linzen", "newman2021")
 
 
-def table2_parts(rows: pd.DataFrame, systems: list[str], runs: Runs) -> Iterator[Part]:
+def table2_parts(rows: pd.DataFrame, systems: list[str], runs: Runs) -> Iterator[View]:
     """Yield the paper's measure, and the scores over all verbs, where they were run."""
     for forms, own in rows.groupby(forms_of(rows), sort=False):
         of_them = [system for system in systems if (own["system"] == system).any()]
         yield _table2_part(own, of_them, str(forms), runs)
 
 
-def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs) -> Part:
+def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs) -> View:
     whole, single = without_cutoff(rows), forms == "single"
     scores = _wide(whole, "score", systems, list(METRICS)).astype(float)
     scores.columns = scores.columns.map(lambda column: (column[0], METRICS[column[1]]))
@@ -56,7 +55,7 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
     main = _table2(whole, scores, systems, single, runs)
     picture = _overview(scores, systems, single, main.basis, main.intervals)
     beside = _published_table() if single and papers.any() else ()
-    return Part(title, about, [main, picture, *beside])
+    return View(title, about, [main, picture, *beside])
 
 
 def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], single: bool, runs: Runs) -> Table:
@@ -99,17 +98,19 @@ def _overview(
     single: bool,
     basis: Basis | None,
     intervals: Intervals | None,
-) -> Picture:
+) -> Chart:
     named = scores.index if basis is None else basis.named(scores.index)
     drawn = scores.set_axis(named)
-    ends = intervals and intervals.map(lambda side: side.reindex(scores.index).set_axis(named))
-    return Picture(
-        name="agreement_overview" if single else "agreement_overview_all_forms",
+    return Chart(
+        "dots",
+        "agreement_overview" if single else "agreement_overview_all_forms",
+        {system: drawn[system] for system in systems},
         caption="TSE, EW and MW side by side. Where EW is lower than TSE, the model knows the "
         f"template's own verb better than other verbs. {WHISKERS}",
         alt=f"TSE, EW and MW per construction, for {len(systems)} systems. {extremes(scores, score)}",
-        draw=lambda: dots(drawn, systems, "score", 0.5, ends),
-        panels=single_dots(drawn, systems, "score", 0.5, ends),
+        x="score",
+        chance=0.5,
+        intervals=intervals and intervals.map(lambda side: side.reindex(scores.index).set_axis(named)),
         panel_caption="scores by construction.",
         basis=basis,
     )

@@ -5,13 +5,14 @@ from functools import partial
 
 import pandas as pd
 
+from ....report.blocks import Chart, Control, Table, View
 from ....report.inputs import Runs
 from ....report.published import published
-from ...base import Control, Curves, SideBySide, Tab
-from ...side_by_side import CELLS, with_published
+from ....report.tables import CELLS, with_published
 from ..estimate.frequency import METRICS as METRICS_BY_FREQUENCY
-from .section import TERMS, labelled
+from .labels import labelled
 from .section_coverage import forms_of
+from .section_cutoffs import cutoff_points
 from .section_table2 import METRICS, of_paper
 from .tab_items import context_items, pair_items
 
@@ -25,7 +26,7 @@ MEASURES = {
 }
 
 
-def tabs(runs: Runs) -> list[Tab]:
+def tabs(runs: Runs) -> list[View]:
     """Return the tabs `Agreement` and `Curves`; none if no run has results of the suite."""
     rows = labelled(runs.suite("agreement"))
     if rows.empty:
@@ -33,7 +34,8 @@ def tabs(runs: Runs) -> list[Tab]:
     rows = rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)]
     controls = [Control("Score", SCORES), Control("EW and MW over verbs within", _cutoffs(rows))]
     headlines = {metric.upper(): (name, cutoff_name(*WHOLE)) for name, metric in SCORES.items()}
-    table = Tab("Agreement", controls, partial(_table2, runs, rows), TERMS, headlines=headlines)
+    blocks = partial(_table2, runs, rows)
+    table = View("Agreement", "", blocks, controls, (), "Agreement", headlines=headlines)
     return [table, *_curve_tabs(rows)]
 
 
@@ -64,7 +66,7 @@ def _cutoffs(rows: pd.DataFrame) -> dict[str, Cutoff]:
     return {cutoff_name(*cutoff): cutoff for cutoff in [WHOLE, *ranked]}
 
 
-def _table2(runs: Runs, rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> SideBySide:
+def _table2(runs: Runs, rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> list[Table]:
     """Show one measure (mw, ew, tse) by construction; EW and MW of the verbs inside a cut-off."""
     rows = rows[rows["metric"] == metric]
     if metric == "tse":
@@ -72,10 +74,11 @@ def _table2(runs: Runs, rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> Side
     else:
         rows = rows[(rows["cutoff_side"] == cutoff[0]) & (rows["cutoff"] == cutoff[1])]
     within = "" if cutoff == WHOLE else f"; verbs within the {cutoff_name(*cutoff)}"
-    return SideBySide(
-        with_published(rows, _published(rows, metric)) if cutoff == WHOLE else rows.reindex(columns=CELLS),
-        caption=f"{METRICS[metric]} by construction, 0 to 1{within}.",
-        corner="Templates",
+    cells = with_published(rows, _published(rows, metric)) if cutoff == WHOLE else rows
+    table = Table.of_scores(
+        cells,
+        f"{METRICS[metric]} by construction, 0 to 1{within}.",
+        "Templates",
         unit="pairs" if metric == "tse" else "contexts",
         totals=[label for label in rows["label"].unique() if label.startswith("All of ")],
         measure=METRICS[metric],
@@ -83,6 +86,7 @@ def _table2(runs: Runs, rows: pd.DataFrame, metric: str, cutoff: Cutoff) -> Side
         limited_to="" if metric == "tse" else _short_cutoff(*cutoff),
         items=pair_items(runs, rows) if metric == "tse" else context_items(runs, rows, metric, *cutoff),
     )
+    return [table]
 
 
 def _published(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -97,7 +101,7 @@ def _published(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     return paper.sort_values("model", kind="stable")
 
 
-def _curve_tabs(rows: pd.DataFrame) -> list[Tab]:
+def _curve_tabs(rows: pd.DataFrame) -> list[View]:
     """Return the parts of `Curves`: the models on one construction, the constructions of one model."""
     rows = rows[rows["cutoff"].notna() & (rows["cutoff_side"] != "sampler_top")]
     if rows.empty:
@@ -108,28 +112,29 @@ def _curve_tabs(rows: pd.DataFrame) -> list[Tab]:
     model = Control("Model", {system: system for system in rows["system"].unique()})
     by_model, by_construction = partial(_curves, rows, "label"), partial(_curves, rows, "system")
     return [
-        Tab("Curves", [measure, construction], by_model, part="models, for one construction"),
-        Tab("Curves", [measure, model], by_construction, part="constructions, for one model"),
+        View("", "", by_model, [measure, construction], (), "Curves", "models, for one construction"),
+        View("", "", by_construction, [measure, model], (), "Curves", "constructions, for one model"),
     ]
 
 
-def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: str) -> Curves:
+def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: str) -> list[Chart]:
     """Show scores against cut-offs where `fixed` (`label`, the construction, or `system`) has this value."""
     shown = rows[(rows[fixed] == value) & rows["metric"].isin(metrics)]
     if shown.empty:
         raise ValueError(
             f"{value} has no {' or '.join(metrics.values())} under cut-offs. Choose something else in the list."
         )
-    labels = shown["system" if fixed == "label" else "label"]
-    points = {
-        "measure": shown["metric"].map(metrics), "label": labels,
-        "side": shown["cutoff_side"].str.removeprefix("list_"), "x": shown["cutoff"], "y": shown["score"],
-        "n": shown["n"], "ci_low": shown["ci_low"], "ci_high": shown["ci_high"],
-    }  # fmt: skip
-    return Curves(
-        pd.DataFrame(points),
+    points = cutoff_points(shown.assign(label=shown["system" if fixed == "label" else "label"]))
+    panels = {metrics[metric]: own for metric, own in points.groupby("metric", sort=False)}
+    chart = Chart(
+        "cutoffs",
+        "curves",
+        panels,
         caption=f"{value}: {' and '.join(metrics.values())} against the cut-off. On the left only the least "
         "probable verbs count (bottom p), on the right only the most probable ones (top p); the far right (top 100 %) "
         "is the whole distribution. Scores over all forms are at list percentiles.",
+        x="verbs within",
+        unit="contexts",
         limited_to=value,
     )
+    return [chart]

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from ....report.blocks import ScoredItems
 from ....report.inputs import Runs
-from ...base import ScoredItems
 from ...item_files import files_of, read_files
 from ..ask.outcomes import Outcomes, read_outcomes
 from ..data.gap_contexts import sentence_with_gap

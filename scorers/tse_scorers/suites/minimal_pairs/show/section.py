@@ -1,16 +1,15 @@
 """The BLiMP section: Tables 3 and 4 and Figures 1 to 6 of Warstadt et al. (2020)."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import pandas as pd
 
 from ....report.best import best_of_rows, unusable
-from ....report.charts import dots, single_dots
+from ....report.blocks import Chart, Section, View
 from ....report.comparable import listed
 from ....report.findings import extremes
 from ....report.inputs import Runs, configs_apart
-from ....report.plots import Picture
-from ....report.section import Part, Section
 from ....report.tables import (
     Basis,
     Intervals,
@@ -41,6 +40,7 @@ from .section_paradigms import (
     system_names,
     title_of,
 )
+from .tab import tabs
 from .tab_items import read_pairs
 
 _PHENOMENA = "Accuracy by phenomenon"
@@ -72,17 +72,6 @@ def section(runs: Runs) -> Section | None:
     asked = [method for method in METHODS if (rows["method"] == method).any()]
     one_method = _of_method(runs, asked[0])  # whole sentences, unless only prefixes were asked for
     paradigms = by_paradigm(one_method)
-    parts = [_means_alone(one_method, METHODS[asked[0]])]
-    if len(paradigms):
-        parts = [
-            _phenomena(one_method, paradigms, METHODS[asked[0]], unusable(runs, "blimp")),
-            *correlations(paradigms),
-            *predictors(runs),
-            *locality(paradigms, one_method),
-            *regularity(paradigms, one_method),
-            *growth(_of_method(runs.every_revision(), asked[0]), paradigms),
-            *methods(rows),
-        ]
     is_blimp, title = from_blimp(paradigms.index), title_of(list(rows["config"].unique()))
     what = "of English sentences, one acceptable and one not, from 67 paradigms in 12 phenomena of grammar"
     if not is_blimp.all() or title != "BLiMP":
@@ -93,14 +82,29 @@ def section(runs: Runs) -> Section | None:
         lead=f"Minimal pairs {what}. {LEAD}",
         terms=terms_of(paradigms),
         question="Does the model find the acceptable one of two sentences more probable?",
-        example=example(runs, "blimp", partial(read_pairs, runs, asked[0])),
-        parts=[
-            *parts,
-            Part("Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, "blimp")]), [_coverage(rows)]),
-        ],
+        example=partial(example, runs, "blimp", partial(read_pairs, runs, asked[0])),
+        views=tabs(runs),
+        analyses=partial(_analyses, runs, rows, asked[0]),
         source="Warstadt, Parrish, Liu, Mohananey, Peng, Wang & Bowman (2020), BLiMP: The Benchmark of Linguistic "
         "Minimal Pairs for English, TACL 8.",
     )
+
+
+def _analyses(runs: Runs, rows: pd.DataFrame, method: str) -> Iterator[View]:
+    """Yield the views of the report, of accuracies by one method."""
+    one_method = _of_method(runs, method)
+    paradigms = by_paradigm(one_method)
+    if len(paradigms):
+        yield _phenomena(one_method, paradigms, METHODS[method], unusable(runs, "blimp"))
+        yield from correlations(paradigms)
+        yield from predictors(runs)
+        yield from locality(paradigms, one_method)
+        yield from regularity(paradigms, one_method)
+        yield from growth(_of_method(runs.every_revision(), method), paradigms)
+        yield from methods(rows)
+    else:
+        yield _means_alone(one_method, METHODS[method])
+    yield View("Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, "blimp")]), [_coverage(rows)])
 
 
 def _accuracies(runs: Runs) -> pd.DataFrame:
@@ -113,7 +117,7 @@ def _of_method(runs: Runs, method: str) -> pd.DataFrame:
     return rows[rows["method"] == method]
 
 
-def _means_alone(rows: pd.DataFrame, method: str) -> Part:
+def _means_alone(rows: pd.DataFrame, method: str) -> View:
     """Return the means of results that hold no accuracies by paradigm, of which the other parts are made."""
     means = _means_of_results(rows)
     ends = Intervals(*(_means_of_results(rows, column) for column in ("ci_low", "ci_high", "se")))
@@ -126,14 +130,14 @@ def _means_alone(rows: pd.DataFrame, method: str) -> Part:
         file="blimp_table",
         basis=Basis.of(lambda column: _means_of_results(rows, column)),
     )
-    return Part("Accuracy", "These results hold no accuracies by paradigm.", [table])
+    return View("Accuracy", "These results hold no accuracies by paradigm.", [table])
 
 
 def _means_of_results(rows: pd.DataFrame, column: str = "score") -> pd.DataFrame:
     return by_group(_of_means(rows), column).rename_axis("Phenomenon")
 
 
-def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, excluded: set[str]) -> Part:
+def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, excluded: set[str]) -> View:
     means = _by_phenomenon(rows, paradigms)
     of_phenomena = _intervals(rows, phenomena=True)
     has_others = len(paradigms.columns.unique(level=0)) > 1
@@ -160,30 +164,32 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         intervals=of_phenomena,
         basis=basis,
     )
-    drawn = (
-        100 * means[[c for c in means if c[0] == RUN or c in ((PUBLISHED, "GPT-2"), (HUMANS, "individual"))]]
-    )
-    drawn.columns = pd.MultiIndex.from_product([[_PHENOMENA], system_names(drawn.columns)])
-    said = extremes(drawn.droplevel(0, axis=1), lambda value: percent(value / 100))
+    drawn = means[[c for c in means if c[0] == RUN or c in ((PUBLISHED, "GPT-2"), (HUMANS, "individual"))]]
+    drawn = drawn.set_axis(system_names(drawn.columns), axis=1)
+    said = extremes(drawn, percent)
     named = basis.named(drawn.index)
     whiskers = of_phenomena.map(
-        lambda ends: pd.concat({_PHENOMENA: 100 * ends[RUN]}, axis=1).reindex(drawn.index).set_axis(named)
+        lambda ends: pd.concat({_PHENOMENA: ends[RUN]}, axis=1).reindex(drawn.index).set_axis(named)
     )
     drawn = drawn.set_axis(named)
-    picture = Picture(
-        name="blimp_phenomena",
+    picture = Chart(
+        "dots",
+        "blimp_phenomena",
+        {_PHENOMENA: drawn},
         caption="Accuracy by phenomenon"
         + (
             ", with humans' single answers and GPT-2 in the authors' released summary." if has_others else "."
         ),
         alt=f"Accuracy (%) by phenomenon. {said}",
-        draw=lambda: dots(drawn, [_PHENOMENA], "accuracy (%)", 50, whiskers),
-        panels=single_dots(drawn, [_PHENOMENA], "accuracy (%)", 50, whiskers),
+        x="accuracy (%)",
+        percent=True,
+        chance=0.5,
+        intervals=whiskers,
         basis=basis,
     )
     about = "Which parts of grammar the model has"
     about += ", as in Table 3 of Warstadt et al. (2020), next to human scores." if has_others else "."
-    return Part("Accuracy by phenomenon", about, [table, picture, _every_paradigm(rows, paradigms, excluded)])
+    return View("Accuracy by phenomenon", about, [table, picture, _every_paradigm(rows, paradigms, excluded)])
 
 
 def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[str]) -> Table:

@@ -2,18 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from ....report.charts import dots, heat_maps, panels_of_lines, single_dots
+from ....report.blocks import Chart, View
 from ....report.correlation import pearson
 from ....report.curves import on_naming
 from ....report.findings import extremes
 from ....report.inputs import Runs
-from ....report.plots import Picture
-from ....report.section import Part
 from ....report.tables import Table, count, formatted, percent, score
 from .section_paradigms import HUMANS, METHODS, phenomenon_name, phenomenon_of, system_names
 
@@ -26,7 +23,7 @@ N_PARADIGMS = 67
 """BLiMP's paradigms, over which the paper correlates."""
 
 
-def correlations(paradigms: pd.DataFrame) -> Iterator[Part]:
+def correlations(paradigms: pd.DataFrame) -> Iterator[View]:
     """Correlate all systems over the paradigms that were run, if these are enough to correlate."""
     systems = paradigms.drop(columns=[(HUMANS, "majority")], errors="ignore")
     if systems.shape[1] < 2 or len(systems) < ENOUGH_PARADIGMS:
@@ -40,19 +37,21 @@ def correlations(paradigms: pd.DataFrame) -> Iterator[Part]:
     matrix = pd.DataFrame(values, names, names)
     matrix.index.name = "System"
     table = Table("Pearson's r over paradigms.", matrix, formatted(matrix, score), file="blimp_correlations")
-    picture = Picture(
-        name="blimp_figure1",
+    picture = Chart(
+        "heat",
+        "blimp_figure1",
+        {"": matrix},
         caption=f"Pearson's r between accuracies over {len(systems)} paradigms.",
         alt=f"Correlations between every two systems. {extremes(_of_pairs(matrix), score)}",
-        draw=lambda: heat_maps({"": matrix}, -1, 1, "Pearson's r", score, across=1),
+        x="Pearson's r",
+        span=(-1, 1),
         tables=[table],
-        panels={"": lambda: heat_maps({"": matrix}, -1, 1, "Pearson's r", score, across=1)},
         number="Figure 1",
     )
     text = "Do systems find the same paradigms hard?"
     if HUMANS in systems and len(systems) == N_PARADIGMS:
         text += " The published neural models agree more with each other than with people."
-    yield Part("Who agrees with whom (Figure 1)", text, [picture])
+    yield View("Who agrees with whom (Figure 1)", text, [picture])
 
 
 def _of_pairs(matrix: pd.DataFrame) -> pd.DataFrame:
@@ -60,7 +59,7 @@ def _of_pairs(matrix: pd.DataFrame) -> pd.DataFrame:
     return matrix.where(np.triu(np.ones(matrix.shape, dtype=bool), 1))
 
 
-def predictors(runs: Runs) -> Iterator[Part]:
+def predictors(runs: Runs) -> Iterator[View]:
     """Accuracy by sentence length, perplexity, log-probability and confidence (Figure 2)."""
     columns = ["method", "sentence_good", "logprob_good", "logprob_bad", "n_tokens_good", "correct"]
     panels: dict[str, list[pd.DataFrame]] = {}
@@ -79,26 +78,24 @@ def predictors(runs: Runs) -> Iterator[Part]:
         return
     binned = {name: pd.concat(parts, ignore_index=True) for name, parts in panels.items()}
     binned = {name: panel for name, panel in binned.items() if len(panel)}
-    drawn = {name: panel.assign(y=100 * panel["y"]) for name, panel in binned.items()}
-    picture = Picture(
-        name="blimp_figure2",
-        caption=f"Accuracy against {len(drawn)} shallow properties of the acceptable sentence. Length: one "
+    picture = Chart(
+        "lines",
+        "blimp_figure2",
+        binned,
+        caption=f"Accuracy against {len(binned)} shallow properties of the acceptable sentence. Length: one "
         f"point per number of words with {ENOUGH_PAIRS} pairs or more; the others: {BINS} equally full bins, each at "
         f"its mean.{on_naming(len(counts))}",
-        alt=" ".join(_first_to_last(name, panel) for name, panel in drawn.items()),
+        alt=" ".join(_first_to_last(name, panel) for name, panel in binned.items()),
         number="Figure 2",
-        panels={
-            name: partial(
-                panels_of_lines, {name: panel}, "accuracy (%)", 50, logarithmic=["perplexity per token"]
-            )
-            for name, panel in drawn.items()
-        },
-        draw=lambda: panels_of_lines(drawn, "accuracy (%)", 50, logarithmic=["perplexity per token"]),
+        y="accuracy (%)",
+        percent=True,
+        chance=0.5,
+        logarithmic=["perplexity per token"],
         tables=[_bin_table(name, panel) for name, panel in binned.items()],
     )
     text = "How far length, probability and the model's own certainty predict whether it is right. Confidence is the "
     text += "distance between the two sentences' log-probabilities (natural logarithm)."
-    yield Part("What predicts a right answer (Figure 2)", text, [picture])
+    yield View("What predicts a right answer (Figure 2)", text, [picture])
 
 
 def _first_to_last(name: str, panel: pd.DataFrame) -> str:
@@ -146,7 +143,7 @@ def _bin_table(name: str, panel: pd.DataFrame) -> Table:
     return Table(f"Accuracy by {name}.", values, text)
 
 
-def methods(rows: pd.DataFrame) -> Iterator[Part]:
+def methods(rows: pd.DataFrame) -> Iterator[View]:
     """Whole sentences against the two prefix methods, on the same paradigms (Figure 6)."""
     single = rows[rows["level"] == "paradigm"]
     scores = single.drop_duplicates(["group", "system", "method"], keep="last")
@@ -160,10 +157,10 @@ def methods(rows: pd.DataFrame) -> Iterator[Part]:
     if pictures:
         text = "Does it matter how the question is put? Each method is compared with whole sentences on the paradigms "
         text += "that allow it, averaged by phenomenon."
-        yield Part("Whole sentences and prefixes (Figure 6)", text, pictures)
+        yield View("Whole sentences and prefixes (Figure 6)", text, pictures)
 
 
-def _method_picture(wide: pd.DataFrame, method: str) -> Picture:
+def _method_picture(wide: pd.DataFrame, method: str) -> Chart:
     both = wide[["full", method]].dropna().rename(columns=METHODS)
     phenomenon = both.index.get_level_values("group").map(phenomenon_of).map(phenomenon_name)
     means = both.groupby([both.index.get_level_values("system"), phenomenon]).mean()
@@ -175,12 +172,15 @@ def _method_picture(wide: pd.DataFrame, method: str) -> Picture:
     overall = pd.DataFrame({(s, c): summary.loc[s, c] for s in systems for c in both})
     overall = overall.set_axis(["Mean", "Standard deviation"])
     table_values = pd.concat([values, overall]).rename_axis("Phenomenon")
-    return Picture(
-        name=f"blimp_figure6_{method}",
+    return Chart(
+        "dots",
+        f"blimp_figure6_{method}",
+        {system: values[system] for system in systems},
         caption=f"Whole sentences against {METHODS[method]}, over {n} paradigms.",
         alt=f"Mean accuracy by method: {_means_of(overall)}",
-        draw=lambda: dots(100 * values, list(systems), "accuracy (%)", chance=50),
-        panels=single_dots(100 * values, list(systems), "accuracy (%)", 50),
+        x="accuracy (%)",
+        percent=True,
+        chance=0.5,
         number="Figure 6",
         tables=[
             Table(

@@ -6,10 +6,8 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from ....report.charts import dots, single_dots
+from ....report.blocks import Chart, View
 from ....report.findings import extremes
-from ....report.plots import Picture
-from ....report.section import Part
 from ....report.tables import Basis, Intervals, Table, formatted_with_intervals, note_on_intervals, percent
 from ....statistics.estimate import Estimate, Stratum, mean_of_strata
 from .section_paradigms import HUMANS, RUN, by_group, system_names
@@ -72,7 +70,7 @@ def _note(text: pd.DataFrame) -> str:
     return signs + _NOTE if signs else ""
 
 
-def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[Part]:
+def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[View]:
     """Agreement across intervening material (Figure 3).
 
     Args:
@@ -93,27 +91,30 @@ def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Itera
         interval_note=_note(text),
         basis=basis,
     )
-    drawn = ends.map(lambda frame: 100 * frame)
-    picture = Picture(
-        name="blimp_figure3",
+    picture = Chart(
+        "dots",
+        "blimp_figure3",
+        {panel: values[panel] for panel in _panels(values)},
         caption="Agreement at a distance. Determiner and noun: the mean of four paradigms with and without "
         "an adjective between. Subject and verb: regular_plural_subject_verb_agreement_1 and the two "
         "distractor_agreement paradigms, whose attractor has the other number."
         + (_WHISKERS if table.interval_note else ""),
         alt=f"Accuracy by intervening material. {extremes(values, percent)}",
-        panels=single_dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
+        x="accuracy (%)",
+        percent=True,
+        chance=0.5,
+        intervals=ends,
         number="Figure 3",
-        draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
         tables=[table],
         basis=basis,
     )
     about = (
         "Words between two agreeing words can make agreement harder, most of all a noun of the other number."
     )
-    yield Part("Locality and attractors (Figure 3)", about, [picture])
+    yield View("Locality and attractors (Figure 3)", about, [picture])
 
 
-def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[Part]:
+def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[View]:
     """Agreement of nouns with regular and irregular plurals (Figure 4); arguments as those of `locality`."""
     values = _means(paradigms, REGULARITY)
     if values.empty:
@@ -129,16 +130,19 @@ def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Ite
         interval_note=_note(text),
         basis=basis,
     )
-    drawn = ends.map(lambda frame: 100 * frame)
-    picture = Picture(
-        name="blimp_figure4",
+    picture = Chart(
+        "dots",
+        "blimp_figure4",
+        {panel: values[panel] for panel in _panels(values)},
         caption="Agreement with nouns of regular and irregular plurals. Determiner and noun: the mean of "
         "four paradigms of each kind; subject and verb: of two; both: of these six."
         + (_WHISKERS if table.interval_note else ""),
         alt=f"Accuracy for regular and irregular nouns. {extremes(values, percent)}",
-        panels=single_dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
+        x="accuracy (%)",
+        percent=True,
+        chance=0.5,
+        intervals=ends,
         number="Figure 4",
-        draw=lambda: dots(100 * values, _panels(values), "accuracy (%)", 50, drawn),
         tables=[table],
         basis=basis,
     )
@@ -152,7 +156,7 @@ def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Ite
             "the LSTM, 1.3 for Transformer-XL and 2.3 for GPT-2; the paper prints 5.2, and less than 1.3 for the two "
             "others."
         )
-    yield Part("Regular and irregular plurals (Figure 4)", about, [picture])
+    yield View("Regular and irregular plurals (Figure 4)", about, [picture])
 
 
 def with_difference(values: pd.DataFrame) -> pd.DataFrame:

@@ -11,13 +11,11 @@ import pandas as pd
 import scipy  # whose parts are imported when they are used
 
 from ....io.series_order import position
-from ....report.charts import dots, single_dots
+from ....report.blocks import Chart, View
 from ....report.findings import extremes
 from ....report.measure import PublishedCurves
-from ....report.plots import Picture
 from ....report.published import published
 from ....report.revisions import HASH
-from ....report.section import Part
 from ....report.series import LEAST
 from ....report.tables import Intervals, Table, formatted, formatted_with_intervals, note_on_intervals
 from ....statistics.estimate import t_quantile
@@ -28,7 +26,7 @@ _RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
 _GAIN = "Gain per doubling"
 
 
-def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[Part]:
+def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[View]:
     """Compare the slopes of every model that was run at several points of its training with the published ones.
 
     Args:
@@ -45,24 +43,26 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[Part]:
     ends = {model: _last(curves[curves["model"] == model]) for model in own}
     intervals = _intervals(fits, values)
     tables = list(_tables(values, intervals, _doublings_left(values, ends, paradigms)))
-    whiskers = tables[0].intervals and tables[0].intervals.map(
-        lambda part: pd.concat({_GAIN: 100 * part}, axis=1)
-    )
-    drawn = 100 * pd.concat({_GAIN: tables[0].values}, axis=1)
-    picture = Picture(
-        name="blimp_figure5",
+    whiskers = tables[0].intervals and tables[0].intervals.map(lambda part: pd.concat({_GAIN: part}, axis=1))
+    drawn = tables[0].values
+    picture = Chart(
+        "dots",
+        "blimp_figure5",
+        {_GAIN: drawn},
         caption="Gain in accuracy when the training doubles, in percentage points. Whiskers: 95 % intervals of the "
         "slopes of the lines.",
-        alt=f"Gain per doubling in percentage points. {extremes(drawn.droplevel(0, axis=1), '{:.1f}'.format)}",
-        panels=single_dots(drawn, [_GAIN], "percentage points", 0, whiskers),
+        alt=f"Gain per doubling in percentage points. {extremes(100 * drawn, '{:.1f}'.format)}",
+        x="percentage points",
+        percent=True,
+        chance=0,
+        intervals=whiskers,
         number="Figure 5",
-        draw=lambda: dots(drawn, [_GAIN], "percentage points", 0, whiskers),
         tables=tables,
     )
     text = "The slope of accuracy against the base-2 logarithm of the training size, over the revisions that were run. "
     text += "The paper prints the steepest and the shallowest slopes of two models, retrained on 1/8 to 64 million "
     text += "tokens. The curves themselves are in the section on the course of training."
-    yield Part("Training size (Figure 5)", text, [picture])
+    yield View("Training size (Figure 5)", text, [picture])
 
 
 def _tables(values: pd.DataFrame, intervals: Intervals, left: pd.DataFrame) -> Iterator[Table]:

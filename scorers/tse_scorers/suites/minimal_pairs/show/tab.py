@@ -5,11 +5,10 @@ from functools import partial
 import pandas as pd
 
 from ....io.bundle import metric_modules
+from ....report.blocks import Control, Table, View
 from ....report.inputs import Runs, configs_apart
-from ...base import Control, SideBySide, Tab
-from ...side_by_side import CELLS, cells_of, with_published
+from ....report.tables import CELLS, cells_of, percent, with_published
 from ..measures import METHOD_LABELS
-from .section import terms_of
 from .section_paradigms import (
     METHODS,
     RUN,
@@ -26,7 +25,7 @@ TOTAL = "Overall"
 LEVELS = ("phenomenon", "paradigm", "field")
 
 
-def tabs(runs: Runs) -> list[Tab]:
+def tabs(runs: Runs) -> list[View]:
     """Return the tabs `BLiMP` (also for other pairs) and `People`; none if no run has results of the suite."""
     rows = configs_apart(runs.suite("blimp"))
     rows = rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
@@ -36,12 +35,12 @@ def tabs(runs: Runs) -> list[Tab]:
     controls = [Control("By", {level: level for level in LEVELS}), Control("Asked by", methods)]
     name = "BLiMP" if from_blimp(pd.Index(rows["value"])).any() else "Minimal pairs"
     headlines = {METHOD_LABELS[method]: (LEVELS[0], title) for title, method in methods.items()}
-    view, terms = partial(_accuracies, runs, rows, name), terms_of(by_paradigm(rows))
-    table = Tab("BLiMP", controls, view, terms, name=name, headlines=headlines)
+    blocks = partial(_accuracies, runs, rows, name)
+    table = View(name, "", blocks, controls, (), name, headlines=headlines)
     return [table, *people_tabs(runs, rows[rows["method"] == "full"])]
 
 
-def _accuracies(runs: Runs, rows: pd.DataFrame, data: str, level: str, method: str) -> SideBySide:
+def _accuracies(runs: Runs, rows: pd.DataFrame, data: str, level: str, method: str) -> list[Table]:
     """Show accuracies by one method, by phenomenon, paradigm or field, and overall."""
     rows = rows[rows["method"] == method]
     ours = rows[rows["level"].isin((level, "all"))]
@@ -49,18 +48,19 @@ def _accuracies(runs: Runs, rows: pd.DataFrame, data: str, level: str, method: s
     ours = ours.assign(label=names.where(ours["level"] != "all", TOTAL))
     # Others judged whole sentences; their means are over the paradigms that were run.
     theirs = _published(rows, level) if method == "full" else pd.DataFrame(columns=CELLS)
-    return SideBySide(
+    table = Table.of_scores(
         with_published(ours, theirs),
-        caption=f"{data}: accuracy in % by {level}.",
-        corner=level.capitalize(),
+        f"{data}: accuracy in % by {level}.",
+        level.capitalize(),
         unit="pairs",
-        percent=True,
+        form=percent,
         totals=[TOTAL],
         items=pair_items(runs, ours, method),
         measure="accuracy",
         compared=METHOD_LABELS[method],
         limited_to=f"by {level}" + ("" if method == "full" else f" {method}"),
     )
+    return [table]
 
 
 def _published(rows: pd.DataFrame, level: str) -> pd.DataFrame:

@@ -4,8 +4,8 @@ from functools import partial
 
 import pandas as pd
 
+from ....report.blocks import ScoredItems
 from ....report.inputs import Runs
-from ...base import ScoredItems
 from ...item_files import files_of, read_files
 from .section_paradigms import phenomenon_name
 from .tab_people import judged_pairs

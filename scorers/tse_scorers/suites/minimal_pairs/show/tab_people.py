@@ -6,9 +6,9 @@ from functools import partial
 import pandas as pd
 
 from ....io.bundle import metric_modules
+from ....report.blocks import Chart, Control, View
 from ....report.inputs import Runs
 from ....report.published import shipped
-from ...base import Control, Points, Tab
 from .section_paradigms import HUMANS, by_paradigm, from_blimp, system_names
 
 TITLE = "People"
@@ -16,7 +16,7 @@ _PAIR = ["paradigm", "sentence_good", "sentence_bad"]
 _SCORES = ["method", "paradigm", "sentence_good", "sentence_bad", "logprob_good", "logprob_bad", "correct"]
 
 
-def people_tabs(runs: Runs, rows: pd.DataFrame) -> list[Tab]:
+def people_tabs(runs: Runs, rows: pd.DataFrame) -> list[View]:
     """Return the tabs that compare people with models; none for other data than BLiMP's.
 
     The judgments of single pairs are not part of the package: without them, there is no tab for them.
@@ -28,11 +28,12 @@ def people_tabs(runs: Runs, rows: pd.DataFrame) -> list[Tab]:
     tabs = []
     if points := _paradigm_points(rows):
         models = Control("Model", {name: name for name in points})
-        tabs.append(Tab(TITLE, [models], partial(_paradigms, points), part="BLiMP paradigms"))
+        tabs.append(View("", "", partial(_paradigms, points), [models], (), TITLE, "BLiMP paradigms"))
     scored = runs.suite("blimp")  # with the names that files of scores have
     systems = {system: system for system in scored["system"][from_blimp(pd.Index(scored["value"]))].unique()}
     if systems and not judged_pairs().empty:
-        tabs.append(Tab(TITLE, [Control("Model", systems)], partial(_pairs, runs), part="BLiMP pairs"))
+        models = Control("Model", systems)
+        tabs.append(View("", "", partial(_pairs, runs), [models], (), TITLE, "BLiMP pairs"))
     return tabs
 
 
@@ -57,9 +58,11 @@ def _paradigm_points(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def _paradigms(points: Mapping[str, pd.DataFrame], system: str) -> Points:
-    return Points(
-        points[system],
+def _paradigms(points: Mapping[str, pd.DataFrame], system: str) -> list[Chart]:
+    chart = Chart(
+        "scatter",
+        "people",
+        {"": points[system]},
         caption=f"{system} and people.",
         x="people: accuracy",
         y=f"{system}: accuracy",
@@ -68,9 +71,10 @@ def _paradigms(points: Mapping[str, pd.DataFrame], system: str) -> Points:
         same_scale=True,
         limited_to=f"{system} paradigms",
     )
+    return [chart]
 
 
-def _pairs(runs: Runs, system: str) -> Points:
+def _pairs(runs: Runs, system: str) -> list[Chart]:
     """Show the pairs that people judged and a run scored.
 
     Raises:
@@ -88,8 +92,10 @@ def _pairs(runs: Runs, system: str) -> Points:
             "choice": both["correct"].map({1: "✓ correct", 0: "✗ not correct"}),
         }
     )
-    return Points(
-        points.sort_values("y", kind="stable"),
+    chart = Chart(
+        "scatter",
+        "people",
+        {"": points.sort_values("y", kind="stable")},
         caption=f"{system} and people.",
         x="share of people who choose the acceptable sentence",
         y=f"{system}: log P(good) − log P(bad)",
@@ -100,6 +106,7 @@ def _pairs(runs: Runs, system: str) -> Points:
         },
         limited_to=f"{system} pairs",
     )  # fmt: skip
+    return [chart]
 
 
 def _judged_and_scored(runs: Runs, system: str) -> pd.DataFrame:

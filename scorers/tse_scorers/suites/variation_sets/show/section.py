@@ -6,13 +6,11 @@ from functools import partial
 import pandas as pd
 
 from ....report.best import unusable
-from ....report.charts import dots, heat_maps, single_dots
+from ....report.blocks import Chart, Section, View
 from ....report.correlation import correlate, pearson
 from ....report.findings import extremes
 from ....report.inputs import Runs, configs_apart
 from ....report.numbers import ranged
-from ....report.plots import Picture
-from ....report.section import Part, Section
 from ....report.tables import Intervals, Table, count, formatted, formatted_with_intervals, score
 from ...item_files import example
 from .section_cell_tables import cell_parts
@@ -28,6 +26,7 @@ from .section_templates import (
     template_part,
 )
 from .section_ties import remark_on_ties
+from .tab import tabs
 from .tab_items import read_comparisons
 
 TERMS = {
@@ -48,19 +47,6 @@ def section(runs: Runs) -> Section | None:
     rows = results[results["metric"] == "auc"]
     if rows.empty:
         return None
-    paper = published_cells()
-    systems = ({HUMANS: paper.pop(HUMANS)} if HUMANS in paper else {}) | our_cells(rows) | paper
-    sentences = scored_sentences(runs, pd.unique(rows["system"]))
-    sets = scored_sets(sentences)
-    templates = template_part(sentences)
-    parts = [
-        *cell_parts(rows, published_cells()),
-        *mean_parts(systems, rows, sets, unusable(runs, "german")),
-        *_correlation_part(systems, results[results["metric"] == "human_pearson"]),
-        _contrast_part(systems, sets),
-        *([templates] if templates else []),
-        Part("Coverage", _COVERAGE_TEXT, [_coverage(rows)]),
-    ]
     return Section(
         name="german",
         title="German",
@@ -71,11 +57,26 @@ def section(runs: Runs) -> Section | None:
         terms=TERMS | remark_on_ties(rows),
         question="German argument structure: does the model find a clause more probable than one in which a case is "
         "there twice?",
-        example=example(runs, "german", partial(read_comparisons, runs)),
-        parts=parts,
+        example=partial(example, runs, "german", partial(read_comparisons, runs)),
+        views=tabs(runs),
+        analyses=partial(_analyses, runs, results, rows),
         source="Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order argument structure; "
         "Keller (2001), Gradience in grammar. Human and published values are those of the paper's own sentences.",
     )
+
+
+def _analyses(runs: Runs, results: pd.DataFrame, rows: pd.DataFrame) -> Iterator[View]:
+    paper = published_cells()
+    systems = ({HUMANS: paper.pop(HUMANS)} if HUMANS in paper else {}) | our_cells(rows) | paper
+    sentences = scored_sentences(runs, pd.unique(rows["system"]))
+    sets = scored_sets(sentences)
+    yield from cell_parts(rows, published_cells())
+    yield from mean_parts(systems, rows, sets, unusable(runs, "german"))
+    yield from _correlation_part(systems, results[results["metric"] == "human_pearson"])
+    yield _contrast_part(systems, sets)
+    if templates := template_part(sentences):
+        yield templates
+    yield View("Coverage", _COVERAGE_TEXT, [_coverage(rows)])
 
 
 _CEILING = (
@@ -84,7 +85,7 @@ _CEILING = (
 )
 
 
-def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
+def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[View]:
     """Pearson's r between the human cells and each system's (Table 5)."""
     if HUMANS not in systems:
         return
@@ -107,17 +108,19 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[Part]:
         intervals=ends,
         interval_note=note_on_intervals(text, "r", over),
     )
-    picture = Picture(
-        name="german_table5",
+    picture = Chart(
+        "heat",
+        "german_table5",
+        {"": values},
         caption="Pearson's r between the 36 human cells and each system's, for each kind of set.",
         number="Table 5",
         alt=f"Pearson's r with people. {extremes(values, score)}",
-        draw=lambda: heat_maps({"": values}, -1, 1, "Pearson's r", score, across=1),
-        panels={"": lambda: heat_maps({"": values}, -1, 1, "Pearson's r", score, across=1)},
+        x="Pearson's r",
+        span=(-1, 1),
         tables=[table, *_agreement_table(systems, rows)],
     )
     about = f"Does a system prefer the same orders and roles as people, whatever its level? {_CEILING}"
-    yield Part("Agreement with people (Table 5)", about, [picture])
+    yield View("Agreement with people (Table 5)", about, [picture])
 
 
 def _correlation_intervals(values: pd.DataFrame, rows: pd.DataFrame) -> Intervals:
@@ -158,7 +161,7 @@ def _agreement_table(systems: Cells, rows: pd.DataFrame) -> Iterator[Table]:
         yield Table(caption, values, formatted(values, score), file="german_agreement")
 
 
-def _contrast_part(systems: Cells, sets: Sets) -> Part:
+def _contrast_part(systems: Cells, sets: Sets) -> View:
     whole = {system: grids["1-6"] for system, grids in systems.items() if "1-6" in grids}
     values = pd.DataFrame({system: contrasts(grid) for system, grid in whole.items()}).T.rename_axis("System")
     groups = list(dict.fromkeys(values.columns.get_level_values(0)))
@@ -173,20 +176,23 @@ def _contrast_part(systems: Cells, sets: Sets) -> Part:
         intervals=ends,
         interval_note=note_on_intervals(text, "the mean", over_templates(sets)),
     )
-    picture = Picture(
-        name="german_contrasts",
+    picture = Chart(
+        "dots",
+        "german_contrasts",
+        {group: drawn[group] for group in groups},
         caption="Where the nominative comes (NOMALIGN), and whether the dative comes before the accusative (DATALIGN), "
         "over all role assignments and over the two plausible ones."
         + (" Whiskers: 95 % intervals over templates." if ends.low.notna().any(axis=None) else ""),
         alt=f"Means of AUC by position. {extremes(drawn, score)}",
-        panels=single_dots(drawn, groups, "AUC", 0.5, ends),
-        draw=lambda: dots(drawn, groups, "AUC", 0.5, ends),
+        x="AUC",
+        chance=0.5,
+        intervals=ends,
         tables=[table],
     )
     about = "Keller's two constraints on German word order: nominative before the rest, dative before accusative. "
     about += "People follow the first throughout and the second where the roles are plausible; the first is stronger. "
     about += "The effect is the first position's mean minus the last one's."
-    return Part("Word order constraints (NOMALIGN, DATALIGN)", about, [picture])
+    return View("Word order constraints (NOMALIGN, DATALIGN)", about, [picture])
 
 
 _COVERAGE_TEXT = (

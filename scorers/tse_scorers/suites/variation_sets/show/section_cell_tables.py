@@ -5,11 +5,9 @@ from functools import cache, partial
 
 import pandas as pd
 
-from ....report.charts import heat_maps
+from ....report.blocks import Chart, View
 from ....report.findings import extremes
-from ....report.plots import Picture
 from ....report.published import published
-from ....report.section import Part
 from ....report.systems import slugs
 from ....report.tables import MISSING, Basis, Intervals, Table, formatted, formatted_with_intervals, score
 from .section_cells import (
@@ -38,7 +36,7 @@ _PAPER_MODELS = {
 """Names on the Hub -> the paper's systems."""
 
 
-def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
+def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[View]:
     """Yield the 36 cells of each model of this run with the paper's, and the paper's tables.
 
     Args:
@@ -52,7 +50,7 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
         return
     humans = paper.get(HUMANS, {})
     beside = {system: paper.get(name, humans) for system, name in _names_in_paper(rows).items()}
-    blocks: list[Picture | Table] = []
+    blocks: list[Chart | Table] = []
     stood: set[str] = set()
     for system, slug in slugs(list(ours)).items():
         tables = [
@@ -81,7 +79,7 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[Part]:
             lambda column: _side_by_side({system: cells_of(column)[system]["1-6"] for system in whole})
         )
         blocks.append(_whole_table(whole, ends, tied, humans.get("1-6"), basis))
-    yield Part("The 36 cells (Tables 1 and 6 to 28)", text, [*blocks, *published_tables()])
+    yield View("The 36 cells (Tables 1 and 6 to 28)", text, [*blocks, *published_tables()])
 
 
 def published_tables() -> list[Table]:
@@ -131,7 +129,7 @@ def _heat_maps(
 
 def _cell_picture(
     system: str, slug: str, maps: dict[str, pd.DataFrame], tables: list[Table], is_tied: bool, stood: set[str]
-) -> Picture:
+) -> Chart:
     """Draw a system's cells beside those of people; in a paper, people's panels that `stood` before are left out."""
     across = 2 if len(maps) > len(tables) else 1
     shown = "AUC by case order and role assignment"
@@ -139,15 +137,18 @@ def _cell_picture(
     of_system = f"{tied} {tables[0].basis or ''}".strip()  # people have another n
     own = [title for title in maps if title not in stood]
     title = f"{system}: {shown}, {'people on the left, ' * (across - 1)}for each kind of set."
-    return Picture(
-        name=f"german_table1_{slug}",
+    return Chart(
+        "heat",
+        f"german_table1_{slug}",
+        maps,
         caption=f"{title} {of_system}".strip(),
         short=title,
         panel_caption=f"{own[0]}: {shown}." if len(own) == 1 else f"{shown}.",
         panel_notes={title: of_system for title in own if not _is_of_people(title)},
         alt=" ".join(f"{title}. {extremes(grid, score)}" for title, grid in maps.items()),
-        draw=partial(heat_maps, maps, 0, 1, "AUC", score, across),
-        panels={title: partial(heat_maps, {title: maps[title]}, 0, 1, "AUC", score, 1) for title in own},
+        x="AUC",
+        across=across,
+        in_paper=own,
         tables=tables,
     )
 

@@ -7,11 +7,9 @@ import pandas as pd
 
 from ....io.bundle import metric_modules
 from ....report.best import best_of_rows
-from ....report.charts import dots, heat_maps, single_dots
+from ....report.blocks import Chart, View
 from ....report.findings import extremes
-from ....report.plots import Picture
 from ....report.published import is_reference
-from ....report.section import Part
 from ....report.tables import Basis, Intervals, Table, formatted_with_intervals, score
 from .section_cells import ORDER_KEY, ROLE_KEY, SETS, Cells, orders, roles
 from .section_templates import Sets, bias_intervals, note_on_intervals, over_templates
@@ -25,7 +23,7 @@ nominative NPs than accusative NPs, and 8x more accusative NPs than dative NPs".
 
 def mean_parts(
     systems: Cells, rows: pd.DataFrame, sets: Sets, excluded: Collection[str] = ()
-) -> Iterator[Part]:
+) -> Iterator[View]:
     """Yield means by case order, by role assignment and by the doubled case.
 
     Args:
@@ -44,15 +42,15 @@ def mean_parts(
         text = (
             f"From the least marked order to the most marked one, over sets that double any case. {ORDER_KEY}"
         )
-        yield Part("Markedness (Table 2)", text, [_picture("Markedness (Table 2)", 2, least, rows, excluded)])
+        yield View("Markedness (Table 2)", text, [_picture("Markedness (Table 2)", 2, least, rows, excluded)])
         text = f"From the most plausible roles to the least plausible ones, over sets that double any case. {ROLE_KEY}"
-        yield Part(
+        yield View(
             "Plausibility (Table 3)", text, [_picture("Plausibility (Table 3)", 3, plausible, rows, excluded)]
         )
     yield _frequency_part(systems, rows, sets, excluded)
 
 
-def _frequency_part(systems: Cells, rows: pd.DataFrame, sets: Sets, excluded: Collection[str]) -> Part:
+def _frequency_part(systems: Cells, rows: pd.DataFrame, sets: Sets, excluded: Collection[str]) -> View:
     margins = metric_modules("minimal_variation_auc").variation_sets.margins
     by_kind = pd.DataFrame(
         {
@@ -65,13 +63,16 @@ def _frequency_part(systems: Cells, rows: pd.DataFrame, sets: Sets, excluded: Co
     drawn = pd.concat({_BY_CASE: by_kind.iloc[1:].T}, axis=1).dropna(how="all")
     ends = _mean_intervals(rows)
     ends = ends.map(lambda frame: pd.concat({_BY_CASE: frame.reindex(by_kind.index[1:]).T}, axis=1))
-    picture = Picture(
-        name="german_frequency_bias",
+    picture = Chart(
+        "dots",
+        "german_frequency_bias",
+        {_BY_CASE: drawn[_BY_CASE]},
         caption="AUC by the case that is doubled. Left of the line, impossible sentences score above possible ones."
         + (" Whiskers: 95 % intervals over templates." if ends.low.notna().any(axis=None) else ""),
         alt=f"AUC by doubled case. {extremes(drawn.droplevel(0, axis=1), score)}",
-        draw=lambda: dots(drawn, [_BY_CASE], "AUC", 0.5, ends),
-        panels=single_dots(drawn, [_BY_CASE], "AUC", 0.5, ends),
+        x="AUC",
+        chance=0.5,
+        intervals=ends,
         tables=[frequency_bias(by_kind, sets)],
         basis=Basis.of(lambda column: _spread(_labelled(rows), column).reindex(by_kind.index[1:])),
     )
@@ -83,7 +84,7 @@ def _frequency_part(systems: Cells, rows: pd.DataFrame, sets: Sets, excluded: Co
         f"{shares}: the shares follow from its two ratios, 2 to 1 and 8 to 1. The tagged corpus was not released, so "
         "these counts cannot be repeated here."
     )
-    return Part(title, text, [_picture(title, 4, by_kind, rows, excluded), picture])
+    return View(title, text, [_picture(title, 4, by_kind, rows, excluded), picture])
 
 
 def frequency_bias(by_kind: pd.DataFrame, sets: Sets) -> Table:
@@ -116,7 +117,7 @@ def frequency_bias(by_kind: pd.DataFrame, sets: Sets) -> Table:
 
 def _picture(
     title: str, number: int, values: pd.DataFrame, rows: pd.DataFrame, excluded: Collection[str]
-) -> Picture:
+) -> Chart:
     """Draw a table of means, systems down, with its numbers, intervals and marks of ties."""
     labelled = _labelled(rows)
     intervals = _mean_intervals(rows)
@@ -145,12 +146,13 @@ def _picture(
     )
     if tied := tied_systems(rows):
         caption += f" All comparisons of {', '.join(tied)} tie: 0.50 is not a result."
-    return Picture(
-        name=f"german_table{number}",
+    return Chart(
+        "heat",
+        f"german_table{number}",
+        {"": values.T},
         caption=caption,
         alt=f"AUC by {str(values.index.name).lower()}. {extremes(values.T, score)}",
-        draw=lambda: heat_maps({"": values.T}, 0, 1, "AUC", score, across=1),
-        panels={"": lambda: heat_maps({"": values.T}, 0, 1, "AUC", score, across=1)},
+        x="AUC",
         number=f"Table {number}",
         tables=[table],
         basis=basis,

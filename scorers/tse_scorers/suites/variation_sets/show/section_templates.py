@@ -6,9 +6,9 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 
+from ....report.blocks import View
 from ....report.inputs import Runs
 from ....report.numbers import ranged
-from ....report.section import Part
 from ....report.tables import MISSING, Intervals, Table, count, decimals, p_value
 from ....report.tables import note_on_intervals as note_on_signs
 from ....statistics.clustered import Units, clustered_mean
@@ -107,7 +107,7 @@ def _over_templates(
     return Intervals(*ends)
 
 
-def template_part(sentences: Sentences) -> Part | None:
+def template_part(sentences: Sentences) -> View | None:
     """Return the check of section 4.1 on the systems of this run; None if no system has two templates."""
     rows = {}
     for system, scores in sentences.items():
@@ -133,7 +133,7 @@ def template_part(sentences: Sentences) -> Part | None:
     text += "People's single ratings were not released, so this is the same check of the models of this run. A model's "
     text += "log-probability depends on the words, so templates do differ. An AUC compares sentences of one template "
     text += "only; these differences are not part of it."
-    return Part("Do templates differ? (section 4.1)", text, [table])
+    return View("Do templates differ? (section 4.1)", text, [table])
 
 
 def _formatted(values: pd.DataFrame) -> pd.DataFrame:

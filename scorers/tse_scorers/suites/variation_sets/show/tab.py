@@ -5,13 +5,12 @@ from functools import partial
 import pandas as pd
 
 from ....io.bundle import metric_modules
+from ....report.blocks import Chart, Control, Table, View
 from ....report.inputs import Runs, configs_apart
-from ...base import Control, Points, SideBySide, Tab
-from ...side_by_side import CELLS, cells_of, with_published
+from ....report.tables import CELLS, cells_of, with_published
 from ..measures import KIND_LABELS
-from .section import TERMS
 from .section_cells import HUMANS, SETS, orders, our_cells, published_cells, published_systems, roles
-from .section_ties import remark_on_ties, tied_systems
+from .section_ties import tied_systems
 from .tab_items import comparison_items
 
 TOTAL = "Overall"
@@ -19,28 +18,27 @@ LEVELS = {"case orders": "case_order", "role assignments": "role", "cells": "cel
 _CORNERS = {"cell": "Case order · roles", "case_order": "Case order", "role": "Roles", "set": "Kind of set"}
 
 
-def tabs(runs: Runs) -> list[Tab]:
+def tabs(runs: Runs) -> list[View]:
     """Return the tabs `German` and `People`; none if no run has results of the suite."""
     rows = configs_apart(runs.suite("german"))
     rows = rows[rows["metric"] == "auc"]
     if rows.empty:
         return []
     kinds = Control("Violations in a set", {name: kind for kind, name in SETS.items()})
-    terms = TERMS | remark_on_ties(rows)
     headlines = {KIND_LABELS[kind]: (next(iter(LEVELS)), name) for kind, name in SETS.items()}
-    view = partial(_aucs, runs, rows)
-    table = Tab("German", [Control("By", LEVELS), kinds], view, terms, headlines=headlines)
+    blocks = partial(_aucs, runs, rows)
+    table = View("German", "", blocks, [Control("By", LEVELS), kinds], (), "German", headlines=headlines)
     theirs = published_systems()
     if HUMANS not in theirs:
         return [table]
     ours = rows.loc[rows["level"] == "cell", "system"].unique()
     systems = [*ours, *(system for system in theirs if system != HUMANS)]
     models = Control("Model", {system: system for system in systems})
-    people = Tab("People", [models, kinds], partial(_people, rows), part="German cells")
+    people = View("", "", partial(_people, rows), [models, kinds], (), "People", "German cells")
     return [table, people] if systems else [table]
 
 
-def _aucs(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
+def _aucs(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> list[Table]:
     """Show AUCs by `cell`, `case_order` or `role` for one kind of set; or by kind of `set`, over all cells."""
     whole = rows["level"] == "all"
     if level == "set":
@@ -52,10 +50,10 @@ def _aucs(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
     theirs = {system: _means(grids, level, kind) for system, grids in published_cells().items()}
     tied = tied_systems(rows)
     of = "" if level == "set" else f", sets of {SETS[kind]}"
-    return SideBySide(
+    table = Table.of_scores(
         with_published(ours, cells_of(pd.DataFrame(theirs)) if theirs else pd.DataFrame(columns=CELLS)),
-        caption=f"AUC of minimal variation sets, 0 to 1{of}.",
-        corner=_CORNERS[level],
+        f"AUC of minimal variation sets, 0 to 1{of}.",
+        _CORNERS[level],
         unit="sets",
         totals=[TOTAL],
         ties="count half" + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
@@ -64,6 +62,7 @@ def _aucs(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> SideBySide:
         compared="" if level == "set" else KIND_LABELS[kind],
         limited_to=f"by {_CORNERS[level]}{of}",
     )
+    return [table]
 
 
 def _means(grids: dict[str, pd.DataFrame], level: str, kind: str) -> "pd.Series[float]":
@@ -81,7 +80,7 @@ def _means(grids: dict[str, pd.DataFrame], level: str, kind: str) -> "pd.Series[
     return pd.Series(means[level] | {TOTAL: overall})
 
 
-def _people(rows: pd.DataFrame, system: str, kind: str) -> Points:
+def _people(rows: pd.DataFrame, system: str, kind: str) -> list[Chart]:
     """Show people's AUC and a system's in each cell, for one kind of set.
 
     Raises:
@@ -95,8 +94,10 @@ def _people(rows: pd.DataFrame, system: str, kind: str) -> Points:
             f"{system} has no AUCs for sets of {SETS[kind]}. Choose another kind of set or model."
         )
     points = pd.DataFrame({"x": human[kind].stack(), "y": grid.stack()}).reset_index(names=["label", "role"])
-    return Points(
-        points.assign(item=points["label"] + " · " + points["role"]),
+    chart = Chart(
+        "scatter",
+        "people",
+        {"": points.assign(item=points["label"] + " · " + points["role"])},
         caption=f"{system} and people.",
         x=f"people: AUC (sets of {SETS[kind]})",
         y=f"{system}: AUC (sets of {SETS[kind]})",
@@ -105,3 +106,4 @@ def _people(rows: pd.DataFrame, system: str, kind: str) -> Points:
         same_scale=True,
         limited_to=f"{system} {SETS[kind]}",
     )
+    return [chart]

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from ....io.bundle import metric_modules
+from ....report.blocks import ScoredItems
 from ....report.inputs import Runs
-from ...base import ScoredItems
 from ...item_files import files_of, read_files
 from .section_cells import HUMANS, published_cells
 

@@ -1,0 +1,285 @@
+"""What is shown of results, as data: the same blocks for page, paper, notebook, terminal and explorer.
+
+    Section   one suite: what it asks, its terms, and its views
+    View      a headed piece: controls, and the blocks for their values
+    Table     scores or counts (tables.py)
+    Chart     a picture: its kind, its points or tables, its axes
+    Examples  sentences with the most probable words
+
+A suite gives a section once. The explorer shows its views with their controls; the report, the paper and the notebook
+show those choices of a view that it names in `reported`. Nothing here draws or formats: `charts.draw` and `tables.py`
+do for the page, and the explorer's scripts for theirs.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import pandas as pd
+
+from .line_styles import Line
+from .tables import Basis, Intervals, ScoredItems, Table
+
+__all__ = [
+    "Block", "Chart", "Control", "Example", "Examples", "Form", "Pair", "ScoredItems", "Section", "Table", "View",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Form:
+    """One of the most probable forms at a gap."""
+
+    form: str
+    probability: float
+    status: Literal["correct", "incorrect", "other"]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A context with its gap and the forms that a model finds most probable there."""
+
+    system: str
+    kind: str
+    prefix: str
+    suffix: str
+    forms: Sequence[Form]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """A sample of contexts, shown as cards."""
+
+    caption: str
+    items: Sequence[Example]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """An item with two texts, of which a model prefers one.
+
+    Attributes:
+        good: the right one.
+        bad: the wrong one.
+        wrong_for: a model that prefers the wrong one; "" where the first model does not.
+    """
+
+    good: str
+    bad: str
+    wrong_for: str = ""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture.
+
+    The kinds, with what a panel holds:
+
+    - `dots`: a table, one row per name, one mark per column; `intervals` has the columns (panel, column).
+    - `heat`: a table, one coloured cell per number.
+    - `lines`: the points `label`, `x`, `y`, and for bands `ci_low`, `ci_high`; one line per label.
+    - `whiskers`: the same, with an interval at each point; `ticks` names the places 0, 1, … of x.
+    - `multiples`: the same, one small panel per label, all with the line of the label `whole`.
+    - `cutoffs`: points with `side` (`bottom` or `top`), `x` the cut-off, and `n`, which fades points over few items.
+    - `sides`: the same, the panel split into its two sides.
+    - `scatter`: one point per item: `item`, `label` (its group), `x`, `y`, and columns for its table.
+    - `forest`: differences: `label`, `difference`, `ci_low`, `ci_high`, and `is_clear`, which fills the mark.
+
+    Attributes:
+        kind: see above.
+        name: file name without ending.
+        panels: title of a panel -> what it shows.
+        caption: what it shows, for everybody.
+        alt: what is to be seen, for readers who do not see it.
+        x: name of the horizontal axis, or of the scale of colours; "" where the panels are named after it.
+        y: name of the vertical axis; "" where the panels are named after it.
+        percent: whether scores are shown in percent; the data are then in percent, too, except those of `lines`,
+            `multiples` and of heat tables.
+        chance: where guessing lies, or None.
+        intervals: the ends of whiskers of `dots`.
+        span: the ends of the scale of colours.
+        across: heat tables in a row.
+        logarithmic: panels whose horizontal axis is logarithmic.
+        ticks: names of the places of x.
+        whole: the label that all others are compared with.
+        large: the panels of cut-offs that are large, the others small below them.
+        behind: title of a panel -> thin lines without names behind the others: `line`, `x`, `y` (and `label`).
+        width: of the figure, in inches.
+        styles: the line of each label, where labels have their own.
+        unit: what is counted, in the plural.
+        headings: columns of the table of a scatter plot -> headings, in order; all columns where it is empty.
+        same_scale: whether x and y are the same measure, 0 to 1; then the table has their difference as well.
+        limited_to: what is shown of the results, as the name of a download says it.
+        tables: its numbers.
+        folded: shown only when the reader opens it.
+        alone: figures of a paper in place of its panels.
+        in_paper: which panels become figures of a paper, each by itself; None for all.
+        number: the number of the paper's figure that this one repeats, for instance `Figure 3`.
+        panel_caption: what one panel shows, where the caption speaks of all of them.
+        panel_notes: what is said of one panel only: a key of `panels` -> a sentence.
+        notice: which models were run on a part of the data or on own data; the page says it once, at its top.
+        is_wide: whether it takes the whole width of the page where others stand side by side.
+        short: what a reader sees of it while it is folded; by default, the first sentence of the caption.
+        basis: what its scores are over; ends all captions.
+    """
+
+    kind: Literal["dots", "heat", "lines", "whiskers", "multiples", "cutoffs", "scatter", "forest"]
+    name: str
+    panels: Mapping[str, pd.DataFrame]
+    caption: str
+    alt: str = ""
+    x: str = ""
+    y: str = ""
+    percent: bool = False
+    chance: float | None = None
+    intervals: Intervals | None = None
+    span: tuple[float, float] = (0.0, 1.0)
+    across: int = 1
+    logarithmic: Collection[str] = ()
+    ticks: Sequence[str] | None = None
+    whole: str = ""
+    large: Collection[str] = ()
+    behind: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    width: float = 7.2
+    styles: Mapping[str, Line] | None = None
+    unit: str = "items"
+    headings: Mapping[str, str] = field(default_factory=dict)
+    same_scale: bool = False
+    limited_to: str = ""
+    tables: Sequence[Table] = ()
+    folded: bool = False
+    alone: Mapping[str, "Chart"] = field(default_factory=dict)
+    in_paper: Sequence[str] | None = None
+    number: str = ""
+    panel_caption: str = ""
+    panel_notes: Mapping[str, str] = field(default_factory=dict)
+    notice: str = ""
+    is_wide: bool = False
+    short: str = ""
+    basis: Basis | None = None
+
+    @property
+    def title(self) -> str:
+        """The caption, after the number of the paper's figure."""
+        caption = f"{self.caption} {self.basis or ''}".rstrip()
+        return f"{self.number}. {caption}" if self.number else caption
+
+
+Block = Table | Chart | Examples
+
+
+@dataclass(frozen=True)
+class Control:
+    """A choice in the explorer: label -> value, the first one chosen at the start."""
+
+    label: str
+    choices: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class View:
+    """A headed piece of a section: a few sentences, then tables, charts or examples.
+
+    Attributes:
+        title: its heading in the report.
+        text: what it is about.
+        blocks: what it shows; with controls, a function of one value per control. If it raises a ValueError, the
+            explorer shows the message.
+        controls: from top to bottom.
+        reported: the choices (labels of controls) whose blocks the report shows, one after the other; a control that is
+            not named has its first choice. By default the first choices; none where only the explorer shows the view.
+        tab: title of the explorer's tab, also in the addresses of links; "" where only the report shows the view. Views
+            with the same tab, also those of different suites, share it.
+        part: its name among several views of a tab.
+        headlines: label of a headline measure -> the choices that show its scores.
+    """
+
+    title: str
+    text: str
+    blocks: Sequence[Block] | Callable[..., Sequence[Block]]
+    controls: Sequence[Control] = ()
+    reported: Sequence[Sequence[str]] = ((),)
+    tab: str = ""
+    part: str = ""
+    headlines: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def of(self, *values: Any) -> Sequence[Block]:
+        """Return the blocks for one value per control."""
+        return self.blocks(*values) if callable(self.blocks) else self.blocks
+
+    def chosen(self, *labels: str) -> Sequence[Block]:
+        """Return the blocks for these choices, the first ones where none is named."""
+        firsts = [next(iter(control.choices)) for control in self.controls[len(labels) :]]
+        pairs = zip(self.controls, [*labels, *firsts], strict=True)
+        return self.of(*(control.choices[label] for control, label in pairs))
+
+    def in_report(self) -> "View":
+        """Return the view with the blocks that the report shows."""
+        shown = [block for labels in self.reported for block in self.chosen(*labels)]
+        return replace(self, blocks=shown, controls=(), reported=((),))
+
+
+@dataclass(frozen=True)
+class Section:
+    """What is shown of one suite.
+
+    Attributes:
+        name: anchor.
+        title: heading.
+        lead: what is tested, for somebody who has never heard of it.
+        terms: the measures and what they mean.
+        views: the content.
+        source: the paper that the analyses follow.
+        over: items, units and exclusions of the overall scores, in a sentence for measures that are alike.
+        question: what is asked of a model, in a sentence; first on the page.
+        example: returns an item that was scored.
+        analyses: returns the views of the report alone that follow: they take longer than the explorer may.
+    """
+
+    name: str
+    title: str
+    lead: str
+    terms: Mapping[str, str]
+    views: Sequence[View]
+    source: str = ""
+    over: Sequence[str] = ()
+    question: str = ""
+    example: Callable[[], Pair | None] = lambda: None
+    analyses: Callable[[], Iterable[View]] = tuple
+
+    def in_report(self) -> "Section":
+        """Return the section with all that the report shows."""
+        shown = (view.in_report() for view in [*self.views, *self.analyses()] if view.reported)
+        return replace(self, views=[view for view in shown if view.blocks], analyses=tuple)
+
+    def with_notice(self, notice: str, systems: Sequence[str]) -> "Section":
+        """Return the section with what its tables and charts need in files, which are read without the page.
+
+        Args:
+            notice: which models were run on a part of the data or on own data.
+            systems: all that are shown.
+        """
+        return self._changed(lambda block: [_with_notice(block, notice, systems)])
+
+    def with_tables_only(self) -> "Section":
+        """Return the section with the folded tables of its charts in place of these, which take long to draw."""
+        return self._changed(_without_chart)
+
+    def _changed(self, change: Callable[[Block], Sequence[Block]]) -> "Section":
+        shown = self.in_report()
+        views = [
+            replace(view, blocks=[new for old in view.of() for new in change(old)]) for view in shown.views
+        ]
+        return replace(shown, views=views)
+
+
+def _with_notice(block: Block, notice: str, systems: Sequence[str]) -> Block:
+    def told(table: Table) -> Table:
+        return replace(table, notice=notice, systems=systems)
+
+    if isinstance(block, Chart):
+        return replace(block, notice=notice, tables=list(map(told, block.tables)))
+    return told(block) if isinstance(block, Table) else block
+
+
+def _without_chart(block: Block) -> Sequence[Block]:
+    return [replace(table, folded=True) for table in block.tables] if isinstance(block, Chart) else (block,)
