@@ -15,7 +15,7 @@ These six members are enough, where scores are means over items or a measure say
 options `data` and `own_columns`, and `tse_scorers.suites.hub_data.own_table`), and its measure is a correlation.
 
 Derived are: signature, shards, samples, averages with intervals by group, comparison, items for mixed models and
-conditions, section of the report, tab of the explorer, keys in training logs, command line and help. A suite with
+conditions, what report and explorer show, keys in training logs, command line and help. A suite with
 several tables, or with groups of its own, says in `scored` which items its measures have, and in `more` which rows of
 results are not means of items. All other members have a default that says what it is for.
 
