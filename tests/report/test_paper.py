@@ -213,8 +213,8 @@ def test_numbers_in_heat_tables_have_the_contrast_that_aa_asks_for():
 
 def test_other_languages_show_neither_english_nor_the_papers_table(tmp_path):
     rows = [row | {"config": "clams_german"} for row in agreement_rows("org/m") if row["group"] == "Simple"]
-    shown = agreement_section(read_runs([write_run(tmp_path / "run", rows, {})]))
-    tables = [block for part in shown.parts for block in part.blocks if isinstance(block, Table)]
+    shown = agreement_section(read_runs([write_run(tmp_path / "run", rows, {})])).in_report()
+    tables = [block for view in shown.views for block in view.of() if isinstance(block, Table)]
     said = " ".join([shown.lead, *(table.title for table in tables)])
     assert "keys to the cabinet" not in said and "Table 2" not in said and "Newman" not in said
     assert "clams german" in said
@@ -229,7 +229,7 @@ def test_a_folded_block_is_headed_by_a_whole_name():
         "test": "t test", "different": "", "approximate": False, "reliable": True, "measure": "EW", "item": "x",
     }  # fmt: skip
     rows = pd.DataFrame([placed(row | {"group": g, "n_family": 1}) for g in ("all", "Simple")])
-    (part,) = comparison.section(rows, rows).parts
+    (part,) = comparison.section(rows, rows).views
     assert [summary_of(block) for block in part.blocks] == [
         "Overall differences from gpt2 v. A of B.",
         "Difference from gpt2 v. A of B with its 95 % interval.",

@@ -423,7 +423,7 @@ def test_frequencies_give_bands_and_slopes(runs, tmp_path):
     pd.testing.assert_frame_equal(kept, before, check_dtype=False)
     from tse_scorers.suites.agreement.show.section import section
 
-    titles = [part.title for part in section(read_runs([runs / "all"])).parts]
+    titles = [part.title for part in section(read_runs([runs / "all"])).in_report().views]
     assert "Systematic or frequent?" in titles and "Scores by construction, all verbs" in titles
 
 

@@ -139,7 +139,7 @@ def test_the_sampler_is_in_results_tables_and_signature(tmp_path):
     assert own[own["metric"] == "ew"]["cutoff"].tolist() == cutoffs
     assert set(own["metric"]) == {"ew", "mw", "covered_mass", "share_without_lemmas"}
     runs = read_runs([tmp_path / "out"])
-    titles = [part.title for part in section(runs).parts]
+    titles = [part.title for part in section(runs).in_report().views]
     assert "Scores under nucleus sampling" in titles and "Scores at list percentiles" in titles
     assert "nucleus of 90 % at each token" in tabs(runs)[0].controls[1].choices
 

@@ -48,7 +48,7 @@ def test_they_are_scored_by_the_sentences_and_nothing_else_changes(tmp_path):
     others = rows[rows["metric"] != "ew_different_lengths"].reset_index(drop=True)
     plain = rows_of(tmp_path / "plain")
     pd.testing.assert_frame_equal(others[list(plain)], plain, check_dtype=False)
-    parts = {part.title: part for part in section(read_runs([tmp_path / "sentences"])).parts}
+    parts = {part.title: part for part in section(read_runs([tmp_path / "sentences"])).in_report().views}
     [table] = parts["EW by number of tokens"].blocks
     assert "different lengths, by whole sentences" in [name for _, name in table.values]
 
