@@ -94,7 +94,7 @@ def save(chart: Chart, folder: Path) -> str:
 
 
 def paper_charts(chart: Chart) -> dict[str, Chart]:
-    """Return the panels of a chart as figures of a paper, each a chart; of heat tables in place of dots, each of these."""
+    """Return the figures of a paper, each a chart: the panels, or the heat tables in place of dots."""
     if chart.alone:
         return dict(chart.alone)
     if chart.kind == "dots" and len(chart.panels) > MANY:
