@@ -60,7 +60,7 @@ def test_the_whole_is_large_and_names_the_lines_once():
     assert (large.get_title(), small.get_title()) == ("All of data", "Simple")
     assert [text.get_text() for text in large.texts] == ["m"] and not small.texts
     assert len(large.collections) == 1 and not small.collections
-    assert [label.get_text() for label in large.get_xticklabels()] == ["10", "50", "90", "100"]
+    assert [label.get_text() for label in large.get_xticklabels()] == ["100", "50"]
 
 
 def test_many_systems_are_one_element_of_a_panel():

@@ -88,11 +88,11 @@ def cutoff_grid(
         axes.set_title(shortened(panel, 34), fontsize=8)
         axes.set_xlim(-0.5, max(ticks.values()) + 0.5)
         if panel in large:
-            name_cutoffs(axes, ticks, all_of_them=True)
+            name_cutoffs(axes, ticks, is_large=True)
             axes.set_ylabel(axis)
         else:
             is_last = number + across >= len(panels)
-            name_cutoffs(axes, ticks, all_of_them=False) if is_last else axes.tick_params(labelbottom=False)
+            name_cutoffs(axes, ticks, is_large=False) if is_last else axes.tick_params(labelbottom=False)
             axes.tick_params(labelleft=column == 0)
             axes.set_ylabel(axis if column == 0 else "")
     if first is not None:
@@ -172,18 +172,19 @@ def cutoff_places(curves: pd.DataFrame) -> dict[tuple[str, float], float]:
     }
 
 
-def name_cutoffs(axes: "Axes", ticks: Mapping[tuple[str, float], float], all_of_them: bool) -> None:
-    """Label the cut-offs, or only the ends of each side."""
+def name_cutoffs(axes: "Axes", ticks: Mapping[tuple[str, float], float], is_large: bool) -> None:
+    """Label each second cut-off, or only the ends of each side and a middle."""
     shown: dict[float, str] = {}
     for side in ("bottom", "top"):
         of_side = [(place, cutoff) for (of, cutoff), place in ticks.items() if of == side]
         middle = of_side[len(of_side) // 2 :][: side == "top"]  # the other side is too narrow for it
         ends = {of_side[0], *middle, of_side[-1]} if of_side else set()
-        for place, cutoff in of_side if all_of_them else ends:
+        # Each second one, from the last: neighbours such as 0.001 and 0.0001 would run into each other.
+        for place, cutoff in of_side[::-2] if is_large else ends:
             shown[place] = f"{100 * cutoff:.3g}"
     axes.set_xticks(list(shown), list(shown.values()), fontsize=7)
     axes.tick_params(axis="x", labelbottom=True)
     sides = "bottom p (%)  |  top p (%)"
     axes.set_xlabel(
-        "bottom p (%): unlikely verbs  |  top p (%): likely verbs" if all_of_them else sides, fontsize=8
+        "bottom p (%): unlikely verbs  |  top p (%): likely verbs" if is_large else sides, fontsize=8
     )
