@@ -348,7 +348,7 @@ def agreement() -> Iterator[Regime]:
     )
 
     def pairs_of(limit: int | None) -> pd.DataFrame:
-        return make_suite("agreement", limit=limit)._pairs
+        return make_suite("agreement", limit=limit).pairs
 
     for name, limit in (("TSE, default data", None), ("TSE, --limit 20", 20)):
         pairs = pairs_of(limit)
@@ -491,7 +491,7 @@ def agreement_groups() -> Iterator[Groups]:
     languages = ("german", "french", "russian", "hebrew")
     for name in ("marvin_linzen", *(f"clams_{language}" for language in languages)):
         for limit in (None, 20):
-            pairs = make_suite("agreement", data=name, limit=limit)._pairs
+            pairs = make_suite("agreement", data=name, limit=limit).pairs
             pairs = pairs.assign(context_id=pairs["prefix"])
             pairs = with_pair_units(pairs, pairs)
             contexts = with_units(pairs.drop_duplicates(["prefix", "number"]))
