@@ -633,6 +633,23 @@ def test_systems_with_the_same_items_share_their_texts():
     assert numbers(one.numbers()["values"]["score"]) == [3]
 
 
+def test_an_unknown_name_is_refused_without_looking_into_all_views(folder, monkeypatch):
+    """It took 5 seconds, in which no other request was answered: all views were made to look for it."""
+    bundle = Bundle([folder])
+    file = loaded(bundle, "view/1-0-0")["systems"][0]["file"]
+    monkeypatch.setattr(Bundle, "_view", failing)
+    for name in (
+        "items/x",
+        "items/no/0",
+        f"items/other/{file}",
+        "items/agreement.ew.top_1/0",
+        "words/no/0/0",
+    ):
+        with pytest.raises(KeyError):
+            bundle.data(name)
+    assert "problem" in loaded(bundle, f"items/agreement.ew.top_1/{file}")  # a known one is still answered
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -846,9 +863,18 @@ def test_what_is_served_comes_from_this_machine_alone(folder):
         assert "half a character" in post(served.address, "api/gap", half)[1]["problem"]
         empty = json.dumps({"row": "Simple", "order": contexts.LISTED, "models": []}).encode()
         assert "at least one model" in post(served.address, "api/contexts", empty)[1]["problem"]
-        for missing in ("data/nothing.js", "../server.py", "data/view/99.js", f"data/view/{'9' * 5000}.js"):
-            with pytest.raises(urllib.error.HTTPError, match="404"):
+        long = f"data/view/{'9' * 5000}.js"
+        for missing in (
+            "data/nothing.js",
+            "data/items/x.js",
+            "items/x",
+            "../server.py",
+            "data/view/99.js",
+            long,
+        ):
+            with pytest.raises(urllib.error.HTTPError, match="404") as refused:
                 urllib.request.urlopen(served.address + missing)
+            assert "Open the page at /; if it is open, reload it" in refused.value.read().decode()
     finally:
         served.close()
     assert "default-src 'none'" in policy and "http" not in policy

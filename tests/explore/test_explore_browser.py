@@ -160,6 +160,16 @@ def test_the_address_restores_what_was_seen(browser, address):
             assert rows(again) == seen
 
 
+def test_an_address_of_items_that_are_not_there_says_so(browser, address):
+    """Of a row, nothing was said; of a model, that the server might not be running."""
+    for place, said in (
+        ("row=No+such&a=x", "no items of “No such”"),
+        ("row=Simple&a=org%2Fx", "no scores of org/x"),
+    ):
+        with opened(browser, f"{address}#tab=Agreement&{place}") as page:
+            page.get_by_role("alert").filter(has_text=said).wait_for()
+
+
 def test_the_first_tab_has_all_models_and_each_score_leads_to_its_items(browser, address):
     """The page began with one suite, and no table had all scores of a model."""
     with opened(browser, address) as page:

@@ -234,10 +234,11 @@ class Bundle:
         return model_of(label, self.runs)
 
     def _label(self, name: str, system: str) -> str:
-        """Return the label of a system among those of some items; raises KeyError if there is none."""
-        if name not in self._items:  # the page was loaded from an earlier server
-            for view in self._positions():
-                self._view(view)
+        """Return the label of a system among those of some items.
+
+        Raises:
+            KeyError: no view that was shown has them. To look for them in all views would take seconds.
+        """
         return self._systems.get(name, {})[system]
 
     def _numbers(self, rest: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -21,6 +22,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from .bundle import Bundle
 from .export import PAGE
@@ -62,7 +64,7 @@ def app(folders: Sequence[Path | str], models: Sequence[str] | None = None) -> S
         try:
             return Response(data(request.path_params["name"]), media_type="text/javascript", headers=HEADERS)
         except KeyError:
-            return Response("There is no such data.", 404, headers=HEADERS)
+            return _absent(request.url.path)
 
     routes = [
         Route("/data/{name:path}.js", script),
@@ -77,8 +79,24 @@ def app(folders: Sequence[Path | str], models: Sequence[str] | None = None) -> S
     return page
 
 
+def _absent(path: str) -> Response:
+    """Say that there is nothing under a path of the address."""
+    said = (
+        f"There is no {path} here. Open the page at /; if it is open, reload it: the server may be a new one."
+    )
+    return Response(said, 404, media_type="text/plain", headers=HEADERS)
+
+
 class _Page(StaticFiles):
     """The files of the page, with the headers."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        try:
+            return await super().get_response(path, scope)
+        except HTTPException as error:
+            if error.status_code != 404:
+                raise
+            return _absent(scope["path"])
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(*args, **kwargs)

@@ -13,7 +13,7 @@ tse.load = (name) => {
     script.src = `data/${name.split("/").map(encodeURIComponent).join("/")}.js`;
     script.onload = () => resolve(tse.data.get(name));
     script.onerror = () => { tse.loading.delete(name); reject(new Error(
-      tse.data.get("start")?.live ? `The server did not send ${name}. Check that tse explore is still running, then reload.`
+      tse.data.get("start")?.live ? `The server did not send ${name}. Reload the page; if that does not help, check that tse explore is still running.`
         : `data/${name}.js is missing. These scores are not part of this folder; export it again.`)); };
     document.head.append(script);
     script.remove();

@@ -23,7 +23,9 @@ const loadTexts = (name) => cached(`texts/${name}`, async () => {
 });
 
 const loadNumbers = (view, system) => cached(`items/${view.items.name}/${system}`, async () => {
-  const data = await tse.load(`items/${view.items.name}/${view.systems.find((each) => each.name === system)?.file}`);
+  const file = view.systems.find((each) => each.name === system)?.file;
+  if (!file) throw new Error(`${system ? `This table has no scores of ${system}` : "No model is named"}. Press a score to see its items.`);
+  const data = await tse.load(`items/${view.items.name}/${file}`);
   if (data.problem) throw new Error(data.problem);
   return { system, texts: data.texts, n: data.n, values: Object.fromEntries(Object.entries(data.values).map(([key, text]) => [key, unpack(text, Float32Array)])) };
 });
@@ -67,7 +69,8 @@ const SCORE_FILTERS = {
 
 async function itemsView(view, target) {
   const row = state.get("row");
-  if (!row || !view.items?.rows[row]) { target.replaceChildren(); return; }
+  if (!row) { target.replaceChildren(); return; }
+  if (!view.items?.rows[row]) { target.replaceChildren(problem(`This table has no items of “${row}”. Press a score to see its items.`)); return; }
   const title = h("div", { class: "tools" }, h("h2", { tabindex: "-1", id: "items-title" }, `Items behind “${row}”`),
     button("Close the items", () => { closeItems(target); }));
   redraw(target, title, h("p", {}, "Loading the items …"));
