@@ -46,11 +46,15 @@ from tse_scorers.explore.view_data import blocks_data, correlation, system_items
 from tse_scorers.io.files import slug
 from tse_scorers.models.queries import Slot
 from tse_scorers.report.blocks import Chart, ScoredItems, Table, View
+from tse_scorers.report.leaderboard import leaderboard as in_report
 from tse_scorers.report.observations import split_pair
+from tse_scorers.report.summary import headlines
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.suites.agreement.ask import gap_answers
 from tse_scorers.suites.agreement.data import gap_contexts as contexts
 from tse_scorers.suites.agreement.show.gap_cards import compare_forms, difference_from_run, gap_card
+from tse_scorers.suites.registry import names as suite_names
+from tse_scorers.suites.registry import suites_of
 
 KEYS = Slot("The keys to the cabinet", " on the table.")
 
@@ -316,7 +320,7 @@ def test_a_tab_says_which_scores_do_not_compare(scored):
     bundle = Bundle([scored])
     said = "Partial run (--limit 1): tiny-causal. Not comparable with published numbers."
     views = [name for name in bundle.names() if name.startswith("view/")]
-    assert views and all(f'"warning": "{said}"' in bundle.data(name) for name in views)
+    assert views and all(f'"warnings": ["{said}"]' in bundle.data(name) for name in views)
     assert warnings_of(bundle.runs, "blimp") == []
 
 
@@ -517,6 +521,23 @@ def test_each_score_of_the_leaderboard_leads_to_the_table_that_has_it(folder):
                 config != "newman2021"
             ):  # its only group, which the table has in place of the mean, was made up apart
                 assert cells[place][:7] == cell
+
+
+@pytest.mark.parametrize("which", ["folder", "scored"])
+def test_the_leaderboard_is_that_of_the_report(which, request):
+    """Its order, and what makes its scores unusable, were decided apart from the report, and differently."""
+    folder = request.getfixturevalue(which)
+    runs = read_folders([folder])[0]
+    measures = {suite.name: suite.measures for suite in suites_of(runs)}
+    lines = headlines(runs.rows, measures, suite_names().heading)
+    expected = in_report(lines, runs.signatures)
+    board = loaded(Bundle([folder]), "view/0")
+    assert [row["name"] for row in board["rows"]] == list(expected.rows)
+    assert [column["label"] for column in board["systems"]] == list(expected.columns)
+    for cells, of_report in zip(board["cells"], expected.rows.values(), strict=True):
+        assert [cell[7:] for cell in cells] == [[list(cell.badges), cell.best] for cell in of_report]
+        assert [cell[0] for cell in cells] == pytest.approx([cell.score for cell in of_report], abs=1e-6)
+    assert any(cell[7] for cells in board["cells"] for cell in cells) == (which == "scored")  # of few items
 
 
 def test_a_series_has_curves_of_any_measure_and_group(tmp_path):

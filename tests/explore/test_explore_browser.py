@@ -1,5 +1,6 @@
 """The explorer in a real browser: from a score to its items, by mouse and by keyboard, served and opened from disk."""
 
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,10 @@ UNNAMED = (
     ".filter(each => !(each.labels?.length || each.ariaLabel || each.textContent.trim())).length"
 )
 """how many controls have no name"""
+
+OUTSIDE = """[...document.querySelectorAll('td .track')].filter(bar => { const [a, b] = [bar, bar.closest('td')].map(
+each => each.getBoundingClientRect()); return a.left < b.left || a.right > b.right || a.bottom > b.bottom; }).length"""
+"""how many bars of intervals are not inside their cells"""
 
 IN_WINDOW = "document.getElementById('items-title').getBoundingClientRect().top < innerHeight / 2"
 
@@ -129,6 +134,9 @@ def test_from_a_score_to_its_items_to_a_sentence(browser, address):
         assert page.locator(".item").count() == int(count.inner_text().split(" ")[0]) > 0
         page.get_by_role("button", name="All models, word by word").first.click()
         page.get_by_role("columnheader", name="heaviest wrong words").wait_for()
+        page.get_by_text(
+            "in brackets the right form of each: % of the probability of all listed forms"
+        ).wait_for()
         told = page.locator("td.wrong").all_inner_texts()
         assert len(told) == 3 and "not stored" in told  # of the made-up model
         assert any(text.startswith("*") for text in told) or "none among its heaviest" in told
@@ -205,6 +213,14 @@ def test_differences_have_intervals_which_are_computed_for_the_shown_models(brow
         said = page.get_by_role("tooltip").inner_text()
         assert "Difference from tiny-causal" in said and "that both scored" in said
         page.get_by_text("Differences with an interval (95 %) are over what both models scored").wait_for()
+        differences = page.locator("tbody tr").first.locator(".cell").all_inner_texts()
+        assert (
+            sum(bool(re.fullmatch(r"[+−]?0\.\d{3}", text)) for text in differences) >= 2
+        )  # as in the report
+        page.get_by_text("Why one model has no intervals").click()  # the made-up one; it stood in the note
+        page.locator("details[open] li").filter(
+            has_text="org/made-up and tiny-causal share no scores"
+        ).wait_for()
         assert not serious_violations(page)
         page.get_by_label("EW and MW over verbs within").select_option(index=1)
         page.get_by_text("Differences have no interval here").wait_for()
@@ -373,7 +389,10 @@ def test_no_pinned_row_covers_the_last_row(browser, address):
         place = "document.activeElement.getBoundingClientRect()"
         seen = f"document.elementFromPoint({place}.left + 3, {place}.bottom - 3)"
         until(page, f"document.activeElement.parentElement.contains({seen})")
-        assert page.locator("tfoot td").first.evaluate("each => getComputedStyle(each).position") == "static"
+        assert (
+            page.locator("tfoot td").first.evaluate("each => getComputedStyle(each).position") == "relative"
+        )
+        assert page.evaluate(OUTSIDE) == 0  # of the row over everything, they crossed the whole page
 
 
 @pytest.mark.slow
@@ -427,6 +446,49 @@ def test_curves_show_no_model_and_leave_systems_without_curves_chosen(browser, t
         assert lines.count() == 0 and legend.get_by_role("checkbox").count() == 2
         legend.get_by_role("checkbox", name="a", exact=True).check()
         assert lines.count() == 1
+    served.close()
+
+
+@pytest.mark.parametrize("width", ["wide", "narrow"])
+def test_no_name_reaches_into_the_scores_and_each_warning_is_explained(browser, tmp_path, width):
+    """A long name covered the first score of its row; a sign for a part of the data was explained as few items."""
+    names = [
+        "an-organisation-with-a-long-name/babylm-baseline-10m-gpt2-strict-small-20-epochs-seed-1",
+        "org/m",
+    ]
+    rows = [row | {"reliable": name == "org/m"} for name in names for row in made.agreement_rows(name)]
+    served = launch(app([made.write_run(tmp_path / "run", rows, {})]))
+    with opened(browser, served.address, width) as page:
+        name = page.locator("tbody .name").filter(has_text="babylm")
+        first = page.locator("tbody td").first
+        assert name.evaluate("each => each.getBoundingClientRect().right") <= first.evaluate(
+            "each => each.getBoundingClientRect().left"
+        )
+        doubts = set(page.locator(".doubt").evaluate_all("all => all.map(each => each.ariaLabel)"))
+        assert doubts == {"few units"}
+        meanings = page.locator(".meaning").all_inner_texts()
+        assert len(meanings) == 1 and meanings[0].startswith("⚠ few units: The interval is over fewer than")
+    served.close()
+
+
+def test_a_checkpoint_is_found_and_chosen_among_many_models(browser, tmp_path):
+    """All checkpoints of a series stood in a box that showed a few of them."""
+    rows = [
+        row | {"revision": f"step{step}"}
+        for step in range(1, 9)
+        for row in made.blimp_rows("org/m", step, prefixes=False)
+    ]
+    served = launch(app([made.write_run(tmp_path / "run", rows, {})]))
+    with opened(browser, served.address) as page:
+        go_to(page, "Sentences")
+        models = page.locator("fieldset")
+        n = models.get_by_role("checkbox").count()
+        models.get_by_text(f"Models: 2 of {n}").wait_for()
+        models.get_by_label("Find a model").fill("step7")
+        assert models.locator("label:visible").all_inner_texts() == ["org/m@step7"]
+        models.get_by_role("checkbox", name="org/m@step7").check()
+        models.get_by_text(f"Models: 3 of {n}").wait_for()
+        assert "model=org%2Fm%40step7" in page.url
     served.close()
 
 

@@ -125,9 +125,8 @@ class Bundle:
     def _leaderboard(self, sections: Sequence[Section]) -> Any:
         """Return the data of the leaderboard, which is no block: its rows are systems and its columns measures."""
         warnings = dict.fromkeys(text for section in sections for text in self._warnings(section.name))
-        on_part = {section.name: self._partial(section.name) for section in sections}
-        found = overview.leaderboard(self.runs, {own.name: own.views for own in sections}, on_part)
-        return found | {"warning": " ".join(warnings)}
+        found = overview.leaderboard(self.runs, {own.name: own.views for own in sections})
+        return found | {"warnings": list(warnings)}
 
     def data(self, name: str) -> str:
         """Return the script of one name.
@@ -216,7 +215,7 @@ class Bundle:
             return blocks
         suite = self._suite(view)
         return blocks_data(blocks, self._names_in_files, self._partial(suite), self._model_of) | {
-            "warning": " ".join(self._warnings(suite))
+            "warnings": self._warnings(suite)
         }
 
     def _suite(self, view: View) -> str:

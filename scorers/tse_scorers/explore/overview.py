@@ -11,11 +11,13 @@ import pandas as pd
 
 from ..report.blocks import Chart, Control, View
 from ..report.inputs import Runs
-from ..report.leaderboard import BADGES
-from ..report.measure import Measures, measure_named, measured
+from ..report.leaderboard import BADGES, Cell
+from ..report.leaderboard import leaderboard as in_report
+from ..report.measure import Measures, measured
 from ..report.numbers import FEW_ITEMS
 from ..report.revisions import positions
 from ..report.series import LEAST
+from ..report.summary import headlines
 from ..report.systems import model_names
 from ..suites.registry import names, suites_of
 from .view_data import NUMBERS, plain_number
@@ -23,34 +25,22 @@ from .view_data import NUMBERS, plain_number
 Data = dict[str, Any]
 
 
-def leaderboard(runs: Runs, views: Mapping[str, Sequence[View]], on_part: Mapping[str, set[str]]) -> Data:
-    """Return a table with a row for each system and a column for each headline measure, in its own scale.
+def leaderboard(runs: Runs, views: Mapping[str, Sequence[View]]) -> Data:
+    """Return the report's leaderboard as data: a row for each system and a column for each headline measure.
+
+    A cell has the numbers of `NUMBERS`, its badges, and whether it is the best of its column.
 
     Args:
         runs: the results.
         views: of each suite; they say where the items of a score are.
-        on_part: of each suite, the systems that were scored on a part of its data.
     """
     measures: Measures = {suite.name: suite.measures for suite in suites_of(runs)}
-    heading = names().heading
-    whole = runs.rows[runs.rows["group"] == "all"].to_dict("records")
-    found = {
-        (str(row["suite"]), row["config"], measure.label, row["system"]): row
-        for row, measure in measured(whole, measures)
-    }
-    order = [(suite, measure.label) for suite, declared in measures.items() for measure in declared]
-    columns = sorted({key[:3] for key in found}, key=lambda key: (key[0], str(key[1])))
-    columns.sort(key=lambda key: order.index((key[0], key[2])))
-    columns.sort(key=lambda key: list(measures).index(key[0]))
-    headings = {column: heading(*column[:2]) for column in columns}
-    systems = list(dict.fromkeys(runs.rows["system"]))
-    if columns and not _series(runs.rows).any():
-        systems.sort(key=lambda system: _rank(found.get((*columns[0], system))), reverse=True)
-    cells = [
-        [_cell(found.get((*column, system)), system in on_part.get(column[0], ())) for column in columns]
-        for system in systems
-    ]
-    all_partial = [all(cell[-1] for row in cells if (cell := row[place])) for place in range(len(columns))]
+    lines = headlines(runs.rows, measures, names().heading)
+    board = in_report(lines, runs.signatures, is_series=bool(_series(runs.rows).any()))
+    suites = [suite for suite, span in board.groups for _ in range(span)]
+    keys = list(zip(suites, board.columns, strict=True))
+    found = {(line["suite"], line["measure"], line["system"]): line for line in lines.to_dict("records")}
+    first = {key[:2]: line for key, line in reversed(found.items())}
     return {
         "kind": "table",
         "across": "measure",
@@ -61,19 +51,12 @@ def leaderboard(runs: Runs, views: Mapping[str, Sequence[View]], on_part: Mappin
         "ties": "",
         "few": FEW_ITEMS,
         "badges": BADGES,
-        "systems": [
-            {
-                "name": f"{headings[column]}: {column[2]}",
-                "label": (own := measure_named(measures, column[0], column[2])).heading,
-                "percent": own.percent,
-                "heading": headings[column],
-                "link": _link(views.get(column[0], ()), *column[1:]),
-                "partial": is_partial,
-            }
-            for column, is_partial in zip(columns, all_partial, strict=True)
+        "systems": [_column(first[key], measures, views) for key in keys],
+        "rows": [{"name": system, "total": False} for system in board.rows],
+        "cells": [
+            [_cell(found.get((*key, system)), cell) for key, cell in zip(keys, cells, strict=True)]
+            for system, cells in board.rows.items()
         ],
-        "rows": [{"name": system, "total": False} for system in systems],
-        "cells": cells,
         "items": None,
         "compared": False,
         "measure": "score",
@@ -81,12 +64,23 @@ def leaderboard(runs: Runs, views: Mapping[str, Sequence[View]], on_part: Mappin
     }
 
 
-def _rank(row: Mapping[str, Any] | None) -> float:
-    return -1.0 if row is None or pd.isna(row["score"]) else float(row["score"])
+def _column(line: Mapping[str, Any], measures: Measures, views: Mapping[str, Sequence[View]]) -> Data:
+    """Describe the column of a headline number."""
+    suite, heading = line["suite_name"], line["suite"]
+    measure = next(own for own in measures[suite] if own.heading == line["measure"])
+    return {
+        "name": f"{heading}: {measure.label}",
+        "label": measure.heading,
+        "percent": measure.percent,
+        "heading": heading,
+        "link": _link(views.get(suite, ()), line["config"], measure.label),
+    }
 
 
-def _cell(row: Mapping[str, Any] | None, is_partial: bool) -> list[Any] | None:
-    return None if row is None else [*(plain_number(row[name]) for name in NUMBERS), is_partial]
+def _cell(line: Mapping[str, Any] | None, cell: Cell) -> list[Any] | None:
+    if line is None:
+        return None
+    return [*(plain_number(line[name]) for name in NUMBERS), list(cell.badges), cell.best]
 
 
 def _link(views: Sequence[View], config: str | None, label: str) -> dict[str, str] | None:

@@ -23,7 +23,7 @@ function curvesView(view, target) {
     redraw(target, h("p", { class: "tse-note" }, view.caption, shown.length > MOST_COLOURED ? ` The best ${BEST} of ${shown.length} have colours; point at a name to find its line.` : "",
         shown.length <= MOST_BANDS && view.points.some((point) => point[6] !== null) ? " Bands: 95 % intervals." : "",
         view.points.some(([, label, , , value, n]) => shown.includes(label) && value !== null && n !== null && n < view.few) ? ` Faded points rest on fewer than ${view.few} ${view.unit}; do not rely on them.` : ""),
-      view.warning ? h("p", { class: "tse-note warning" }, view.warning) : null,
+      warnings(view.warnings),
       h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, shown, places), measure, [view.tab, measure, view.limited_to],
         shown.filter((label) => places.has(label)).map((label) => [colour(places.get(label)), markOf(places.get(label)), label])))),
       h("div", { class: "legend", role: "group", "aria-label": "Lines" }, labels.map((label) => h("span", { class: `key ${colour(places.get(label))}`,
@@ -98,7 +98,7 @@ function pointsView(view, target) {
     const shown = all.filter((i) => !words || `${columns.item[i]} ${columns.label[i]}`.toLowerCase().includes(words));
     redraw(target, h("div", { class: "tools" }, searchBox("Find a point", state.get("q"), (value) => { state.set({ q: value || null }); draw(); }),
         button("Download CSV", () => download([view.tab, view.limited_to], "csv", "text/csv", csv([Object.values(view.headings), ...shown.map((i) => Object.keys(view.headings).map((name) => columns[name][i]))])))),
-      view.warning ? h("p", { class: "tse-note warning" }, view.warning) : null,
+      warnings(view.warnings),
       figure(scatter(view, shown, groups), view.caption, [view.tab, view.limited_to], groups.map((name, place) => [`c${place % COLOURS}`, "●", name])),
       h("div", { class: "legend" }, groups.map((name, place) => h("span", { class: `key c${place % COLOURS}` }, h("span", { "aria-hidden": "true" }, "●"), ` ${name}`))),
       h("details", { "data-key": "numbers" }, h("summary", {}, `The numbers: ${shown.length} ${view.unit}`),
@@ -106,7 +106,7 @@ function pointsView(view, target) {
   };
   draw();
 }
-const cellText = (value) => value === null ? MISSING : typeof value === "string" ? value : Number.isInteger(value) ? String(value) : number.signed(value, 2).replace("+", "");
+const cellText = (value) => value === null ? MISSING : typeof value === "string" ? value : Number.isInteger(value) ? String(value) : signOf(value).replace("+", "") + bounded(Math.abs(value), 2);
 
 function scatter(view, shown, groups) {
   const { columns } = view, known = (values) => values.filter((value) => value !== null);

@@ -89,6 +89,7 @@ function switched(name, on, names = allModels(), key = "m") {
 }
 
 const MISSING = "–";
+const signOf = (value) => value > 0 ? "+" : value < 0 ? "−" : "";
 function bounded(value, digits) {  // what is not exactly 1 is not printed as 1
   const text = value.toFixed(digits), top = digits === 1 ? 100 : 1;
   if (Number(text) === top && value < top) return digits === 1 ? ">99.9" : ">0.99";
@@ -97,8 +98,14 @@ function bounded(value, digits) {  // what is not exactly 1 is not printed as 1
 }
 const number = {
   score: (value, percent) => value === null || Number.isNaN(value) ? MISSING : percent ? bounded(100 * value, 1) : bounded(value, 2),
-  signed: (value, digits) => value === null || Number.isNaN(value) ? MISSING
-    : `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value) < 0.005 ? Math.abs(value).toFixed(digits) : bounded(Math.abs(value), digits)}`,
+  // A difference of scores, as in the report: with three decimals, or in percentage points with one.
+  difference(value, percent) {
+    if (value === null || Number.isNaN(value)) return MISSING;
+    const size = Math.abs(value), text = percent ? (100 * size).toFixed(1) : size.toFixed(3);
+    if (size >= 0.9995 && size < 1 - 1e-12) return `${value > 0 ? ">+" : "<−"}${percent ? "99.9" : "0.999"}`;
+    return Number(text) === 0 ? text : signOf(value) + text;
+  },
+  signed: (value) => value === null || Number.isNaN(value) ? MISSING : signOf(value) + Math.abs(value).toFixed(2),
   logprob: (value) => value === null || Number.isNaN(value) ? MISSING : value.toFixed(2).replace("-", "−"),
   count: (value) => value === null ? "?" : String(value).replace(/\B(?=(\d{3})+$)/g, ","),
 };
@@ -131,7 +138,19 @@ document.addEventListener("click", (event) => { for (const each of document.quer
   if (!event.composedPath().some((above) => above.classList?.contains("menu"))) each.open = false; });
 document.addEventListener("keydown", (event) => { const open = event.key === "Escape" && event.target.closest(".menu[open]");
   if (open) { open.open = false; open.firstChild.focus(); } });
+// Boxes to choose from, and a search among them where they are many: [search, list].
+function searchable(boxes, key, text = "", typed = () => {}) {
+  const list = h("div", { class: "choices" }, boxes);
+  const search = h("input", { type: "search", "data-key": key, "aria-label": "Find a model", placeholder: "Find a model", value: text, oninput: () => { typed(search.value); narrow(); } });
+  const narrow = () => { for (const each of boxes) each.hidden = !each.textContent.toLowerCase().includes(search.value.toLowerCase()); };
+  narrow();
+  return [boxes.length > 6 ? search : null, list];
+}
 const button = (label, press, attributes = {}) => h("button", { type: "button", "data-key": label, onclick: press, ...attributes }, label);
+// What makes scores incomparable; of many sentences the first one is there, and the others on request.
+const warnings = (texts = []) => texts.length > 2
+  ? h("details", { class: "tse-note warning", "data-key": "warnings" }, h("summary", {}, `${texts[0]} (${texts.length - 1} more warnings)`), h("ul", {}, texts.slice(1).map((text) => h("li", {}, text))))
+  : texts.length ? h("p", { class: "tse-note warning" }, texts.join(" ")) : null;
 const problem = (text) => h("p", { class: "tse-problem", role: "alert" }, h("strong", {}, "⚠ "), text);
 
 // Replace an element's children; the focus, and the place in a text, stay where they were.

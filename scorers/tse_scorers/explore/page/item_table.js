@@ -15,7 +15,7 @@ function itemTable(data, chosen, shown) {
     h("tbody", {}, shown.map((i) => h("tr", {},
       h("th", { scope: "row" }, itemText(texts.texts[i]), h("small", {}, labelsOf(texts, i), itemMore(data, i))),
       systems.flatMap(([letter, system, margin]) => numbersOf(data, system, margin[i], i, `${letter}: `)),
-      apart ? cellOf(apart, number.signed(chosen.marginA[i] - chosen.marginB[i], 2)) : null,
+      apart ? cellOf(apart, (data.isPairs ? number.signed : number.difference)(chosen.marginA[i] - chosen.marginB[i])) : null,
       people ? cellOf(view.items.people, number.score(people[i], false)) : null))));
 }
 
@@ -39,7 +39,7 @@ function numbersOf({ view, isPairs }, { values }, margin, i, letter = "") {
   const names = view.items.values;
   if (!isPairs) return Object.entries(names).map(([key, name]) => cellOf(letter + name, values[key] ? number.score(values[key][i], false) : MISSING));
   return [cellOf(letter + names.logprob_good, number.logprob(values.logprob_good[i])), cellOf(letter + names.logprob_bad, number.logprob(values.logprob_bad[i])),
-    cellOf(`${letter}margin`, number.signed(margin, 2)), verdict(values.score[i], `${letter}right?`)];
+    cellOf(`${letter}margin`, number.signed(margin)), verdict(values.score[i], `${letter}right?`)];
 }
 
 function verdict(score, name) {
@@ -72,9 +72,10 @@ async function fillMore(data, i, target) {
   const loaded = await Promise.all(all.map((name) => loadNumbers(view, name).then((found) => aligned(found, texts)).catch(() => null)));
   const wrong = await Promise.all(loaded.map((system) => system && wrongWords(view, system, system.placeOf(i)).catch(() => null)));
   const told = view.items.words ? ["heaviest wrong words"] : [];
-  const table = h("table", { class: "tse-plain" }, h("thead", {}, h("tr", {}, ["Model", ...columns, ...told].map((name) => h("th", { scope: "col" }, name)))),
+  const table = h("table", { class: "tse-plain tse-models" }, h("thead", {}, h("tr", {}, ["Model", ...columns, ...told].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, loaded.map((system, place) => h("tr", {}, h("th", { scope: "row" }, breakable(all[place])),
       system ? numbersOf(data, system, margins(system)[i], i) : h("td", { colspan: columns.length }, "no scores of items"),
-      told.map(() => h("td", { class: "wrong" }, wrongOf(wrong[place])))))));
-  target.replaceChildren(h("div", { class: "inside" }, table, wordsOf(texts.texts[i], texts.labels.number?.names[texts.labels.number.codes[i]], [a, b].filter(Boolean).map((system) => system.system))));
+      told.map((name) => h("td", { class: "wrong", "data-name": name }, wrongOf(wrong[place])))))));
+  const shares = told.length ? h("p", { class: "tse-note" }, "Wrong words, in brackets the right form of each: % of the probability of all listed forms. A run stores them for the heaviest verbs of each context.") : null;
+  target.replaceChildren(h("div", { class: "inside" }, table, shares, wordsOf(texts.texts[i], texts.labels.number?.names[texts.labels.number.codes[i]], [a, b].filter(Boolean).map((system) => system.system))));
 }

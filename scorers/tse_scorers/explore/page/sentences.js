@@ -22,10 +22,13 @@ function liveModels(systems = []) {
 const nameOf = (model) => tse.data.get("start").live.names[model] ?? model;
 
 function modelBoxes(chosen = new Set(liveModels())) {
-  return h("fieldset", {}, h("legend", {}, "Models"), tse.data.get("start").live.models.map((name) => checkbox(nameOf(name), chosen.has(name), (on) => {
+  const { models } = tse.data.get("start").live, title = h("legend", {}), count = () => { title.textContent = `Models: ${chosen.size} of ${models.length}`; };
+  count();
+  return h("fieldset", {}, title, searchable(models.map((name) => checkbox(nameOf(name), chosen.has(name), (on) => {
     if (on) chosen.add(name); else chosen.delete(name);
     state.set({ model: [...chosen] });
-  }, `model:${name}`, name)));
+    count();
+  }, `model:${name}`, name)), "find-live-model"));
 }
 
 function sentenceTab(target) {

@@ -48,7 +48,7 @@ function drawTable(view, change, open) {
   const heads = systems.filter(({ heading }, i) => heading && heading !== systems[i - 1]?.heading)
     .map(({ heading }) => h("th", { scope: "colgroup", class: "system", colspan: systems.filter((each) => each.heading === heading).length }, heading));
   const table = h("table", { class: heads.length ? "tse-table two" : "tse-table" },
-    h("caption", {}, caption(view, reference), view.warning ? h("span", { class: "warning" }, view.warning) : null),
+    h("caption", {}, caption(view, reference)),
     h("thead", {}, heads.length ? h("tr", {}, h("td", {}), heads) : null,
       h("tr", {}, heading(view.corner, "", change), systems.map((system) => heading(system.label ?? system.name, system.name, change, system, view.badges)))),
     h("tbody", {}, (view.across ? rows : systems).length ? null : h("tr", {}, h("th", { scope: "row" }, "No model is chosen.")), body.map((row) => tableRow(view, row, shown, open))),
@@ -57,14 +57,16 @@ function drawTable(view, change, open) {
   const first = table.querySelector("tbody .cell, tfoot .cell");
   if (first) first.tabIndex = 0;
   const problems = reference < 0 ? [] : [...new Set(systems.map((system) => view.differences[differenceName(view, system, view.systems[reference])]?.problem).filter(Boolean))];
+  const doubts = new Set(rows.flatMap((row) => systems.flatMap((system) => doubtsOf(view, row, system, reference))));
   const note = `Each score: hover or focus it for its interval and counts${view.ties ? ` (ties ${view.ties})` : ""}.` +
     (view.items ? ` Press it to see its ${view.items.unit}.` : view.across ? " Press it to see its items." : "") +
-    (rows.some((row) => systems.some((system) => row.cells[system.column] && badgesOf(view, row.cells[system.column]).length)) ? ` ⚠: few items (fewer than ${view.few}), an interval over few units, or all ties; do not rely on these scores.` : "") +
+    (view.across && rows.some((row) => row.cells.some((cell) => cell?.[8])) ? " Bold: higher than all others by the intervals." : "") +
     (reference < 0 ? "" : !hasIntervals(view, view.systems[reference]) ? " Differences have no interval here; tse compare tests them on shared items."
-      : ` Differences with an interval (95 %) are over what both models scored, as in tse compare, which also adjusts for their number.${nextDifference(view, view.systems[reference]) ? " More intervals are being computed." : ""}`) + problems.map((text) => ` ${text}`).join("");
-  return [tools(view, systems, reference, change, shown),
+      : ` Differences with an interval (95 %) are over what both models scored, as in tse compare, which also adjusts for their number.${nextDifference(view, view.systems[reference]) ? " More intervals are being computed." : ""}`);
+  return [tools(view, systems, reference, change, shown), warnings(view.warnings),
     h("div", { class: "tse-scroll", role: "region", tabindex: "0", "aria-label": view.caption }, table),
-    h("p", { class: "tse-note" }, note)];
+    h("p", { class: "tse-note" }, note, [...doubts].map((name) => h("span", { class: "meaning" }, h("b", {}, `⚠ ${name}: `), view.badges[name]))),
+    problems.length ? h("details", { class: "tse-note", "data-key": "no-intervals" }, h("summary", {}, `Why ${problems.length === 1 ? "one model has" : `${problems.length} models have`} no intervals`), h("ul", {}, problems.map((text) => h("li", {}, text)))) : null];
 }
 
 const caption = (view, reference) => h("span", {}, reference < 0 ? view.caption
@@ -72,15 +74,11 @@ const caption = (view, reference) => h("span", {}, reference < 0 ? view.caption
 
 function tools(view, systems, reference, change, shown) {
   const names = allModels(), own = chosen(), here = new Set(view.across ? names : view.systems.map((system) => system.of));
-  const filter = h("input", { type: "search", "data-key": "find-model", "aria-label": "Find a model", placeholder: "Find a model", value: modelSearch,
-    oninput: () => { modelSearch = filter.value; narrow(); } });
-  const list = h("div", { class: "choices" }, names.map((name) => { const box = checkbox(name, own.includes(name), (on) => change({ m: switched(name, on) }), `m:${name}`);
+  const [filter, list] = searchable(names.map((name) => { const box = checkbox(name, own.includes(name), (on) => change({ m: switched(name, on) }), `m:${name}`);
     if (!here.has(name)) box.append(h("small", {}, " – not in this table"));
-    return box; }));
-  const narrow = () => { for (const each of list.children) each.hidden = !each.textContent.toLowerCase().includes(modelSearch.toLowerCase()); };
-  narrow();
+    return box; }), "find-model", modelSearch, (text) => { modelSearch = text; });
   return h("div", { class: "tools" },
-    menu("models", `Models: ${own.length} of ${names.length}`, names.length > 6 ? filter : null,
+    menu("models", `Models: ${own.length} of ${names.length}`, filter,
       h("div", { class: "pair" }, button("All models", () => change({ m: null })), button("No models", () => change({ m: [NONE] }))), list,
       view.systems.some((system) => system.published) ? checkbox("Published scores", systems.some((system) => system.published), (on) => change({ published: on ? "1" : "0" })) : null),
     searchBox(view.across ? "Find a model" : "Find a row", state.get("q"), (value) => change({ q: value || null })),
@@ -92,10 +90,17 @@ function tools(view, systems, reference, change, shown) {
 
 const badge = (name, badges) => h("span", { class: "badge", title: badges[name] }, name);
 
-// What makes a score unusable, as in the report.
-function badgesOf(view, [score, n, , ties, , , reliable, partial], column = {}) {
+// What makes a score unusable, as in the report; each score of the leaderboard comes with it.
+function badgesOf(view, [score, n, , ties, , , reliable, badges]) {
+  if (badges) return badges;
   if (n === null || n === 0) return [];
-  return [...(partial && !column.partial ? ["partial"] : []), ...(ties >= n && (score === 0 || score === 0.5) ? ["all ties"] : []), ...(n < view.few ? ["few items"] : []), ...(reliable === 0 ? ["few units"] : [])];
+  return [...(ties >= n && (score === 0 || score === 0.5) ? ["all ties"] : []), ...(n < view.few ? ["few items"] : []), ...(reliable === 0 ? ["few units"] : [])];
+}
+
+// What makes a cell unusable as it is shown: a score, or a difference with its interval.
+function doubtsOf(view, row, system, reference) {
+  const tested = testedDifference(view, row, system.column, reference), cell = row.cells[system.column];
+  return tested ? (tested[4] === 0 ? ["few units"] : []) : cell ? badgesOf(view, cell) : [];
 }
 
 function heading(text, name, change, system = null, badges = {}) {
@@ -152,8 +157,8 @@ function tableCell(view, row, system, shown, open) {
     : isDifference ? points(view, system, value) : number.score(value, inPercent(view, system));
   const opens = view.items && cell && cell[1] !== null && view.items.rows[row.name];
   const link = view.across && cell && cell[0] !== null && system.link ? state.with(elsewhere({ ...system.link, a: row.name })) : null;
-  const inner = h(link ? "a" : opens ? "button" : "span", { class: "cell", tabindex: "-1", type: opens ? "button" : null, href: link,
-    "data-key": `cell:${row.name}:${system.name}`, "data-tip": cell ? told(view, row, system, cell, tested) : null }, text);
+  const inner = h(link ? "a" : opens ? "button" : "span", { class: cell?.[8] ? "cell best" : "cell", tabindex: "-1", type: opens ? "button" : null, href: link,
+    "data-key": `cell:${row.name}:${system.name}`, "data-tip": cell ? told(view, row, system, cell, tested, isDifference ? value : null) : null }, text);
   const parts = [inner];
   const [low, high] = (isDifference ? tested?.slice(1, 3) : cell?.slice(4, 6)) ?? [null, null];
   if (low !== null && high !== null) {
@@ -161,7 +166,7 @@ function tableCell(view, row, system, shown, open) {
     if (shown.intervals === "bars" && (isDifference || (low >= 0 && high <= 1))) parts.push(h("i", { class: isDifference ? "track middle" : "track" }, h("i", { style: `left:${place(low)}%;right:${100 - place(high)}%` })));
     if (shown.intervals === "text") parts.push(h("small", {}, range(view, system, low, high, isDifference)));
   }
-  const unusable = isDifference && tested ? (tested[4] === 0 ? ["few units"] : []) : cell ? badgesOf(view, cell, system) : [];
+  const unusable = doubtsOf(view, row, system, shown.reference);
   if (unusable.length) parts.push(h("span", { class: "doubt", title: unusable.map((name) => view.badges[name]).join(" "), role: "img", "aria-label": unusable.join(", ") }, "⚠"));
   const shade = shown.shade && value !== null && (isDifference || !system.published) ? shadeOf(value, isDifference) : null;
   return h("td", { class: [system.published ? "published" : "", shade ?? "", opens ? "opens" : ""].join(" ").trim() || null,
@@ -177,15 +182,16 @@ function shadeOf(value, isDifference) {
 
 // Where columns are measures, each has its own scale.
 const inPercent = (view, system) => system.percent ?? view.percent;
-const points = (view, system, value) => inPercent(view, system) ? number.signed(100 * value, 1) : number.signed(value, 2);
+const points = (view, system, value) => number.difference(value, inPercent(view, system));
 const range = (view, system, low, high, isDifference = false) => [low, high].map((end) => isDifference ? points(view, system, end) : number.score(end, inPercent(view, system))).join(" to ");
 
-function told(view, row, system, cell, tested) {
+function told(view, row, system, cell, tested, difference) {
   const [score, n, excluded, ties, low, high] = cell;
   const lines = [`${system.name} · ${row.name}: ${score === null ? "no score" : number.score(score, inPercent(view, system))}${inPercent(view, system) && score !== null ? " %" : ""}`];
   if (low !== null && high !== null) lines.push(`95 % interval: ${range(view, system, low, high)}`);
-  for (const name of badgesOf(view, cell, system)) lines.push(`⚠ ${name}: ${view.badges[name]}`);
+  for (const name of badgesOf(view, cell)) lines.push(`⚠ ${name}: ${view.badges[name]}`);
   if (tested) lines.push(`Difference from ${state.get("ref")}: ${points(view, system, tested[0])}${tested[1] === null ? "" : `, 95 % interval: ${range(view, system, tested[1], tested[2], true)}`}, over ${number.count(tested[3])} that both scored`);
+  else if (difference !== null) lines.push(`Difference from ${state.get("ref")}: ${points(view, system, difference)}, without an interval`);
   lines.push(n === null ? "Published by others." : `${number.count(n)} ${view.unit}, ${number.count(excluded)} excluded, ${number.count(ties)} ties`);
   return lines.join("\n");
 }

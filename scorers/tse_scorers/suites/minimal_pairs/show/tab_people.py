@@ -148,4 +148,4 @@ def judged_pairs() -> pd.DataFrame:
 
 def _fields(paradigms: "pd.Index | pd.Series[str]") -> "pd.Index | pd.Series[str]":
     fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
-    return paradigms.map(lambda paradigm: fields.get(paradigm, ("", "other"))[1])
+    return paradigms.map(lambda paradigm: fields.get(paradigm, ("", "other"))[1].replace("_", " "))
