@@ -18,7 +18,7 @@ from small_training import logged, train
 from typer.testing import CliRunner
 
 import tse_scorers
-from tse_scorers import SyntaxEvaluationCallback, load_data
+from tse_scorers import Results, SyntaxEvaluationCallback, load_data
 from tse_scorers.cli.app import app
 from tse_scorers.cli.options import as_written
 from tse_scorers.io.records import SINGLE, read_records, write_record
@@ -256,7 +256,7 @@ def test_its_metric_gives_the_score_of_the_run(run):
             "has 1 items more than once",
         ),
         ({"load": lambda self: pd.DataFrame({"sentence": ["A."]})}, "length"),
-        ({"ask": lambda self, scorer, items, progress: items}, "in_order"),
+        ({"ask": lambda self, scorer, items, progress: items}, "no column in_order, the scores of a measure"),
         ({"ask": lambda self, scorer, items, progress: items.assign(in_order=1)[:1]}, "returned 1 rows"),
     ],
 )
@@ -264,6 +264,29 @@ def test_a_declaration_that_gives_what_it_should_not_is_refused(site, change, sa
     suite = type("Changed", (find_suite("word_order"),), {"measures": (Measure("in_order"),)} | change)
     with pytest.raises(ValueError, match=said):
         suite(suite.Options()).score(ShorterIsBetter(), lambda done, total: None)
+
+
+def test_a_sentence_that_a_model_cannot_score_is_excluded(site):
+    """`ask` was refused for a score that is NaN, with the advice to remove the row, after the model had run."""
+
+    class OneUnknown(ShorterIsBetter):
+        def sentence_logprobs(self, sentences, progress=None):
+            return np.where(np.array(sentences) == sentences[0], np.nan, super().sentence_logprobs(sentences))
+
+    suite = make_suite("word_order")
+    whole = suite.aggregate(suite.score(OneUnknown(), lambda done, total: None))[0]
+    assert (whole.n, whole.n_excluded, whole.score) == (N_SENTENCES - 1, 1, 1.0)
+
+
+def test_scores_derived_from_all_items_are_one_for_each(site):
+    measure = Measure("in_order", derived=lambda items: items["logprob"][:1])
+    suite = type("Short", (find_suite("word_order"),), {"measures": (measure,)})
+    made = suite(suite.Options())
+    tables = made.score(ShorterIsBetter(), lambda done, total: None)
+    with pytest.raises(
+        ValueError, match=r"in_order returned an array of shape \(1,\); expected .* of 6 rows"
+    ):
+        made.aggregate(tables)
 
 
 def test_an_item_without_a_score_is_counted_and_a_unit_is_one_in_all_groups(site):
@@ -389,7 +412,7 @@ def judgments(tmp_path, monkeypatch):
             for side in ("good", "bad") for pair in pairs.itertuples()]  # fmt: skip
     pd.DataFrame(rows, columns=["sentence", "label", "group"]).to_csv(tmp_path / "cola.csv", index=False)
     yield tmp_path / "cola.csv"
-    del sys.modules["judgments"]
+    sys.modules.pop("judgments", None)  # a second test uses the class that the first one imported
 
 
 def test_matthews_correlation_of_single_sentences(judgments, tmp_path):
@@ -427,5 +450,24 @@ def test_matthews_correlation_of_single_sentences(judgments, tmp_path):
     tse("merge", tmp_path / "parts", "--out", tmp_path / "whole")
     merged = [row for row in read_results(tmp_path / "whole")["results"] if row["metric"] == "matthews"]
     assert merged[0]["score"] == pytest.approx(expected)
-    with pytest.raises(ValueError, match="only by measures that are no means of items, such as correlations"):
-        tse("compare", tmp_path / "out", tmp_path / "whole", "--out", tmp_path / "compared")
+    right = (second["per_word"] >= best) == (second["label"] == 1)
+    assert rows["accuracy", "all"]["score"] == pytest.approx(right.mean())
+    of_groups = [row for row in read_results(tmp_path / "out")["results"] if row["metric"] == "accuracy"]
+    by_group = right.groupby(second["group"], sort=False).mean()
+    assert {row["value"]: row["score"] for row in of_groups[1:]} == pytest.approx(by_group.to_dict())
+    found = Results.load(tmp_path / "out").items()
+    assert found["is_right"].dropna().tolist() == right.tolist() and found["accepted"].isna().sum() == len(
+        first
+    )
+
+
+def test_the_accuracy_of_judgments_is_compared(judgments, tmp_path):
+    """Its threshold is chosen on other items, so it had an estimate of its own: two models had nothing to compare."""
+    models = ("-m", "tiny-causal", "-m", "tiny-masked")
+    tse("run", "--data", judgments, *models, "--out", tmp_path / "out", "--no-report")
+    first, second = (row for row in read_results(tmp_path / "out")["results"]
+                     if (row["metric"], row["group"]) == ("accuracy", "all"))  # fmt: skip
+    tse("compare", tmp_path / "out", "--out", tmp_path / "compared")
+    row = pd.read_csv(tmp_path / "compared" / "comparison.csv").iloc[0]
+    assert (row["measure"], row["group"], row["n_items"]) == ("accuracy", "all", first["n"])
+    assert row["difference"] == pytest.approx(second["score"] - first["score"])

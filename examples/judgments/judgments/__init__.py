@@ -14,7 +14,7 @@ import numpy as np
 
 from tse_scorers.io.table_files import require_columns
 from tse_scorers.models.answers import sentence_logprobs
-from tse_scorers.statistics import clustered_mean, correlation
+from tse_scorers.statistics import correlation
 from tse_scorers.suites.contract import Measure, Suite
 from tse_scorers.suites.hub_data import own_table
 from tse_scorers.suites.options import SuiteOptions, data_option, limit_option
@@ -22,24 +22,26 @@ from tse_scorers.suites.options import SuiteOptions, data_option, limit_option
 HALF = "they choose the threshold"
 
 
-def judged(items):
-    """Return the second half of the items, and whether each is above the threshold of the first half."""
-    first = items["half"] == 0
-    scores = np.sort(items.loc[first, "per_word"])
-    right = [((items.loc[first, "per_word"] >= s) == (items.loc[first, "label"] == 1)).mean() for s in scores]
-    return items[~first], items.loc[~first, "per_word"] >= scores[int(np.argmax(right))]
+def accepted(items):
+    """Return 1.0 where a sentence of the second half is above the threshold, else 0.0; NaN in the first half."""
+    first = items[items["half"] == 0]
+    thresholds = np.sort(first["per_word"].dropna())
+    if not len(thresholds):
+        return np.full(len(items), np.nan)
+    right = [((first["per_word"] >= threshold) == (first["label"] == 1)).mean() for threshold in thresholds]
+    above = items["per_word"] >= thresholds[int(np.argmax(right))]
+    return np.where((items["half"] == 0) | items["per_word"].isna(), np.nan, above)
+
+
+def is_right(items):
+    """Return 1.0 where a sentence of the second half is judged as its label says, else 0.0; NaN in the first half."""
+    above = accepted(items)
+    return np.where(np.isnan(above), np.nan, above == items["label"])
 
 
 def matthews(items, units):
     """Return Matthews' correlation, which is Pearson's between two columns of 0 and 1."""
-    rows, above = judged(items)
-    return correlation(above, rows["label"], units.of((items["half"] == 1).to_numpy()))
-
-
-def accuracy(items, units):
-    """Return the share of the second half that is judged as its labels say."""
-    rows, above = judged(items)
-    return clustered_mean(above == (rows["label"] == 1), units.of((items["half"] == 1).to_numpy()))
+    return correlation(items["accepted"], items["label"], units)
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,10 @@ class Judgments(Suite):
 
     name, title, Options = "judgments", "Judgments", JudgmentOptions
     measures = (
-        Measure("matthews", "Matthews' r", column="per_word", estimate=matthews, chance=0, why_excluded=HALF),
-        Measure("accuracy", column="per_word", estimate=accuracy, percent=True, why_excluded=HALF),
-    )
+        Measure("matthews", "Matthews' r", column="accepted", derived=accepted, estimate=matthews, chance=0,
+                why_excluded=HALF),
+        Measure("accuracy", column="is_right", derived=is_right, percent=True, right_or_wrong=True, why_excluded=HALF),
+    )  # fmt: skip
     levels = ("group",)
     lead = "Acceptable sentences should be more probable than others."
 

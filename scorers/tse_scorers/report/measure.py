@@ -8,6 +8,7 @@ from .numbers import percent, points, score, signed
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import ArrayLike
 
     from ..statistics.clustered import Units
     from ..statistics.estimate import Estimate
@@ -53,8 +54,10 @@ class Measure:
         table: the table of scores that has its items; "" for a suite's only one.
         column: the items' scores there, by default its name. The score of an item is NaN where it has none, and 0 to 1
             or bool if the measure is a mean.
-        estimate: how items become one number; called for each group with the items that have a score and with their
-            units. For Matthews' correlation, which is Pearson's of two columns of 0 and 1:
+        derived: returns `column`, given the rows of the whole table as a data frame, where the score of an item depends
+            on other items, such as being above a threshold; all shards are there. By default `ask` returns the column.
+        estimate: how items become one number; called for each group with the rows of the table that have a score, and
+            with their `Units`. For Matthews' correlation, which is Pearson's of two columns of 0 and 1:
             `lambda items, units: correlation(items["label"], items["accepted"], units)`, with
             `tse_scorers.statistics.correlation`. By default the mean, with an interval over units. `tse compare`
             compares only means: beside a correlation, declare an accuracy.
@@ -81,6 +84,7 @@ class Measure:
     default: Point = field(default_factory=dict)
     table: str = ""
     column: str = ""
+    derived: "Callable[[pd.DataFrame], ArrayLike] | None" = None
     estimate: "Estimator | None" = None
     live_key: str | None = ""
     percent: bool = False

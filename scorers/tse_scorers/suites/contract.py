@@ -180,6 +180,19 @@ class Scored:
         )
 
 
+def _with_derived(items: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """Return the rows of a whole table with the measure's column, if that is derived from all of them."""
+    if measure.derived is None:
+        return items
+    scores = np.asarray(measure.derived(items), dtype=float)
+    if scores.shape != (len(items),):
+        raise ValueError(
+            f"`derived` of the measure {measure} returned an array of shape {scores.shape}; expected one score for "
+            f"each of {len(items)} rows, NaN for none."
+        )
+    return items.assign(**{measure.column: scores})
+
+
 class Suite(ABC):
     """Base class of all suites. Obligatory are `name`, `title`, `Options`, `measures`, `load` and `ask`.
 
@@ -283,14 +296,14 @@ class Suite(ABC):
 
     @abstractmethod
     def ask(self, scorer: Any, items: pd.DataFrame, progress: Progress) -> "pd.DataFrame | Tables":
-        """Return the rows of `items` with what the model answered, and a column of scores for each measure.
+        """Return the rows of `items` with what the model answered, and the `column` of each measure.
 
         A suite with several tables returns them by name. A column `context_id` numbers contexts from 0; `tse merge`
         continues the numbers from shard to shard.
 
         The functions of `tse_scorers.models.answers` ask a scorer and check what it answers. Log-probabilities are
         natural logs. Without a model (`tse estimate`), all answers are 0. `items` may be a share of the data
-        (`--shard`): a score that depends on other items, such as a median, belongs into a measure's `estimate`.
+        (`--shard`): a score that depends on other items is `derived` by its measure.
 
         Raises:
             ValueError: the scorer does not support the suite's questions.
@@ -324,7 +337,8 @@ class Suite(ABC):
             columns = dict.fromkeys(
                 [*key, *cls.levels, *filter(None, [cls.unit]), "cluster", "item", own.column]
             )
-            items = known_columns(table, table.column_names if own.estimate else columns)
+            items = known_columns(table, table.column_names if own.estimate or own.derived else columns)
+            items = _with_derived(items, own)
             yield Scored(
                 own, items.assign(score=items[own.column].astype(float)), cls.groups, key, about={"n_ties": 0}
             )
@@ -367,7 +381,11 @@ class Suite(ABC):
     @classmethod
     def item_table(cls, file: ScoreFile) -> pd.DataFrame | None:
         """Return the rows of a file of scores, with what is needed to read them; None if its rows are not items."""
-        return file.read_table().to_pandas()
+        rows = file.read_table().to_pandas()
+        for own in cls.measures:
+            if (own.table or SINGLE) == file.table:
+                rows = _with_derived(rows, own)
+        return rows
 
     @classmethod
     def common_lemma_rows(cls, runs: Runs) -> pd.DataFrame:
@@ -443,12 +461,18 @@ class Suite(ABC):
         answered = self.ask(scorer, rows.reset_index(drop=True), progress)
         if not isinstance(answered, pd.DataFrame):
             return answered
-        require_columns(answered, [own.column for own in self.measures], f"{type(self).__name__}.ask")
+        columns = [own.column for own in self.measures if own.derived is None]
+        if missing := [column for column in columns if column not in answered]:
+            raise ValueError(
+                f"{type(self).__name__}.ask returned no column {', '.join(missing)}, the scores of a measure; it has "
+                f"{', '.join(answered)}. Add the column, name another one in `Measure.column`, or return the scores in "
+                "`Measure.derived`, if they depend on other items."
+            )
         if len(answered) != len(rows):
             raise ValueError(
                 f"{type(self).__name__}.ask returned {len(answered)} rows; expected those {len(rows)} that it got."
             )
-        answered = answered.astype({own.column: float for own in self.measures})
+        answered = answered.astype(dict.fromkeys(columns, float))
         return {SINGLE: pa.Table.from_pandas(answered, preserve_index=False)}
 
     @classmethod
