@@ -339,6 +339,40 @@ def test_the_command_prints_writes_and_reports(tmp_path):
     assert items["difference"].tolist() == [1.0] * 4
 
 
+def test_files_of_the_runs_are_not_replaced(tmp_path):
+    """`--json` replaced a record of a run, and `--out` its report, without a word."""
+    first, second = (blimp_run(tmp_path, model, [1, 0] * 6) for model in ("first", "second"))
+    (record,) = second.glob("runs/*/record.json")
+    data = tmp_path / "pairs.csv"
+    data.write_text("mine\n")
+    before = record.read_bytes()
+    for options, said in (
+        (
+            ["--json", record],
+            "belongs to a run that is compared, and would be replaced. Name another file with",
+        ),
+        (["--json", second / "results.json"], "belongs to a run that is compared"),
+        (["--json", data], "pairs.csv ends in '.csv'; expected one of: .json"),
+        (["--csv", tmp_path / "out.txt"], "out.txt ends in '.txt'"),
+        (["--out", second], "holds scores, and its report would be replaced"),
+    ):
+        asked = ["compare", first, second, "--out", tmp_path / "out", *options]
+        refused = CliRunner().invoke(app, list(map(str, asked)))
+        assert isinstance(refused.exception, ValueError) and said in str(refused.exception)
+        assert "items shared" not in refused.output  # nothing is computed before
+    assert record.read_bytes() == before and data.read_text() == "mine\n"
+    assert not (second / "results.json").exists() and not (second / "report.html").exists()
+
+
+def test_a_folder_named_twice_is_one(tmp_path):
+    """A system was compared with itself, and a third one twice."""
+    first, second = (blimp_run(tmp_path, model, [1, 0] * 6) for model in ("first", "second"))
+    rows = compare([first, second, first.parent / "second" / ".." / "first"]).rows
+    assert rows["system"].unique().tolist() == ["second"]
+    with pytest.raises(ValueError, match="There is nothing to compare"):
+        compare([first, first])
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 def test_the_page_shows_all_columns_and_shades_no_caption(tmp_path):

@@ -1,12 +1,14 @@
 """The command `tse compare`."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..io.files import check_folder
+from ..io.files import check_file, check_folder
+from ..io.ours import RESULTS_FILE
 from . import tables, terminal
 from .help import App
 from .options import DATA, OUTPUT, PaperWidth, Reference, option
@@ -77,10 +79,12 @@ def compare(
 ) -> None:
     """Report several runs together and compare each system with a reference, item by item."""
     check_folder(out)
+    if json_file is not None:
+        check_file(json_file, (".json",))
     with terminal.waiting("Comparing"):
         from ..io.files import write_text
         from ..io.results import read_results
-        from ..io.table_files import write_table
+        from ..io.table_files import check_table, write_table
         from ..report.common_lemmas import section as common_section
         from ..report.comparable import unpublished_notice
         from ..report.comparison import best_first, section
@@ -93,6 +97,9 @@ def compare(
         from ..runs.report import write_report
         from ..suites.registry import all_measures, names
 
+        _keep_inputs(folders, out, json_file)
+        if csv_file is not None:
+            check_table(csv_file)
         compared = compare_runs(folders, reference, allow_different, common_lemmas, by or ())
         common = scores_over_common_lemmas(folders) if common_lemmas else None
     rows = compared.rows if common is None else with_own_lemmas(compared.rows, common)
@@ -128,6 +135,26 @@ def compare(
     terminal.say(f"Report: {page}")
     if paper:
         say_written(lambda: write_panels(out, sections, widths=paper))
+
+
+def _keep_inputs(folders: Sequence[Path], out: Path, json_file: Path | None) -> None:
+    """Raise ValueError where the output would replace a file of the runs that are compared."""
+    from ..io.records import RUNS, listing
+
+    if listing(out):
+        raise ValueError(
+            f"{out} holds scores, and its report would be replaced by that of the comparison. Choose another folder "
+            "with --out."
+        )
+    if json_file is None:
+        return
+    for folder in map(Path.resolve, folders):
+        file = json_file.resolve()
+        if file == folder / RESULTS_FILE or file.is_relative_to(folder / RUNS):
+            raise ValueError(
+                f"{json_file} belongs to a run that is compared, and would be replaced. Name another file with "
+                "--json."
+            )
 
 
 def _show_common_lemmas(rows: "pd.DataFrame") -> None:

@@ -210,8 +210,8 @@ def read_folder(path: Path) -> OutputFolder:
 
 
 def read_runs(folders: Sequence[Path]) -> Runs:
-    """Read output folders of `tse run`; raises ValueError as `read_folder` does."""
-    return runs_of([read_folder(folder) for folder in folders])
+    """Read output folders of `tse run`, a folder that is named twice once; raises ValueError as `read_folder` does."""
+    return runs_of(list({folder.path.resolve(): folder for folder in map(read_folder, folders)}.values()))
 
 
 def runs_of(folders: Sequence[OutputFolder]) -> Runs:
