@@ -447,11 +447,19 @@ class _WrittenSignature:
 
 
 @dataclass(frozen=True)
+class _WrittenRecipe:
+    """What readers of results take from a recipe; `tse rerun` checks the rest."""
+
+    suite_options: Mapping[str, Any] = field(default_factory=dict)
+    partial_reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class _WrittenRecord:
     """The parts of `record.json`."""
 
     signature: _WrittenSignature
-    recipe: Mapping[str, Any]
+    recipe: _WrittenRecipe
     environment: Mapping[str, Any]
     computed: Mapping[str, Any]
     created: Any
@@ -468,6 +476,8 @@ def _parsed(folder: Path, content: Mapping[str, Any]) -> Record:
     shard, suite = written.signature.shard, written.signature.identity.suite
     if shard is not None and not (len(shard) == 2 and 1 <= shard[0] <= shard[1]):
         raise ValueError(f"signature.shard is {str(list(shard))[:60]}; expected [i, n] with i from 1 to n")
+    if shard is not None and ROWS in written.tables:
+        raise ValueError("it holds a share of the data only, which has no averages, and a table of averages")
     tables = {}
     for name, table in written.tables.items():
         if not _FILE.fullmatch(table.file):
@@ -478,7 +488,7 @@ def _parsed(folder: Path, content: Mapping[str, Any]) -> Record:
         remedy = "`tse report` makes it again from the scores." if name == ROWS else _AGAIN
         added_by = None if table.added_by is None else table.added_by[:60]
         tables[name] = StoredTable(folder / table.file, table.rows, table.columns, suite, remedy, added_by)
-    described = (written.recipe, written.computed, written.environment, written.created)
+    described = (content["recipe"], written.computed, written.environment, written.created)
     return Record(folder, content["signature"], *described, tables)
 
 
