@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import synthetic_runs as made
 
@@ -16,6 +17,7 @@ from tse_scorers import run
 from tse_scorers.explore.bundle import Bundle
 from tse_scorers.explore.export import export
 from tse_scorers.explore.server import app, launch
+from tse_scorers.report.blocks import Table, View
 
 pytestmark = pytest.mark.browser
 
@@ -235,7 +237,7 @@ def test_a_series_has_curves_with_bands(browser, tmp_path):
     ]
     served = launch(app([made.write_run(tmp_path / "run", series, {})]))
     with opened(browser, served.address) as page:
-        page.get_by_text("3 models (each checkpoint counts; 1 name)").wait_for()
+        page.get_by_text("1 run, 3 models (each checkpoint counts; 1 name).").wait_for()
         page.get_by_role("tab", name="Training").click()
         page.locator(".chart .band").wait_for()
         assert page.locator(".chart .dot").count() == 3
@@ -375,6 +377,8 @@ def test_a_curve_is_broken_between_its_sides_and_faded_where_few_contexts_are(br
             [float(point.split(",")[0]) for point in each.get_attribute("points").split()]
             for each in many.all()
         ]
+        scales = [each.locator("svg > g > text").all_inner_texts() for each in page.locator(".chart").all()]
+        assert len(scales) == 2 and scales[0] == scales[1]  # EW and MW began at other numbers
         assert ends[1][0] - ends[0][-1] > 1.5 * (ends[0][1] - ends[0][0])
         page.get_by_text("Faded points rest on fewer than 30 contexts").wait_for()
 
@@ -468,6 +472,40 @@ def test_no_name_reaches_into_the_scores_and_each_warning_is_explained(browser, 
         assert doubts == {"few units"}
         meanings = page.locator(".meaning").all_inner_texts()
         assert len(meanings) == 1 and meanings[0].startswith("⚠ few units: The interval is over fewer than")
+    served.close()
+
+
+def test_changes_and_bits_are_not_shown_as_shares(browser, tmp_path):
+    """A fall of 50 points was -50.0 on the darkest shade without a bar; 0.997 bits were >0.99."""
+    scores = {"one": (-0.5, -0.6, -0.4), "two": (0.997, 0.9, 1.0)}
+    cells = pd.DataFrame(
+        {"label": name, "system": "m", "score": s, "ci_low": low, "ci_high": high, "n": 40}
+        for name, (s, low, high) in scores.items()
+    )
+    bundle = Bundle([made.write_run(tmp_path / "run", made.blimp_rows("m", prefixes=False), {})])
+    bundle.views[:] = [View("Bits", "", [Table.of_scores(cells, "c", "Row")], tab="Bits")]
+    list(export(bundle, tmp_path / "page"))
+    with opened(browser, (tmp_path / "page" / "index.html").as_uri()) as page:
+        page.locator("table.tse-table").wait_for()
+        assert page.locator("tbody .cell").all_inner_texts() == ["−0.50", "1.00"]
+        assert page.locator("tbody td .track > i").evaluate_all(
+            "all => all.map(each => each.style.left)"
+        ) == [
+            "0%",
+            "93.75%",
+        ]
+        assert not page.locator("[class*=low]").count()
+        page.get_by_text("1 run, 1 model.").wait_for()
+
+
+def test_a_model_in_two_runs_is_counted_as_the_tables_do(browser, tmp_path):
+    """Of two runs of one model, the page said that each checkpoint counts."""
+    runs = {"a": made.german_rows("m"), "b": [*made.blimp_rows("m"), *made.blimp_rows("n")]}
+    served = launch(app([made.write_run(tmp_path / name, rows, {}) for name, rows in runs.items()]))
+    with opened(browser, served.address) as page:
+        page.get_by_text("2 runs, 3 models (each run counts; 2 names).").wait_for()
+        page.locator("summary", has_text="Models: 3 of 3").wait_for()
+        assert len(rows(page)) == 3
     served.close()
 
 

@@ -230,6 +230,19 @@ def test_the_tab_shows_each_context_and_length(run):
     assert (of_row["good"].str.count(r"\.") == 4).all()  # with its context
 
 
+def test_each_score_of_the_leaderboard_leads_to_the_row_that_it_is_about(run):
+    """In the explorer, the scores after contexts led to the pairs without one."""
+    runs = read_runs([run[0]])
+    (by_length, inside) = InContextSuite.views(runs).views
+    lines = headlines(runs.rows, all_measures()).set_index("measure")
+    rows = {"no context": "none", "matched": "matched · 3", "mismatched": "mismatched · 3"}
+    assert by_length.headline_rows == rows | {"ungrammatical": "ungrammatical · 3"}
+    assert inside.headline_rows == {"no context": "none"}
+    cells = by_length.chosen(*by_length.headlines["matched"])[0].cells.set_index("label")
+    for measure, row in by_length.headline_rows.items():
+        assert cells.loc[row, "score"] == lines.loc[f"{measure} %", "score"]
+
+
 def test_a_run_is_compared_after_its_longest_contexts(run, source, tmp_path):
     other = CausalScorer(*tiny_model("causal", "gpt2"), name="other", revision="1")
     tse_scorers.run(other, suite="blimp", data=source, context_lengths="1,3", limit=8, context=["matched"],

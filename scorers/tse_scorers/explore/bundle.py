@@ -176,6 +176,7 @@ class Bundle:
             "title": TITLE,
             "problems": self.problems if has_server else [],  # they name folders of this machine
             "n_names": int(self.runs.rows["model"].nunique()),
+            "n_revisions": len(self.runs.rows[["model", "revision"]].drop_duplicates()),
             "systems": list(dict.fromkeys(self.runs.rows["system"])),
             "runs": [
                 {"name": run["name"], "text": json.dumps(described(run), indent=1, ensure_ascii=False)}

@@ -89,7 +89,8 @@ def _link(views: Sequence[View], config: str | None, label: str) -> dict[str, st
         if label in view.headlines:
             choices = {f"c{place}": choice for place, choice in enumerate(view.headlines[label])}
             part = {"part": view.part} if view.part else {}
-            return {"tab": view.tab, **part, **choices, "whole": config or ""}
+            row = {"row": view.headline_rows[label]} if label in view.headline_rows else {}
+            return {"tab": view.tab, **part, **choices, **row, "whole": config or ""}
     return None
 
 

@@ -191,6 +191,7 @@ class View:
             with the same tab, also those of different suites, share it.
         part: its name among several views of a tab.
         headlines: label of a headline measure -> the choices that show its scores.
+        headline_rows: the same -> its row, where the table has several rows over everything.
     """
 
     title: str
@@ -201,6 +202,7 @@ class View:
     tab: str = ""
     part: str = ""
     headlines: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    headline_rows: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, *values: Any) -> Sequence[Block]:
         """Return the blocks for one value per control."""

@@ -19,12 +19,13 @@ function curvesView(view, target) {
     const kept = new Set(chosen(names, key)), shown = labels.filter((label) => kept.has(label));
     const toggle = (label, on) => { state.set({ [key]: switched(label, on, names, key) }); draw(); };
     const measures = [...new Set(view.points.map(([measure]) => measure))], places = placesOf(view, shown, labels);
+    const areScores = view.points.every(([, , , , value]) => value === null || (value >= 0 && value <= 1));  // then all charts have one scale
     const emphasize = (label, on) => target.querySelectorAll("g[data-line]").forEach((line) => line.dataset.line === label && line.classList.toggle("on", on));
     redraw(target, h("p", { class: "tse-note" }, view.caption, shown.length > MOST_COLOURED ? ` The best ${BEST} of ${shown.length} have colours; point at a name to find its line.` : "",
         shown.length <= MOST_BANDS && view.points.some((point) => point[6] !== null) ? " Bands: 95 % intervals." : "",
         view.points.some(([, label, , , value, n]) => shown.includes(label) && value !== null && n !== null && n < view.few) ? ` Faded points rest on fewer than ${view.few} ${view.unit}; do not rely on them.` : ""),
       warnings(view.warnings),
-      h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, shown, places), measure, [view.tab, measure, view.limited_to],
+      h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, areScores ? measures : [measure], shown, places), measure, [view.tab, measure, view.limited_to],
         shown.filter((label) => places.has(label)).map((label) => [colour(places.get(label)), markOf(places.get(label)), label])))),
       h("div", { class: "legend", role: "group", "aria-label": "Lines" }, labels.map((label) => h("span", { class: `key ${colour(places.get(label))}`,
         onmouseenter: () => emphasize(label, true), onmouseleave: () => emphasize(label, false), onfocusin: () => emphasize(label, true), onfocusout: () => emphasize(label, false) },
@@ -47,8 +48,8 @@ function placesOf(view, shown, labels) {
 const markOf = (place) => MARKS[Math.floor((place ?? 0) / COLOURS) % MARKS.length];
 const colour = (place) => place === undefined ? "rest" : `c${place % COLOURS}`;
 
-function curveChart(view, measure, shown, places) {
-  const points = view.points.filter((point) => point[0] === measure), drawn = points.filter((point) => shown.includes(point[1]));
+function curveChart(view, measure, onScale, shown, places) {
+  const points = view.points.filter((point) => point[0] === measure), drawn = view.points.filter((point) => onScale.includes(point[0]) && shown.includes(point[1]));
   const [low, high, step] = rangeOf(drawn.flatMap((point) => shown.length <= MOST_BANDS ? [point[4], point[6], point[7]] : [point[4]]).filter((value) => value !== null));
   const spots = [...view.places, ...view.ticks].map(([, place]) => place), isShort = view.ticks.length <= 6, box = boxOf(640, isShort ? 340 : 390, isShort ? { ...MARGIN, bottom: 46 } : MARGIN), steps = Math.max(1, Math.round((high - low) / step));
   const x = box.x(Math.min(...spots), Math.max(...spots)), y = box.y(low, high), text = (value) => number.score(value, view.percent);

@@ -97,7 +97,10 @@ function bounded(value, digits) {  // what is not exactly 1 is not printed as 1
   return text;
 }
 const number = {
-  score: (value, percent) => value === null || Number.isNaN(value) ? MISSING : percent ? bounded(100 * value, 1) : bounded(value, 2),
+  // A share, 0 to 1; other numbers, such as bits or changes, with as many decimals.
+  score: (value, percent, isShare = true) => { if (value === null || Number.isNaN(value)) return MISSING;
+    const shown = percent ? 100 * value : value, digits = percent ? 1 : 2;
+    return isShare ? bounded(shown, digits) : shown.toFixed(digits).replace("-", "−"); },
   // A difference of scores, as in the report: with three decimals, or in percentage points with one.
   difference(value, percent) {
     if (value === null || Number.isNaN(value)) return MISSING;

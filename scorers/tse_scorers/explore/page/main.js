@@ -7,8 +7,8 @@ let drawn = 0;
 async function start() {
   const main = document.getElementById("main");
   try { await tse.load("start"); } catch (error) { main.replaceChildren(problem(error.message)); return; }
-  const { title, problems, runs, systems: { length: n }, n_names: names } = tse.data.get("start");
-  const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`, each = n > names ? ` (each checkpoint counts; ${counted(names, "name")})` : "";
+  const { title, problems, runs, systems: { length: n }, n_names: names, n_revisions: revisions } = tse.data.get("start");
+  const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`, apart = [revisions > names ? "checkpoint" : "", n > revisions ? "run" : ""].filter(Boolean).join(" and "), each = apart ? ` (each ${apart} counts; ${counted(names, "name")})` : "";
   document.getElementById("header").replaceChildren(h("h1", {}, title),
     h("p", { class: "tse-note" }, n ? `${counted(runs.length, "run")}, ${counted(n, "model")}${each}.` : "No results: type a sentence, or start with the output folders of tse run."),
     ...problems.map(problem));
@@ -46,18 +46,18 @@ function goTo(title) {
 
 function drawPanel(title, panel) {
   if (title === "Sentences") return sentenceTab(panel);
-  if (title === "Runs") return redraw(panel, tse.data.get("start").runs.map((run) => h("details", { class: "tse-runs" }, h("summary", {}, run.name), h("pre", {}, run.text))));
+  if (title === "Runs") return redraw(panel, tse.data.get("start").runs.map((run) => h("details", { class: "tse-runs", open: tse.data.get("start").runs.length === 1 }, h("summary", {}, run.name), h("pre", {}, run.text))));
   const tabs = tse.data.get("start").tabs, parts = tabs.filter((tab) => tab.title === title);
   const part = parts.find((each) => each.part === state.get("part")) ?? parts[0];
   return part ? drawPart(part, parts, tabs.indexOf(part), panel) : redraw(panel, problem("There is nothing to show. Start with the output folders of tse run."));
 }
 
-// A link to the items behind a model's score over everything names the data alone.
+// A link to the items behind a model's score names its data, and the row where several are over everything.
 function openWhole({ rows, systems, items }) {
   const data = state.get("whole"), model = state.get("a"), ofData = (rows ?? []).filter((each) => each.place?.[0] === data);
-  const row = ofData.find((each) => each.place[1] === "all") ?? (ofData.length === 1 ? ofData[0] : null);
+  const named = state.get("row"), row = ofData.find((each) => named ? each.name === named : each.place[1] === "all") ?? (ofData.length === 1 ? ofData[0] : null);
   const system = systems?.find(({ name }) => name === `${model} (${data})`) ?? systems?.find(({ name }) => name === model);
-  state.set({ whole: null, ...(row && system && items?.rows[row.name] ? { row: row.name, a: system.name } : { a: null }) });
+  state.set({ whole: null, ...(row && system && items?.rows[row.name] ? { row: row.name, a: system.name } : { row: null, a: null }) });
 }
 
 const drawBlock = (data, target, open) => data.kind === "table" ? tableView(data, target, open) : VIEWS[data.kind](data, target);

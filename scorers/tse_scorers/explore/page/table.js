@@ -43,14 +43,14 @@ function drawTable(view, change, open) {
   const reference = view.systems.indexOf(referenceOf(view));
   view.differences ??= {};
   const rows = sortedRows(view, reference);
-  const shown = { systems, rows, reference, shade: state.get("shade", "1") === "1", intervals: state.get("ci", "bars"), widest: widest(view, systems, rows, reference) };
+  const shown = { systems, rows, reference, shade: state.get("shade", "1") === "1", intervals: state.get("ci", "bars"), widest: widest(view, systems, rows, reference), scale: scaleOf(view) };
   const body = rows.filter((row) => !row.total), totals = rows.filter((row) => row.total);
   const heads = systems.filter(({ heading }, i) => heading && heading !== systems[i - 1]?.heading)
     .map(({ heading }) => h("th", { scope: "colgroup", class: "system", colspan: systems.filter((each) => each.heading === heading).length }, heading));
   const table = h("table", { class: heads.length ? "tse-table two" : "tse-table" },
     h("caption", {}, caption(view, reference)),
     h("thead", {}, heads.length ? h("tr", {}, h("td", {}), heads) : null,
-      h("tr", {}, heading(view.corner, "", change), systems.map((system) => heading(system.label ?? system.name, system.name, change, system, view.badges)))),
+      h("tr", {}, heading(view.corner, "", change), systems.map((system) => heading(system.label ?? system.name, system.name, change, system)))),
     h("tbody", {}, (view.across ? rows : systems).length ? null : h("tr", {}, h("th", { scope: "row" }, "No model is chosen.")), body.map((row) => tableRow(view, row, shown, open))),
     totals.length ? h("tfoot", {}, totals.map((row) => tableRow(view, row, shown, open))) : null);
   table.addEventListener("keydown", arrows);
@@ -58,7 +58,7 @@ function drawTable(view, change, open) {
   if (first) first.tabIndex = 0;
   const problems = reference < 0 ? [] : [...new Set(systems.map((system) => view.differences[differenceName(view, system, view.systems[reference])]?.problem).filter(Boolean))];
   const doubts = new Set(rows.flatMap((row) => systems.flatMap((system) => doubtsOf(view, row, system, reference))));
-  const note = `Each score: hover or focus it for its interval and counts${view.ties ? ` (ties ${view.ties})` : ""}.` +
+  const note = `Each score: hover or focus it for its interval and counts${view.ties && areShares(view) ? ` (ties ${view.ties})` : ""}.` +
     (view.items ? ` Press it to see its ${view.items.unit}.` : view.across ? " Press it to see its items." : "") +
     (view.across && rows.some((row) => row.cells.some((cell) => cell?.[8])) ? " Bold: higher than all others by the intervals." : "") +
     (reference < 0 ? "" : !hasIntervals(view, view.systems[reference]) ? " Differences have no interval here; tse compare tests them on shared items."
@@ -88,8 +88,6 @@ function tools(view, systems, reference, change, shown) {
     button("Download CSV", () => download([view.tab, view.measure, view.limited_to, reference >= 0 ? "differences" : ""], "csv", "text/csv", tableCsv(view, shown))));
 }
 
-const badge = (name, badges) => h("span", { class: "badge", title: badges[name] }, name);
-
 // What makes a score unusable, as in the report; each score of the leaderboard comes with it.
 function badgesOf(view, [score, n, , ties, , , reliable, badges]) {
   if (badges) return badges;
@@ -103,13 +101,13 @@ function doubtsOf(view, row, system, reference) {
   return tested ? (tested[4] === 0 ? ["few units"] : []) : cell ? badgesOf(view, cell) : [];
 }
 
-function heading(text, name, change, system = null, badges = {}) {
+function heading(text, name, change, system = null) {
   const published = system?.published;
   const sorted = state.get("sort", "\0") === name ? state.get("dir", "desc") : "none";
   const short = shortened(text);
   const next = { none: ["desc", name], desc: ["asc", name], asc: [null, null] }[sorted];
   return h("th", { scope: "col", class: published ? "published" : null, "aria-sort": { none: "none", desc: "descending", asc: "ascending" }[sorted] },
-    h("button", { type: "button", "data-key": `sort:${name}`, style: `min-width:${Math.min([...short].length + 2, NARROWEST)}ch`, title: text === short ? null : text, onclick: () => change({ sort: next[1], dir: next[0] }) }, breakable(short)), system?.partial ? badge("partial", badges) : null);
+    h("button", { type: "button", "data-key": `sort:${name}`, style: `min-width:${Math.min([...short].length + 2, NARROWEST)}ch`, title: text === short ? null : text, onclick: () => change({ sort: next[1], dir: next[0] }) }, breakable(short)), system?.partial ? h("span", { class: "badge", title: "Scored on a part of the data." }, "partial") : null);
 }
 
 // Scores, or differences to the reference; totals stay where they are.
@@ -154,7 +152,7 @@ function tableCell(view, row, system, shown, open) {
   const value = shownValue(view, row, system.column, shown.reference), tested = testedDifference(view, row, system.column, shown.reference);
   const isDifference = shown.reference >= 0 && system.column !== shown.reference;
   const text = cell && cell[0] === null ? "no score" : value === null ? MISSING
-    : isDifference ? points(view, system, value) : number.score(value, inPercent(view, system));
+    : isDifference ? points(view, system, value) : scored(view, system, value);
   const opens = view.items && cell && cell[1] !== null && view.items.rows[row.name];
   const link = view.across && cell && cell[0] !== null && system.link ? state.with(elsewhere({ ...system.link, a: row.name })) : null;
   const inner = h(link ? "a" : opens ? "button" : "span", { class: cell?.[8] ? "cell best" : "cell", tabindex: "-1", type: opens ? "button" : null, href: link,
@@ -162,13 +160,13 @@ function tableCell(view, row, system, shown, open) {
   const parts = [inner];
   const [low, high] = (isDifference ? tested?.slice(1, 3) : cell?.slice(4, 6)) ?? [null, null];
   if (low !== null && high !== null) {
-    const place = (end) => isDifference ? 50 + 50 * end / shown.widest : 100 * end;
-    if (shown.intervals === "bars" && (isDifference || (low >= 0 && high <= 1))) parts.push(h("i", { class: isDifference ? "track middle" : "track" }, h("i", { style: `left:${place(low)}%;right:${100 - place(high)}%` })));
+    const place = (end) => isDifference ? 50 + 50 * end / shown.widest : 100 * (end - shown.scale[0]) / (shown.scale[1] - shown.scale[0]);
+    if (shown.intervals === "bars") parts.push(h("i", { class: isDifference ? "track middle" : "track" }, h("i", { style: `left:${place(low)}%;right:${100 - place(high)}%` })));
     if (shown.intervals === "text") parts.push(h("small", {}, range(view, system, low, high, isDifference)));
   }
   const unusable = doubtsOf(view, row, system, shown.reference);
   if (unusable.length) parts.push(h("span", { class: "doubt", title: unusable.map((name) => view.badges[name]).join(" "), role: "img", "aria-label": unusable.join(", ") }, "⚠"));
-  const shade = shown.shade && value !== null && (isDifference || !system.published) ? shadeOf(value, isDifference) : null;
+  const shade = shown.shade && value !== null && (isDifference || (areShares(view) && !system.published)) ? shadeOf(value, isDifference) : null;
   return h("td", { class: [system.published ? "published" : "", shade ?? "", opens ? "opens" : ""].join(" ").trim() || null,
     onclick: opens ? () => open(row.name, system.name, isDifference && view.systems[shown.reference].file ? view.systems[shown.reference].name : null) : null }, parts);  // the whole cell, not the number alone
 }
@@ -183,11 +181,20 @@ function shadeOf(value, isDifference) {
 // Where columns are measures, each has its own scale.
 const inPercent = (view, system) => system.percent ?? view.percent;
 const points = (view, system, value) => number.difference(value, inPercent(view, system));
-const range = (view, system, low, high, isDifference = false) => [low, high].map((end) => isDifference ? points(view, system, end) : number.score(end, inPercent(view, system))).join(" to ");
+const scored = (view, system, value) => number.score(value, inPercent(view, system), areShares(view));
+const range = (view, system, low, high, isDifference = false) => [low, high].map((end) => isDifference ? points(view, system, end) : scored(view, system, end)).join(" to ");
+
+// Whether a table has shares, 0 to 1; and from where to where its bars of intervals reach.
+const areShares = (view) => view.areShares ??= view.cells.flat().every((cell) => !cell || cell[0] === null || (cell[0] >= 0 && cell[0] <= 1));
+function scaleOf(view) {
+  if (areShares(view)) return [0, 1];
+  const ends = view.cells.flat().flatMap((cell) => cell ? [cell[0], cell[4], cell[5]] : []).filter((end) => end !== null);
+  return [Math.min(...ends), Math.max(...ends)];
+}
 
 function told(view, row, system, cell, tested, difference) {
   const [score, n, excluded, ties, low, high] = cell;
-  const lines = [`${system.name} · ${row.name}: ${score === null ? "no score" : number.score(score, inPercent(view, system))}${inPercent(view, system) && score !== null ? " %" : ""}`];
+  const lines = [`${system.name} · ${row.name}: ${score === null ? "no score" : scored(view, system, score)}${inPercent(view, system) && score !== null ? " %" : ""}`];
   if (low !== null && high !== null) lines.push(`95 % interval: ${range(view, system, low, high)}`);
   for (const name of badgesOf(view, cell)) lines.push(`⚠ ${name}: ${view.badges[name]}`);
   if (tested) lines.push(`Difference from ${state.get("ref")}: ${points(view, system, tested[0])}${tested[1] === null ? "" : `, 95 % interval: ${range(view, system, tested[1], tested[2], true)}`}, over ${number.count(tested[3])} that both scored`);

@@ -51,18 +51,28 @@ def _views(runs: Runs, rows: pd.DataFrame) -> Iterator[View]:
     """Yield the accuracies after contexts and inside templates, each with a choice of the group of pairs."""
     places = rows[["level", "value"]].drop_duplicates().itertuples(index=False)
     groups = Control("Pairs", {group_name(level, value): (level, value) for level, value in places})
+    headlines = {label: ("all",) for label in LABELS.values()}
     inside, alone = rows["context"].str.startswith(_TEMPLATE), rows["context"] == NONE
     if (~inside & ~alone).any():
         text = "Each line of the picture begins at the pairs without a context."
         blocks = partial(_by_length, runs, rows[~inside])
-        headlines = {label: ("all",) for label in LABELS.values()}
         yield View(
-            "Accuracy against length", text, blocks, [groups], tab=TAB, part="by length", headlines=headlines
-        )
+            "Accuracy against length", text, blocks, [groups], tab=TAB, part="by length",
+            headlines=headlines, headline_rows=_longest(rows[~inside]),
+        )  # fmt: skip
     if inside.any():
         text = "The whole text is scored, with each sentence of a pair in it."
         blocks = partial(_in_templates, runs, rows[inside | alone])
-        yield View("Inside templates", text, blocks, [groups], tab=TAB, part="inside templates")
+        yield View(
+            "Inside templates", text, blocks, [groups], tab=TAB, part="inside templates",
+            headlines=headlines, headline_rows=_longest(rows[alone]),
+        )  # fmt: skip
+
+
+def _longest(rows: pd.DataFrame) -> dict[str, str]:
+    """Return the label of each context's measure -> the row of its greatest length, which the measure is about."""
+    rows = rows.sort_values("length", key=lambda length: length.astype(int), kind="stable")
+    return {LABELS[context]: label for context, label in zip(rows["context"], rows["label"], strict=True)}
 
 
 def _by_length(runs: Runs, rows: pd.DataFrame, group: tuple[str, str]) -> list[Block]:
