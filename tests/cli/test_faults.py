@@ -210,11 +210,12 @@ def test_what_nobody_expected(tse, place, monkeypatch, error, code, said):
 
 
 def test_a_traceback_is_printed_on_demand(place, monkeypatch, capfd):
-    monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda *_: {}["missing"])
+    monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda *_, **__: {}["missing"])
     monkeypatch.setattr(sys, "argv", ["tse", "--debug", "report", "run"])
     with pytest.raises(SystemExit):
         cli.main()
-    assert "Traceback" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert "Traceback" in said and "`tse report` failed" in said and "--debug --debug" not in said
 
 
 def test_one_model_fails_and_the_others_are_written(tse, place):

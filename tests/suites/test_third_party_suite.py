@@ -18,7 +18,7 @@ from small_training import logged, train
 from typer.testing import CliRunner
 
 import tse_scorers
-from tse_scorers import Results, SyntaxEvaluationCallback, load_data
+from tse_scorers import Results, SyntaxEvaluationCallback, cli, load_data
 from tse_scorers.cli.app import app
 from tse_scorers.cli.options import as_written
 from tse_scorers.io.records import SINGLE, read_records, write_record
@@ -327,6 +327,30 @@ def test_the_tab_shows_the_scores(run):
     assert table.cells["label"].tolist() == ["short", "long", "Overall"] and table.totals == ["Overall"]
 
 
+def test_the_tab_shows_groups_of_its_own(run):
+    """Where `groups` gives others than `levels`, results had them, and the tab did not."""
+    from tse_scorers.report.inputs import read_runs
+
+    suite = type("Own", (find_suite("word_order"),), {"levels": ()})
+    (view,) = suite.views(read_runs([run[0]])).views
+    assert view.chosen("in order", "length")[0].cells["label"].tolist() == ["short", "long", "Overall"]
+
+
+def test_levels_that_the_class_does_not_list_are_refused():
+    """`load` may leave out a level. One that it added was in no result, without a word."""
+
+    class Added(Known):
+        def load(self):
+            loaded = super().load()
+            self.levels = ("length", "word")
+            return loaded
+
+    with pytest.raises(
+        ValueError, match=r"Added.load set the levels length, word; .* List word in its `levels`"
+    ):
+        Added(Known.Options())
+
+
 def test_its_items_are_behind_its_scores(run):
     from tse_scorers.report.inputs import read_runs
 
@@ -347,6 +371,19 @@ def test_the_explorer_has_its_tab(run):
     from tse_scorers.explore.bundle import Bundle
 
     assert "Order of words" in [view.tab for view in Bundle([run[0]]).views]
+
+
+def test_a_failure_in_its_code_names_the_line(site, tmp_path, monkeypatch, capfd):
+    """A suite's author was told to report a bug of this package."""
+    monkeypatch.setitem(find_suite("word_order").load.__globals__, "SENTENCES", None)
+    monkeypatch.setattr(sys, "argv", ["tse", "run", "--suite", "word_order", "--out", str(tmp_path)])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    said = "".join(capfd.readouterr().err.split())  # lines break at the terminal's width
+    assert stopped.value.code == 70 and "This is a bug" not in said
+    source = (EXAMPLE / "__init__.py").read_text("utf-8").splitlines()
+    line = next(number for number, text in enumerate(source, 1) if "SENTENCES.items()" in text)
+    assert f"asuiteofanotherpackage({site}/word_order/__init__.py,line{line}:AttributeError" in said
 
 
 # --- packages that are broken --------------------------------------------------------------------------------

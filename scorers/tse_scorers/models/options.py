@@ -189,7 +189,20 @@ def option(
     flags: tuple[str, ...] = (),
     takes_table: bool = False,
 ) -> Any:
-    """Declare an option, as a field of a dataclass, with what people read about it; see `Described`."""
+    """Declare an option, as a field of a dataclass, with what people read about it.
+
+    `--help` shows text and `without`, the reference also `because`: "Number of folds. Default: 5, because …".
+
+    Args:
+        text: what it does, without a full stop.
+        without: what holds if it is not given.
+        because: why.
+        default: its value then.
+        panel: where `--help` shows it.
+        least: the smallest number that it takes; None for other options.
+        flags: how the command line spells it; empty for `--name`.
+        takes_table: in Python, it takes a data frame, data set or list of dicts in the place of a file.
+    """
     described = Described(text, without, because, panel, least, flags, takes_table)
     return field(default=default, metadata={"described": described})
 

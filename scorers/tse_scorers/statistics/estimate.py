@@ -51,7 +51,7 @@ _MOST_ITEMS = 1e9
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over items and its precision.
+    """A mean over items and its precision, or another score, such as a correlation with a bootstrap interval.
 
     Attributes:
         mean: the score, in the unit of the items; NaN without items.
@@ -59,7 +59,8 @@ class Estimate:
             difference √(V + κ²), see the module.
         ci_low: lower end of the 95 % interval.
         ci_high: upper end.
-        df: degrees of freedom of the t distribution.
+        df: degrees of freedom of the t distribution; for other intervals `n_effective` - 1. With fewer than 3, results
+            call the interval unreliable.
         unit: what varies, for instance "subject nouns x lemmas".
         n_units: number of units; for two crossed kinds, that of the first.
         n_items: items that have a score.

@@ -207,7 +207,7 @@ class Suite(ABC):
         key: columns that make an item the same in two runs; by default the first column of `load`. Name it where the
             table is the user's.
         levels: columns whose values are groups of results. Where a column is optional, `load` sets `self.levels` to
-            those that are there.
+            those of them that are there. For other columns of a user's table there is `tse compare --by`.
         unit: column whose values are the units of intervals; by default a column `cluster` or a repeated `item`, or
             each item by itself.
         lead: what is tested, for somebody who has never heard of it: first sentence of the section.
@@ -216,7 +216,7 @@ class Suite(ABC):
         config_names: configurations -> what headings call them, where that is not their name in results.
         asks: the kinds of questions that a model is asked. Its options that decide the answers to others have no
             effect.
-        tables: names of the tables of scores; `SINGLE` for a suite's only one.
+        tables: names of the tables of scores; by default one, `scores`.
         score_columns: columns of its tables that are scores, and so no conditions of a design.
         renamed: columns of the user's table -> what the tables of scores call them.
         live_groups: the level of the groups that are logged during training on request; "" for all levels.
@@ -259,6 +259,12 @@ class Suite(ABC):
         items = (
             loaded if isinstance(loaded, Items) else Items(loaded, key=self.key or (str(loaded.columns[0]),))
         )
+        if unknown := [level for level in self.levels if level not in type(self).levels]:
+            raise ValueError(
+                f"{type(self).__name__}.load set the levels {', '.join(self.levels)}; expected some of those of the "
+                f"class ({', '.join(type(self).levels) or 'none'}), by which results on disk are read. List "
+                f"{', '.join(unknown)} in its `levels`."
+            )
         own: str | None = getattr(options, "data", None)
         self.dataset = items.dataset or (self.name if own is None else own)
         self.config = items.config or (self.name if own is None else slug(Path(own).stem))
@@ -315,7 +321,12 @@ class Suite(ABC):
         """Raise ValueError where a scorer cannot answer what the suite asks; called before any model runs."""
 
     def describe(self, scorer: Scorer) -> dict[str, Any]:
-        """Return what decides the scores besides the suite and the scorer; the same for every shard."""
+        """Return what decides the scores besides the suite and the scorer; the same for every shard.
+
+        By default, the options and the data. A suite whose scores also depend on something else, such as the version of
+        its metric, adds it: `super().describe(scorer) | {"version": "1.1"}`. Scores on disk are reused while this stays
+        the same, so use `--overwrite` while you change a suite.
+        """
         given = {name: str(value) for name, value in asdict(self.options).items() if value is not None}
         of_data = data_signature(self.items.frame.astype(str), ())
         return {"dataset": self.config, "suite_options": given, "n_items": self.n_items} | of_data
@@ -323,6 +334,9 @@ class Suite(ABC):
     @classmethod
     def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:
         """Yield the items of measures from tables of scores: the one enumeration of results and comparisons.
+
+        Overridden for several tables. `tables["scores"].select(["sentence", "label"])` is
+        a `pyarrow.Table`, in memory or from disk; its `to_pandas()` a data frame.
 
         Args:
             tables: what `ask` returned, by name, with tables that a later command has added.
@@ -498,7 +512,11 @@ class Suite(ABC):
 
     @classmethod
     def groups(cls, items: pd.DataFrame) -> Iterator[Group]:
-        """Yield all items, then each value of each level; a unit is the same one in all groups."""
+        """Yield all items, then each value of each level; a unit is the same one in all groups.
+
+        A suite with groups of its own adds them to these. For a mean, `items` has the declared columns; for a measure
+        that is `derived` or has an `estimate`, all columns. Comparisons add `reference_score`.
+        """
         if cls.unit:
             name, units = f"values of {cls.unit}", items[cls.unit]
         elif (own := own_units(items.assign(_row=np.arange(len(items))), "_row")) is not None:
@@ -521,7 +539,8 @@ class Suite(ABC):
         ]
         if not scores:
             return None
-        view = view_by_group("Scores by group", "", scores, {level: level for level in cls.levels}, cls.title)
+        levels = {level: level for level in rows["level"] if level != "all"}
+        view = view_by_group("Scores by group", "", scores, levels, cls.title)
         return Section(cls.name, cls.title, "", {}, [view], question=cls.lead)
 
     @classmethod

@@ -54,6 +54,11 @@ def suite_names() -> list[str]:
     return [*_built_in(), *sorted(_installed())]
 
 
+def packages_of_suites() -> set[str]:
+    """Return the packages that suites of others are in, by the names that they are imported by."""
+    return {declared.module.partition(".")[0] for declared in entry_points(group=GROUP)}
+
+
 def all_names() -> list[str]:
     """Return every name by which a suite can be asked for."""
     return [*suite_names(), *_called()]
