@@ -1,12 +1,13 @@
 """The metric's page: paste log-probabilities of minimal pairs, get the accuracies."""
 
 from pathlib import Path
+from typing import Any
 
 import evaluate
 import gradio as gr
 import pandas as pd
 from pandas.io.formats.style import Styler
-from scipy.stats import binomtest
+from scipy.stats import norm
 
 METRIC = evaluate.load(str(Path(__file__).with_name("minimal_pair_accuracy.py")))
 RESULTS = [
@@ -44,26 +45,35 @@ def score(pairs: pd.DataFrame) -> tuple[str, Styler]:
     except ValueError as error:
         raise gr.Error(str(error)) from error
     rows = [
-        [share["accuracy"], *interval(share), share["n"], share["n_ties"], level, name]
+        [share["accuracy"], *wilson(share["accuracy"], share["n"]), share["n"], share["n_ties"], level, name]
         for level in ("paradigm", "phenomenon", "field")
         for name, share in result[f"by_{level}"].items()
     ]
     form = "{:.2f}" if result["n"] < 1000 else "{:.3f}"  # as so many pairs can bear
     table = pd.DataFrame(rows, columns=RESULTS).style.format(dict.fromkeys(RESULTS[:3], form))
     table = table.map(lambda _: "text-align: right", subset=RESULTS[:5])
+    ends = wilson(result["accuracy"], effective_pairs(result))
     text = (
         f"**Accuracy {form.format(result['accuracy'])}** over {result['n']} pairs; "
-        f"{result['n_ties']} ties, {result['n_nonfinite']} not finite (not correct). Low and high: 95 % Wilson "
-        "intervals of groups, as if their pairs shared no words; of pairs that do, `tse` gives wider ones."
+        f"{result['n_ties']} ties, {result['n_nonfinite']} not finite (not correct). 95 % Wilson interval: "
+        f"{' to '.join(map(form.format, ends))}; low and high are those of groups. They hold for these paradigms, as "
+        "if pairs shared no words; of pairs that do, `tse` gives wider ones."
     )
     return text, table
 
 
-def interval(share: dict[str, float]) -> tuple[float, float]:
-    """Return the Wilson interval of the share of correct pairs of a group."""
-    n = int(share["n"])
-    found = binomtest(round(share["accuracy"] * n), n).proportion_ci(method="wilson")
-    return found.low, found.high
+def effective_pairs(result: dict[str, Any]) -> float:
+    """Return the pairs that an unweighted mean would take to be as sure as the mean over paradigms: K² / sum of 1/n."""
+    pairs = [paradigm["n"] for paradigm in result["by_paradigm"].values()]
+    return len(pairs) ** 2 / sum(1 / n for n in pairs) if pairs else float(result["n"])
+
+
+def wilson(share: float, n: float) -> tuple[float, float]:
+    """Return the 95 % Wilson interval of a share of `n` pairs."""
+    z = float(norm.ppf(0.975))
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5 / (1 + z * z / n)
+    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 demo = gr.Interface(

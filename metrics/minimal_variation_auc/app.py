@@ -35,16 +35,17 @@ def score(text: str, file: str | None, kind: str) -> tuple[str, Styler, Styler]:
     except ValueError as error:
         raise gr.Error(str(error)) from error
     of_templates = [computed(rows)["auc"] for _, rows in table.groupby("template")]
+    form = "{:.2f}" if len(of_templates) < 1000 else "{:.3f}"  # as so many templates can bear
     summary = (
-        f"**AUC {result['auc'][kind]:.2f}** {interval([auc[kind] for auc in of_templates])} ({kind}) over "
-        f"{result['n_sets']} sets of {counted(len(of_templates), 'template')}; {result['n_ties']} ties, "
+        f"**AUC {form.format(result['auc'][kind])}** {interval([auc[kind] for auc in of_templates], form)} ({kind}) "
+        f"over {result['n_sets']} sets of {counted(len(of_templates), 'template')}; {result['n_ties']} ties, "
         f"{result['n_nonfinite']} comparisons with a score that is not finite. In brackets: 95 % intervals of "
         "Student's t over templates."
     )
     whole = [row for row in result["rows"] if row["group"] == "all"]
     overall = pd.DataFrame(
         [
-            [kind, row["auc"], interval([auc[kind] for auc in of_templates]), row["n"], row["n_ties"]]
+            [kind, row["auc"], interval([auc[kind] for auc in of_templates], form), row["n"], row["n_ties"]]
             for row in whole
             for kind in [row["variation_set"]]
         ],
@@ -52,10 +53,10 @@ def score(text: str, file: str | None, kind: str) -> tuple[str, Styler, Styler]:
     )
     return (
         summary,
-        overall.style.format({"AUC": "{:.2f}"}).map(
+        overall.style.format({"AUC": form}).map(
             lambda _: "text-align: right", subset=["AUC", "interval", "sets", "ties"]
         ),
-        cells(result, kind),
+        cells(result, kind, form),
     )
 
 
@@ -65,14 +66,14 @@ def computed(table: pd.DataFrame) -> dict[str, Any]:
     return dict(METRIC.compute(predictions=table["score"].tolist(), **columns))
 
 
-def interval(of_templates: list[float]) -> str:
+def interval(of_templates: list[float], form: str) -> str:
     """Return the 95 % interval of the mean of templates, which takes four to say something."""
     if len(of_templates) < 4:
         return f"[{counted(len(of_templates), 'template')}: no interval]"
     if min(of_templates) == max(of_templates):
         return "[all templates alike: no interval]"
     found = ttest_1samp(of_templates, 0.5).confidence_interval()
-    return f"[{max(found.low, 0):.2f}, {min(found.high, 1):.2f}]"
+    return f"[{form.format(max(found.low, 0))}, {form.format(min(found.high, 1))}]"
 
 
 def counted(n: int, noun: str) -> str:
@@ -93,7 +94,7 @@ def read(text: str) -> pd.DataFrame:
     return table
 
 
-def cells(result: dict[str, Any], kind: str) -> Styler:
+def cells(result: dict[str, Any], kind: str, form: str) -> Styler:
     """Return the 36 cells with their means as a heat map; case orders in columns, whose names are short."""
     by_order, by_role = result["case_order"][kind], result["role_assignment"][kind]
     rows = [
@@ -103,7 +104,7 @@ def cells(result: dict[str, Any], kind: str) -> Styler:
     rows.append(["mean", *by_order.values(), result["auc"][kind]])
     numbers = [*by_order, "mean"]
     table = pd.DataFrame(rows, columns=["roles", *numbers])
-    return table.style.format(dict.fromkeys(numbers, "{:.2f}")).map(shade, subset=numbers)
+    return table.style.format(dict.fromkeys(numbers, form)).map(shade, subset=numbers)
 
 
 def shade(auc: float) -> str:

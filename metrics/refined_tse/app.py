@@ -44,11 +44,15 @@ def score(verbs: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     verdict = np.where(
         correct > incorrect, "right", np.where(correct == incorrect, "tie: not right", "wrong")
     )
+    form = "{:.2f}" if len(verbs) < 1000 else "{:.3f}"  # as so many verbs can bear
+    ew, mw, mass, low, high = (
+        form.format(value) for value in (result["ew"], result["mw"], result["covered_mass"], low, high)
+    )
     text = (
-        f"**EW {result['ew']:.2f}**: the share of these {len(verbs)} verbs that the model inflects correctly; 95 % "
-        f"Wilson interval {low:.2f} to {high:.2f}, over the verbs, in this one context.  \n"
-        f"**MW {result['mw']:.2f}**: the share of the correct forms in the probability of all these forms, which is "
-        f"{result['covered_mass']:.2f}. One context gives no interval."
+        f"**EW {ew}**: the share of these {len(verbs)} verbs that the model inflects correctly; 95 % Wilson interval "
+        f"{low} to {high}, over the verbs, in this one context.  \n"
+        f"**MW {mw}**: the share of the correct forms in the probability of all these forms, which is {mass}. One "
+        "context gives no interval."
     )
     return text, verbs[COLUMNS[:2]].assign(TSE=verdict)
 
