@@ -74,7 +74,7 @@ class Items:
         dataset: the data's name in results; by default the option `data`, or the suite's name.
         config: the data's configuration; by default as the option `data`, or the suite's name.
         key: columns that tell the rows apart; () where `load` checks that itself.
-        own: names of the user's own columns, which are copied to the scores.
+        own: names of the user's own columns, for a suite whose `ask` does not return the rows of `items`.
         shard_by: columns of rows that no shard parts (a template, a context); () for each row by itself.
         sample_by: columns of rows that no limit and no sample parts; () for each row by itself.
         spread: column over whose values limits and samples are even; by default the first of the suite's levels.
@@ -214,8 +214,8 @@ class Suite(ABC):
         hub_id: the data's id on the Hub, where it is there.
         shipped: data sets that this package has or knows -> their configurations.
         config_names: configurations -> what headings call them, where that is not their name in results.
-        asks: the kinds of questions that a model is asked. Its options that decide the answers to others have no
-            effect.
+        asks: the kinds of questions that a model is asked: `sentence` (log P of texts) and `gap` (the distribution at a
+            gap). Its options that decide the answers to others have no effect.
         tables: names of the tables of scores; by default one, `scores`.
         score_columns: columns of its tables that are scores, and so no conditions of a design.
         renamed: columns of the user's table -> what the tables of scores call them.
