@@ -264,6 +264,19 @@ def test_the_note_on_asking_stays_until_the_last_answer(browser, address):
         page.locator(".asking").wait_for(state="detached")
 
 
+def test_without_results_the_page_opens_with_an_answered_example(browser):
+    """A Space without results opened with a form and nothing else."""
+    served = launch(app([]))
+    with opened(browser, served.address) as page:
+        page.get_by_role("article").nth(1).wait_for()
+        assert (
+            page.get_by_label("Sentence with a gap").input_value()
+            == "The keys to the cabinet ___ on the table."
+        )
+        assert page.locator(".tse-correct").count() and page.get_by_text("type a sentence").count()
+    served.close()
+
+
 def test_by_keyboard_alone(browser, address):
     """Tabs by arrow keys, sorting, from cell to cell, into the items and back to the cell."""
     with opened(browser, address) as page:
@@ -626,3 +639,7 @@ def test_questions_and_bad_input_are_answered_on_the_page(browser, address):
         page.get_by_label("Context (2 of 2 are offered)").select_option(index=1)
         page.get_by_role("alert").filter(has_text="not a form").wait_for(state="detached")
         assert "___" in page.get_by_label("Sentence with a gap").input_value()
+        refused = {"problem": "The runs cannot be read."}
+        page.route("**/api/contexts", lambda route: route.fulfill(json=refused))
+        page.get_by_label("Order").select_option("as listed")  # nothing was said: the old choices stayed
+        page.get_by_role("alert").filter(has_text="The runs cannot be read.").wait_for()

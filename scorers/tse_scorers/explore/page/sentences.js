@@ -60,7 +60,7 @@ function sentenceTab(target) {
     h("div", { class: "tools" }, number, labelled("One verb to look up (may be empty)", verb), which,
       h("button", { type: "submit", class: "primary" }, "Compare")));
   redraw(target, form, answers);
-  if (state.get("sentence")) send();
+  if (state.get("sentence") || !allModels().length) send();  // without results, the page opens with this example
 }
 
 // The bars of all cards have one scale, so that models can be compared.
@@ -73,7 +73,8 @@ function scaleBars(answers) {
 function picker(sentence, number, send) {
   const { orders } = tse.data.get("start").live, inside = h("div", { class: "tools" });
   const pick = { row: "", order: orders[0] };
-  const fill = async () => {
+  const fill = () => offer().catch((error) => inside.replaceChildren(problem(error.message)));
+  const offer = async () => {
     const { constructions, row, choices, n } = await ask("api/contexts", { ...pick, models: liveModels() });
     redraw(inside, select("Construction", constructions, row, (value) => { pick.row = value; fill(); }),
       select("Order", orders, pick.order, (value) => { pick.order = value; fill(); }),
@@ -85,7 +86,7 @@ function picker(sentence, number, send) {
         send();
       }, "context"));
   };
-  const details = h("details", { ontoggle: () => { if (details.open && !inside.childNodes.length) fill().catch((error) => inside.replaceChildren(problem(error.message))); } },
+  const details = h("details", { ontoggle: () => { if (details.open && !inside.childNodes.length) fill(); } },
     h("summary", {}, "Pick a sentence"), inside);
   return details;
 }
