@@ -10,15 +10,7 @@ from pandas.io.formats.style import Styler
 from scipy.stats import norm
 
 METRIC = evaluate.load(str(Path(__file__).with_name("minimal_pair_accuracy.py")))
-RESULTS = [
-    "accuracy",
-    "low",
-    "high",
-    "pairs",
-    "ties",
-    "level",
-    "name",
-]  # long names last: narrow windows cut them off
+RESULTS = ["name", "accuracy", "low", "high", "pairs", "ties", "level"]
 COLUMNS = ["good", "bad", "paradigm"]
 EXAMPLE = [
     [-21.3, -24.9, "regular_plural_subject_verb_agreement_1"],
@@ -45,13 +37,17 @@ def score(pairs: pd.DataFrame) -> tuple[str, Styler]:
     except ValueError as error:
         raise gr.Error(str(error)) from error
     rows = [
-        [share["accuracy"], *wilson(share["accuracy"], share["n"]), share["n"], share["n_ties"], level, name]
+        [
+            name.replace("_", " "),  # so that long names can break
+            *(share["accuracy"], *wilson(share["accuracy"], share["n"])),
+            *(share["n"], share["n_ties"], level),
+        ]
         for level in ("paradigm", "phenomenon", "field")
         for name, share in result[f"by_{level}"].items()
     ]
     form = "{:.2f}" if result["n"] < 1000 else "{:.3f}"  # as so many pairs can bear
-    table = pd.DataFrame(rows, columns=RESULTS).style.format(dict.fromkeys(RESULTS[:3], form))
-    table = table.map(lambda _: "text-align: right", subset=RESULTS[:5])
+    table = pd.DataFrame(rows, columns=RESULTS).style.format(dict.fromkeys(RESULTS[1:4], form))
+    table = table.map(lambda _: "text-align: right", subset=RESULTS[1:6])
     ends = wilson(result["accuracy"], effective_pairs(result))
     text = (
         f"**Accuracy {form.format(result['accuracy'])}** over {result['n']} pairs; "
@@ -87,7 +83,13 @@ demo = gr.Interface(
     ),
     outputs=[
         gr.Markdown(label="Overall"),
-        gr.Dataframe(headers=RESULTS, label="By paradigm, phenomenon and field"),
+        gr.Dataframe(
+            headers=RESULTS,
+            label="By paradigm, phenomenon and field",
+            wrap=True,
+            max_height=720,
+            column_widths=["106px", "84px", "64px", "64px", "64px", "60px", "104px"],
+        ),
     ],
     examples=[[EXAMPLE]],
     cache_examples=False,

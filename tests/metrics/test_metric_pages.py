@@ -26,7 +26,7 @@ def test_the_accuracy_of_pairs_has_its_interval():
     text, table = page.score(pd.DataFrame(page.EXAMPLE, columns=page.COLUMNS))
     assert "Accuracy 0.50** over 6 pairs" in text and "1 ties" in text  # as many digits as six pairs bear
     assert "95 % Wilson interval: 0.19 to 0.81" in text
-    island = table.data.set_index("name").loc["island_effects"]
+    island = table.data.set_index("name").loc["island effects"]
     assert (island["accuracy"], island["pairs"]) == (0.5, 2) and 0 < island["low"] < 0.5 < island["high"] < 1
     without = pd.DataFrame({"good": [-1.0] * 900 + [-3.0] * 300, "bad": -2.0, "paradigm": None})
     text, _ = page.score(without)
