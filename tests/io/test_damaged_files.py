@@ -236,13 +236,19 @@ def test_links_of_a_stranger_are_not_followed(path, tmp_path, name):
             write_record(path.parents[2], SIGNATURE, {"scores": TABLE})
 
 
-def test_texts_of_a_strangers_record_are_texts(tmp_path):
-    """`tse explore` took numbers apart as words, and ended in a TypeError."""
-    table = TABLE.append_column("sentence_good", pa.array([-1.0] * 40))
-    path = write_record(tmp_path, SIGNATURE, {"scores": table}).tables["scores"].path
-    with pytest.raises(
-        DamagedFileError, match=r"'sentence_good' has values of the type double; expected texts"
-    ):
+@pytest.mark.parametrize(
+    ("column", "values", "said"),
+    [
+        ("sentence_good", [-1.0] * 40, "'sentence_good' has values of the type double; expected texts"),
+        ("paradigm", [["a"]] * 40, "'paradigm' has values of the type list.*; expected texts"),
+        ("correct", [0.5] * 40, "row 1 has 0.5 in the column 'correct'; expected 0 or 1"),
+    ],
+)
+def test_values_of_a_strangers_record_are_possible(tmp_path, column, values, said):
+    """`tse explore` took numbers apart as words, and ended in a TypeError, as lists in place of names did."""
+    columns = {name: TABLE[name] for name in TABLE.column_names} | {column: pa.array(values)}
+    path = write_record(tmp_path, SIGNATURE, {"scores": pa.table(columns)}).tables["scores"].path
+    with pytest.raises(DamagedFileError, match=said):
         read(path)
 
 

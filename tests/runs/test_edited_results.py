@@ -7,7 +7,7 @@ import shutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from faults.tables import AGREEMENT, save
+from faults.tables import AGREEMENT, PAIRS, save
 from run_records import read_table, record_of
 from typer.testing import CliRunner
 
@@ -120,3 +120,29 @@ def test_impossible_scores_are_named(out, kind, column, value, expected):
         copied = shutil.copytree(out, out.with_name("copy"))
         compared = CliRunner().invoke(app, ["compare", str(out), str(copied), "--allow-different"])
         assert re.search(said, str(compared.exception))
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("outcomes", lambda table: table.set_column(2, "correct", pa.array([b"x"] * len(table)))),
+        ("lemmas", lambda table: table.slice(1)),
+    ],
+)
+def test_outcomes_of_other_lemmas_are_named(out, name, change):
+    """They ended in `cannot reshape array of size 4 into shape (4,109)`."""
+    rewrite(out, name, change(read_table(out, name)))
+    said = CliRunner().invoke(app, ["report", str(out)])
+    assert "The tables 'outcomes' and 'lemmas' do not belong together" in str(said.exception)
+
+
+@pytest.mark.parametrize("column", ["method", "pair_id"])
+def test_a_column_that_is_missing_is_named(out, tmp_path, column):
+    """It ended in a KeyError."""
+    pairs = save(PAIRS, tmp_path / "pairs.csv")
+    run("tiny-causal", suite="blimp", data=pairs, out=tmp_path / "mp", report=False)
+    rewrite(tmp_path / "mp", "scores", read_table(tmp_path / "mp", "scores").drop_columns([column]))
+    copied = shutil.copytree(tmp_path / "mp", tmp_path / "copy")
+    for command in (["compare", str(copied)], ["export", "mixed-models", "--out", str(tmp_path / "models")]):
+        said = CliRunner().invoke(app, [*command, str(tmp_path / "mp")])
+        assert f"has no column {column}" in str(said.exception)

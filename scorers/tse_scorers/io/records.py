@@ -106,11 +106,16 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
 }
 """Suite -> pattern of names of columns -> their least and greatest value; the user's own columns have other names."""
 
+_PAIR = ("paradigm", "sentence_good", "sentence_bad")
+_GAP = ("table_row", "construction", "prefix", "suffix", "number")
 _TEXTS: dict[str, tuple[str, ...]] = {
-    "blimp": ("sentence_good", "sentence_bad"),
-    "in_context": ("sentence_good", "sentence_bad"),
+    "agreement": (*_GAP, "verb_correct", "verb_incorrect"),
+    "blimp": (*_PAIR, "method", "phenomenon", "field"),
+    "in_context": (*_PAIR, "context", "phenomenon", "field"),
 }
-"""Suite -> columns that hold texts, which readers take apart into words."""
+"""Suite -> columns that hold texts, which readers take apart into words, or which name groups."""
+_RIGHT_OR_WRONG = {"agreement": "tse", "blimp": "correct", "in_context": "correct", "regions": "correct"}
+"""Suite -> column of scores that are 0 or 1, or NaN for none."""
 
 _TYPES = {NAME: pa.string(), TEXT: pa.string(), FLAG: pa.bool_(), NUMBER: pa.float64(), COUNT: pa.int64()}
 """Kind of a column of results -> how it is stored."""
@@ -621,11 +626,17 @@ def _impossible(table: pa.Table, suite: str) -> str | None:
                 expected = expected or (f"{ends[0]} or more" if math.isfinite(low) else f"at most {ends[1]}")
                 value = table[column][int(wrong[0])].as_py()
                 return f"row {wrong[0] + 1} has {value!r:.40} in the column {column!r}; expected {expected}"
+    if (column := _RIGHT_OR_WRONG.get(suite, "")) in table.column_names:
+        values = table[column].cast(pa.float64()).to_numpy()
+        wrong = np.flatnonzero(~np.isin(values, (0, 1)) & ~np.isnan(values))
+        if len(wrong):
+            return f"row {wrong[0] + 1} has {values[wrong[0]]:g} in the column {column!r}; expected 0 or 1"
     for column in set(_TEXTS.get(suite, ())) & set(table.column_names):
         kind = table[column].type
         if pa.types.is_dictionary(kind):
             kind = kind.value_type
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+        kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
+        if not any(is_kind(kind) for is_kind in kinds):
             return f"the column {column!r} has values of the type {kind}; expected texts"
     return None
 

@@ -1,6 +1,6 @@
 """What one or several output folders of a run hold: rows of results, signatures, files of scores."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -60,9 +60,14 @@ def table_named(tables: ScoreTables, name: str) -> TableSource:
     return tables[name]
 
 
-def known_columns(table: TableSource, columns: Iterable[str]) -> pd.DataFrame:
-    """Read those of the columns that a table has."""
+def known_columns(table: TableSource, columns: Iterable[str], required: Collection[str] = ()) -> pd.DataFrame:
+    """Read those of the columns that a table has; raises CannotAggregateError where it has not all of `required`."""
     there = set(table.column_names)
+    if missing := [column for column in required if column not in there]:
+        raise CannotAggregateError(
+            f"A table of scores has no column {', '.join(missing)}; found {', '.join(table.column_names)}. Run the "
+            "same `tse run` command again."
+        )
     return table.select([column for column in dict.fromkeys(columns) if column in there]).to_pandas()
 
 

@@ -212,7 +212,11 @@ def scored_in_context(table: TableSource, measures: Sequence[Measure] | None = N
         table: scores per pair, context and length.
         measures: only these, each at its context and its greatest length; None: all contexts and lengths.
     """
-    frame = known_columns(table, _COLUMNS).rename(columns={"correct": "score"}).astype({"score": float})
+    frame = (
+        known_columns(table, _COLUMNS, (*_PAIR, "context", "length", "correct"))
+        .rename(columns={"correct": "score"})
+        .astype({"score": float})
+    )
     logprobs = known_columns(table, ["logprob_good", "logprob_bad"])[["logprob_good", "logprob_bad"]]
     frame["nonfinite"] = ~np.isfinite(logprobs).all(axis=1)
     longest = frame.groupby("context")["length"].max()

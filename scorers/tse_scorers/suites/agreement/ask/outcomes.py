@@ -97,6 +97,11 @@ OUTCOMES = described(
 )
 """Columns of the table `outcomes`."""
 _COLUMNS = OUTCOMES.names[2:]
+_KINDS: tuple[np.dtype[Any], ...] = (np.dtype(np.uint8), _UINT16, _FLOAT16, _FLOAT16)
+_APART = (
+    "The tables 'outcomes' and 'lemmas' do not belong together: one of them was changed. Run the same `tse run` "
+    "command again with --overwrite."
+)
 LEMMAS = described(
     ("opening", "bool", "whether these are the forms that open a sentence"),
     ("lemma", "int64", "number of the bit, from 0"),
@@ -192,19 +197,27 @@ def read_outcomes(outcomes: pa.Table, lemmas: pa.Table) -> Iterator[Outcomes]:
     """Yield the outcomes of each kind of gap (opening its sentence or not) from their two tables.
 
     If groups have lemmas of their own, each group's outcomes are yielded by themselves.
+
+    Raises:
+        ValueError: the two tables do not belong together.
     """
     frame, names = (table.to_pandas() for table in (outcomes, lemmas))
     frame, names = (table if "group" in table else table.assign(group="") for table in (frame, names))
     for (opening, group), of_kind in frame.groupby(["opening", "group"], sort=True):
         own = names[(names["opening"] == opening) & (names["group"] == group)].sort_values("lemma")
-        n_kept = min(N_HEAVIEST, len(own))
-        shares = [_matrix(of_kind[name], _FLOAT16, n_kept).astype(float) for name in _COLUMNS[2:]]
+        correct, heaviest, *shares = (
+            _matrix(of_kind[name], kind, size)
+            for name, kind, size in zip(_COLUMNS, _KINDS, _sizes(len(own)), strict=True)
+        )
+        numbers = np.arange(len(own))
+        if not np.array_equal(own["lemma"], numbers) or not np.isin(heaviest, numbers).all():
+            raise ValueError(_APART)
         yield Outcomes(
             of_kind["context_id"].to_numpy(),
             pd.MultiIndex.from_frame(own[["singular", "plural"]]),
-            _matrix(of_kind["correct"], np.dtype(np.uint8), -(-len(own) // 8)),
-            _matrix(of_kind["heaviest"], _UINT16, n_kept).astype(np.int64),
-            np.stack(shares),
+            correct,
+            heaviest.astype(np.int64),
+            np.stack(shares).astype(float),
             group or None,
         )
 
@@ -236,5 +249,8 @@ def _binary(content: Bytes) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), rows, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
-def _matrix(column: "pd.Series[Any]", dtype: np.dtype[Any], width: int) -> NDArray[Any]:
-    return np.frombuffer(b"".join(column), dtype=dtype).reshape(len(column), width)
+def _matrix(column: "pd.Series[Any]", dtype: np.dtype[Any], size: int) -> NDArray[Any]:
+    """Return the numbers in cells of so many bytes, (cells, numbers)."""
+    if any(not isinstance(cell, bytes) or len(cell) != size for cell in column):
+        raise ValueError(_APART)
+    return np.frombuffer(b"".join(column), dtype=dtype).reshape(len(column), size // dtype.itemsize)

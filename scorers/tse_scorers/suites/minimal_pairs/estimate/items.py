@@ -27,7 +27,11 @@ def scored_pairs(table: TableSource, measures: Sequence[Measure]) -> Iterator[Sc
         table: scores per pair and method.
         measures: accuracies, each at its method.
     """
-    frame = known_columns(table, _COLUMNS).rename(columns={"correct": "score"}).astype({"score": float})
+    frame = (
+        known_columns(table, _COLUMNS, (*_PAIR, "correct"))
+        .rename(columns={"correct": "score"})
+        .astype({"score": float})
+    )
     compared = ["score_good", "score_bad"] if "score_good" in frame else ["logprob_good", "logprob_bad"]
     if {*compared} <= {*frame}:
         found = metric_modules("minimal_pair_accuracy").accuracy.outcomes(*(frame[side] for side in compared))
