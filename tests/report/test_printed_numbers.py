@@ -97,8 +97,8 @@ def test_the_terminal_does_not_round_up(value):
 
 SCRIPT = """
 const values = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const show = value => [number.score(value, false), number.score(value, true), number.signed(value, 2),
-  number.signed(-value, 2), number.signed(100 * value, 1)];
+const show = value => [number.score(value, false), number.score(value, true), number.difference(value, false),
+  number.difference(-value, false), number.difference(value, true), number.difference(-value, true)];
 console.log(JSON.stringify(values.map(show)));
 """
 
