@@ -17,15 +17,17 @@ from datasets.fingerprint import Hasher, generate_random_fingerprint
 from .engine.processes import is_main, rank_and_size
 from .engine.progress import Progress, bars
 from .io.bundle import metric_modules
+from .io.declared import HALF_CHARACTER, has_half_character
 from .io.table_files import fingerprint, require_columns, require_text, require_unreserved, word_lists
 from .loading import load_scorer
 from .models.answers import continuation_logprobs, sentence_logprobs, with_windows, word_logprobs
 from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
+from .models.options import checked_value
 from .runs.frequency import Zipf, per_million, word_list
 from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
 from .suites.agreement.data.checks import check_numbers
 from .suites.agreement.data.contrast import GROUP
-from .suites.agreement.data.tables import check_pairs
+from .suites.agreement.data.tables import check_pairs, require_once
 from .suites.agreement.options import AgreementOptions
 from .suites.agreement.scores import AgreementScores, score_contexts
 from .suites.checks import DataWarning, require_spelled, unsplit
@@ -36,6 +38,7 @@ _WHAT = "The data set"
 _GAPS = ("prefix", "suffix", "number")
 _VERBS = ("verb_correct", "verb_incorrect")
 _LOGPROBS = ("logprob_correct", "logprob_incorrect")
+_NAMES: Any = str | Sequence[str]
 Data = TypeVar("Data")
 Score = Callable[[pd.DataFrame], pa.Table]
 
@@ -104,6 +107,13 @@ def score_dataset(
             cannot answer.
     """
     splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
+    types: list[tuple[str, Any, Any]] = [
+        ("columns", columns, _NAMES), ("surprisals", surprisals, _NAMES), ("words", words, _NAMES),
+        ("frequency", frequency, str), ("language", language, str), ("context", context, str),
+        ("cutoffs", cutoffs, bool), ("forms", forms, bool), ("stride", stride, int),
+    ]  # fmt: skip
+    for option in types:
+        checked_value(*option)
     ask = partial(
         _asked,
         columns=columns,
@@ -142,6 +152,11 @@ def score_dataset(
 def _checked(dataset: Any, ask: Callable[[Sequence[str]], "_Asked"]) -> tuple[pd.DataFrame, "_Asked"]:
     """Return the rows of one data set, and what is asked about each, checked without a model."""
     rows = _rows(dataset)
+    if rows.columns.nlevels > 1 or not rows.columns.is_unique:
+        raise ValueError(
+            f"{_WHAT} has two columns with one name, or names of several levels: {', '.join(map(str, rows.columns))}; "
+            "expected one name for each column. Rename them."
+        )
     asked = ask(list(rows.columns))
     require_unreserved(rows, asked.reserved(), _WHAT)
     if isinstance(dataset, Dataset) and set(asked.columns) <= set(rows.columns):
@@ -159,7 +174,13 @@ def _rows(dataset: Any) -> pd.DataFrame:
     if isinstance(dataset, pd.DataFrame):
         return dataset
     if isinstance(dataset, list) and all(isinstance(row, Mapping) for row in dataset):
-        return pd.DataFrame(dataset)
+        try:
+            return pd.DataFrame(dataset)
+        except UnicodeEncodeError as error:
+            number = next(number for number, row in enumerate(dataset, 1) if has_half_character(dict(row)))
+            raise ValueError(
+                f"{_WHAT} holds {HALF_CHARACTER} in row {number}; expected a text with whole characters. Fix this row."
+            ) from error
     raise TypeError(
         f"Got a {type(dataset).__name__}; expected a Dataset, DatasetDict, IterableDataset, data frame, or list of "
         "dicts. Read files with datasets.load_dataset."
@@ -234,6 +255,18 @@ def _mapped_dataset(
     return result.with_format(shown["type"], **shown["format_kwargs"])
 
 
+def _require_words(frame: pd.DataFrame, columns: Sequence[str]) -> None:
+    """Raise ValueError where a text has no word, or half of a character; the message names the row."""
+    for column in columns:
+        for row, text in enumerate(frame[column], 1):
+            if not text.strip() or has_half_character(text):
+                expected = "whole characters" if text.strip() else "at least one word"
+                raise ValueError(
+                    f"{_WHAT} holds {text!r:.80} in column {column!r} of row {row}; expected a text with {expected}. "
+                    "Fix this column, or remove the row."
+                )
+
+
 @dataclass(frozen=True)
 class _Texts:
     """Log-probabilities of whole texts."""
@@ -261,6 +294,7 @@ class _Texts:
     def check(self, frame: pd.DataFrame) -> None:
         require_columns(frame, self.columns, _WHAT)
         require_text(frame, self.columns, _WHAT)
+        _require_words(frame, self.texts)
 
     def check_scorer(self, scorer: Scorer) -> None:
         if self.context and not isinstance(scorer, ContinuationScorer):
@@ -321,6 +355,7 @@ class _Words:
     def check(self, frame: pd.DataFrame) -> None:
         require_columns(frame, self.columns, _WHAT)
         require_text(frame, self.texts, _WHAT)
+        _require_words(frame, self.texts)
         for text, words in zip(self.texts, self.words, strict=False):
             require_spelled(frame[text], word_lists(frame, words, _WHAT), _WHAT)
         for text in () if self.words else self.texts:
@@ -535,7 +570,7 @@ def _asked(
     if lemmas is not None:
         return _Gaps(_lemma_table(lemmas), set(_VERBS) <= set(names), cutoffs, forms)
     texts = columns if columns is not None else surprisals
-    chosen = (texts,) if isinstance(texts, str) else tuple(texts or ())
+    chosen = (texts,) if isinstance(texts, str) else tuple(dict.fromkeys(texts or ()))
     if not chosen:
         raise ValueError(f"{kinds[0]} names no column; expected at least one.")
     if columns is not None:
@@ -551,7 +586,7 @@ def _asked(
 
 def _lemma_table(lemmas: Any) -> pd.DataFrame:
     """Return a checked lemma list."""
-    if isinstance(lemmas, dict) or isinstance(lemmas, str):
+    if not isinstance(lemmas, list | pd.DataFrame | Dataset):
         raise ValueError(
             f"Got a {type(lemmas).__name__} as lemmas; expected a table with the columns singular and plural. Give one "
             "split of a data set, a data frame, or a list of dicts."
@@ -565,6 +600,12 @@ def _lemma_table(lemmas: Any) -> pd.DataFrame:
     forms = ["singular", "plural"]
     require_columns(frame, forms, "The lemma list")
     require_text(frame, forms, "The lemma list")
+    require_once(frame, forms, "The lemma list")
+    if (frame["singular"] == frame["plural"]).all():
+        raise ValueError(
+            "All lemmas of the list have two equal forms, which are never compared; expected two different ones. "
+            "Correct the columns singular and plural."
+        )
     if len(frame) > np.iinfo(np.int16).max:
         raise ValueError(f"The lemma list has {len(frame)} rows; expected at most {np.iinfo(np.int16).max}.")
     return frame[forms].reset_index(drop=True)

@@ -44,6 +44,10 @@ class Results(Sequence[ResultRow]):
         Raises:
             ValueError: there are none, or a file is damaged.
         """
+        if not isinstance(folder, str | Path):
+            raise TypeError(
+                f"Got folder={folder!r:.80} ({type(folder).__name__}); expected the path of an output folder."
+            )
         folder = Path(folder)
         rows = results_of(read_records(folder)).rows
         if not rows:
@@ -96,9 +100,9 @@ class Results(Sequence[ResultRow]):
         return self.table().to_html()
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return one row per result, with the columns of `results.json` that have a value."""
+        """Return one row per result, with its score and the other columns of `results.json` that have a value."""
         frame = pd.DataFrame([row.to_json() for row in self._rows])
-        return frame.dropna(axis="columns", how="all")
+        return frame[[name for name in frame if name == "score" or frame[name].notna().any()]]
 
     def to_dataset(self) -> "Dataset":
         """Return `to_pandas` as a data set."""
@@ -162,6 +166,10 @@ class Results(Sequence[ResultRow]):
         """
         from .suites.registry import find_suite
 
+        if not isinstance(measure, str):
+            raise TypeError(
+                f"Got measure={measure!r:.80} ({type(measure).__name__}); expected its name, a text such as 'accuracy'."
+            )
         suites = [find_suite(suite) for suite in dict.fromkeys(row.suite for row in self._rows)]
         named = [
             (suite.name, own.parsed(measure))
@@ -175,7 +183,7 @@ class Results(Sequence[ResultRow]):
         if not rows:
             known = ", ".join(str(own) for suite in suites for own in suite.measures)
             raise ValueError(
-                f"There are no scores of the measure {measure!r}; expected one of {known}, or another point."
+                f"There are no scores of the measure {measure!r}; expected one of {known or 'none'}, or another point."
             )
         return Results(rows, self.folder).to_pandas()
 
@@ -215,7 +223,7 @@ class Results(Sequence[ResultRow]):
         return drawn(picture).axes
 
     def compare(
-        self, other: "Results | None" = None, reference: str | None = None, by: Sequence[str] = ()
+        self, other: "Results | None" = None, reference: str | None = None, by: str | Sequence[str] = ()
     ) -> pd.DataFrame:
         """Return the differences between systems on the items that both scored, as `tse compare` does.
 
@@ -224,7 +232,7 @@ class Results(Sequence[ResultRow]):
         Args:
             other: results in another folder; None: the models of this one.
             reference: the model that the others are compared with; by default the first one.
-            by: columns of your own data whose values are conditions, which are compared within each system.
+            by: column or columns of your own data whose values are conditions, which are compared within each system.
 
         Returns:
             One row per measure, group and system: `difference` (score minus the reference's), `ci_low`, `ci_high`
@@ -235,6 +243,11 @@ class Results(Sequence[ResultRow]):
         """
         from .runs.comparing.compare import compare
 
+        if other is not None and not isinstance(other, Results):
+            raise TypeError(
+                f"Got a {type(other).__name__} to compare with; expected results, such as Results.load(folder)."
+            )
+        by = [by] if isinstance(by, str) else by
         folders = list(dict.fromkeys([self.folder, *([other.folder] if other is not None else [])]))
         comparison = compare(folders, reference, by=by)
         return comparison.conditions if by else comparison.rows
@@ -246,6 +259,7 @@ def _one_of(what: str, names: Sequence[str], chosen: str | None) -> str:
         return chosen or names[0]
     got = f"got {chosen!r}" if chosen else "got none"
     raise ValueError(
-        f"There are {len(names)} {what}s ({', '.join(names) or 'none'}) and {got}; expected one of them. "
+        f"There {'is' if len(names) == 1 else 'are'} {len(names)} {what}{'s' * (len(names) != 1)} "
+        f"({', '.join(names) or 'none'}) and {got}; expected one of them. "
         f"Choose it with {what}=…, or look into {RESULTS_FILE}."
     )

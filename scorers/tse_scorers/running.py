@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import pandas as pd
+import pyarrow as pa
 
 from .engine.processes import is_main
 from .engine.progress import bars
@@ -134,11 +135,13 @@ def run(
             f"{names.count(repeated)} of the scorers are named {repeated!r}, so their scores would replace each other; "
             "expected different names. Give each scorer its own name."
         )
+    if not isinstance(out, str | Path):
+        raise TypeError(f"Got out={out!r:.80} ({type(out).__name__}); expected the path of a folder.")
     if not str(out).strip():  # Path("") is the current folder
         raise ValueError("out is empty; expected a name. Write a value after out, or remove it.")
     if announce is None:
         announce = bars if is_main() else silent
-    name = checked_value("suite", suite.name if isinstance(suite, type) else suite, str)
+    name = checked_value("suite", getattr(suite, "name", None) or suite, str)
     if name is None:
         data = suite_options["data"] = _as_file("data", suite_options.get("data"), Path(out))
         name = suite_of_data(None if data is None else str(data))
@@ -194,8 +197,18 @@ def _as_file(option: str, value: Any, out: Path) -> Any:
         value = value.to_pandas()
     if not isinstance(value, pd.DataFrame):
         return value
+    if not value.columns.is_unique:
+        raise ValueError(
+            f"{option} has two columns with one name: {', '.join(map(str, value.columns))}. Rename them, or remove one."
+        )
     path = out / "data" / f"data-{fingerprint(value.astype(str))[:8]}.parquet"
     if is_main():
         make_folder(path.parent, out)
-        write_table(value, path)
+        try:
+            write_table(value, path)
+        except (pa.ArrowException, UnicodeError) as error:
+            raise ValueError(
+                f"{option} has values that a table in a file cannot hold: {' '.join(map(str, error.args))}. Convert "
+                "them to texts or numbers, or remove the column."
+            ) from error
     return str(path)

@@ -398,11 +398,46 @@ def test_a_stream_is_asked_in_parts():
             {"lemmas": [{"singular": "is", "plural": "are"}]},
             "contradicts the verbs in 1 of 1 rows",
         ),
+        ([{"text": "a"}], {"columns": 5}, "Got columns=5 .int.; expected a text or a list of texts"),
+        ([{"text": "a"}], {"columns": ["text", None]}, "expected a text or a list of texts"),
+        (
+            [{"text": "a"}],
+            {"columns": "text", "stride": "x"},
+            "Got stride='x' .str.; expected a whole number",
+        ),
+        ([{"text": "a"}], {"columns": "text", "stride": True}, "Got stride=True"),
+        ([{"text": "a"}], {"surprisals": "text", "frequency": 5}, "Got frequency=5"),
+        (
+            [{"text": "a"}, {"text": " "}],
+            {"columns": "text"},
+            "row 2; expected a text with at least one word",
+        ),
+        (
+            [{"text": "a"}, {"text": "b\ud800"}],
+            {"columns": "text"},
+            "row 2; expected a text with whole",
+        ),
+        ([{"text": "a"}], {"lemmas": 5}, "Got a int as lemmas; expected a table"),
+        (
+            [{"text": "a"}],
+            {"lemmas": [{"singular": "put", "plural": "put"}]},
+            "have two equal forms",
+        ),
+        (
+            [{"text": "a"}],
+            {"lemmas": [{"singular": "is", "plural": "are"}] * 2},
+            "lemma list has the lemma is, are in several rows, 1 and 2",
+        ),
+        (
+            pd.DataFrame([["a", "b"]], columns=["text", "text"]),
+            {"columns": "text"},
+            "two columns with one name",
+        ),
     ],
 )
 def test_what_cannot_be_scored_is_said_before_a_model_is_asked(rows, options, said):
     scorer = Counted()
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises((ValueError, TypeError), match=said):
         score_dataset(rows, scorer, **options)
     assert scorer.asked == []
 

@@ -114,6 +114,44 @@ def test_a_data_set_of_several_splits_is_refused(tmp_path):
         run(Lengths("a"), "blimp", tmp_path, data=splits, report=False)
 
 
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (PAIRS.assign(more=[object()] * 2), "data has values that a table in a file cannot hold"),
+        (PAIRS.set_axis([*PAIRS.columns[:-1], "UID"], axis=1), "data has two columns with one name"),
+    ],
+)
+def test_a_table_that_cannot_be_a_file_is_refused(data, said, tmp_path):
+    """It ended in a sentence of the library that writes files."""
+    with pytest.raises(ValueError, match=said):
+        run(Lengths("a"), "blimp", tmp_path, data=data, report=False)
+
+
+def test_arguments_of_another_type_are_named(agreement, tmp_path):
+    """They ended in `'int' object has no attribute 'partition'`, and a column's name was read letter by letter."""
+    for asked, said in (
+        (lambda: run(Lengths("a"), str, tmp_path), "Got suite=<class 'str'> .type.; expected a text"),
+        (lambda: run(Lengths("a"), "blimp", 5), "Got out=5 .int.; expected the path of a folder"),
+        (lambda: Results.load(5), "Got folder=5 .int.; expected the path"),
+        (lambda: agreement.scores(5), "Got measure=5 .int.; expected its name"),
+        (lambda: agreement.compare(agreement.folder), "Path to compare with; expected results, such as"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            asked()
+    with pytest.raises(ValueError, match="Unknown column 'mood'"):
+        agreement.compare(by="mood")
+    with pytest.raises(ValueError, match=r"results.json is a file; expected an output folder"):
+        Results.load(agreement.folder / "results.json")
+    with pytest.raises(ValueError, match=r"There is 1 suite \(agreement\) and got 'other'"):
+        agreement.items("other")
+
+
+def test_a_measure_without_any_score_has_its_column(agreement):
+    """A frame without the column `score` came where nothing had a lemma inside the cut-off."""
+    nothing = [row for row in agreement if row.metric == "ew" and row.score != row.score]
+    assert nothing and Results(nothing, agreement.folder).to_pandas()["score"].isna().all()
+
+
 def test_systems_are_compared_and_names_are_escaped(tmp_path):
     """A model's name is a stranger's text."""
     found = run([Lengths("a"), Lengths("<script>x</script>")], "blimp", tmp_path, data=PAIRS, report=False)

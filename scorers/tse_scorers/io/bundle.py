@@ -174,6 +174,8 @@ def load_data(name: str, config: str | None = None, split: str | None = None) ->
     Raises:
         ValueError: the data set, configuration or split does not exist; the message lists those that do.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"Got the data set {name!r:.80} ({type(name).__name__}); expected its name, a text.")
     if "/" in name:
         if not re.fullmatch(r"[\w.-]+/[\w.-]+(@.+)?", name):
             raise ValueError(

@@ -518,7 +518,11 @@ def record_folders(out: Path) -> list[Path]:
 
 
 def require_records(out: Path) -> None:
-    """Raise ValueError where an output folder holds scores or results, but no records."""
+    """Raise ValueError where an output folder holds scores or results, but no records, or is a file."""
+    if out.is_file():
+        raise ValueError(
+            f"{out} is a file; expected an output folder of `tse run`. Name the folder, {out.parent}."
+        )
     if not (out / RUNS).is_dir():
         old_file = next((name for name in ("scores", "results.json") if (out / name).exists()), None)
         if old_file is not None:

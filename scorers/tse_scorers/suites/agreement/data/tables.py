@@ -150,4 +150,16 @@ def load_lemmas(lemmas: str = "released", forms: Sequence[str] = FORMS) -> pd.Da
     required = [*forms, *([GROUP] if GROUP in frame else [])]
     require_columns(frame, required, f"The lemma list {lemmas!r}")
     require_text(frame, required, f"The lemma list {lemmas!r}")
+    require_once(frame, required, f"The lemma list {lemmas!r}")
     return frame
+
+
+def require_once(lemmas: pd.DataFrame, columns: Sequence[str], what: str) -> None:
+    """Raise ValueError where a lemma is listed twice: it would count twice in EW and MW."""
+    if (repeated := lemmas.duplicated(columns).to_numpy()).any():
+        row = int(repeated.argmax())
+        again = (lemmas[columns] == lemmas[columns].iloc[row]).all(axis=1).to_numpy()
+        raise ValueError(
+            f"{what} has the lemma {', '.join(lemmas[columns].iloc[row])} in several rows, {int(again.argmax()) + 1} "
+            f"and {row + 1}; expected each lemma once, because each has the same weight. Remove the repetitions."
+        )
