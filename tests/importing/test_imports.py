@@ -289,17 +289,33 @@ def test_a_log_that_contradicts_itself_is_refused(tmp_path, changes, message):
     assert not (tmp_path / "out" / "runs").exists()
 
 
+def test_an_item_in_several_lines_is_refused(tmp_path):
+    """Logs that were put together counted each item twice."""
+    logs = edited_log(tmp_path)
+    (path,) = logs.rglob("samples_tse_pairs_order_*.jsonl")
+    path.write_text(path.read_text() * 2)
+    said = refused("import", "lm-eval", logs, "--out", tmp_path / "out")
+    assert "holds item 0 in several lines; expected one line for each item" in said
+
+
 def test_tasks_that_are_no_choices_are_named(tmp_path):
     logs = edited_line(tmp_path, filtered_resps=["a text", "another"])
     said = tse("import", "lm-eval", logs, "--out", tmp_path / "out")
     assert "Not imported: tse_pairs_order, because its answers have no log-probabilities." in said
     assert len(scores(tmp_path / "out", "pairs")) == 6
+    logs = edited_line(tmp_path / "none", filtered_resps=[])
+    said = tse("import", "lm-eval", logs, "--out", tmp_path / "none" / "out")
+    assert (
+        "because its items have 0 scored answers; expected 2." in said
+    )  # it said `have 2 answers; expected 2`
 
 
 def test_what_is_no_log_is_refused_with_what_was_expected(tmp_path):
     assert "holds no results_*.json; expected what lm-evaluation-harness" in refused(
         "import", "lm-eval", tmp_path
     )
+    (tmp_path / "results_1.json").write_bytes(b"\x80\x04")
+    assert "results_1.json: it is not UTF-8 text" in refused("import", "lm-eval", tmp_path)
     (tmp_path / "results_1.json").write_text("[" * 100_000)
     assert "the JSON is nested too deeply" in refused("import", "lm-eval", tmp_path)
     (tmp_path / "results_1.json").write_text(

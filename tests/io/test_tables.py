@@ -5,6 +5,7 @@ import pytest
 
 from tse_scorers.io.table_files import is_table, read_table, require_columns, require_text
 from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.minimal_pairs.data.pair_tables import pair_table
 from tse_scorers.suites.variation_sets import scores as german
 
 WORDS = {
@@ -168,3 +169,11 @@ def test_german_sentences_that_are_numbers(tmp_path):
     )
     with pytest.raises(ValueError, match="column 'sentence' of row 1; expected text"):
         german.load(data=path)
+
+
+def test_categories_and_lists_of_a_parquet_file(tmp_path):
+    """Categories, and lists as items, ended in errors of pandas."""
+    pairs = {"sentence_good": ["A cat is.", "A dog is."], "sentence_bad": pd.Categorical(["A are.", "A am."])}
+    pd.DataFrame(pairs | {"item": [[1], [2]]}).to_parquet(tmp_path / "pairs.parquet")
+    table = pair_table(read_table(tmp_path / "pairs.parquet"), "pairs")
+    assert table["sentence_bad"].tolist() == ["A are.", "A am."] and table["pair_id"].tolist() == [0, 1]

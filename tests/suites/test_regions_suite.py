@@ -566,6 +566,10 @@ def test_numbers_of_hundreds_of_digits_are_refused(tmp_path):
     assert "in column 'region_number' of row 1; expected a whole number of at most 15 digits" in refused(
         "--data", tmp_path / "design.csv"
     )
+    table.assign(region_number=1e300).to_csv(tmp_path / "design.csv", index=False)
+    assert "holds '1e+300' in column" in refused(
+        "--data", tmp_path / "design.csv"
+    )  # it was np.float64(1e+300)
 
 
 def test_an_infinite_surprisal_makes_the_mean_infinite(run):

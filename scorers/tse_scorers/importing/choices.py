@@ -95,6 +95,8 @@ def parsed_json(kind: Any, content: bytes | str, where: object, expected: str) -
         parsed = json.loads(content)
         require_text_and_depth(parsed)
         return parse(kind, parsed)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{where}: it is not UTF-8 text. Expected {expected}.") from error
     except RecursionError as error:
         raise ValueError(f"{where}: the JSON is nested too deeply. Expected {expected}.") from error
     except ValueError as error:

@@ -10,6 +10,7 @@ acceptable one in its own tasks. Here, a tie is not correct.
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -223,14 +224,21 @@ def _samples(run: _Run, content: bytes) -> Iterator[_Sample]:
         parsed_json(_Sample, line, f"{run.samples}, line {number}", _EXPECTED)
         for number, line in enumerate(lines, 1)
     ]
+    repeated = [item for item, n in Counter(sample.doc_id for sample in parsed).items() if n > 1]
+    if repeated:
+        raise ValueError(
+            f"{run.samples} holds item {repeated[0]} in several lines; expected one line for each item. Logs were put "
+            "together, or the task has several filters: run the harness again, with one filter."
+        )
     yield from sorted(parsed, key=lambda sample: sample.doc_id)
 
 
 def _answers(sample: _Sample) -> list[tuple[str, str]]:
     """Return the context and the continuation of each answer."""
     pairs = [(request.get("arg_0"), request.get("arg_1")) for request in sample.arguments.values()]
-    if len(pairs) != 2 or len(sample.filtered_resps) != 2:
-        raise NoChoiceError(f"its items have {len(pairs)} answers; expected 2")
+    for n, what in ((len(pairs), "answers"), (len(sample.filtered_resps), "scored answers")):
+        if n != 2:
+            raise NoChoiceError(f"its items have {n} {what}; expected 2")
     if not all(isinstance(text, str) for pair in pairs for text in pair):
         raise NoChoiceError("its answers are not texts")
     return [(str(context), str(answer)) for context, answer in pairs]

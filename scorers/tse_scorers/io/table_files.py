@@ -53,7 +53,11 @@ def _read_parquet(path: Path, _: Collection[str]) -> pd.DataFrame:
                     f"{path} holds bytes in column {field.name!r}; expected texts or numbers. Convert the column to "
                     "text, or remove it."
                 )
-    return pd.read_parquet(path)
+    frame = pd.read_parquet(path)
+    # Repeated texts may be stored as categories, which refuse other values and cannot be joined.
+    return frame.astype(
+        {name: kind.categories.dtype for name, kind in frame.dtypes.items() if kind == "category"}
+    )
 
 
 READERS: dict[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {

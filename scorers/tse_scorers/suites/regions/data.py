@@ -192,7 +192,7 @@ def _numbers(frame: pd.DataFrame, what: str) -> "pd.Series[int]":
     if wrong.any():
         row = int(wrong.to_numpy().argmax())
         raise ValueError(
-            f"{what} holds {frame['region_number'].iloc[row]!r:.80} in column 'region_number' of row {row + 1}; "
+            f"{what} holds {texts.iloc[row]!r:.80} in column 'region_number' of row {row + 1}; "
             "expected a whole number of at most 15 digits. Correct it, or remove the column to number regions in the "
             "order of their rows."
         )

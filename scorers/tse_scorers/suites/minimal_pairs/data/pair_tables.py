@@ -151,9 +151,10 @@ def pair_ids(frame: pd.DataFrame, name: str) -> Any:
                     "are counted."
                 )
             return numbers.astype("int64")
-    if "item" in frame and not frame.duplicated(["UID", "item"]).any():
+    if "item" in frame:
         items = frame["item"].astype(str).str.removesuffix(".0")
-        if items.str.fullmatch(r"\d{1,18}").all():
+        is_number = items.str.fullmatch(r"\d{1,18}").all()
+        if is_number and not pd.DataFrame({"UID": frame["UID"], "item": items}).duplicated().any():
             return items.astype("int64")
     return frame.groupby("UID").cumcount()
 
