@@ -152,12 +152,22 @@ def test_rows_that_are_only_in_one_run():
     assert compare_rows([], [row]) == ["all, ew is only in the new run."]
     assert compare_rows([row | {"se": 0.1}], [row | {"se": 0.2}]) == ["all, ew: se was 0.1 and is 0.2."]
     assert compare_rows([row | {"score": None}], [row | {"score": float("nan")}]) == []
+    # The last of several rows was compared, so that another one could say anything.
+    said = ["all, ew is in 2 rows of the results; expected one."]
+    assert compare_rows([row | {"score": 0.9}, row], [row]) == said
 
 
 def test_secrets_are_not_in_the_command(monkeypatch):
     secret = "hf_" + "abcdefgh" * 4
     monkeypatch.setattr("sys.argv", ["/bin/tse", "run", "-m", secret, "--data", "https://me:pw@host/x"])
     assert command_line() == ["tse", "run", "-m", "<secret>", "--data", "https://<secret>@host/x"]
+    for secret, written in (
+        ("https://host/x?key=abc", "https://host/x?key=<secret>"),
+        ("Bearer abc", "Bearer <secret>"),
+        ("sk-" + "a1" * 10, "<secret>"),
+    ):
+        monkeypatch.setattr("sys.argv", ["/bin/tse", "run", secret])
+        assert command_line() == ["tse", "run", written]
 
 
 def test_a_changed_copy_of_released_data_is_a_partial_run(tmp_path, root):

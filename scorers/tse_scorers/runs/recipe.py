@@ -20,7 +20,9 @@ from ..suites.released_data import LEMMA_LISTS, knows_data_of, released_data
 
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 """Endings of the files that count as the content of a folder of data."""
-_SECRETS = re.compile(r"\bhf_\w{8,}|(?<=://)[^/@\s]+(?=@)|(?i:(?<=token=)|(?<=password=)|(?<=api_key=))\S+")
+_SECRETS = re.compile(
+    r"\bhf_\w{8,}|\bsk-[\w-]{16,}|(?<=://)[^/@\s]+(?=@)|(?i:(?<=token=)|(?<=password=)|(?<=key=)|(?<=bearer ))\S+"
+)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -276,7 +277,13 @@ def compare_rows(
         called: what `new` is called.
     """
     before, after = ({_key(row): row for row in rows} for rows in (old, new))
-    sentences = [f"{_named(key)} is missing from {called}." for key in before if key not in after]
+    sentences = [
+        f"{_named(key)} is in {n} rows of {place}; expected one."
+        for rows, place in ((old, "the results"), (new, called))
+        for key, n in Counter(map(_key, rows)).items()
+        if n > 1
+    ]
+    sentences += [f"{_named(key)} is missing from {called}." for key in before if key not in after]
     sentences += [f"{_named(key)} is only in {called}." for key in after if key not in before]
     for key, row in before.items():
         for column in _COMPARED if key in after else ():
