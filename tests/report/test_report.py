@@ -239,6 +239,29 @@ def test_several_folders_in_one_report(tmp_path: Path) -> None:
     assert "a · " in (page := (out / "report.html").read_text()) and "b · " in page
 
 
+def test_a_model_with_a_folder_for_each_suite_is_one_system(tmp_path: Path) -> None:
+    """A leaderboard had a row for each folder of a model, with the scores of one suite in each."""
+
+    def systems(*named: str) -> set[str]:
+        return set(read_runs([tmp_path / name for name in named]).rows["system"])
+
+    agreement = agreement_rows("org/m", "1")
+    german = [row | {"revision": "1"} for row in german_rows("org/m")]
+    for name, rows in {
+        "a": agreement,
+        "b": german,
+        "again": agreement,
+        "unknown": german_rows("org/m"),
+    }.items():
+        write_run(tmp_path / name, rows, {})
+    assert systems("a", "b") == {"org/m"}
+    runs = read_runs([tmp_path / "a", tmp_path / "b"])
+    assert {suite for _, suite, _ in runs.signatures} == {"agreement", "german"}
+    assert systems("a", "b", "again") == {"org/m (a)", "org/m (b)", "org/m (again)"}
+    # without its revision, nobody knows whether it is the same model
+    assert systems("a", "unknown") == {"org/m (a)", "org/m (unknown)"}
+
+
 def test_revisions_of_a_model_are_told_apart() -> None:
     rows = agreement_rows("org/m", "step1") + agreement_rows("org/m", "step2") + agreement_rows("gpt2")
     assert set(result_frame(rows)["system"]) == {"org/m@step1", "org/m@step2", "gpt2"}

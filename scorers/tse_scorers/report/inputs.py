@@ -220,10 +220,15 @@ def read_runs(folders: Sequence[Path]) -> Runs:
 
 
 def runs_of(folders: Sequence[OutputFolder]) -> Runs:
-    """Put the results of output folders together, with one label for each system."""
+    """Put the results of output folders together, with one label for each system.
+
+    A model that several folders have is one system if no two of them hold scores of it on the same suite and data.
+    """
     names = run_names([folder.path for folder in folders])
     named = list(zip(names, folders, strict=True))
-    label_of = labels(identity for name, folder in named for identity in _identities(folder.rows, name))
+    first = _first_runs(scored for name, folder in named for scored in _scored_data(folder.rows, name))
+    shared = labels(first.values())
+    label_of = {identity: shared[own] for identity, own in first.items()}
     frames: list[pd.DataFrame] = []
     files: list[ScoreFile] = []
     signatures: dict[SignatureKey, Mapping[str, Any]] = {}
@@ -242,6 +247,24 @@ def runs_of(folders: Sequence[OutputFolder]) -> Runs:
     ]
     rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*COLUMNS, "system"])
     return Runs(rows, runs, files, signatures)
+
+
+def _scored_data(frame: pd.DataFrame, run: str) -> Iterator[tuple[Identity, tuple[str, str]]]:
+    """Yield each system with the suites and data that it was scored on."""
+    data = zip(frame["suite"].astype(str), frame["config"].astype(str), strict=True)
+    yield from dict.fromkeys(zip(_identities(frame, run), data, strict=True))
+
+
+def _first_runs(scored: Iterable[tuple[Identity, tuple[str, str]]]) -> dict[Identity, Identity]:
+    """Return for each system the first run's one, where every run scored the model on other suites or data."""
+    of_model: dict[tuple[str, str | None], list[tuple[Identity, tuple[str, str]]]] = {}
+    for identity, data in scored:
+        of_model.setdefault((identity.model, identity.revision), []).append((identity, data))
+    first: dict[Identity, Identity] = {}
+    for (_, revision), own in of_model.items():  # without its revision, it may be another model of this name
+        is_one = revision is not None and len({data for _, data in own}) == len(own)
+        first |= {identity: own[0][0] if is_one else identity for identity, _ in own}
+    return first
 
 
 def _identities(frame: pd.DataFrame, run: str) -> list[Identity]:

@@ -1,4 +1,4 @@
-"""How systems are called: one label for each (run, model, revision), decided once for all runs that are shown together.
+"""How systems are called: one label for each, decided once for all runs that are shown together.
 
 Report, explorer, comparison and files of scores all show this label, in every suite alike.
 """

@@ -19,13 +19,14 @@ function curvesView(view, target) {
     const kept = new Set(chosen(names, key)), shown = labels.filter((label) => kept.has(label));
     const toggle = (label, on) => { state.set({ [key]: switched(label, on, names, key) }); draw(); };
     const measures = [...new Set(view.points.map(([measure]) => measure))], places = placesOf(view, shown, labels);
-    const areScores = view.points.every(([, , , , value]) => value === null || (value >= 0 && value <= 1));  // then all charts have one scale
+    // Charts of one measure, or of shares, have one scale.
+    const isOneScale = view.y || view.points.every(([, , , , value]) => value === null || (value >= 0 && value <= 1));
     const emphasize = (label, on) => target.querySelectorAll("g[data-line]").forEach((line) => line.dataset.line === label && line.classList.toggle("on", on));
     redraw(target, h("p", { class: "tse-note" }, view.caption, shown.length > MOST_COLOURED ? ` The best ${BEST} of ${shown.length} have colours; point at a name to find its line.` : "",
         shown.length <= MOST_BANDS && view.points.some((point) => point[6] !== null) ? " Bands: 95 % intervals." : "",
         view.points.some(([, label, , , value, n]) => shown.includes(label) && value !== null && n !== null && n < view.few) ? ` Faded points rest on fewer than ${view.few} ${view.unit}; do not rely on them.` : ""),
       warnings(view.warnings),
-      h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, areScores ? measures : [measure], shown, places), measure, [view.tab, measure, view.limited_to],
+      h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, isOneScale ? measures : [measure], shown, places), measure, [view.tab, measure, view.limited_to],
         shown.filter((label) => places.has(label)).map((label) => [colour(places.get(label)), markOf(places.get(label)), label])))),
       h("div", { class: "legend", role: "group", "aria-label": "Lines" }, labels.map((label) => h("span", { class: `key ${colour(places.get(label))}`,
         onmouseenter: () => emphasize(label, true), onmouseleave: () => emphasize(label, false), onfocusin: () => emphasize(label, true), onfocusout: () => emphasize(label, false) },
