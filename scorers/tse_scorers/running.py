@@ -208,7 +208,7 @@ def _as_file(option: str, value: Any, out: Path) -> Any:
             write_table(value, path)
         except (pa.ArrowException, UnicodeError) as error:
             raise ValueError(
-                f"{option} has values that a table in a file cannot hold: {' '.join(map(str, error.args))}. Convert "
-                "them to texts or numbers, or remove the column."
+                f"{option} has values that a table in a file cannot hold: {error.args[-1]}. Convert them "
+                "to texts or numbers, or remove the column."
             ) from error
     return str(path)

@@ -1,5 +1,7 @@
 """Users' tables: text stays text, whatever it looks like, and a name is a file's only if it is one."""
 
+from time import process_time
+
 import pandas as pd
 import pytest
 
@@ -177,3 +179,13 @@ def test_categories_and_lists_of_a_parquet_file(tmp_path):
     pd.DataFrame(pairs | {"item": [[1], [2]]}).to_parquet(tmp_path / "pairs.parquet")
     table = pair_table(read_table(tmp_path / "pairs.parquet"), "pairs")
     assert table["sentence_bad"].tolist() == ["A are.", "A am."] and table["pair_id"].tolist() == [0, 1]
+
+
+def test_thousands_of_own_columns_take_no_quadratic_time():
+    """2,000 took 7 seconds, and 0.1 now."""
+    columns = {"sentence_good": "A cat is.", "sentence_bad": "A cat are."} | {
+        f"c{n}": n for n in range(2_000)
+    }
+    begin = process_time()
+    assert len(pair_table(pd.DataFrame([columns]), "pairs").columns) > 2_000
+    assert process_time() - begin < 5

@@ -146,3 +146,10 @@ def test_a_column_that_is_missing_is_named(out, tmp_path, column):
     for command in (["compare", str(copied)], ["export", "mixed-models", "--out", str(tmp_path / "models")]):
         said = CliRunner().invoke(app, [*command, str(tmp_path / "mp")])
         assert f"has no column {column}" in str(said.exception)
+
+
+def test_a_cut_off_that_is_missing_is_named(out):
+    """It ended in a KeyError."""
+    rewrite(out, "contexts", read_table(out, "contexts").drop_columns(["mw_top_0.9"]))
+    with pytest.warns(UserWarning, match=r"A table of scores has no column mw_top_0\.9"):
+        CliRunner().invoke(app, ["report", str(out)])

@@ -24,7 +24,8 @@ from ..contract import Items, Suite
 from ..hub_data import is_hub_id
 from ..items import ItemScores, TwoWayChoices
 from ..own_columns import data_signature, own_columns
-from .ask.columns import RESERVED
+from .ask.columns import MEASURES as AT_CUTOFFS
+from .ask.columns import RESERVED, sides_in
 from .ask.listing import list_lemmas, listed_table
 from .ask.outcomes import lemma_table
 from .ask.template_verbs import looked_up_tables
@@ -272,8 +273,14 @@ class AgreementSuite(Suite):
     def aggregate(cls, tables: ScoreTables) -> list[ResultRow]:
         """Return the averages by row of Table 2."""
         contexts, pairs = (table_named(tables, table) for table in ("contexts", "pairs"))
+        at_cutoffs = [
+            f"{measure}_{side}_{cutoff:g}"
+            for side, cutoffs in sides_in(contexts.column_names)
+            for cutoff in cutoffs
+            for measure in AT_CUTOFFS
+        ]
         return aggregate_scores(
-            known_columns(contexts, contexts.column_names),
+            known_columns(contexts, contexts.column_names, at_cutoffs),
             known_columns(pairs, pairs.column_names),
             *map(tables.get, ("outcomes", "lemmas", "listed", "frequencies")),
         )

@@ -92,7 +92,7 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
         table[columns] = values.astype(object).where(table[f"{method}_method"], None)
         table["prefixes_derived"] |= table[f"{method}_method"] & derived
     own = own_columns(frame, _OF_BLIMP, RESERVED, name)
-    return table.assign(**own)
+    return pd.concat([table, own], axis=1)  # assign takes quadratic time in the number of columns
 
 
 def names_of_own(table: pd.DataFrame) -> list[str]:
