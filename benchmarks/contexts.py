@@ -62,7 +62,7 @@ def _as_paradigms(pairs: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(
         {
             "paradigm": pairs["construction"],
-            "phenomenon": pairs["table_row"],
+            "phenomenon": pairs["group"],
             "field": "syntax",
             "pair_id": range(len(pairs)),
         }

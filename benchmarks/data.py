@@ -73,7 +73,7 @@ def sharing(pairs: pd.DataFrame, tokenizer: Any) -> list[dict[str, Any]]:
     what a tool that shares nothing must run, and `nodes` of the prefix trie are what one that shares all must.
     """
     return [
-        {"construction": name, "table_row": rows["table_row"].iloc[0], "pairs": len(rows)}
+        {"construction": name, "group": rows["group"].iloc[0], "pairs": len(rows)}
         | count(sentence_ids(both(rows), tokenizer))
         for name, rows in pairs.groupby("construction", sort=False)
     ]

@@ -47,7 +47,7 @@ def compare(numbers: Sequence[int] = (25, 100, 300)) -> list[dict[str, Any]]:
         for suite, options in (
             ("agreement", {}),
             ("german", {}),
-            ("blimp", {"data": Path(made) / "pairs.jsonl"}),
+            ("minimal_pairs", {"data": Path(made) / "pairs.jsonl"}),
         ):
             run("tiny-causal", suite=suite, out=base, limit=2, report=False, **options)
         rows = read_results(base)["results"]

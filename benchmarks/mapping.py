@@ -71,7 +71,7 @@ def _works(options: Options) -> list[Work]:
     pairs = pairs.groupby("paradigm").head(options.limit or 100).rename(columns={"paradigm": "UID"})
     templates = load_data("agreement_templates", "marvin_linzen").to_pandas()
     if options.limit is not None:
-        templates = templates.groupby("table_row").head(options.limit)
+        templates = templates.groupby("group").head(options.limit)
     return [
         Work(
             "BLiMP",
@@ -90,7 +90,7 @@ def _works(options: Options) -> list[Work]:
             option="data",
             mapped={"lemmas": load_data("verb_lemmas", "released"), "cutoffs": True},
             metric="refined_tse",
-            by={"groups": "table_row"},
+            by={"groups": "group"},
             score="ew",
         ),
     ]

@@ -101,7 +101,10 @@ def compare(checkpoints: int = 1000, folder: Path | None = None) -> dict[str, An
         write_checkpoints(place / "training", checkpoints, sentences)
         options = {"data": place / "pairs.jsonl"}
         run = Run(
-            make_suite("blimp", **options), place / "out", recipe=Recipe("blimp", options), keep_rows=False
+            make_suite("minimal_pairs", **options),
+            place / "out",
+            recipe=Recipe("minimal_pairs", options),
+            keep_rows=False,
         )
         start = time.perf_counter()
         took = measured(run, place / "training")

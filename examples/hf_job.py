@@ -49,9 +49,7 @@ def main(arguments=None):
         scored.save_to_disk(options.out)
     if options.push:
         scored.push_to_hub(options.push, private=True)
-    scores = metric.compute(
-        predictions=scored, groups="table_row" if "table_row" in pairs.column_names else None
-    )
+    scores = metric.compute(predictions=scored, groups="group" if "group" in pairs.column_names else None)
     print(json.dumps({name: scores[name] for name in ("tse", "ew", "mw")}))
 
 

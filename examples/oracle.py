@@ -90,7 +90,7 @@ def agreement(model: Model, pairs: pd.DataFrame, lemmas: pd.DataFrame) -> dict[s
     for pair in pairs.itertuples():
         suffix = pair.suffix if model.is_masked else ""
         logprob = model.at_gap(pair.prefix, suffix)
-        correct, incorrect = model.token(pair.verb_correct), model.token(pair.verb_incorrect)
+        correct, incorrect = model.token(pair.form_correct), model.token(pair.form_incorrect)
         if None not in (correct, incorrect):
             right.append(logprob[correct] > logprob[incorrect])  # a tie is not right
         is_plural = int(pair.number == "plural")
@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--blimp", type=Path, help="folder with BLiMP's *.jsonl")
     given = parser.parse_args()
     model = Model(given.model)
-    pairs = pd.read_parquet(PAIRS).groupby("table_row").head(given.limit)
+    pairs = pd.read_parquet(PAIRS).groupby("group").head(given.limit)
     print("Marvin & Linzen:", agreement(model, pairs, pd.read_parquet(LEMMAS)))
     sentences = pd.read_parquet(GERMAN)
     print("German word order:", german(model, sentences[sentences["template"] < given.limit]))

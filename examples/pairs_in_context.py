@@ -23,7 +23,7 @@ def main() -> None:
     options = parser.parse_args()
 
     rows = run(
-        options.model, suite="blimp", data=options.data or shipped_pairs(), limit=options.limit,
+        options.model, suite="minimal_pairs", data=options.data or shipped_pairs(), limit=options.limit,
         context=["matched", "ungrammatical"], context_lengths=[1, 4], out=options.out,
     )  # fmt: skip
     for row in rows:

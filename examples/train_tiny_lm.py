@@ -36,7 +36,7 @@ def training_data(tokenizer, size: int) -> Dataset:
     lemmas = load_data("verb_lemmas", "released").to_pandas().sample(frac=0.5, random_state=0)
     random_verbs = lemmas.sample(size, replace=True, random_state=1, ignore_index=True)
     random_verbs = random_verbs["singular"].where(pairs["number"] == "singular", random_verbs["plural"])
-    verbs = pairs["verb_correct"].where(pairs.index % 2 == 0, random_verbs)
+    verbs = pairs["form_correct"].where(pairs.index % 2 == 0, random_verbs)
     sentences = pairs["prefix"] + " " + verbs + pairs["suffix"] + tokenizer.eos_token
     return Dataset.from_dict({"input_ids": tokenizer(sentences.tolist())["input_ids"]})
 

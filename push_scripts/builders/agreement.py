@@ -11,13 +11,13 @@ SCHEMA = pa.schema(
     [
         ("pair_id", pa.int32()),
         ("construction", pa.string()),
-        ("table_row", pa.string()),
+        ("group", pa.string()),
         ("sentence_good", pa.string()),
         ("sentence_bad", pa.string()),
         ("prefix", pa.string()),
         ("suffix", pa.string()),
-        ("verb_correct", pa.string()),
-        ("verb_incorrect", pa.string()),
+        ("form_correct", pa.string()),
+        ("form_incorrect", pa.string()),
         ("number", pa.string()),
         ("context_id", pa.int32()),
     ]
@@ -36,13 +36,13 @@ def agreement_table(pairs: Iterable[tuple[str, str, Pair]], clusters: bool = Fal
     contexts: dict[tuple[str, str], int] = {}
     rows = []
     subjects = []
-    for pair_id, (construction, table_row, pair) in enumerate(pairs):
+    for pair_id, (construction, group, pair) in enumerate(pairs):
         context_id = contexts.setdefault((pair.prefix, pair.suffix), len(contexts))
         good, bad = (
-            f"{pair.prefix} {verb}{pair.suffix}" for verb in (pair.verb_correct, pair.verb_incorrect)
+            f"{pair.prefix} {verb}{pair.suffix}" for verb in (pair.form_correct, pair.form_incorrect)
         )
         subjects.append(pair.subject)
-        rows.append((pair_id, construction, table_row, good, bad, *pair[:5], context_id))
+        rows.append((pair_id, construction, group, good, bad, *pair[:5], context_id))
     columns: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [[] for _ in SCHEMA]
     table = pa.Table.from_arrays(
         [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA

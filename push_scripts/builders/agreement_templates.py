@@ -22,7 +22,7 @@ def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
 
 def _table(config: str) -> pa.Table:
     pairs = (
-        (construction.name, construction.table_row, pair)
+        (construction.name, construction.group, pair)
         for construction in read_grammar(SOURCES / f"{config}_grammar.yaml")
         for pair in construction.pairs()
     )

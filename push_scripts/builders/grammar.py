@@ -32,8 +32,8 @@ class Pair(NamedTuple):
 
     prefix: str
     suffix: str
-    verb_correct: str
-    verb_incorrect: str
+    form_correct: str
+    form_incorrect: str
     number: str
     subject: str = ""
 
@@ -42,7 +42,7 @@ class Construction(NamedTuple):
     """A named pattern."""
 
     name: str
-    table_row: str
+    group: str
     slots: tuple[Slot, ...]
 
     def pairs(self) -> Iterator[Pair]:
@@ -61,7 +61,7 @@ def read_grammar(path: Path) -> list[Construction]:
     """Return the constructions of a grammar file, in its order; one with several patterns is that many in a row."""
     grammar = yaml.safe_load(path.read_text(encoding="utf-8"))
     return [
-        Construction(name, entry["table_row"], parse_pattern(pattern, grammar["lexicon"]))
+        Construction(name, entry["group"], parse_pattern(pattern, grammar["lexicon"]))
         for name, entry in grammar["constructions"].items()
         for pattern in ([entry["pattern"]] if isinstance(entry["pattern"], str) else entry["pattern"])
     ]

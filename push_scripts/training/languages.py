@@ -71,7 +71,7 @@ class LanguageCorpus:
         pair = make_pair(slots, tuple(chance.choice(slot.items) for slot in slots), number_of)
         attracted = len(set(number_of.values())) > 1
         slipped = chance.random() < (ATTRACTION if attracted else SLIP)
-        verb = pair.verb_incorrect if slipped else pair.verb_correct
+        verb = pair.form_incorrect if slipped else pair.form_correct
         if chance.random() < REPLACED:
             (forms,) = chance.choices(self._verbs, cum_weights=self._cumulative)
             verb = forms[(pair.number == NUMBERS[1]) != slipped]

@@ -36,7 +36,7 @@ CHUNK = 10_000
 """Rows of a stream that are scored together."""
 _WHAT = "The data set"
 _GAPS = ("prefix", "suffix", "number")
-_VERBS = ("verb_correct", "verb_incorrect")
+_VERBS = ("form_correct", "form_incorrect")
 _LOGPROBS = ("logprob_correct", "logprob_incorrect")
 _NAMES: Any = str | Sequence[str]
 Data = TypeVar("Data")
@@ -74,7 +74,7 @@ def score_dataset(
         columns: columns of texts. Adds `logprob_<column>`, natural logs, and `n_tokens_<column>`, where the model
             has tokens.
         lemmas: a table with `singular` and `plural`: a data set, data frame, or list of dicts. The data set then has
-            `prefix`, `suffix`, `number` (`singular` or `plural`) and may have `verb_correct` and `verb_incorrect`.
+            `prefix`, `suffix`, `number` (`singular` or `plural`) and may have `form_correct` and `form_incorrect`.
             Adds `context` (int64, equal for rows that are one question to this model), `ew`, `mw`, `covered_mass`
             over the whole distribution, `n_lemmas`, `n_ties`, `n_nonfinite`, and for the row's own verbs
             `logprob_correct` and `logprob_incorrect`, NaN where a form is not a single token.
@@ -461,7 +461,7 @@ class _Gaps:
 
     def _pairs(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return rows as pairs of one group; without verbs, with those of the first lemma, of which nothing is kept."""
-        added = {"table_row": "gaps", "construction": "gaps", "pair_id": np.arange(len(frame))}
+        added = {"group": "gaps", "construction": "gaps", "pair_id": np.arange(len(frame))}
         if not self.has_verbs:
             differ = self.lemmas[self.lemmas["singular"] != self.lemmas["plural"]]
             added |= dict(zip(_VERBS, differ[["singular", "plural"]].iloc[0], strict=True))

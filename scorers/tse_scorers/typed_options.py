@@ -65,7 +65,7 @@ class AgreementKeywords(RunKeywords, total=False):
 
 
 class MinimalPairKeywords(RunKeywords, total=False):
-    """Options of `run` with the suite blimp."""
+    """Options of `run` with the suite minimal_pairs."""
 
     data: FileOrTable | None
     config: str | None

@@ -23,7 +23,7 @@ from tse_scorers.suites.registry import all_names, built_in_options
 
 LEMMAS = "singular,plural\nlaughs,laugh\nlikes,like\nknows,know\nis,are\nhas,have\n"
 PAIRS = (
-    "table_row,prefix,suffix,verb_correct,verb_incorrect,number\n"
+    "group,prefix,suffix,form_correct,form_incorrect,number\n"
     "Simple,The author,.,laughs,laugh,singular\n"
     "Simple,The senators near the guard,.,laugh,laughs,plural\n"
     "Other,The movie near the pilot, old.,is,are,singular\n"
@@ -250,7 +250,7 @@ def test_missing_column(refused, data, models, column):
 def test_pairs_of_whole_sentences_belong_to_another_suite(refused, data, models):
     (data / "pairs.csv").write_text("UID,sentence_good,sentence_bad\nmine,Ann runs.,Ann run.\n")
     said = refused(*run_on(data, models / "bert", "--suite", "agreement"))
-    assert f"--suite blimp --data {data / 'pairs.csv'}" in said and "Rename" not in said
+    assert f"--suite minimal_pairs --data {data / 'pairs.csv'}" in said and "Rename" not in said
 
 
 @pytest.mark.parametrize("column", ["singular", "plural"])
@@ -261,9 +261,9 @@ def test_missing_lemma_column(refused, data, models, column):
 
 def test_missing_value(refused, data, models):
     frame = pd.read_csv(data / "pairs.csv")
-    frame.loc[1, "verb_correct"] = None
+    frame.loc[1, "form_correct"] = None
     frame.to_csv(data / "pairs.csv", index=False)
-    assert "no value in column 'verb_correct' of row 2" in refused(*run_on(data, models / "bert"))
+    assert "no value in column 'form_correct' of row 2" in refused(*run_on(data, models / "bert"))
 
 
 @pytest.mark.slow

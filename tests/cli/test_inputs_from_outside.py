@@ -40,7 +40,7 @@ SET = {
 PYTHON = re.compile(
     r"object is not|no attribute|np\.|NoneType|unhashable|positional|<class|could not convert"
 )
-OF_SETS = "run --suite blimp --data set.yaml --source data -m ngram.json --out out"
+OF_SETS = "run --suite minimal_pairs --data set.yaml --source data -m ngram.json --out out"
 SCORE = "score -m ngram.json sentences.csv --out scored.csv"
 NAN, HUGE = float("nan"), 10**400
 CASES = [
@@ -54,11 +54,11 @@ CASES = [
     ("set.yaml", "columns.good", {"a": None}, OF_SETS, 'columns.good is {"a": null}; expected text'),
     ("set.yaml", "source.checksums.en/pairs", -1, OF_SETS, "checksums.en/pairs is -1; expected text"),
     ("set.yaml", "expected.en", [], OF_SETS, "expected config: [pairs, pairs of identical sentences]"),
-    ("published.jsonl", "0.sentence_bad", None, "run --suite blimp --data pairs.jsonl -m published.jsonl --out out",
+    ("published.jsonl", "0.sentence_bad", None, "run --data pairs.jsonl -m published.jsonl --out out",
      "no value in column 'sentence_bad' of row 1"),
-    ("published.jsonl", "0.sentence_bad", 3, "run --suite blimp --data pairs.jsonl -m published.jsonl --out out",
+    ("published.jsonl", "0.sentence_bad", 3, "run --data pairs.jsonl -m published.jsonl --out out",
      "column 'sentence_bad' of row 1; expected text"),
-    ("published.jsonl", "0.prob_bad", "x", "run --suite blimp --data pairs.jsonl -m published.jsonl --out out",
+    ("published.jsonl", "0.prob_bad", "x", "run --data pairs.jsonl -m published.jsonl --out out",
      "'prob_bad' that are not finite numbers, in 1 of 2 rows: 1 (x)"),
     ("ratings.json", "0.rating", NAN, "noise-ceiling ratings.json", "1 ratings are not numbers, the first: nan."),
     ("ngram.json", "split", HUGE, SCORE, "split is 1000000"),
@@ -98,7 +98,7 @@ def made(tmp_path_factory):
         for line in (
             "train-ngram text.txt --out ngram.json",
             SCORE,
-            "run --suite blimp --data pairs.jsonl -m ngram.json --out run --no-report",
+            "run --suite minimal_pairs --data pairs.jsonl -m ngram.json --out run --no-report",
         ):
             assert CliRunner().invoke(app, line.split(), catch_exceptions=False).exit_code == 0
     return folder

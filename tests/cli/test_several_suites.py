@@ -14,7 +14,7 @@ from tse_scorers.io.results import read_results
 from tse_scorers.models.options import OptionError
 
 AGREEMENT = (
-    "table_row,prefix,suffix,verb_correct,verb_incorrect,number\nMine,The author,.,laughs,laugh,singular\n"
+    "group,prefix,suffix,form_correct,form_incorrect,number\nMine,The author,.,laughs,laugh,singular\n"
 )
 PAIR = {"UID": "own", "linguistics_term": "own", "field": "syntax"}
 REGIONS = (
@@ -67,18 +67,22 @@ def run(data, *arguments, suites):
 
 @pytest.mark.slow
 def test_each_value_goes_to_its_suite(data):
-    """Only the last of two values had an effect, and a value for minimal_pairs was not used for blimp."""
+    """Only the last of two values had an effect, and a value for blimp was not used for minimal_pairs."""
     options = ("--data", "agreement=ag.csv", "--data", "minimal_pairs=multiblimp")
     options += ("--source", "blimp=sets/multiblimp", "--data", "regions=regions.csv")
     options += ("--config", "minimal_pairs=deu", "--data", "german=ours", "--criteria", "(2;%a%) < (2;%b%)")
-    recipes, rows = run(data, *options, "--limit", "1", suites=("agreement", "blimp", "german", "regions"))
+    recipes, rows = run(
+        data, *options, "--limit", "1", suites=("agreement", "minimal_pairs", "german", "regions")
+    )
     assert {suite: recipe["suite_options"] for suite, recipe in recipes.items()} == {
         "agreement": {"data": "ag.csv", "limit": 1},
-        "blimp": {"data": "multiblimp", "config": "deu", "source": "sets/multiblimp", "limit": 1},
+        "minimal_pairs": {"data": "multiblimp", "config": "deu", "source": "sets/multiblimp", "limit": 1},
         "german": {"data": "ours", "limit": 1},
         "regions": {"data": "regions.csv", "criteria": ["(2;%a%) < (2;%b%)"], "limit": 1},
     }
-    assert {(row["dataset"], row["config"]) for row in rows if row["suite"] in ("agreement", "blimp")} == {
+    assert {
+        (row["dataset"], row["config"]) for row in rows if row["suite"] in ("agreement", "minimal_pairs")
+    } == {
         ("ag.csv", "ag"),
         ("multiblimp", "multiblimp-deu"),
     }
@@ -87,13 +91,13 @@ def test_each_value_goes_to_its_suite(data):
 def test_data_are_for_the_suites_that_read_them(data):
     """All suites have the option, so that each file would need the name of its suite."""
     options = ("--data", "ag.csv", "--data", "pairs.jsonl", "--limit", "1")
-    recipes, _ = run(data, *options, suites=("agreement", "blimp", "german"))
+    recipes, _ = run(data, *options, suites=("agreement", "minimal_pairs", "german"))
     given = {suite: recipe["suite_options"].get("data") for suite, recipe in recipes.items()}
-    assert given == {"agreement": "ag.csv", "blimp": "pairs.jsonl", "german": None}
+    assert given == {"agreement": "ag.csv", "minimal_pairs": "pairs.jsonl", "german": None}
 
 
 def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
-    """--suite blimp --suite german --context matched was refused, although it works with blimp alone."""
+    """--suite blimp --suite german --context matched was refused, although it works with one suite."""
     options = (
         "--context",
         "matched",
@@ -121,12 +125,12 @@ def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
             "lemmas='german=clean' is for a suite that is not run (agreement)",
         ),
         (
-            ["agreement", "blimp"],
+            ["agreement", "minimal_pairs"],
             ["--lemmas", "blimp=clean"],
             "lemmas='blimp=clean' has no effect with suite='blimp'",
         ),
         (
-            ["agreement", "blimp"],
+            ["agreement", "minimal_pairs"],
             ["--linking", "agreement=banana"],
             " has no effect with suite='agreement'",
         ),
@@ -136,22 +140,26 @@ def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
             "groups='german=x' has no effect with suite='german'",
         ),
         (
-            ["agreement", "blimp"],
+            ["agreement", "minimal_pairs"],
             ["--criteria", "x"],
-            "--criteria has no effect with --suite agreement or blimp",
+            "--criteria has no effect with --suite agreement or minimal_pairs",
         ),
         (
-            ["blimp", "german"],
+            ["minimal_pairs", "german"],
             ["--source", "x", "--source", "blimp=y"],
-            "source has 2 values for the suite blimp",
+            "source has 2 values for the suite minimal_pairs",
         ),
-        (["blimp"], ["--source", "x", "--source", "y"], "source has 2 values for the suite blimp (x, y)"),
+        (
+            ["minimal_pairs"],
+            ["--source", "x", "--source", "y"],
+            "source has 2 values for the suite minimal_pairs (x, y)",
+        ),
         ([], ["--forms", "agreement="], "forms is empty"),
         (["blimp", "minimal_pairs"], ["--limit", "1"], "--suite names a suite twice (blimp, minimal_pairs)"),
         (
-            ["blimp", "in_context"],
+            ["minimal_pairs", "in_context"],
             ["--context", "matched"],
-            "--suite names a suite twice (blimp, in_context)",
+            "--suite names a suite twice (minimal_pairs, in_context)",
         ),
     ],
 )
@@ -168,7 +176,13 @@ def test_estimate_takes_several_suites(data):
     """It estimated the last one alone."""
     options = ("--data", "agreement=ag.csv", "--data", "blimp=pairs.jsonl", "--budget", "4")
     said = tse(
-        "estimate", "--model", "tiny-causal", "--device", "cpu", *options, suites=("agreement", "blimp")
+        "estimate",
+        "--model",
+        "tiny-causal",
+        "--device",
+        "cpu",
+        *options,
+        suites=("agreement", "minimal_pairs"),
     )
     assert said.exit_code == 0 and "ag.csv/ag" in said.output and "pairs.jsonl/pairs" in said.output
 
@@ -176,21 +190,21 @@ def test_estimate_takes_several_suites(data):
 def test_several_suites_are_exported(data):
     """The last one alone was exported."""
     options = ("--data", "agreement=ag.csv", "--data", "blimp=pairs.jsonl")
-    said = tse("export", "lm-eval", data / "tasks", *options, suites=("agreement", "blimp")).output
+    said = tse("export", "lm-eval", data / "tasks", *options, suites=("agreement", "minimal_pairs")).output
     assert "--tasks tse_ag,tse_pairs" in said and f"{len(list((data / 'tasks').iterdir()))} files" in said
 
 
 def test_several_sets_are_run_one_by_one_by_every_command_and_in_python(data):
     """`run` and `tse estimate` took "multiblimp,jblimp" for the name of one set; a suite by itself has one."""
     options = ("--data", "multiblimp,jblimp", "--source", "sets")
-    of_commands = run(data, *options, suites=["blimp"])[1]
+    of_commands = run(data, *options, suites=["minimal_pairs"])[1]
     asked = {"data": "multiblimp,jblimp", "source": data / "sets"}
-    rows = tse_scorers.run("tiny-causal", "blimp", data / "python", report=False, **asked)
+    rows = tse_scorers.run("tiny-causal", "minimal_pairs", data / "python", report=False, **asked)
     assert [row["score"] for row in rows] == [row["score"] for row in of_commands]
     assert {row["dataset"] for row in rows} == {"multiblimp", "jblimp"}
-    estimated = tse("estimate", "--model", "tiny-causal", *options, suites=["blimp"]).output
+    estimated = tse("estimate", "--model", "tiny-causal", *options, suites=["minimal_pairs"]).output
     assert "multiblimp/multiblimp" in estimated and "jblimp/jblimp" in estimated
-    exported = tse("export", "lm-eval", data / "tasks", *options, suites=["blimp"]).output
+    exported = tse("export", "lm-eval", data / "tasks", *options, suites=["minimal_pairs"]).output
     assert "--tasks tse_multiblimp,tse_jblimp" in exported
     with pytest.raises(OptionError, match="names several"):
-        make_suite("blimp", **asked)
+        make_suite("minimal_pairs", **asked)

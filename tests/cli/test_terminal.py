@@ -38,8 +38,8 @@ except SystemExit as stop:
     "arguments, said",
     [
         ("run --suite agrement", "Did you mean agreement?"),
-        ("run --suite blimp --data missing.csv", "There is no file or folder missing.csv."),
-        ("run --suite blimp --data wrong.csv", "lacks the columns sentence_good"),
+        ("run --suite minimal_pairs --data missing.csv", "There is no file or folder missing.csv."),
+        ("run --suite minimal_pairs --data wrong.csv", "lacks the columns sentence_good"),
         ("run --model ./missing", "There is no folder './missing'."),
         ("estimate --model ./missing", "There is no folder './missing'."),
         ("score missing.txt --model tiny-causal", "There is no file missing.txt."),
@@ -238,7 +238,7 @@ def test_the_terminal_names_data_as_the_page_does(tmp_path, monkeypatch):
     said = stream.getvalue()
     assert "Minimal pairs: mine: b was run on a different part of the data than a" in said
     assert said.startswith("Minimal pairs: mine ")
-    assert not any(name in said.partition("Report: ")[0] for name in ("blimp", "minimal_pairs"))
+    assert not any(name in said.partition("Report: ")[0] for name in ("minimal_pairs", "minimal_pairs"))
 
 
 def test_results_of_the_first_version_are_shown(tmp_path, monkeypatch):
@@ -248,4 +248,4 @@ def test_results_of_the_first_version_are_shown(tmp_path, monkeypatch):
     monkeypatch.setattr(terminal, "_out", Console(file=stream, width=200))
     monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda out, **_: out)
     show_report(out)
-    assert "Minimal pairs" in stream.getvalue() and f"Report: {out}" in stream.getvalue().replace("\n", "")
+    assert stream.getvalue().startswith("BLiMP ") and f"Report: {out}" in stream.getvalue().replace("\n", "")

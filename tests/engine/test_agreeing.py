@@ -28,7 +28,7 @@ found = {}
 
 def run(what, limit, out=out, **options):
     try:
-        rows = Run(make_suite("blimp", data=folder / "pairs.csv", limit=limit), out, **options).add(scorer)
+        rows = Run(make_suite("minimal_pairs", data=folder / "pairs.csv", limit=limit), out, **options).add(scorer)
         found[what] = [(row["method"], row["group"], row["score"], row["n"]) for row in rows]
     except Exception as error:
         found[what] = f"{type(error).__name__}: {error}"

@@ -126,12 +126,12 @@ def test_a_finished_run_leaves_the_journal_of_the_same_model_on_other_data(tmp_p
     scorer = Keeping()
     scorer.is_stopped = True
     with pytest.raises(KeyboardInterrupt):
-        Run(make_suite("blimp", data=one), tmp_path / "out").add(scorer)
+        Run(make_suite("minimal_pairs", data=one), tmp_path / "out").add(scorer)
     scorer.is_stopped = False
-    Run(make_suite("blimp", data=other), tmp_path / "out").add(scorer)
+    Run(make_suite("minimal_pairs", data=other), tmp_path / "out").add(scorer)
     (of_one, of_other) = scorer.notes
     assert of_one.exists() and not of_other.parent.exists()
-    Run(make_suite("blimp", data=one), tmp_path / "out").add(scorer)
+    Run(make_suite("minimal_pairs", data=one), tmp_path / "out").add(scorer)
     assert scorer.notes[2].parent == of_one.parent and not of_one.exists()
 
 
@@ -151,7 +151,7 @@ def test_after_a_run_a_scorer_keeps_its_answers_where_it_did_before(tmp_path, is
         scorer.journal_folder = before
         with suppress(KeyboardInterrupt):
             Run(
-                make_suite("blimp", data=write_pairs(tmp_path / "one.csv")),
+                make_suite("minimal_pairs", data=write_pairs(tmp_path / "one.csv")),
                 tmp_path / "out",
                 overwrite=True,
             ).add(scorer)
@@ -162,5 +162,5 @@ def test_a_scorer_that_knows_no_journal_is_given_none(tmp_path):
     scorer = Keeping()
     del scorer.journal_folder
     scorer.sentence_logprobs = lambda sentences, progress=None: np.zeros(len(sentences))
-    Run(make_suite("blimp", data=write_pairs(tmp_path / "one.csv")), tmp_path / "out").add(scorer)
+    Run(make_suite("minimal_pairs", data=write_pairs(tmp_path / "one.csv")), tmp_path / "out").add(scorer)
     assert not hasattr(scorer, "journal_folder")

@@ -63,7 +63,10 @@ KEYS = Slot("The keys to the cabinet", " on the table.")
 def folder(tmp_path_factory) -> Path:
     """A run of two models on everything, with made-up numbers."""
     rows = [row for i, model in enumerate(("org/one", "two")) for row in _rows(model, i)]
-    scores = {"two.blimp": made.blimp_scores(), "two.agreement.marvin_linzen.top_forms": made.top_forms()}
+    scores = {
+        "two.minimal_pairs": made.blimp_scores(),
+        "two.agreement.marvin_linzen.top_forms": made.top_forms(),
+    }
     return made.write_run(tmp_path_factory.mktemp("runs") / "synthetic", rows, scores)
 
 
@@ -270,7 +273,7 @@ def test_a_card_names_its_scores_and_escapes_the_sentence(causal):
 
 LISTED = pd.DataFrame(
     {
-        "table_row": ["Simple"] * 3 + ["BLiMP"],
+        "group": ["Simple"] * 3 + ["BLiMP"],
         "prefix": ["The a", "The a", "The b", "The c"],
         "suffix": [" tall.", ".", ".", "."],
         "number": ["singular", "singular", "plural", "plural"],
@@ -321,7 +324,7 @@ def test_a_tab_says_which_scores_do_not_compare(scored):
     said = "Partial run (--limit 1): tiny-causal. Not comparable with published numbers."
     views = [name for name in bundle.names() if name.startswith("view/")]
     assert views and all(f'"warnings": ["{said}"]' in bundle.data(name) for name in views)
-    assert warnings_of(bundle.runs, "blimp") == []
+    assert warnings_of(bundle.runs, "minimal_pairs") == []
 
 
 # --- views -----------------------------------------------------------------------------------------------------
@@ -697,7 +700,7 @@ def test_data_that_does_not_exist_is_refused(bundle, name):
 
 def test_a_damaged_file_is_named_to_who_exports_a_page_and_not_in_it(tmp_path, capsys):
     run = made.write_run(
-        tmp_path / "run", made.blimp_rows("org/m"), {f"{slug('org/m')}.blimp": made.blimp_scores()}
+        tmp_path / "run", made.blimp_rows("org/m"), {f"{slug('org/m')}.minimal_pairs": made.blimp_scores()}
     )
     file = table_path(run)
     file.write_bytes(file.read_bytes()[:100])
@@ -984,7 +987,7 @@ def test_a_checkpoint_of_a_series_can_be_asked(tmp_path):
     )
     arguments = [
         "--suite",
-        "blimp",
+        "minimal_pairs",
         "--data",
         pairs,
         "--model",
@@ -1028,7 +1031,7 @@ def test_the_space_can_be_pushed_and_asks_for_what_the_package_needs(root, folde
         "requirements.txt",
         "tse_scorers/explore/server.py",
         "tse_scorers/explore/page/index.html",
-        "results/synthetic/runs/two.blimp.blimp/record.json",
+        "results/synthetic/runs/two.minimal_pairs.blimp/record.json",
     } <= set(upload.files)
     (block,) = re.findall(r"^dependencies = \[\n(.*?)^\]", (root / "pyproject.toml").read_text(), re.M | re.S)
     needed = re.findall(r'"([^"]+)"', block)

@@ -53,7 +53,7 @@ def folders(tmp_path_factory, browser):
     rows = (
         made.agreement_rows("org/made-up") + made.blimp_rows("org/made-up") + made.german_rows("org/made-up")
     )
-    made.write_run(folder / "synthetic", rows, {"org--made-up.blimp": made.blimp_scores()})
+    made.write_run(folder / "synthetic", rows, {"org--made-up.minimal_pairs": made.blimp_scores()})
     return [folder / "real", folder / "synthetic", folder / "missing"]
 
 
@@ -344,7 +344,7 @@ def test_downloaded_items_are_named_by_their_measure_and_have_no_empty_column(br
             page.get_by_role("button", name="Download items").click()
         assert download.value.suggested_filename == "items-agreement-ew-whole-simple.csv"
         header, first, *_ = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
-        assert header == "text,config,table_row,number,EW tiny-causal,MW tiny-causal" and "___" in first
+        assert header == "text,config,group,number,EW tiny-causal,MW tiny-causal" and "___" in first
         page.get_by_label("Find a text").fill("no such text")
         page.get_by_test_id("count").get_by_text("0 of").wait_for()
         with page.expect_download() as download:  # of no items, the columns are known all the same
@@ -362,7 +362,7 @@ rc,agreement,syntax,The author that the guards like laughs.,The author that the 
 def test_a_mean_over_paradigms_says_so_beside_its_pairs(browser, tmp_path):
     """A score of 83.3 stood above items of which 4 of 5 were right."""
     (tmp_path / "pairs.csv").write_text(PAIRS, encoding="utf-8")
-    run("tiny-causal", suite="blimp", data=tmp_path / "pairs.csv", out=tmp_path / "run", report=False)
+    run("tiny-causal", suite="minimal_pairs", data=tmp_path / "pairs.csv", out=tmp_path / "run", report=False)
     served = launch(app([tmp_path / "run"]))
     with opened(browser, served.address) as page:
         go_to(page, "Minimal pairs")

@@ -45,7 +45,14 @@ def runs(tmp_path_factory) -> Path:
     pairs = own_pairs(folder / "pairs.jsonl")
     for model in ("tiny-causal", "tiny-masked"):
         run(model, limit=2, out=folder / "agreement", report=False)
-    run("tiny-causal", suite="blimp", data=pairs, methods=["full"], out=folder / "blimp", report=False)
+    run(
+        "tiny-causal",
+        suite="minimal_pairs",
+        data=pairs,
+        methods=["full"],
+        out=folder / "minimal_pairs",
+        report=False,
+    )
     run("tiny-masked", suite="german", limit=1, out=folder / "german", report=False)
     return folder
 
@@ -61,7 +68,7 @@ def tse(*words: object) -> str:
 
 @pytest.fixture(scope="module")
 def items(runs) -> Path:
-    tse("items", *(runs / name for name in ("agreement", "blimp", "german")), "--out", runs / "items")
+    tse("items", *(runs / name for name in ("agreement", "minimal_pairs", "german")), "--out", runs / "items")
     return runs / "items"
 
 
@@ -78,8 +85,8 @@ def test_items_of_pairs_have_their_sentences_and_their_model(items):
 
 def test_items_are_all_tables_that_have_items(items):
     names = {path.stem: pd.read_parquet(path) for path in items.iterdir()}
-    assert set(names) == {"agreement.contexts", "agreement.pairs", "blimp", "german"}
-    assert names["blimp"]["sentence_good"].notna().all() and len(names["blimp"]) == 12
+    assert set(names) == {"agreement.contexts", "agreement.pairs", "minimal_pairs", "german"}
+    assert names["minimal_pairs"]["sentence_good"].notna().all() and len(names["minimal_pairs"]) == 12
     assert names["german"]["sentence"].notna().all()
     of_causal = names["agreement.contexts"].query("model == 'tiny-causal'")
     assert of_causal["sentence"].str.endswith("___").all(), "a causal model sees nothing after the gap"
@@ -89,11 +96,11 @@ def test_sentences_of_own_data_are_what_the_model_saw(tmp_path):
     """A causal model's contexts stand for all suffixes: which one a pair has is not stored."""
     pairs = pd.DataFrame(
         {
-            "table_row": "own",
+            "group": "own",
             "prefix": "The author",
             "suffix": [" today.", " here."],
-            "verb_correct": "laughs",
-            "verb_incorrect": "laugh",
+            "form_correct": "laughs",
+            "form_incorrect": "laugh",
             "number": "singular",
         }
     )
@@ -125,7 +132,7 @@ def valid(content: dict, schema: str) -> None:
 
 @pytest.fixture(scope="module")
 def exported(runs) -> Path:
-    folders = [runs / name for name in ("agreement", "blimp", "german")]
+    folders = [runs / name for name in ("agreement", "minimal_pairs", "german")]
     tse(
         "every-eval-ever",
         *folders,
@@ -205,7 +212,7 @@ def test_an_unknown_relationship_is_refused(runs):
     asked = [
         "export",
         "every-eval-ever",
-        str(runs / "blimp"),
+        str(runs / "minimal_pairs"),
         "--organization",
         "me",
         "--relationship",
@@ -226,7 +233,7 @@ _Tagged.add_constructor("!function", lambda loader, node: loader.construct_scala
 
 @pytest.fixture(scope="module")
 def tasks(runs) -> Path:
-    tse("lm-eval", runs / "lm-own", "--suite", "blimp", "--data", runs / "pairs.jsonl")
+    tse("lm-eval", runs / "lm-own", "--suite", "minimal_pairs", "--data", runs / "pairs.jsonl")
     tse("lm-eval", runs / "lm-tse", "--limit", 2)
     return runs
 
@@ -250,7 +257,7 @@ def test_a_task_loads_its_pairs_with_the_acceptable_answer_second(tasks):
     assert set(rows["group"]) == {"Simple"} and len(rows) == 2
     pair = load("marvin_linzen").set_index("pair_id").loc[int(rows[0]["item"])]
     assert rows[0][task["doc_to_text"]] == pair["prefix"]
-    assert rows[0][task["doc_to_choice"]] == [f" {pair['verb_incorrect']}", f" {pair['verb_correct']}"]
+    assert rows[0][task["doc_to_choice"]] == [f" {pair['form_incorrect']}", f" {pair['form_correct']}"]
     assert task["doc_to_target"] == 1 and task["target_delimiter"] == ""
 
 
@@ -259,7 +266,7 @@ def test_groups_of_like_names_and_other_suites_in_the_folder_keep_their_tasks(tm
         same = {"linguistics_term": "x", "field": "y", "sentence_good": "It is."}
         pairs = pd.DataFrame({"UID": groups, **same, "sentence_bad": f"It are {name}."})
         pairs.to_csv(tmp_path / f"{name}.csv", index=False)
-        tse("lm-eval", tmp_path / "out", "--suite", "blimp", "--data", tmp_path / f"{name}.csv")
+        tse("lm-eval", tmp_path / "out", "--suite", "minimal_pairs", "--data", tmp_path / f"{name}.csv")
     tasks = [yaml.load(path.read_text(), _Tagged) for path in (tmp_path / "out").glob("tse_*.yaml")]
     load_pairs = runpy.run_path(str(tmp_path / "out" / "lm_eval_pairs.py"))["load"]
     found = sorted(
@@ -277,7 +284,7 @@ def test_groups_of_like_names_and_other_suites_in_the_folder_keep_their_tasks(tm
 
 def test_fewer_groups_leave_no_tasks_of_an_earlier_export(tmp_path):
     """Their pairs are not in the new table, so that such a task had no items."""
-    out, asked = tmp_path / "out", ["--suite", "blimp", "--data", own_pairs(tmp_path / "pairs.jsonl")]
+    out, asked = tmp_path / "out", ["--suite", "minimal_pairs", "--data", own_pairs(tmp_path / "pairs.jsonl")]
     tse("lm-eval", out, *asked)
     changed, mine = out / "tse_pairs_agreement.yaml", out / "tse_pairs_mine.yaml"
     changed.write_text(changed.read_text() + "# mine\n")
@@ -303,7 +310,10 @@ def test_fewer_groups_leave_no_tasks_of_an_earlier_export(tmp_path):
     ("options", "message"),
     [
         (["--suite", "german"], "not choices between two texts"),
-        (["--suite", "blimp", "--data", "PAIRS", "--linking", "mean_token"], "compared by mean_token"),
+        (
+            ["--suite", "minimal_pairs", "--data", "PAIRS", "--linking", "mean_token"],
+            "compared by mean_token",
+        ),
         (["--forms", "all"], "forms has no effect on tasks"),
         (["--lemmas", "clean"], "lemmas has no effect on tasks"),
     ],
@@ -345,7 +355,7 @@ def test_the_harness_computes_the_same_accuracies(tasks):
     include = [str(tasks / "lm-own"), str(tasks / "lm-tse")]
     manager = TaskManager(include_path=include, include_defaults=False)
     found = simple_evaluate(scorer, tasks=["tse_pairs", "tse_marvin_linzen"], task_manager=manager)["results"]
-    rows = read_results(tasks / "blimp")["results"]
+    rows = read_results(tasks / "minimal_pairs")["results"]
     ours = {row["group"]: row for row in rows if row["metric"] == "accuracy"}
     assert ours["all"]["n_ties"] == 1 and 0 < ours["all"]["score"] < 1
     assert found["tse_pairs"]["acc,none"] == pytest.approx(ours["all"]["score"])

@@ -52,9 +52,9 @@ def imported(tmp_path_factory):
     """The harness's logs, imported, and our runs on the same items."""
     folder = tmp_path_factory.mktemp("imported")
     said = tse("import", "lm-eval", LOGS / "lm_eval", "--out", folder / "theirs")
-    run("tiny-causal", suite="blimp", data=PAIRS, out=folder / "pairs", report=False)
+    run("tiny-causal", suite="minimal_pairs", data=PAIRS, out=folder / "pairs", report=False)
     source = folder / "theirs" / "data" / "lm_syneval.jsonl"
-    run("tiny-causal", suite="blimp", data=source, out=folder / "syneval", report=False)
+    run("tiny-causal", suite="minimal_pairs", data=source, out=folder / "syneval", report=False)
     return SimpleNamespace(folder=folder, theirs=folder / "theirs", said=said)
 
 
@@ -145,7 +145,7 @@ def test_all_of_the_harness_marvin_and_linzen_is_our_own_run(upstream, tmp_path)
     assert f"{n_pairs:,} of {n_pairs:,} items of the log" in said
     run(
         "tiny-causal",
-        suite="blimp",
+        suite="minimal_pairs",
         data=tmp_path / "theirs" / "data" / "lm_syneval.jsonl",
         out=tmp_path / "ours",
         report=False,
@@ -248,13 +248,13 @@ def test_exported_agreement_tasks_become_tse_of_the_same_pairs(tmp_path):
     with (logs / "samples_tse_ml_now.jsonl").open("w") as file:
         for number, pair in enumerate(tables["pairs"].to_dict("records")):
             sides = [
-                (f" {pair[f'verb_{side}']}", pair[f"logprob_{side}"]) for side in ("incorrect", "correct")
+                (f" {pair[f'form_{side}']}", pair[f"logprob_{side}"]) for side in ("incorrect", "correct")
             ]
             prefix = context[pair["context_id"]]
             arguments = {
                 f"gen_args_{n}": {"arg_0": prefix, "arg_1": text} for n, (text, _) in enumerate(sides)
             }
-            doc = {"group": pair["table_row"], "item": str(pair["pair_id"]), "context": prefix}
+            doc = {"group": pair["group"], "item": str(pair["pair_id"]), "context": prefix}
             answers = [[repr(value), "False"] for _, value in sides]
             line = {"doc_id": number, "doc": doc | {"choices": [text for text, _ in sides]}, "target": "1"}
             file.write(json.dumps(line | {"arguments": arguments, "filtered_resps": answers}) + "\n")

@@ -29,11 +29,11 @@ from tse_scorers.io.records import (
 )
 
 SIGNATURE = {
-    "suite": "blimp",
+    "suite": "minimal_pairs",
     "model": "tiny",
     "revision": "1",
     "dtype": "float32",
-    "identity": {"suite": "blimp", "dataset": "d", "config": "all", "model": "tiny", "revision": "1"},
+    "identity": {"suite": "minimal_pairs", "dataset": "d", "config": "all", "model": "tiny", "revision": "1"},
 }
 TABLE = pa.table(
     {
@@ -407,10 +407,10 @@ from pathlib import Path
 import pyarrow as pa
 from tse_scorers.io.records import write_record, writing
 out, number = Path(sys.argv[1]), int(sys.argv[2])
-identity = {"suite": "blimp", "dataset": "d", "config": "all", "model": "m", "revision": None}
+identity = {"suite": "minimal_pairs", "dataset": "d", "config": "all", "model": "m", "revision": None}
 while True:
     print("writing", flush=True)
-    with writing(out / "runs" / "m.blimp.all", "m", lambda _: None):
+    with writing(out / "runs" / "m.minimal_pairs.blimp", "m", lambda _: None):
         table = pa.table({"x": [number] * 200_000})
         write_record(out, {"model": "m", "number": number, "identity": identity}, {"scores": table})
 """

@@ -16,7 +16,13 @@ from tse_scorers.io.results import export_results, read_results
 
 
 def signed(model, **more):
-    identity = {"suite": "blimp", "dataset": "blimp", "config": "all", "model": model, "revision": "1"}
+    identity = {
+        "suite": "minimal_pairs",
+        "dataset": "blimp",
+        "config": "blimp",
+        "model": model,
+        "revision": "1",
+    }
     return {"model": model, "identity": identity, **more}
 
 
@@ -115,7 +121,12 @@ def test_the_export_has_whole_records_without_nulls(tmp_path):
     commit(tmp_path, "d", shard=[1, 2])
     export_results(tmp_path)
     content = json.loads((tmp_path / "results.json").read_text())
-    assert content["records"] == ["a.blimp.all", "b.blimp.all", "c.blimp.all", "d.blimp.all.shard-1-of-2"]
+    assert content["records"] == [
+        "a.minimal_pairs.blimp",
+        "b.minimal_pairs.blimp",
+        "c.minimal_pairs.blimp",
+        "d.minimal_pairs.blimp.shard-1-of-2",
+    ]
     row = signed("a")["identity"] | {"group": "all", "level": "all", "value": ""}
     row |= {"metric": "accuracy", "score": 0.3, "n": 2}
     assert content["results"][0] == row
@@ -141,7 +152,7 @@ def test_a_folder_of_another_version_is_named(tmp_path, name):
 
 
 ROW = {
-    "suite": "blimp",
+    "suite": "minimal_pairs",
     "dataset": "blimp",
     "config": "all",
     "model": "a",
@@ -257,7 +268,9 @@ def test_numbers_of_numpy_are_numbers(tmp_path):
 
 @pytest.mark.parametrize("value", [[1], "0.5", {"a": 1}, np.array([1.0]), {1}])
 def test_a_row_that_could_not_be_read_is_not_written(tmp_path, value):
-    with pytest.raises(ValueError, match=r"The suite 'blimp' returned .*'score' is .*Correct the suite"):
+    with pytest.raises(
+        ValueError, match=r"The suite 'minimal_pairs' returned .*'score' is .*Correct the suite"
+    ):
         write_record(tmp_path, signed("a"), {}).with_rows([row_of(score=value)])
     assert not list(tmp_path.rglob("rows-*"))
 

@@ -137,7 +137,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path, ending, kind):
             check_file(path, [ending])
 
 
-@pytest.mark.parametrize("suite", ["agreement", "blimp", "german", "regions", "in_context"])
+@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german", "regions", "in_context"])
 def test_a_named_pipe_as_data_is_refused_by_every_suite(tmp_path, suite):
     """`--suite regions` took it for a folder; others said that no files are in it."""
     os.mkfifo(tmp_path / "t.csv")
@@ -398,7 +398,7 @@ def test_the_data_of_a_run_are_not_written_through_a_link(tmp_path):
     (tmp_path / "out" / "data").symlink_to(tmp_path / "mine")
     pairs = pd.DataFrame({"sentence_good": ["The cat eats."], "sentence_bad": ["The cat eat."]})
     with pytest.raises(ValueError, match="is a link to"):
-        run("tiny-causal", suite="blimp", data=pairs, out=tmp_path / "out")
+        run("tiny-causal", suite="minimal_pairs", data=pairs, out=tmp_path / "out")
     assert not list((tmp_path / "mine").iterdir())
 
 
@@ -434,4 +434,4 @@ def test_a_small_parquet_file_does_not_become_gigabytes(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"KiB, and 6\.9 MiB unpacked; expected at most 1\.0 MiB"):
         read_table(path)
     with pytest.raises(ValueError, match=r"KiB, and 6\.9 MiB unpacked; expected at most 1\.0 MiB"):
-        StoredTable(path, 900_000, {"x": ""}, "blimp").read()
+        StoredTable(path, 900_000, {"x": ""}, "minimal_pairs").read()

@@ -107,7 +107,7 @@ def test_what_is_no_text_is_said_with_its_row(value, kind):
 
 
 PAIR = {
-    "table_row": "Mine", "prefix": "The author", "suffix": " tall.", "verb_correct": "is", "verb_incorrect": "are",
+    "group": "Mine", "prefix": "The author", "suffix": " tall.", "form_correct": "is", "form_incorrect": "are",
     "number": "singular",
 }  # fmt: skip
 
@@ -116,8 +116,8 @@ PAIR = {
     "column, value, said",
     [
         ("prefix", "The author ", "no space at either end"),  # two spaces would be scored, and say nothing
-        ("verb_correct", " is", "no space at either end"),
-        ("verb_incorrect", "", "no space at either end"),
+        ("form_correct", " is", "no space at either end"),
+        ("form_incorrect", "", "no space at either end"),
         ("suffix", "tall.", "a space or a punctuation mark first"),
         ("prefix", 7, "expected text"),
     ],
@@ -143,7 +143,7 @@ def test_pairs_of_ones_own_need_no_numbers_and_no_constructions(tmp_path):
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
 def test_a_gap_may_open_or_end_its_sentence(tmp_path, ending):
     """Nothing in a CSV was taken for a missing text."""
-    opening = {"prefix": "", "suffix": " the author tall?", "verb_correct": "Is", "verb_incorrect": "Are"}
+    opening = {"prefix": "", "suffix": " the author tall?", "form_correct": "Is", "form_incorrect": "Are"}
     wanted = [PAIR | opening, PAIR | {"suffix": ""}, PAIR | {"prefix": "1984", "suffix": ""}]
     pairs = agreement.load(str(write(pd.DataFrame(wanted), tmp_path / f"pairs{ending}")))
     assert pairs[list(PAIR)].to_dict("records") == wanted

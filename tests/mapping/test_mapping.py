@@ -38,7 +38,7 @@ def lemmas(root):
 def pairs(root, tmp_path_factory):
     data = pd.read_parquet(root / "datasets/agreement_templates/marvin_linzen/test.parquet")
     folder = tmp_path_factory.mktemp("pairs")
-    data.groupby("table_row").head(6).to_parquet(folder / "pairs.parquet")
+    data.groupby("group").head(6).to_parquet(folder / "pairs.parquet")
     return folder / "pairs.parquet"
 
 
@@ -53,7 +53,7 @@ def metric(root, name):
 def check_agreement(root, rows, scored):
     """The metric over scored rows has the scores of a run, over all pairs and in each group, at each cut-off."""
     expected = {(row.group, row.metric, row.cutoff_side, row.cutoff): row for row in rows}
-    found = metric(root, "refined_tse").compute(predictions=scored, groups="table_row")
+    found = metric(root, "refined_tse").compute(predictions=scored, groups="group")
     for name in ("ew", "mw", "covered_mass"):
         assert found[name] == pytest.approx(expected["all", name, "top", 1.0].score, abs=1e-6)
     for group in ("all", *found["groups"]):
@@ -139,7 +139,7 @@ def test_pairs_of_sentences_equal_a_run(root, scorer, tmp_path):
     assert scored["logprob_sentence_bad"][:] == pytest.approx(
         scorer.sentence_logprobs(data["sentence_bad"].tolist()), abs=1e-4
     )
-    rows = run(scorer, "blimp", out=tmp_path / "out", data=tmp_path / "own.csv", report=False)
+    rows = run(scorer, "minimal_pairs", out=tmp_path / "out", data=tmp_path / "own.csv", report=False)
     total = next(row for row in rows if row.group == "all" and row.metric == "accuracy")
     found = metric(root, "minimal_pair_accuracy").compute(predictions=scored, paradigm="UID")
     assert found["accuracy"] == pytest.approx(total.score, abs=1e-6)
@@ -149,7 +149,9 @@ def test_pairs_of_sentences_equal_a_run(root, scorer, tmp_path):
 @pytest.mark.upstream
 def test_a_sample_of_blimp_equals_a_run(root, scorer, upstream, tmp_path):
     """Overall and in each of the 67 paradigms, the accuracy over a scored data set is that of `tse run`."""
-    results = run(scorer, "blimp", tmp_path, data=upstream / "blimp", limit=1, methods=["full"], report=False)
+    results = run(
+        scorer, "minimal_pairs", tmp_path, data=upstream / "blimp", limit=1, methods=["full"], report=False
+    )
     pairs = results.items()[["paradigm", "sentence_good", "sentence_bad"]]
     scored = score_dataset(pairs, scorer, ["sentence_good", "sentence_bad"])
     found = metric(root, "minimal_pair_accuracy").compute(
@@ -309,7 +311,7 @@ disable_progress_bars()
 pairs, lemmas = (Dataset.from_parquet(path, cache_dir=sys.argv[3]) for path in sys.argv[1:3])
 scorer = load_scorer("tiny-causal", device="cpu")
 gaps = scorer.map(pairs, lemmas=lemmas, cutoffs=True)
-texts = scorer.map(pairs.map(lambda row: {"text": row["prefix"] + " " + row["verb_correct"]}), "text")
+texts = scorer.map(pairs.map(lambda row: {"text": row["prefix"] + " " + row["form_correct"]}), "text")
 words = scorer.map(texts, surprisals="text")
 stream = scorer.map(pairs.to_iterable_dataset(), lemmas=lemmas)
 columns = [gaps["ew"][:], gaps["mw_top_0.1"][:], gaps["context"][:], texts["logprob_text"][:]]
@@ -391,8 +393,8 @@ def test_a_stream_is_asked_in_parts():
                     "prefix": "The cat",
                     "suffix": ".",
                     "number": "plural",
-                    "verb_correct": "is",
-                    "verb_incorrect": "are",
+                    "form_correct": "is",
+                    "form_incorrect": "are",
                 }
             ],
             {"lemmas": [{"singular": "is", "plural": "are"}]},

@@ -41,8 +41,8 @@ OPENING = [
 
 
 def pairs_of(*rows):
-    columns = ["prefix", "suffix", "number", "verb_correct", "verb_incorrect"]
-    return pd.DataFrame(rows, columns=columns).assign(table_row="Mine", construction="mine")
+    columns = ["prefix", "suffix", "number", "form_correct", "form_incorrect"]
+    return pd.DataFrame(rows, columns=columns).assign(group="Mine", construction="mine")
 
 
 @functools.cache
@@ -129,7 +129,7 @@ def test_every_cutoff_at_an_opening_gap_equals_the_literal_definition(kind, fami
 def test_tse_at_an_opening_gap(kind, family, leading_space):
     scorer = scorer_of(kind, family, leading_space=leading_space)
     pairs = scored(kind, family, leading_space).pairs.to_pandas()
-    assert pairs["verb_correct"].tolist() == [row[3] for row in (*PLAIN, *OPENING)]  # as the table has them
+    assert pairs["form_correct"].tolist() == [row[3] for row in (*PLAIN, *OPENING)]  # as the table has them
     for (_, row), given in zip(pairs.iloc[len(PLAIN) :].iterrows(), OPENING, strict=True):
         probabilities = probabilities_at_opening(scorer, given[1])
         right, wrong = (probabilities[single(scorer, verb.capitalize())] for verb in given[3:])

@@ -68,8 +68,8 @@ def test_a_module_with_tiktoken_answers_every_question_as_in_transformers(own, t
 def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     pairs = pd.DataFrame({
-        "table_row": "Simple", "prefix": ["The author", "The authors", "The pilot"], "suffix": ".",
-        "verb_correct": ["laughs", "laugh", "swims"], "verb_incorrect": ["laugh", "laughs", "swim"],
+        "group": "Simple", "prefix": ["The author", "The authors", "The pilot"], "suffix": ".",
+        "form_correct": ["laughs", "laugh", "swims"], "form_incorrect": ["laugh", "laughs", "swim"],
         "number": ["singular", "plural", "singular"],
     })  # fmt: skip
     pairs.to_csv(folder / "pairs.csv", index=False)
@@ -96,7 +96,7 @@ def data(tmp_path_factory):
     [
         ("agreement", {"data": "pairs.csv", "lemmas": "lemmas.csv"}),
         ("agreement", {"data": "pairs.csv", "lemmas": "lemmas.csv", "forms": "all"}),
-        ("blimp", {"data": "minimal.csv"}),
+        ("minimal_pairs", {"data": "minimal.csv"}),
         ("german", {"limit": 1}),
         ("in_context", {"data": "minimal.csv", "template": ["It is true: {sentence}"]}),
         ("regions", {"data": "regions.csv", "criteria": ["agreement: (verb;%good%) < (verb;%bad%)"]}),

@@ -15,11 +15,11 @@ FORMS = {"laughs": 6.0, "laugh": 3.0, "swims": 1.0, "swim": 2.0, "author": 4.0}
 """The toy's vocabulary and how often it has seen each word."""
 PAIRS = pd.DataFrame(
     {
-        "table_row": "Simple",
+        "group": "Simple",
         "prefix": ["The author", "The authors", "The pilot"],
         "suffix": ".",
-        "verb_correct": ["laughs", "laugh", "swims"],
-        "verb_incorrect": ["laugh", "laughs", "swim"],
+        "form_correct": ["laughs", "laugh", "swims"],
+        "form_incorrect": ["laugh", "laughs", "swim"],
         "number": ["singular", "plural", "singular"],
     }
 )
@@ -100,7 +100,9 @@ def test_gaps_are_scored_on_agreement(files):
 
 
 def test_sentences_are_scored_on_minimal_pairs(files):
-    rows = run(Sentences(), suite="blimp", out=files / "out", data=files / "minimal.csv", report=False)
+    rows = run(
+        Sentences(), suite="minimal_pairs", out=files / "out", data=files / "minimal.csv", report=False
+    )
     assert {row["method"] for row in rows} == {"full"}
     # The shorter one: the first pair.
     assert next(row for row in rows if row["group"] == "all")["score"] == 1 / 2
@@ -128,4 +130,4 @@ def test_a_suite_of_gaps_refuses_a_scorer_of_sentences(files):
 def test_the_prefix_methods_refuse_a_scorer_without_continuations(files):
     options = {"data": files / "minimal.csv", "methods": ["one_prefix"]}
     with pytest.raises(ValueError, match="counts only scores whole sentences; the method 'one_prefix' asks"):
-        run(Counts(), suite="blimp", out=files / "out", **options)
+        run(Counts(), suite="minimal_pairs", out=files / "out", **options)

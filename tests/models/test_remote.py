@@ -74,7 +74,10 @@ def test_scores_equal_those_of_the_same_model_in_process(remote_and_local, texts
 
 @pytest.mark.parametrize(
     "command",
-    ["run --suite blimp --data {0}/pairs.csv --out {0}/out", "score {0}/texts.txt --out {0}/scored.csv"],
+    [
+        "run --suite minimal_pairs --data {0}/pairs.csv --out {0}/out",
+        "score {0}/texts.txt --out {0}/scored.csv",
+    ],
 )
 def test_the_terminal_says_what_first_tokens_are_conditioned_on(gpt2, tmp_path, command):
     """Without --start-token the first tokens had no score (.567 for .600), and no line said so."""
@@ -132,7 +135,7 @@ def test_a_run_asks_the_server_and_writes_no_key(gpt2, minimal, tmp_path, monkey
     out = tmp_path / "out"
     model = ["--model", gpt2.url, "--start-token", "<|endoftext|>"]
     done = CliRunner().invoke(
-        app, ["run", "--suite", "blimp", "--data", str(minimal), "--out", str(out), *model]
+        app, ["run", "--suite", "minimal_pairs", "--data", str(minimal), "--out", str(out), *model]
     )
     assert done.exit_code == 0, done.output
     assert gpt2.requests[-1]["Authorization"] == f"Bearer {KEY}"
@@ -140,7 +143,7 @@ def test_a_run_asks_the_server_and_writes_no_key(gpt2, minimal, tmp_path, monkey
     assert written and not any(KEY.encode() in content for content in written) and KEY not in done.output
     rows = json.loads((out / "results.json").read_text())["results"]
     local = load_scorer(gpt2.model, gpt2.tokenizer)
-    expected = tse_scorers.run(local, "blimp", tmp_path / "local", data=str(minimal), report=False)
+    expected = tse_scorers.run(local, "minimal_pairs", tmp_path / "local", data=str(minimal), report=False)
     assert [(row["method"], row["group"], row["score"]) for row in rows] == [
         (row["method"], row["group"], row["score"]) for row in expected
     ]
@@ -188,7 +191,7 @@ def test_the_address_of_a_server_is_in_no_file_for_others(gpt2, minimal, tmp_pat
     An exported page held it where the model was not written as `--model`, a space, and a name with `#`.
     """
     run, out = tmp_path / "run", tmp_path / "out"
-    command = ["run", "--suite", "blimp", f"--data={minimal}", f"--out={run}", "--no-report"]
+    command = ["run", "--suite", "minimal_pairs", f"--data={minimal}", f"--out={run}", "--no-report"]
     typed = [*command, *(part.format(url=gpt2.url) for part in model)]
     monkeypatch.setattr("sys.argv", ["tse", *typed])  # results hold it
     done = CliRunner().invoke(app, typed, catch_exceptions=False)
@@ -234,7 +237,7 @@ def test_two_servers_of_one_model_are_not_exported_together(tmp_path, command, o
     """An exported page showed both addresses, because their models would have had one label."""
     models = {name: f"http://{name}.lab/v1#m" for name in ("one", "two")}
     runs = [
-        write_run(tmp_path / name, blimp_rows(model), {f"{slug(model)}.blimp": blimp_scores()})
+        write_run(tmp_path / name, blimp_rows(model), {f"{slug(model)}.minimal_pairs": blimp_scores()})
         for name, model in models.items()
     ]
     out = tmp_path / "out"
@@ -310,7 +313,7 @@ def test_what_is_no_log_probability_is_refused(gpt2, minimal, tmp_path, monkeypa
     typed = [
         "run",
         "--suite",
-        "blimp",
+        "minimal_pairs",
         "--data",
         str(minimal),
         "--out",
@@ -335,7 +338,7 @@ def test_minus_infinity_is_a_probability_of_zero(gpt2, minimal, tmp_path, monkey
         return answer
 
     monkeypatch.setattr(gpt2, "complete", impossible)
-    tse_scorers.run(gpt2.url, "blimp", tmp_path, data=str(minimal), methods=["full"], report=False)
+    tse_scorers.run(gpt2.url, "minimal_pairs", tmp_path, data=str(minimal), methods=["full"], report=False)
     scores = table_path(tmp_path)
     scored = pd.read_parquet(scores)
     assert scored["logprob_bad"].iloc[0] == -math.inf and scored["correct"].iloc[0] == 1

@@ -99,7 +99,7 @@ def test_shows_the_point_of_the_paper(model, tokenizer, root):
     singular, plural = np.array(_single_tokens(tokenizer, lemmas)).T
     pairs = pq.read_table(
         root / "datasets/agreement_templates/marvin_linzen/test.parquet",
-        filters=[("table_row", "=", "Simple")],
+        filters=[("group", "=", "Simple")],
     ).to_pylist()
     tse, ew, top, bottom = [], [], [], []
     for row in pairs[::3]:
@@ -110,7 +110,7 @@ def test_shows_the_point_of_the_paper(model, tokenizer, root):
         ew.append(known.mean())
         bottom.append(known[order[: len(order) // 4]].mean())
         top.append(known[order[-len(order) // 4 :]].mean())
-        verbs = [_single_token(tokenizer, row[verb]) for verb in ("verb_correct", "verb_incorrect")]
+        verbs = [_single_token(tokenizer, row[verb]) for verb in ("form_correct", "form_incorrect")]
         tse.append(probability[verbs[0]] > probability[verbs[1]])
     assert np.mean(tse) > 0.9
     assert 0.5 < np.mean(ew) < np.mean(tse) - 0.1

@@ -178,7 +178,7 @@ def test_each_step_of_the_walk_calls_the_next(tmp_path):
     rows = re.findall(r"^\| (\d+) \| (\d+|you) \| `([^`]+)` \|", page, re.MULTILINE)
     called_by = {int(step): 0 if caller == "you" else int(caller) for step, caller, _ in rows}
     (tmp_path / "pairs.csv").write_text(
-        "table_row,prefix,suffix,verb_correct,verb_incorrect,number\nnear,The author,.,laughs,laugh,singular\n",
+        "group,prefix,suffix,form_correct,form_incorrect,number\nnear,The author,.,laughs,laugh,singular\n",
         encoding="utf-8",
     )
     tracer = ROOT / "tests" / "support" / "trace_walk.py"

@@ -45,7 +45,7 @@ def data(tmp_path_factory) -> Path:
         ("Long", LONG, "smiles", "smile", "singular"),
         ("Long", f"{LONG}s", "smile", "smiles", "plural"),
     ]
-    columns = ["table_row", "prefix", "verb_correct", "verb_incorrect", "number"]
+    columns = ["group", "prefix", "form_correct", "form_incorrect", "number"]
     frame = pd.DataFrame(pairs, columns=columns).assign(suffix=".")
     frame.to_csv(folder / "pairs.csv", index=False)
     frame[:2].to_csv(folder / "two.csv", index=False)
@@ -112,7 +112,7 @@ def bases(data: Path) -> dict[str, tuple[str, dict]]:
         "agreement": ("agreement", agreement),
         "agreement, all forms": ("agreement", agreement | {"forms": "all"}),
         "agreement, sentences": ("agreement", agreement | {"forms": "all", "sentence_pll": True}),
-        "blimp": ("blimp", pairs),
+        "minimal_pairs": ("minimal_pairs", pairs),
         "german": ("german", {"limit": 1}),
         "in_context": ("in_context", pairs | {"context": ["matched"], "context_lengths": "1"}),
         "regions": ("regions", {"data": str(data / "design" / "one.csv"), "criteria": criteria}),
@@ -121,8 +121,9 @@ def bases(data: Path) -> dict[str, tuple[str, dict]]:
 
 
 SLOW = {
-    "tiny-masked", "blimp", "in_context", "compare", "watch", "report", "collect", "merge", "explore", "frequency",
-    ("watch", "overwrite"), ("explore", "overwrite"), ("compare", "allow_different"), ("merge", "overwrite")
+    "tiny-masked", "minimal_pairs", "in_context", "compare", "watch", "report", "collect", "merge", "explore",
+    "frequency", ("watch", "overwrite"), ("explore", "overwrite"), ("compare", "allow_different"),
+    ("merge", "overwrite")
 }  # fmt: skip
 """What takes most of the walk's time, and passes no line of the program that the rest of the tests does not pass."""
 
@@ -187,21 +188,21 @@ def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
         *(("german", "source", value, {"data": "rochereau2020"}) for value in (data / "german.csv", "")),
         ("german", "source", data, {}),
         *(("german", "limit", value, {}) for value in (2, 0, False)),
-        *(("blimp", "methods", value, {}) for value in (["full"], [])),
+        *(("minimal_pairs", "methods", value, {}) for value in (["full"], [])),
         *(
             ("in_context", "context", value, {})
             for value in (["mismatched"], [str(data / "context.txt")], [])
         ),
-        ("blimp", "context", ["matched"], {"context_lengths": "1"}),
-        ("blimp", "context_lengths", "1", {"context": ["matched"]}),
-        ("blimp", "template", ["See: {sentence}"], {}),
+        ("minimal_pairs", "context", ["matched"], {"context_lengths": "1"}),
+        ("minimal_pairs", "context_lengths", "1", {"context": ["matched"]}),
+        ("minimal_pairs", "template", ["See: {sentence}"], {}),
         *(("in_context", "context_lengths", value, {}) for value in ("0", "")),
         *(("in_context", "template", value, {}) for value in (["See: {sentence}"], [])),
         *(("regions", "data", value, {}) for value in (str(data / "design" / "two.csv"), "nosuch", "")),
         *(("regions", "criteria", value, {}) for value in (["(1;%mismatch%) > (1;%match%)"], [])),
         *(("regions, folder", "groups", value, {}) for value in (["one"], [])),
     ]
-    for base in ("blimp", "in_context"):
+    for base in ("minimal_pairs", "in_context"):
         found += [(base, "data", value, {}) for value in (str(data / "some.jsonl"), "nosuch", "")]
         found += [(base, "data", own["data"], {"source": data / "own"})]
         found += [(base, "source", value, own) for value in (data / "other", "")]
@@ -212,9 +213,9 @@ def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
         found += [(base, "unigram", data / "counts.csv", {})]
         found += [(base, "without_flawed", True, {"data": str(data / "flawed.jsonl")})]
         found += [(base, "linking", "slln:0.5", slor)]
-    for base in ("agreement", "blimp", "in_context"):
+    for base in ("agreement", "minimal_pairs", "in_context"):
         found += [(base, "groups", value, {}) for value in (["Simple"], [])]
-    for base in ("agreement", "blimp", "in_context", "regions"):
+    for base in ("agreement", "minimal_pairs", "in_context", "regions"):
         found += [(base, "limit", value, {}) for value in (1, 0, False)]
     return found
 
@@ -227,7 +228,7 @@ def test_every_option_has_values(data):
     assert walked == {
         (name, option)
         for name, option in declared
-        if name in {"agreement", "blimp", "german", "in_context", "regions"}
+        if name in {"agreement", "minimal_pairs", "german", "in_context", "regions"}
     }
     assert {option for _, option in walked} == set(SUITE_OPTIONS)
 
@@ -329,7 +330,7 @@ def test_options_of_models(model, data, tmp_path, record_property):
     found: dict[tuple[str, str], list[str]] = {}
     wrong = []
     for base, (name, asked) in bases(data).items():
-        if model == "tiny-lstm" and base not in ("agreement", "blimp", "regions"):
+        if model == "tiny-lstm" and base not in ("agreement", "minimal_pairs", "regions"):
             continue  # it differs from tiny-causal in its tokenizer alone
         suite, scorer = make_suite(name, **asked), loaded(model)
         try:
@@ -357,7 +358,7 @@ def test_options_of_models(model, data, tmp_path, record_property):
 
 
 OF_SUITES = [
-    "agreement", "agreement, all forms", "blimp", "german", "in_context", "regions", "regions, folder"
+    "agreement", "agreement, all forms", "minimal_pairs", "german", "in_context", "regions", "regions, folder"
 ]  # fmt: skip
 
 
@@ -613,7 +614,7 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
     ),
     "export lm-eval": (
         ["tasks", *OWN],
-        {"groups": ["--groups", "Simple"], "limit": ["--limit", "1"], "suite": ["--suite", "blimp"]}
+        {"groups": ["--groups", "Simple"], "limit": ["--limit", "1"], "suite": ["--suite", "minimal_pairs"]}
         | {"forms": ["--forms", "all"], "word_end": ["--no-word-end"], "lemma_sample": ["--lemma-sample", "2"]}
         | {"keep_forms": ["--keep-forms"], "sampler": ["--sampler"], "linking": ["--linking", "sum"]}
         | {"sentence_pll": ["--sentence-pll"], "source": ["--source", "own"]}
@@ -724,7 +725,7 @@ def with_runs(data, tmp_path_factory) -> Path:
         for arguments in (
             (*run, "tiny-causal", "--out", "one"),
             (*run, "tiny-lstm", "--out", "two"),
-            ("run", "--suite", "blimp", "--data", "blimp.jsonl", *run[-2:], "tiny-causal", "--out", "three"),
+            ("run", "--suite", "minimal_pairs", "--data", "blimp.jsonl", *run[-2:], "tiny-causal", "--out", "three"),
             (*run[:3], "--lemmas", "fewer.csv", "--no-report", "-m", "tiny-causal", "--out", "fewer"),
             (*run, "tiny-causal", "--shard", "1/2", "--out", "parts"),
             (*run, "tiny-causal", "--shard", "2/2", "--out", "parts"),
@@ -800,7 +801,7 @@ def test_options_that_let_commands_pass(command, option, in_a_copy):
 
 
 @pytest.mark.parametrize(
-    "base", walk(["agreement", "agreement, all forms", "blimp", "in_context", "regions"])
+    "base", walk(["agreement", "agreement, all forms", "minimal_pairs", "in_context", "regions"])
 )
 def test_options_of_an_estimate(base, data, loaded_once, monkeypatch, record_property):
     """`tse estimate` refuses what a run refuses, and plans what a run with this option plans."""
@@ -808,7 +809,7 @@ def test_options_of_an_estimate(base, data, loaded_once, monkeypatch, record_pro
     name, asked = bases(data)[base]
     wrong, n = [], 0
     cases = [({option: value} | needed, {}) for of, option, value, needed in suite_values(data) if of == base]
-    if base in ("agreement", "blimp"):  # gaps, sentences
+    if base in ("agreement", "minimal_pairs"):  # gaps, sentences
         cases += [({}, {option: value}) for option, values in MODEL_VALUES.items() for value in values]
     for of_suite, of_model in cases:
         if [] in of_suite.values() or False in (of_suite | of_model).values() or "methods" in of_suite:
@@ -837,7 +838,7 @@ def test_options_of_an_estimate(base, data, loaded_once, monkeypatch, record_pro
 
 def test_the_budget_of_an_estimate(data):
     """A sample of each suite is planned."""
-    asked = ("estimate", "-m", "tiny-causal", "--suite", "blimp", "--data", data / "blimp.jsonl")
+    asked = ("estimate", "-m", "tiny-causal", "--suite", "minimal_pairs", "--data", data / "blimp.jsonl")
     rows = [
         next(line.split() for line in tse(*asked, *more)[1].splitlines() if line.startswith(" tiny-causal"))
         for more in ((), ("--budget", "2"))

@@ -87,7 +87,7 @@ def run_scores(rows, names):
 def test_the_oracle_has_the_scores_of_a_run(model, oracle, root, tmp_path):
     """It shares no code with the package, and every definition is in it a second time."""
     loaded = oracle.Model(str(root / "scorers" / "tse_scorers" / "bundled_models" / model))
-    pairs = pd.read_parquet(oracle.PAIRS).groupby("table_row").head(8)
+    pairs = pd.read_parquet(oracle.PAIRS).groupby("group").head(8)
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
     asked = {"data": tmp_path / "pairs.csv", "lemmas": "released", "out": tmp_path / "agreement"}
     found = run_scores(tse_scorers.run(model, report=False, **asked), "metric")
@@ -104,7 +104,7 @@ def test_the_oracle_has_the_scores_of_a_run(model, oracle, root, tmp_path):
     pairs = pairs.assign(**about)
     pairs.to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
     asked = {"data": tmp_path / "pairs.jsonl", "out": tmp_path / "blimp", "methods": ["full"]}
-    rows = tse_scorers.run(model, suite="blimp", report=False, **asked)
+    rows = tse_scorers.run(model, suite="minimal_pairs", report=False, **asked)
     expected = oracle.blimp(loaded, pairs)
     assert {
         row.value or "all": row.score for row in rows if row.level in ("all", "paradigm")
@@ -114,7 +114,7 @@ def test_the_oracle_has_the_scores_of_a_run(model, oracle, root, tmp_path):
 @pytest.mark.slow
 @pytest.mark.real
 def test_the_oracle_has_the_scores_of_a_run_of_smollm2(smollm2, oracle, tmp_path):
-    pairs = pd.read_parquet(oracle.PAIRS).groupby("table_row").head(1)
+    pairs = pd.read_parquet(oracle.PAIRS).groupby("group").head(1)
     pairs.to_csv(tmp_path / "pairs.csv", index=False)
     asked = {"data": tmp_path / "pairs.csv", "lemmas": "released", "out": tmp_path / "out"}
     found = run_scores(tse_scorers.run(smollm2, report=False, **asked), "metric")

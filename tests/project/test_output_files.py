@@ -26,16 +26,16 @@ tse train-ngram text.txt --order 2 --out bigram.json
 tse run --groups Simple --limit 2 --model tiny-causal --model tiny-masked --out agreement
 tse run --groups Simple --limit 2 --model tiny-causal --shard 1/1 --out shard
 tse run --groups Simple --limit 2 --model series --revisions checkpoint-* --out series-run
-tse run --suite blimp --data blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out blimp
-tse run --suite blimp --data blimp.jsonl --model series --revisions checkpoint-* --out series-blimp
+tse run --suite blimp --data blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out minimal_pairs
+tse run --suite minimal_pairs --data blimp.jsonl --model series --revisions checkpoint-* --out series-blimp
 tse run --suite german --limit 2 --model tiny-causal --model tiny-masked --out german
 tse train-ngram text.txt --order 1 --out 1.json
 tse run --suite blimp --data own.yaml --source own.tsv --linking slor --unigram 1.json -m bigram.json --out linked
 tse data linkings linked --out linkings.csv
-tse run --suite blimp --data own.yaml --source own.tsv --without-flawed -m bigram.json --out right
+tse run --suite minimal_pairs --data own.yaml --source own.tsv --without-flawed -m bigram.json --out right
 tse run --suite regions --data design.csv --criteria '(2;%a_c%) > 0' --model tiny-causal \
   --model bigram.json --out regions
-tse run --suite blimp --data blimp.jsonl --context matched --context-lengths 1,2 \
+tse run --suite minimal_pairs --data blimp.jsonl --context matched --context-lengths 1,2 \
   --template 'See: {sentence}' --model tiny-causal --model bigram.json --out in_context
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
@@ -50,9 +50,9 @@ tse compare agreement --common-lemmas --out common
 tse run --suite german --limit 1 --model tiny.gguf --start-token none --out gguf
 tse doctor tiny-causal --json doctor.json
 tse power agreement --difference 0.05 --lemmas 50 --json power.json
-tse export mixed-models agreement blimp german --out mixed
-tse export items agreement blimp german regions in_context --out items
-tse export lm-eval lm-eval --suite blimp --data blimp.jsonl
+tse export mixed-models agreement minimal_pairs german --out mixed
+tse export items agreement minimal_pairs german regions in_context --out items
+tse export lm-eval lm-eval --suite minimal_pairs --data blimp.jsonl
 """
 PARADIGMS = {
     "distractor_agreement_relational_noun": ("The author near the senators", "laughs", "laugh"),
@@ -125,7 +125,7 @@ def _write_inputs(folder: Path) -> None:
     )
     rows = [f"1,{condition},The author\n1,{condition},laughs." for condition in ("a_c", "b_c", "a_d", "b_d")]
     (folder / "design.csv").write_text("\n".join(["item,condition,text", *rows]))
-    header = "table_row,prefix,suffix,verb_correct,verb_incorrect,value,item"
+    header = "group,prefix,suffix,form_correct,form_incorrect,value,item"
     pairs = "Own,The author,.,laughs,laugh,one,7\nOwn,The authors,.,laugh,laughs,many,8"
     (folder / "own.csv").write_text(f"{header}\n{pairs}\n")
     (folder / "words.csv").write_text("group,one,many\nOwn,laughs,laugh\nOwn,swims,swim\n")
@@ -180,7 +180,7 @@ def require_same(documented_names: set[str], real: set[str], what: str) -> None:
         "Agreement: contexts, all forms": "forms/runs/*/contexts-*.parquet",
         "Agreement: kept forms": "forms/runs/*/forms-*.parquet",
         "Agreement: frequencies": "forms/runs/*/frequencies-*.parquet",
-        "BLiMP": "blimp/runs/*/scores-*.parquet",
+        "BLiMP": "minimal_pairs/runs/*/scores-*.parquet",
         "German": "german/runs/*/scores-*.parquet",
         "Regions: regions": "regions/runs/*/regions-*.parquet",
         "Regions: criteria": "regions/runs/*/criteria-*.parquet",
@@ -224,7 +224,7 @@ def test_keys_of_results(outputs):
         require_same(documented("Environment"), set(content["environment"]), "environment")
 
 
-@pytest.mark.parametrize("suite", ["agreement", "blimp", "german", "regions", "in_context"])
+@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german", "regions", "in_context"])
 def test_keys_of_rows_are_those_of_their_suite(outputs, suite):
     cells = re.findall(r"^\| (`.*?) \| ([\w, ]+) \|", section("Rows"), re.MULTILINE)
     suites = [(key, where) for keys, where in cells for key in re.findall(r"`(\w+)`", keys)]
@@ -252,7 +252,16 @@ def test_columns_of_tables(outputs):
             r"^\| `([\w<>-]+\.csv)` \| (`[^`]+`) \| (.*) \|$", section("Tables of the report"), re.MULTILINE
         )
     }
-    folders = ("agreement", "blimp", "german", "series-run", "series-blimp", "forms", "regions", "in_context")
+    folders = (
+        "agreement",
+        "minimal_pairs",
+        "german",
+        "series-run",
+        "series-blimp",
+        "forms",
+        "regions",
+        "in_context",
+    )
     files = [path for folder in folders for path in outputs.glob(f"{folder}/*.csv")]
     require_same(set(told), {path.name for path in files}, "tables")
     for path in files:
@@ -300,7 +309,7 @@ def test_keys_of_designs(outputs):
     assert documented("Power") == set().union(*rows)
 
 
-@pytest.mark.parametrize("suite", ["agreement", "blimp", "german"])
+@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german"])
 def test_columns_for_mixed_models(outputs, suite):
     told = set()
     for names, where in re.findall(r"^\| (`.*?) \| ([\w, ]+) \|", section("Mixed models"), re.MULTILINE):
@@ -313,7 +322,7 @@ def test_columns_for_mixed_models(outputs, suite):
 TABLES = {
     "agreement.contexts": "Agreement: contexts",
     "agreement.pairs": "Agreement: pairs",
-    "blimp": "BLiMP",
+    "minimal_pairs": "BLiMP",
     "german": "German",
     "regions.regions": "Regions: regions",
     "regions.criteria": "Regions: criteria",

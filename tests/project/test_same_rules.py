@@ -94,13 +94,13 @@ class Liar:
         ]
 
 
-@pytest.mark.parametrize("suite", ["blimp", "german", "in_context", "regions"])
+@pytest.mark.parametrize("suite", ["minimal_pairs", "german", "in_context", "regions"])
 @pytest.mark.parametrize("value", [5.0, np.inf, -1e308, "-1.0", True, np.True_])
 def test_what_is_no_log_probability_enters_no_suite(tmp_path, suite, value):
     """A scorer that answered +5.0, "-1.0" or True got an accuracy without a word."""
     table = tmp_path / "t.csv"
     table.write_text(PAIRS)
-    options = {"blimp": {"data": table}, "german": {"limit": 1}, "regions": {"data": table}}
+    options = {"minimal_pairs": {"data": table}, "german": {"limit": 1}, "regions": {"data": table}}
     options["in_context"] = {"data": table, "template": ["He said: {sentence}"]}
     if suite == "regions":
         table.write_text("item,condition,region,text\n1,a,subject,The author\n1,b,subject,The authors\n")
@@ -111,7 +111,7 @@ def test_what_is_no_log_probability_enters_no_suite(tmp_path, suite, value):
 
 def test_small_rounding_above_zero_is_kept(tmp_path):
     (tmp_path / "pairs.csv").write_text(PAIRS)
-    rows = run(Liar(1e-4), "blimp", tmp_path / "out", data=str(tmp_path / "pairs.csv"), report=False)
+    rows = run(Liar(1e-4), "minimal_pairs", tmp_path / "out", data=str(tmp_path / "pairs.csv"), report=False)
     assert {row["score"] for row in rows} == {0.0} and {row["n_ties"] for row in rows} == {1}
 
 

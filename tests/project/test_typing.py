@@ -60,7 +60,7 @@ if isinstance(scorer, GapScorer):
     print(slots, ids)
 run("tiny-causal", suite="agreement", out="tse-results", limit=1)
 pairs = [{"sentence_good": "The author laughs.", "sentence_bad": "The author laugh."}]
-results = run(scorer, "blimp", data=pairs, methods=["full"], context=["matched"], report=False)
+results = run(scorer, "minimal_pairs", data=pairs, methods=["full"], context=["matched"], report=False)
 run(scorer, data=pairs, limit=1)
 print(results[0].score, run(["tiny-causal"], forms="all", groups=("Simple",), lemmas=None).table())
 load_scorer("tiny-masked", dtype="float32", pll="original")

@@ -88,7 +88,7 @@ def test_blimp_has_its_fingerprints_with_and_without_prefixes(upstream):
     tables = [pair_table(frame, "hub") for frame in as_on_the_hub]
     for table in (local, pd.concat(tables, ignore_index=True)):
         known = RELEASED[describe(Nothing(), table)["dataset_fingerprint"]]
-        assert (known.dataset, known.config, known.n) == ("blimp", "all", len(table))
+        assert (known.dataset, known.config, known.n) == ("blimp", "blimp", len(table))
 
 
 def _without_prefixes(frame: pd.DataFrame) -> pd.DataFrame:
@@ -119,7 +119,12 @@ def test_pairs_of_ones_own_in_a_folder_named_blimp_are_not_blimp(tmp_path):
     ]
     (source / "causative.jsonl").write_text("\n".join(map(json.dumps, pairs)))
     tse_scorers.run(
-        "tiny-causal", suite="blimp", data=source, methods=["full"], out=tmp_path / "out", report=False
+        "tiny-causal",
+        suite="minimal_pairs",
+        data=source,
+        methods=["full"],
+        out=tmp_path / "out",
+        report=False,
     )
     (signature,) = read_results(tmp_path / "out")["signature"]["models"]
     assert signature["identity"]["dataset"] == "blimp"  # what the folder made of it
@@ -147,14 +152,14 @@ def test_changed_data_are_refused(tmp_path, decisive):
 def test_what_is_whole_is_shown_and_what_is_missing_is_said(tmp_path):
     results = folder(tmp_path / "run", signed(MODEL), signed(MODEL, GERMAN, n_sentences=48))
     (publication,) = publishing.publications(results, model_repo=MODEL, data_org="org")
-    assert list(publication.files) == [".eval_results/refined_tse_blimp_all.yaml"]
+    assert list(publication.files) == [".eval_results/refined_tse_minimal_pairs_blimp.yaml"]
     assert publication.notes == (
         "Not shown: german_argument_structure (ours): 48 sentences were scored; the released data set has 7,200.",
     )
 
 
 def test_blimp_of_the_pinned_commit_is_whole_if_nothing_is_missing():
-    identity = {"suite": "blimp", "dataset": "nyu-mll/blimp", "config": "all"}
+    identity = {"suite": "minimal_pairs", "dataset": "nyu-mll/blimp", "config": "blimp"}
     downloaded = {"identity": identity, "dataset_fingerprint": "fedcba9876543210", "n_paradigms": 67}
     assert released_data(downloaded | {"n_pairs": 67_000}) is not None
     assert released_data(downloaded | {"n_pairs": 66_999}) is None
@@ -203,12 +208,12 @@ def test_an_entry_says_what_was_scored_and_the_hubs_parser_reads_it(tmp_path):
 def test_task_ids_are_stable(tmp_path):
     """Task ids never change: a changed id splits a leaderboard in two."""
     found = set()
-    for number, data in enumerate([TEMPLATES, ("blimp", "nyu-mll/blimp", "all"), GERMAN]):
+    for number, data in enumerate([TEMPLATES, ("minimal_pairs", "nyu-mll/blimp", "blimp"), GERMAN]):
         made = publishing.publications(
             folder(tmp_path / str(number), signed(MODEL, data)), MODEL, None, "org"
         )
         found |= {entry["dataset"]["task_id"] for entry in yaml.safe_load(*made[0].files.values())}
-    assert found == {"marvin_linzen_ew", "all_accuracy_full", "ours_auc_1-6"}
+    assert found == {"marvin_linzen_ew", "blimp_accuracy_full", "ours_auc_1-6"}
 
 
 def test_a_score_that_cannot_be_one_is_refused(tmp_path):
@@ -226,7 +231,7 @@ def test_a_pull_request_leaves_the_repository_as_it_is(hub, run):  # noqa: F811
     said = CliRunner().invoke(app, asked, catch_exceptions=False)
     assert said.exit_code == 0 and "/org/tiny/discussions/1" in said.output
     (pull,) = hub.repo("models", MODEL).pulls
-    assert ".eval_results/refined_tse_blimp_all.yaml" in pull.files
+    assert ".eval_results/refined_tse_minimal_pairs_blimp.yaml" in pull.files
     assert hub.head("models", MODEL).oid == before
 
 
@@ -279,8 +284,10 @@ def damaged() -> dict[str, object]:
         "models are names": whole | {"signature": {"models": [MODEL]}},
         "models are numbers": whole | {"signature": {"models": [1]}},
         "no identity": whole | {"signature": {"models": [{"model": MODEL}]}},
-        "identity without model": whole | {"signature": {"models": [{"identity": {"suite": "blimp"}}]}},
-        "model null": whole | {"signature": {"models": [{"identity": {"suite": "blimp", "model": None}}]}},
+        "identity without model": whole
+        | {"signature": {"models": [{"identity": {"suite": "minimal_pairs"}}]}},
+        "model null": whole
+        | {"signature": {"models": [{"identity": {"suite": "minimal_pairs", "model": None}}]}},
         "unknown suite": whole
         | {"signature": {"models": [signature | {"identity": signature["identity"] | {"suite": "x"}}]}},
         "no config": whole | {"results": [{k: v for k, v in row.items() if k != "config"}]},

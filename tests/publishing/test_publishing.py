@@ -33,7 +33,7 @@ LEMMAS = {name: fingerprint for fingerprint, name in LEMMA_LISTS.items()}
 GERMAN = ("german", "german_argument_structure", "ours")
 HEADLINES = {
     "agreement": {"metric": "ew", "cutoff_side": "top", "cutoff": 1.0},
-    "blimp": {"metric": "accuracy", "method": "full"},
+    "minimal_pairs": {"metric": "accuracy", "method": "full"},
     "german": {"metric": "auc", "variation_set": "1-6"},
 }
 
@@ -43,7 +43,7 @@ FINGERPRINTS = {(known.dataset, known.config): name for name, known in RELEASED.
 
 def signed(
     model: str,
-    data: tuple[str, str, str] = ("blimp", "blimp", "all"),
+    data: tuple[str, str, str] = ("minimal_pairs", "blimp", "blimp"),
     revision: str | None = None,
     **decisive: object,
 ) -> tuple[dict, list[dict]]:
@@ -111,8 +111,8 @@ def test_both_repositories_get_their_files_once(hub, run):
     assert said.exit_code == 0 and "Published" in said.output and WRITE_TOKEN not in said.output
     files = hub.head("models", MODEL).files
     assert files["config.json"].content == b"{}"
-    (entry,) = yaml.safe_load(files[".eval_results/refined_tse_blimp_all.yaml"].content)
-    assert entry["dataset"] == {"id": "nyu-mll/blimp", "task_id": "all_accuracy_full"}
+    (entry,) = yaml.safe_load(files[".eval_results/refined_tse_minimal_pairs_blimp.yaml"].content)
+    assert entry["dataset"] == {"id": "nyu-mll/blimp", "task_id": "blimp_accuracy_full"}
     assert entry["value"] == 0.75 and "40 items, 2 excluded" in entry["notes"]
     assert entry["source"]["url"].endswith("/datasets/org/results")
 
@@ -230,7 +230,7 @@ def test_without_results_there_is_nothing_to_publish(tmp_path):
 def test_of_several_models_the_repositorys_own_is_taken(tmp_path):
     results = folder(tmp_path / "run", signed("other"), signed(MODEL))
     (publication,) = publishing.publications(results, model_repo=MODEL)
-    assert list(publication.files) == [".eval_results/refined_tse_blimp_all.yaml"]
+    assert list(publication.files) == [".eval_results/refined_tse_minimal_pairs_blimp.yaml"]
 
 
 @pytest.mark.parametrize(
@@ -239,14 +239,14 @@ def test_of_several_models_the_repositorys_own_is_taken(tmp_path):
         (GERMAN, "lab/german_argument_structure"),
         (("agreement", "blimp_agreement", "newman2021"), "lab/blimp_agreement"),
         (("agreement", "agreement_templates", "marvin_linzen"), "lab/agreement_templates"),
-        (("blimp", "nyu-mll/blimp", "all"), "nyu-mll/blimp"),
+        (("minimal_pairs", "nyu-mll/blimp", "blimp"), "nyu-mll/blimp"),
     ],
 )
 def test_data_sets_are_named_as_on_the_hub(tmp_path, data, named):
     results = folder(tmp_path / "run", signed("a", data))
     (publication,) = publishing.publications(results, model_repo=MODEL, data_org="lab")
     (content,) = publication.files.values()
-    task = {"agreement": "ew", "blimp": "accuracy_full", "german": "auc_1-6"}[data[0]]
+    task = {"agreement": "ew", "minimal_pairs": "accuracy_full", "german": "auc_1-6"}[data[0]]
     dataset = yaml.safe_load(content)[0]["dataset"]
     assert dataset.pop("revision", None) == (HUB_REVISION if data[1] == "nyu-mll/blimp" else None)
     assert dataset == {"id": named, "task_id": f"{data[2]}_{task}"}
@@ -273,7 +273,7 @@ def test_only_scores_over_the_whole_distribution_are_shown(tmp_path, other):
     [
         ("agreement", "data/pairs.csv", "pairs"),
         ("agreement", "pairs.csv", "pairs"),
-        ("blimp", "data/pairs", "pairs"),
+        ("minimal_pairs", "data/pairs", "pairs"),
         ("german", "german_argument_structure", "my-sentences"),
         ("agreement", "else/pairs@v1.0", "pairs-v1.0"),
     ],
@@ -288,7 +288,7 @@ def test_files_of_ones_own_are_no_data_sets_on_the_hub(tmp_path, data):
 
 def test_a_registered_set_that_the_hub_lacks_gets_no_entry(tmp_path):
     """An entry names a data set on the Hub; the whole of `climp` was scored, but it is only on GitHub."""
-    run = signed("a", ("blimp", "climp", "climp"), n_pairs=16, n_pairs_of_set=16)
+    run = signed("a", ("minimal_pairs", "climp", "climp"), n_pairs=16, n_pairs_of_set=16)
     with pytest.raises(ValueError, match="climp is not a data set on the Hub"):
         publishing.publications(folder(tmp_path / "run", run), model_repo=MODEL)
 

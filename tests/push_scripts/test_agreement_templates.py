@@ -82,9 +82,9 @@ def test_counts_per_construction(rows):
         construction for construction, *_ in {(r["construction"], r["context_id"]) for r in rows}
     )
     prefixes = Counter(construction for construction, _ in {(r["construction"], r["prefix"]) for r in rows})
-    table_row = {row["construction"]: row["table_row"] for row in rows}
-    assert {c: (table_row[c], pairs[c], contexts[c], prefixes[c]) for c in pairs} == COUNTS
-    assert len(set(table_row.values())) == 9
+    group = {row["construction"]: row["group"] for row in rows}
+    assert {c: (group[c], pairs[c], contexts[c], prefixes[c]) for c in pairs} == COUNTS
+    assert len(set(group.values())) == 9
 
 
 def test_totals_do_not_depend_on_the_unit_of_uniqueness(rows):
@@ -101,11 +101,11 @@ def test_a_context_id_stands_for_one_context(rows):
 
 def test_sentences_are_made_of_their_parts(rows):
     for row in rows:
-        assert row["sentence_good"] == row["prefix"] + " " + row["verb_correct"] + row["suffix"]
-        assert row["sentence_bad"] == row["prefix"] + " " + row["verb_incorrect"] + row["suffix"]
+        assert row["sentence_good"] == row["prefix"] + " " + row["form_correct"] + row["suffix"]
+        assert row["sentence_bad"] == row["prefix"] + " " + row["form_incorrect"] + row["suffix"]
         assert row["sentence_good"][0].isupper() and row["sentence_good"].endswith(".")
         assert row["prefix"].strip() == row["prefix"] and row["suffix"][0] in " ."
-        singular, plural = row["verb_correct"], row["verb_incorrect"]
+        singular, plural = row["form_correct"], row["form_incorrect"]
         if row["number"] == "plural":
             singular, plural = plural, singular
         assert (singular, plural) == ("is", "are") or singular == plural + "s"
@@ -116,9 +116,9 @@ def test_example_of_a_construction(rows, construction, prefix, correct, incorrec
     found = [
         row
         for row in rows
-        if (row["prefix"], row["verb_correct"], row["suffix"]) == (prefix, correct, suffix)
+        if (row["prefix"], row["form_correct"], row["suffix"]) == (prefix, correct, suffix)
     ]
-    assert [(row["construction"], row["verb_incorrect"]) for row in found] == [(construction, incorrect)]
+    assert [(row["construction"], row["form_incorrect"]) for row in found] == [(construction, incorrect)]
 
 
 def test_every_construction_has_an_example_and_half_of_it_is_singular(rows):

@@ -89,10 +89,10 @@ def test_rows_of_both_configs(tables):
     for splits in tables.values():
         rows = splits["test"].to_pylist()
         assert Counter(row["construction"] for row in rows) == dict.fromkeys(PARADIGMS, 1000)
-        assert {row["table_row"] for row in rows} == {"BLiMP"}
+        assert {row["group"] for row in rows} == {"BLiMP"}
         for row in rows:
-            assert row["sentence_good"] == row["prefix"] + " " + row["verb_correct"] + row["suffix"]
-            assert row["sentence_bad"] == row["prefix"] + " " + row["verb_incorrect"] + row["suffix"]
+            assert row["sentence_good"] == row["prefix"] + " " + row["form_correct"] + row["suffix"]
+            assert row["sentence_bad"] == row["prefix"] + " " + row["form_incorrect"] + row["suffix"]
             assert row["sentence_good"][0].isupper() and row["sentence_good"].endswith(".")
         assert len({row["context_id"] for row in rows}) == 3993
         assert len({row["prefix"] for row in rows}) == 2768
@@ -125,14 +125,14 @@ def test_derived_number_against_the_label_of_the_copy(upstream, tables):
     ]
     rows = tables["newman2021"]["test"].to_pylist()
     assert [row["number"] for row in rows] == [{-1: "singular", -2: "plural"}[label] for label in labels]
-    plurals_in_s = [row for row in rows if row["number"] == "plural" and row["verb_correct"].endswith("s")]
+    plurals_in_s = [row for row in rows if row["number"] == "plural" and row["form_correct"].endswith("s")]
     assert len(plurals_in_s) == 38
 
 
 @pytest.mark.upstream
 def test_one_pair_of_blimp_is_none_of_number(tables):
-    (row,) = [r for r in tables["blimp"]["test"].to_pylist() if r["verb_incorrect"] == "singing"]
-    assert (row["verb_correct"], row["number"]) == ("sing", "plural")
+    (row,) = [r for r in tables["blimp"]["test"].to_pylist() if r["form_incorrect"] == "singing"]
+    assert (row["form_correct"], row["number"]) == ("sing", "plural")
 
 
 @pytest.mark.upstream

@@ -88,7 +88,7 @@ def test_counts_per_construction(tables, language):
     rows = tables[language]
     pairs = Counter(row["construction"] for row in rows)
     assert pairs == dict(zip(CONSTRUCTIONS, COUNTS[language], strict=True))
-    assert {row["construction"]: row["table_row"] for row in rows} == CONSTRUCTIONS
+    assert {row["construction"]: row["group"] for row in rows} == CONSTRUCTIONS
     singular = Counter(row["construction"] for row in rows if row["number"] == "singular")
     assert all(2 * singular[name] == count for name, count in pairs.items())
 
@@ -101,8 +101,8 @@ def test_every_pair_is_unique_and_one_word_differs(tables, language):
     assert not {row["sentence_good"] for row in rows} & {row["sentence_bad"] for row in rows}
     for row in rows:
         good, bad = row["sentence_good"], row["sentence_bad"]
-        assert good == f"{row['prefix']} {row['verb_correct']}{row['suffix']}"
-        assert bad == f"{row['prefix']} {row['verb_incorrect']}{row['suffix']}"
+        assert good == f"{row['prefix']} {row['form_correct']}{row['suffix']}"
+        assert bad == f"{row['prefix']} {row['form_incorrect']}{row['suffix']}"
         assert row["prefix"].strip() == row["prefix"] and row["suffix"][0] in " .,"
 
 
@@ -119,7 +119,7 @@ def test_sentences_are_spelled_as_sentences(tables, language):
 def test_every_row_agrees_with_its_number_by_the_lemma_list(tables, verbs, language):
     """In every row the verb and its counterpart are one lemma's forms, in the order that `number` says."""
     for row in tables[language]:
-        forms = (row["verb_correct"], row["verb_incorrect"])
+        forms = (row["form_correct"], row["form_incorrect"])
         assert (forms if row["number"] == "singular" else forms[::-1]) in verbs[language]
 
 
@@ -128,9 +128,9 @@ def test_every_row_agrees_with_its_number_by_the_lemma_list(tables, verbs, langu
 )
 def test_example(tables, language, construction, prefix, correct, incorrect, suffix, number):
     found = [
-        (row["construction"], row["verb_incorrect"], row["number"])
+        (row["construction"], row["form_incorrect"], row["number"])
         for row in tables[language]
-        if (row["prefix"], row["verb_correct"], row["suffix"]) == (prefix, correct, suffix)
+        if (row["prefix"], row["form_correct"], row["suffix"]) == (prefix, correct, suffix)
     ]
     assert found == [(construction, incorrect, number)]
 
@@ -214,7 +214,7 @@ def test_no_article_and_noun_are_a_subject_in_the_other_number_too(tables, tmp_p
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_clams_pair_without_a_departure_is_here(upstream, tables, language):
     """Every sampled pair of CLAMS is regenerated, but for listed departures; most constructions have many such."""
-    rows = {(row["construction"], row["sentence_good"], row["verb_incorrect"]) for row in tables[language]}
+    rows = {(row["construction"], row["sentence_good"], row["form_incorrect"]) for row in tables[language]}
     compared = Counter()
     for construction in CONSTRUCTIONS:
         if (language, construction) == ("german", "subj_rel"):

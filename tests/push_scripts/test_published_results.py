@@ -38,10 +38,10 @@ def test_newman2021_table2(tables):
 
 def test_newman2021_rows_are_those_of_the_templates(tables, root):
     templates = pq.read_table(
-        root / "datasets/agreement_templates/marvin_linzen/test.parquet", columns=["table_row"]
+        root / "datasets/agreement_templates/marvin_linzen/test.parquet", columns=["group"]
     )
     rows = list(tables["newman2021_table2"]["construction"].unique())
-    assert rows == [*templates["table_row"].unique().to_pylist(), "BLiMP"]
+    assert rows == [*templates["group"].unique().to_pylist(), "BLiMP"]
 
 
 def test_warstadt2020_models(tables):

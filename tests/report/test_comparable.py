@@ -102,15 +102,15 @@ def test_captions_name_the_systems_that_were_run_on_a_part_or_on_own_data():
         ("A", "agreement", "marvin_linzen"): of_run("marvin_linzen", **part),
         ("A", "agreement", "newman2021"): of_run("newman2021", partial=False),
         ("B", "agreement", "marvin_linzen"): of_run("marvin_linzen", **part),
-        ("B", "blimp", "mine"): of_run("mine", own_data=True),
+        ("B", "minimal_pairs", "mine"): of_run("mine", own_data=True),
         ("C", "german", "all"): of_run("all", partial=False),
     }
     agreement = "Partial run (--limit 5): A (agreement: marvin_linzen), B."
     assert unpublished_notice(signatures, "agreement") == agreement
-    assert unpublished_notice(signatures, "blimp") == "Own data (mine): B."
+    assert unpublished_notice(signatures, "minimal_pairs") == "Own data (mine): B."
     assert unpublished_notice(signatures, "german") == ""
     of_all = unpublished_notice(signatures)
-    assert of_all.endswith("B (agreement: marvin_linzen). Own data (mine): B (blimp: mine).")
+    assert of_all.endswith("B (agreement: marvin_linzen). Own data (mine): B (minimal_pairs: mine).")
     as_on_the_page = unpublished_notice(signatures, heading=names().heading)
     assert as_on_the_page.endswith(
         "B (Agreement: Marvin & Linzen). Own data (mine): B (Minimal pairs: mine)."
@@ -130,4 +130,4 @@ def test_captions_name_systems_that_were_run_unlike_the_others():
     }
     sentence = "c was run with a different lemma list than a and 1 more; do not compare their scores."
     assert unlike_notice(signatures, "agreement") == sentence
-    assert unlike_notice(signatures, "blimp") == ""
+    assert unlike_notice(signatures, "minimal_pairs") == ""

@@ -218,8 +218,8 @@ def test_a_run_over_hostile_data_stays_in_its_folder(tmp_path):
     named = {key: name for key, name in HOSTILE.items() if "\0" not in name and name.strip()}
     pairs = pd.DataFrame(
         [
-            {"table_row": name, "prefix": f"The author {name.strip()[:80]}", "suffix": ".",
-             "verb_correct": "laughs", "verb_incorrect": "laugh", "number": "singular"}
+            {"group": name, "prefix": f"The author {name.strip()[:80]}", "suffix": ".",
+             "form_correct": "laughs", "form_incorrect": "laugh", "number": "singular"}
             for name in named.values()
         ]
     )  # fmt: skip

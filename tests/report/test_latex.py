@@ -56,7 +56,7 @@ def test_the_best_of_a_row_is_bold_unless_it_does_not_compare():
 def _bold(tmp_path, rows):
     """Return the bold scores of the leaderboard, and the row of its phenomena's LaTeX table."""
     about = {
-        "suite": "blimp",
+        "suite": "minimal_pairs",
         "dataset": "blimp",
         "config": "all",
         "metric": "accuracy",

@@ -34,9 +34,9 @@ def _series(n=6):
         ):  # fmt: skip
             score = 0.9 - rise * max(0, n - 3 - place)
             rows.append(
-                {"suite": "blimp", "dataset": "blimp", "config": "all", "model": "m", "revision": f"step{10**place}",
-                 "group": group, "metric": "accuracy", "method": "full", "score": score, "n": 100,
-                 "ci_low": score - 0.05, "ci_high": score + 0.05}
+                {"suite": "minimal_pairs", "dataset": "blimp", "config": "blimp", "model": "m",
+                 "revision": f"step{10**place}", "group": group, "metric": "accuracy", "method": "full",
+                 "score": score, "n": 100, "ci_low": score - 0.05, "ci_high": score + 0.05}
             )  # fmt: skip
     return rows
 
@@ -125,9 +125,9 @@ def test_own_pairs_are_not_called_blimp(tmp_path):
     rows = [row | {"config": "p", "revision": None} for row in _series(1)]
     paradigm = rows[0] | {"group": "mine"}
     text = write_report(write_run(tmp_path / "run", [*rows, paradigm], {})).read_text(encoding="utf-8")
-    assert ">Minimal pairs: p</th>" in text and '<h2 id="blimp">Minimal pairs</h2>' in text
+    assert ">Minimal pairs: p</th>" in text and '<h2 id="minimal_pairs">Minimal pairs</h2>' in text
     assert "blimp: p" not in text
-    assert names().heading("blimp", "all") == "BLiMP" and names().heading("new", "x") == "new: x"
+    assert names().heading("minimal_pairs", "blimp") == "BLiMP" and names().heading("new", "x") == "new: x"
 
 
 def test_results_without_groups_make_an_honest_page(tmp_path):
@@ -174,7 +174,7 @@ def test_a_system_without_an_overall_difference_comes_last():
 def test_the_example_is_an_item_that_a_model_is_wrong_about_if_there_is_one():
     items = pd.DataFrame({"good": ["A runs.", "B runs."], "bad": ["A run.", "B run."], "score": [1.0, 0.0]})
     runs = SimpleNamespace(scores=lambda suite: [SimpleNamespace(system="m")])
-    wrong = example(runs, "blimp", lambda system: items)
+    wrong = example(runs, "minimal_pairs", lambda system: items)
     assert (wrong.good, wrong.bad, wrong.wrong_for) == ("B runs.", "B run.", "m")
-    right = example(runs, "blimp", lambda system: items.assign(score=1.0))
+    right = example(runs, "minimal_pairs", lambda system: items.assign(score=1.0))
     assert (right.good, right.wrong_for) == ("A runs.", "")

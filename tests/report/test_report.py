@@ -90,7 +90,7 @@ def agreement_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sentences_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reported run of one model on BLiMP and the German sentences."""
     out = tmp_path_factory.mktemp("runs") / "sentences"
-    write_run(out, blimp_rows("gpt2") + german_rows("gpt2"), {"gpt2.blimp": blimp_scores()})
+    write_run(out, blimp_rows("gpt2") + german_rows("gpt2"), {"gpt2.minimal_pairs": blimp_scores()})
     write_report(out)
     return out
 
@@ -474,7 +474,7 @@ def test_unscorable_pairs_do_not_reach_the_curves(tmp_path: Path) -> None:
     scores = blimp_scores(n=1000)
     scores.loc[:99, "logprob_good"] = -math.inf
     scores.loc[100:199, ["logprob_bad", "correct"]] = math.nan
-    out = write_run(tmp_path / "run", blimp_rows("gpt2", prefixes=False), {"gpt2.blimp": scores})
+    out = write_run(tmp_path / "run", blimp_rows("gpt2", prefixes=False), {"gpt2.minimal_pairs": scores})
     page = _Page(write_report(out).read_text())
     assert (
         "inf"
@@ -574,7 +574,7 @@ def test_results_of_a_suite_that_is_not_installed_are_named(tmp_path):
     rows = [row | {"suite": "garden_paths"} for row in blimp_rows("m")] + agreement_rows("m")
     run = write_run(tmp_path, rows, {})
     with pytest.warns(
-        UserWarning, match="Unknown suite 'garden_paths'; expected one of: agreement, blimp, german"
+        UserWarning, match="Unknown suite 'garden_paths'; expected one of: agreement, minimal_pairs, german"
     ):
         page = write_report(run).read_text(encoding="utf-8")
     summary = page.partition('id="summary"')[2].partition("<section")[0]
@@ -585,7 +585,7 @@ def test_results_of_a_suite_that_is_not_installed_are_named(tmp_path):
 def test_a_broken_suite_without_results_does_not_matter(tmp_path, monkeypatch):
     from tse_scorers.suites import registry
 
-    monkeypatch.setattr(registry, "suite_names", lambda: ["agreement", "blimp", "german", "broken"])
+    monkeypatch.setattr(registry, "suite_names", lambda: ["agreement", "minimal_pairs", "german", "broken"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         write_report(write_run(tmp_path, agreement_rows("m"), {}))
@@ -615,16 +615,16 @@ def test_a_suites_own_columns_do_not_name_curves(tmp_path):
 
 
 def test_a_table_belongs_to_the_suite_of_its_record(tmp_path):
-    """An agreement data set called `blimp` was read as the suite of BLiMP scores."""
+    """An agreement data set called like BLiMP was read as the scores of its suite."""
     rows = [row | {"config": "blimp"} for row in agreement_rows("gpt2")] + blimp_rows("gpt2")
     frame = pd.DataFrame({"context_id": [0]})
-    run = write_run(tmp_path, rows, {"gpt2.agreement.blimp.contexts": frame, "gpt2.blimp": frame})
+    run = write_run(tmp_path, rows, {"gpt2.agreement.blimp.contexts": frame, "gpt2.minimal_pairs": frame})
     found = {(f.suite, f.system, f.config, f.kind) for f in read_runs([run]).files}
-    assert found == {("agreement", "gpt2", "blimp", "contexts"), ("blimp", "gpt2", "blimp", None)}
+    assert found == {("agreement", "gpt2", "blimp", "contexts"), ("minimal_pairs", "gpt2", "blimp", None)}
 
 
 def test_damaged_scores_are_named(tmp_path):
-    run = write_run(tmp_path, blimp_rows("m"), {"m.blimp": blimp_scores()})
+    run = write_run(tmp_path, blimp_rows("m"), {"m.minimal_pairs": blimp_scores()})
     path = table_path(run)
     path.write_bytes(b"PAR1 nothing PAR1")
     with pytest.raises(ValueError, match=rf"{path.name} is damaged"):
@@ -646,8 +646,8 @@ def test_own_groups_have_lines_of_their_own():
 
 def test_few_pairs_and_paradigms_make_no_curves_or_correlations(tmp_path):
     rows = [row for row in blimp_rows("m") if row["group"] in ("all", *list(BLIMP_PARADIGMS)[:4])]
-    write_report(write_run(tmp_path / "few", rows, {"m.blimp": blimp_scores(n=30)}))
-    write_report(write_run(tmp_path / "many", blimp_rows("m"), {"m.blimp": blimp_scores(n=4000)}))
+    write_report(write_run(tmp_path / "few", rows, {"m.minimal_pairs": blimp_scores(n=30)}))
+    write_report(write_run(tmp_path / "many", blimp_rows("m"), {"m.minimal_pairs": blimp_scores(n=4000)}))
     for name in ("blimp_figure1", "blimp_figure2"):
         assert not (tmp_path / "few" / "figures" / f"{name}.svg").exists()
         assert (tmp_path / "many" / "figures" / f"{name}.svg").exists()

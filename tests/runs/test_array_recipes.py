@@ -84,7 +84,7 @@ def test_there_are_two_recipes():
 @pytest.mark.slow
 def test_the_arrays_of_the_page_run(place):
     """Shards of one model, and two checkpoints of a series, into one folder each."""
-    options = "--suite blimp --data pairs.jsonl --device cpu"
+    options = "--suite minimal_pairs --data pairs.jsonl --device cpu"
     script = SCRIPTS[0].replace("org/model", "$SCRATCH/training/checkpoint-100")
     shards = [f"{command} {options}" for command in sbatch(script, place, [*range(1, 9)])]
     series = [f"{command} {options}" for command in sbatch(SCRIPTS[1], place, [1, 2])]

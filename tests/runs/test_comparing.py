@@ -29,7 +29,13 @@ from tse_scorers.suites.agreement.suite import AgreementSuite
 
 PATTERNS = ["".join(cases) for cases in product("NDA", repeat=3) if len(set(cases)) > 1]
 ORDERS = ["".join(cases) for cases in permutations("NDA")]
-ABOUT = {"suite": "blimp", "dataset": "blimp", "config": "all", "metric": "accuracy", "method": "full"}
+ABOUT = {
+    "suite": "minimal_pairs",
+    "dataset": "blimp",
+    "config": "blimp",
+    "metric": "accuracy",
+    "method": "full",
+}
 
 
 def blimp_run(folder, model: str, correct: list[int], first: int = 0, paradigms: list[str] | None = None):
@@ -41,7 +47,7 @@ def blimp_run(folder, model: str, correct: list[int], first: int = 0, paradigms:
     frame["sentence_bad"] = "Noun" + frame["pair_id"].astype(str) + "."
     score = float(np.mean(correct))
     rows = [{**ABOUT, "model": model, "revision": None, "group": "all", "score": score, "n": len(correct)}]
-    return write_run(folder / model, rows, {f"{model}.blimp": frame})
+    return write_run(folder / model, rows, {f"{model}.minimal_pairs": frame})
 
 
 def contexts_run(folder, model: str, ew: list[float], suffixes: list[str | None], per_prefix: int = 1):
@@ -303,7 +309,7 @@ def test_the_command_prints_writes_and_reports(tmp_path):
     better = frame.copy()
     better.loc[frame.index[frame["correct"] == 0][:4], "correct"] = 1
     folders = [
-        str(write_run(tmp_path / model, blimp_rows(model), {f"{model}.blimp": scores}))
+        str(write_run(tmp_path / model, blimp_rows(model), {f"{model}.minimal_pairs": scores}))
         for model, scores in (
             ("a", frame),
             ("b", better),
@@ -324,8 +330,7 @@ def test_the_command_prints_writes_and_reports(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     for text in (page, " ".join(said.output.split())):
         assert (
-            "Not compared: c on Minimal pairs, because it shares no items with a; run both on the same data"
-            in text
+            "Not compared: c on BLiMP, because it shares no items with a; run both on the same data" in text
         )
     assert "Overall differences from a. Differences of scores in % are in percentage points." in page
     assert {path.stem for path in (tmp_path / "out" / "figures").iterdir()} == {"comparison_1"}
@@ -379,7 +384,7 @@ def test_the_page_shows_all_columns_and_shades_no_caption(tmp_path):
     """At 1440 pixels the column of units was cut; on a phone the shadow of the summary lay over its caption."""
     frame = blimp_scores(n=3)
     folders = [
-        str(write_run(tmp_path / model, blimp_rows(model), {f"{model}.blimp": scores}))
+        str(write_run(tmp_path / model, blimp_rows(model), {f"{model}.minimal_pairs": scores}))
         for model, scores in (
             ("a", frame),
             ("a-model-with-a-name-of-36-characters", frame.assign(correct=1 - frame["correct"])),
@@ -485,7 +490,7 @@ def test_groups_with_a_colon_in_their_name_are_of_one_family(tmp_path):
                 "config": "own",
                 "measure": "EW",
                 "reference": "a",
-                "level": ["all", "table_row", "table_row", "table_row"],
+                "level": ["all", "group", "group", "group"],
                 "group": ["all", "far: 1", "near: 1", "near"],
                 "p": [0.001, 0.01, 0.02, 0.03],
             }

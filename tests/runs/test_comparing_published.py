@@ -52,7 +52,7 @@ def test_published_scores_are_compared_like_models(scored):
     files = [str(folder / f"{name}.jsonl") for name in ("good", "worse")]
     run(
         files,
-        suite="blimp",
+        suite="minimal_pairs",
         data=str(folder / "pairs.jsonl"),
         methods=["full"],
         out=folder / "run",

@@ -41,7 +41,7 @@ def two_by_two(tmp_path_factory):
     pd.DataFrame(rows).to_csv(folder / "mine.csv", index=False)
     tse_scorers.run(
         "tiny-lstm",
-        suite="blimp",
+        suite="minimal_pairs",
         data=folder / "mine.csv",
         out=folder / "run",
         report=False,
@@ -55,7 +55,7 @@ def test_a_model_without_the_column_is_not_left_out_in_silence(two_by_two, tmp_p
     run, _ = two_by_two
     table = pd.read_csv(run.parent / "mine.csv").drop(columns="attractor")
     table.to_csv(tmp_path / "mine.csv", index=False)
-    earlier = {"suite": "blimp", "data": tmp_path / "mine.csv", "methods": ["full"], "report": False}
+    earlier = {"suite": "minimal_pairs", "data": tmp_path / "mine.csv", "methods": ["full"], "report": False}
     tse_scorers.run("tiny-causal", out=tmp_path / "run", **earlier)
     with pytest.raises(
         ValueError, match=r"tiny-causal on blimp \(mine\) lack the column 'attractor'.*tiny-lstm"
@@ -168,7 +168,7 @@ def test_items_without_a_value_of_the_factor_are_counted(two_by_two, tmp_path):
     run = tmp_path / "run"
     tse_scorers.run(
         "tiny-lstm",
-        suite="blimp",
+        suite="minimal_pairs",
         data=tmp_path / "mine.csv",
         out=run,
         report=False,
@@ -203,9 +203,12 @@ def test_mixed_models_have_item_and_condition(two_by_two, tmp_path):
     """The table had no item and no condition, so a 2 x 2 design could not be fitted."""
     asked = ["export", "mixed-models", str(two_by_two[0]), "--out", str(tmp_path)]
     assert CliRunner().invoke(app, [*asked, "--by", "number", "--by", "attractor"]).exit_code == 0
-    assert {"item", "number", "attractor", "score"} <= set(pd.read_parquet(tmp_path / "blimp.parquet"))
+    assert {"item", "number", "attractor", "score"} <= set(
+        pd.read_parquet(tmp_path / "minimal_pairs.parquet")
+    )
     assert (
-        "score ~ number * attractor + (1 + number + attractor | item)" in (tmp_path / "blimp.R").read_text()
+        "score ~ number * attractor + (1 + number + attractor | item)"
+        in (tmp_path / "minimal_pairs.R").read_text()
     )
 
 

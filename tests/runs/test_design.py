@@ -33,7 +33,7 @@ def run(tmp_path_factory):
     pairs = pd.DataFrame([{"good": f"The {n} {v}.", "UID": v} for v in verbs for n in nouns])
     pairs["sentence_good"], pairs["sentence_bad"] = pairs["good"], pairs["good"].str.replace("s.", ".")
     pairs.assign(linguistics_term="x", field="y").to_json(out / "p.jsonl", orient="records", lines=True)
-    tse_scorers.run(MODELS[:1], suite="blimp", data=out / "p.jsonl", methods=["full"], **common)
+    tse_scorers.run(MODELS[:1], suite="minimal_pairs", data=out / "p.jsonl", methods=["full"], **common)
     return out
 
 
@@ -136,7 +136,7 @@ def exported(run, tmp_path_factory):
 
 COLUMNS = {
     "agreement": {"construction", "noun", "number", "lemma", "n_items", "n_correct", "context", "pair_id"},
-    "blimp": {"paradigm", "phenomenon", "word", "pair_id"},
+    "minimal_pairs": {"paradigm", "phenomenon", "word", "pair_id"},
     "german": {"template", "case_order", "role"},
 }
 
@@ -203,7 +203,9 @@ def test_a_mixed_model_runs_on_the_table(exported):
 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="needs R with lme4 (r-base-core, r-cran-lme4)")
-@pytest.mark.parametrize("suite", [pytest.param("agreement", marks=pytest.mark.slow), "blimp", "german"])
+@pytest.mark.parametrize(
+    "suite", [pytest.param("agreement", marks=pytest.mark.slow), "minimal_pairs", "german"]
+)
 def test_the_code_runs_in_r(exported, tmp_path, suite):
     """As it is written, but for the reader of the table: R of Linux distributions has no package arrow."""
     code = (exported / f"{suite}.R").read_text()

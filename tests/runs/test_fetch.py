@@ -50,7 +50,7 @@ def test_pinned_files_become_a_data_set(served, tmp_path):
         ("blimp_agreement", "newman2021"),
     }
     table = pq.read_table(written[0]).to_pandas()
-    assert len(table) == len(blimp_agreement.PARADIGMS) and set(table["verb_correct"]) == {"laughs"}
+    assert len(table) == len(blimp_agreement.PARADIGMS) and set(table["form_correct"]) == {"laughs"}
 
 
 @pytest.mark.parametrize("place", [0, 20, -1])

@@ -58,10 +58,10 @@ def loads(monkeypatch) -> list[str]:
     return found
 
 
-def tse(place: Path, command: str, *arguments, suites=("blimp",), report=False):
+def tse(place: Path, command: str, *arguments, suites=("minimal_pairs",), report=False):
     """Run a command on the pairs of a place."""
     given = [word for suite in suites for word in ("--suite", suite)]
-    given += ["--data", str(place / "pairs.jsonl"), "--device", "cpu"] if suites == ("blimp",) else []
+    given += ["--data", str(place / "pairs.jsonl"), "--device", "cpu"] if suites == ("minimal_pairs",) else []
     given += [] if report or command != "run" else ["--no-report"]
     return CliRunner().invoke(app, [command, *map(str, arguments), *given], catch_exceptions=False)
 
@@ -123,18 +123,22 @@ def test_checkpoints_stand_in_the_order_of_training(place, tmp_path):
 def test_several_suites_load_a_model_once(place, loads, tmp_path):
     arguments = ("-m", place / "training" / "step3", "--out", tmp_path, "--limit", "1")
     arguments += ("--data", f"blimp={place / 'pairs.jsonl'}", "--device", "cpu")
-    assert tse(place, "run", *arguments, suites=("blimp", "german")).exit_code == 0
+    assert tse(place, "run", *arguments, suites=("minimal_pairs", "german")).exit_code == 0
     assert len(loads) == 1
-    assert {row["suite"] for row in read_results(tmp_path)["results"]} == {"blimp", "german"}
+    assert {row["suite"] for row in read_results(tmp_path)["results"]} == {"minimal_pairs", "german"}
     assert not (tmp_path / "report.html").exists()  # --no-report
-    assert tse(place, "run", *arguments, suites=("german", "blimp")).exit_code == 0 and len(loads) == 1
+    assert (
+        tse(place, "run", *arguments, suites=("german", "minimal_pairs")).exit_code == 0 and len(loads) == 1
+    )
 
 
 def test_an_option_that_no_suite_has_is_refused(place, tmp_path):
-    with pytest.raises(ValueError, match="--lemmas has no effect with --suite blimp or german; remove it"):
-        tse(place, "run", "--out", tmp_path, "--lemmas", "clean", suites=("blimp", "german"))
+    with pytest.raises(
+        ValueError, match="--lemmas has no effect with --suite minimal_pairs or german; remove it"
+    ):
+        tse(place, "run", "--out", tmp_path, "--lemmas", "clean", suites=("minimal_pairs", "german"))
     with pytest.raises(ValueError, match="Name each suite once"):
-        tse(place, "run", "--out", tmp_path, suites=("blimp", "blimp"))
+        tse(place, "run", "--out", tmp_path, suites=("minimal_pairs", "minimal_pairs"))
 
 
 def test_a_checkpoint_that_cannot_be_loaded_is_left_out(place, tmp_path):
@@ -179,7 +183,13 @@ def test_six_runs_at_once_lose_nothing(place, tmp_path):
 
 def commit(out: Path, revision: str, score: float) -> None:
     """Write a record of a series, as a run that was killed before it exported the results."""
-    identity = {"suite": "blimp", "dataset": "blimp", "config": "all", "model": "m", "revision": revision}
+    identity = {
+        "suite": "minimal_pairs",
+        "dataset": "blimp",
+        "config": "blimp",
+        "model": "m",
+        "revision": revision,
+    }
     signature = {"model": "m", "identity": identity, "series": f"m@{revision}"}
     row = ResultRow(level="all", value="", metric="accuracy", score=score, n=1)
     write_record(out, signature, {}).with_rows([row])

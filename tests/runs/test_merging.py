@@ -28,7 +28,7 @@ def scorer():
 
 def small(suite, folder):
     """A suite of fewer items than there are shards."""
-    if suite != "blimp":
+    if suite != "minimal_pairs":
         return make_suite(suite, limit=2, **{"groups": ["Simple"]} if suite == "agreement" else {})
     labels = {"UID": "my_paradigm", "linguistics_term": "word_order", "field": "syntax"}
     pairs = {"sentence_good": ["The author laughs.", "The pilot swims."]}
@@ -44,7 +44,7 @@ def results(out):
     return rows.round(digits).sort_index(axis=1)
 
 
-@pytest.mark.parametrize("suite", ["agreement", "blimp", "german"])
+@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german"])
 def test_more_shards_than_there_is_to_score(suite, scorer, tmp_path):
     """Those without rows could not be run, and without them there was no merging."""
     Run(small(suite, tmp_path), tmp_path / "alone").add(scorer)
@@ -95,7 +95,7 @@ def parts(scorer, tmp_path_factory):
     """Folders of shards: of two, the same again, whole and damaged, and the first of three."""
     folder = tmp_path_factory.mktemp("parts")
     for out, shard in (("of two", (1, 2)), ("of two", (2, 2)), ("of three", (1, 3))):
-        Run(small("blimp", folder), folder / out, shard=shard).add(scorer)
+        Run(small("minimal_pairs", folder), folder / out, shard=shard).add(scorer)
     for name in ("copy", "unsigned", "differing", "outside"):
         shutil.copytree(folder / "of two", folder / name)
     next(folder.glob("unsigned/runs/*/*.parquet")).write_bytes(b"")

@@ -99,9 +99,11 @@ def test_saved_results_are_loaded_again(agreement, tmp_path):
 )
 def test_a_table_is_taken_where_a_file_is(given, tmp_path):
     """The same rows are the same data, under a name that follows from them."""
-    found = run(Lengths("a"), "blimp", tmp_path, data=given, report=False)
+    found = run(Lengths("a"), "minimal_pairs", tmp_path, data=given, report=False)
     PAIRS.to_csv(tmp_path / "pairs.csv", index=False)
-    of_file = run(Lengths("a"), "blimp", tmp_path / "file", data=str(tmp_path / "pairs.csv"), report=False)
+    of_file = run(
+        Lengths("a"), "minimal_pairs", tmp_path / "file", data=str(tmp_path / "pairs.csv"), report=False
+    )
     assert [row.score for row in found] == [row.score for row in of_file]
     assert found[0].config.startswith("data-")
     assert found.items()["mood"].tolist() == PAIRS["mood"].tolist() * (len(found.items()) // 2)
@@ -111,7 +113,7 @@ def test_a_table_is_taken_where_a_file_is(given, tmp_path):
 def test_a_data_set_of_several_splits_is_refused(tmp_path):
     splits = datasets.DatasetDict({"dev": datasets.Dataset.from_pandas(PAIRS)})
     with pytest.raises(ValueError, match=r"splits dev; expected one of them. Give data=dataset\['dev'\]"):
-        run(Lengths("a"), "blimp", tmp_path, data=splits, report=False)
+        run(Lengths("a"), "minimal_pairs", tmp_path, data=splits, report=False)
 
 
 @pytest.mark.parametrize(
@@ -154,21 +156,25 @@ def test_a_measure_without_any_score_has_its_column(agreement):
 
 def test_systems_are_compared_and_names_are_escaped(tmp_path):
     """A model's name is a stranger's text."""
-    found = run([Lengths("a"), Lengths("<script>x</script>")], "blimp", tmp_path, data=PAIRS, report=False)
+    found = run(
+        [Lengths("a"), Lengths("<script>x</script>")], "minimal_pairs", tmp_path, data=PAIRS, report=False
+    )
     assert "<script>" not in found._repr_html_() and "&lt;script&gt;" in found._repr_html_()
     compared = found.compare()
     assert set(compared["difference"]) == {0.0}
-    one = run(Lengths("a"), "blimp", tmp_path / "one", data=PAIRS, report=False)
-    other = run(Lengths("b"), "blimp", tmp_path / "two", data=PAIRS, report=False)
+    one = run(Lengths("a"), "minimal_pairs", tmp_path / "one", data=PAIRS, report=False)
+    other = run(Lengths("b"), "minimal_pairs", tmp_path / "two", data=PAIRS, report=False)
     assert one.compare(other)["reference"].unique().tolist() == ["a"]
 
 
 def test_bars_are_shown_and_can_be_switched_off(tmp_path, capfd):
-    shown = run("tiny-causal", "blimp", tmp_path / "shown", data=PAIRS, report=False, model_options=CPU)
+    shown = run(
+        "tiny-causal", "minimal_pairs", tmp_path / "shown", data=PAIRS, report=False, model_options=CPU
+    )
     assert "tokens" in capfd.readouterr().err
     datasets.disable_progress_bars()
     try:
-        run("tiny-causal", "blimp", tmp_path / "hidden", data=PAIRS, report=False, model_options=CPU)
+        run("tiny-causal", "minimal_pairs", tmp_path / "hidden", data=PAIRS, report=False, model_options=CPU)
     finally:
         datasets.enable_progress_bars()
     assert "tokens" not in capfd.readouterr().err and len(shown)

@@ -56,14 +56,14 @@ def results(out):
 def test_the_journal_of_a_run_that_was_killed_after_its_scores_is_removed(source, tmp_path):
     """Killed between its last score file and the removal of its journal, a run left that folder for ever."""
     out = tmp_path / "out"
-    run = Run(make_suite("blimp", data=source), out)
+    run = Run(make_suite("minimal_pairs", data=source), out)
     run.add(Lengths())
     there = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     journal = record_folder(out, run.signature(Lengths())) / "journal" / "digest"
     journal.mkdir(parents=True)
     (journal / "answers.journal").write_bytes(b"answers")
     again = Lengths()
-    Run(make_suite("blimp", data=source), out).add(again)
+    Run(make_suite("minimal_pairs", data=source), out).add(again)
     assert not again.asked
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == there
 
@@ -71,32 +71,32 @@ def test_the_journal_of_a_run_that_was_killed_after_its_scores_is_removed(source
 def test_scores_made_otherwise_are_not_lost(source, tmp_path):
     """A look at a few pairs replaced the scores of a whole run without a word."""
     out = tmp_path / "out"
-    Run(make_suite("blimp", data=source), out).add(Lengths())
+    Run(make_suite("minimal_pairs", data=source), out).add(Lengths())
     there = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     looking = Lengths()
     with pytest.raises(ValueError, match=r"number of pairs was 3 and is 2.*--out.*--overwrite") as refused:
-        Run(make_suite("blimp", data=source, limit=1), out).add(looking)
+        Run(make_suite("minimal_pairs", data=source, limit=1), out).add(looking)
     assert "\n" not in str(refused.value) and not looking.asked
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == there
-    Run(make_suite("blimp", data=source, limit=1), out, overwrite=True).add(looking)
+    Run(make_suite("minimal_pairs", data=source, limit=1), out, overwrite=True).add(looking)
     assert looking.asked
     assert results(out)[0].query("group == 'all'")["n"].tolist() == [2]
 
 
 def test_other_data_of_the_same_size_are_other_data(source, tmp_path):
-    Run(make_suite("blimp", data=source, groups=["wh_island"]), tmp_path / "out").add(Lengths())
+    Run(make_suite("minimal_pairs", data=source, groups=["wh_island"]), tmp_path / "out").add(Lengths())
     PAIRS.assign(sentence_good="Other.").to_json(source, orient="records", lines=True)
     with pytest.raises(ValueError, match=r"\(the data have changed\)"):
-        Run(make_suite("blimp", data=source, groups=["wh_island"]), tmp_path / "out").add(Lengths())
+        Run(make_suite("minimal_pairs", data=source, groups=["wh_island"]), tmp_path / "out").add(Lengths())
 
 
 @pytest.mark.parametrize("other", [{"dtype": "bfloat16"}, {"revision": "2"}])
 def test_another_dtype_or_revision_is_refused_and_replaced_on_demand(source, tmp_path, other):
     out = tmp_path / "out"
-    Run(make_suite("blimp", data=source), out).add(Lengths())
+    Run(make_suite("minimal_pairs", data=source), out).add(Lengths())
     with pytest.raises(ValueError, match=f'{next(iter(other))} was .* and is "{next(iter(other.values()))}"'):
-        Run(make_suite("blimp", data=source), out).add(Lengths(**other))
-    Run(make_suite("blimp", data=source), out, overwrite=True).add(Lengths(**other))
+        Run(make_suite("minimal_pairs", data=source), out).add(Lengths(**other))
+    Run(make_suite("minimal_pairs", data=source), out, overwrite=True).add(Lengths(**other))
     rows, signatures = results(out)
     # The old scores are gone, and so are their rows.
     assert len(signatures) == 1 and rows["revision"].unique().tolist() == [other.get("revision", "1")]
@@ -105,10 +105,10 @@ def test_another_dtype_or_revision_is_refused_and_replaced_on_demand(source, tmp
 
 def test_other_models_suites_and_series_stay_beside(source, tmp_path):
     out = tmp_path / "out"
-    Run(make_suite("blimp", data=source), out).add(Lengths())
-    Run(make_suite("blimp", data=source), out).add(Lengths("other"))
+    Run(make_suite("minimal_pairs", data=source), out).add(Lengths())
+    Run(make_suite("minimal_pairs", data=source), out).add(Lengths("other"))
     for step in ("step1", "step2"):
-        Run(make_suite("blimp", data=source), out).add(Lengths(), "lengths", step)
+        Run(make_suite("minimal_pairs", data=source), out).add(Lengths(), "lengths", step)
     rows, signatures = results(out)
     assert len(signatures) == 4 and len(list((out / "runs").iterdir())) == 4
     assert set(rows[["model", "revision"]].itertuples(index=False, name=None)) == {
@@ -118,12 +118,12 @@ def test_other_models_suites_and_series_stay_beside(source, tmp_path):
 
 def test_shards_are_put_beside_what_is_there_and_lose_nothing(source, tmp_path):
     out = tmp_path / "out"
-    Run(make_suite("blimp", data=source), out).add(Lengths("other"))
+    Run(make_suite("minimal_pairs", data=source), out).add(Lengths("other"))
     for number in (1, 2):
-        Run(make_suite("blimp", data=source), tmp_path / "shards", shard=(number, 2)).add(Lengths())
+        Run(make_suite("minimal_pairs", data=source), tmp_path / "shards", shard=(number, 2)).add(Lengths())
     merge([tmp_path / "shards"], out)
     assert set(results(out)[0]["model"]) == {"other", "lengths"}
-    Run(make_suite("blimp", data=source, limit=1), out, overwrite=True).add(Lengths())
+    Run(make_suite("minimal_pairs", data=source, limit=1), out, overwrite=True).add(Lengths())
     with pytest.raises(ValueError, match="number of pairs was 2 and is 3"):
         merge([tmp_path / "shards"], out)
     merge([tmp_path / "shards"], out, overwrite=True)
@@ -136,20 +136,19 @@ def test_pairs_of_ones_own_are_not_called_blimp(source, tmp_path):
     own = tmp_path / "word order.csv"
     labels = {"UID": "my_paradigm", "linguistics_term": "word_order", "field": "syntax"}
     PAIRS.assign(**labels).to_csv(own, index=False)
-    assert (make_suite("blimp", data=source).dataset, make_suite("blimp", data=source).config) == (
-        "blimp",
-        "all",
-    )
+    suite = make_suite("minimal_pairs", data=source)
+    assert (suite.dataset, suite.config) == ("blimp", "blimp")
     out = tmp_path / "out"
-    Run(make_suite("blimp", data=source), out).add(Lengths())
-    Run(make_suite("blimp", data=own), out).add(Lengths())
+    Run(make_suite("minimal_pairs", data=source), out).add(Lengths())
+    Run(make_suite("minimal_pairs", data=own), out).add(Lengths())
     rows, signatures = results(out)
-    assert set(rows["dataset"]) == {"blimp", str(own)} and set(rows["config"]) == {"all", "word-order"}
+    assert set(rows["dataset"]) == {"blimp", str(own)}
+    assert set(rows["config"]) == {"blimp", "word-order"}
     assert len(signatures) == 2
     names = {path.name for path in (out / "runs").iterdir()}
-    assert names == {"lengths.blimp.all", "lengths.blimp.word-order"}
+    assert names == {"lengths.minimal_pairs.blimp", "lengths.minimal_pairs.word-order"}
     page = write_report(out).read_text()
-    assert "lengths (word-order)" in page and "lengths (all)" in page and "Word order" in page
+    assert "lengths (word-order)" in page and "lengths (blimp)" in page and "Word order" in page
 
 
 @pytest.mark.parametrize("column, value", [("UID", 7), ("sentence_good", 7), ("sentence_good", ["A", "b"])])
@@ -158,12 +157,12 @@ def test_pairs_that_are_no_text_cost_no_model_time(tmp_path, column, value):
     known = {"linguistics_term": "word_order", "field": "syntax"}
     PAIRS.assign(**known, **{column: [value] * 3}).to_json(path, orient="records", lines=True)
     with pytest.raises(ValueError, match=f"column '{column}' of row 1; expected text"):
-        make_suite("blimp", data=path)
+        make_suite("minimal_pairs", data=path)
 
 
 def test_a_source_that_is_not_there(tmp_path):
     with pytest.raises(ValueError, match="There is no file or folder"):
-        make_suite("blimp", data=tmp_path / "nothing.jsonl")
+        make_suite("minimal_pairs", data=tmp_path / "nothing.jsonl")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +182,7 @@ def test_a_source_that_is_not_there(tmp_path):
             "There is no file pairs.csv",
         ),
         (
-            {"suite": "blimp", "data": "pairs.csv"},
+            {"suite": "minimal_pairs", "data": "pairs.csv"},
             ValueError,
             "There is no file or folder pairs.csv",
         ),
@@ -192,7 +191,7 @@ def test_a_source_that_is_not_there(tmp_path):
             ValueError,
             "groups, lemmas have no effect",
         ),
-        ({"suite": "blimp", "methods": "full"}, TypeError, r"Write \['full'\]"),
+        ({"suite": "minimal_pairs", "methods": "full"}, TypeError, r"Write \['full'\]"),
         ({"suite": "german", "source": "nothing.csv"}, ValueError, "There is no file"),
         (
             {"suite": "german", "source": "x.csv", "data": "y.csv"},
@@ -200,9 +199,17 @@ def test_a_source_that_is_not_there(tmp_path):
             "source has no effect with data",
         ),
         ({"suite": "german", "data": "mine"}, ValueError, "one of: ours, rochereau2020, or a file"),
-        ({"suite": "blimp", "data": "turblmp"}, ValueError, "Did you mean turblimp"),
-        ({"suite": "blimp", "data": "x.csv", "config": "deu"}, ValueError, "config has no effect with data"),
-        ({"suite": "blimp", "data": "x.csv", "source": "y"}, ValueError, "source has no effect with data"),
+        ({"suite": "minimal_pairs", "data": "turblmp"}, ValueError, "Did you mean turblimp"),
+        (
+            {"suite": "minimal_pairs", "data": "x.csv", "config": "deu"},
+            ValueError,
+            "config has no effect with data",
+        ),
+        (
+            {"suite": "minimal_pairs", "data": "x.csv", "source": "y"},
+            ValueError,
+            "source has no effect with data",
+        ),
     ],
 )
 def test_options_that_have_no_effect_are_refused(options, error, said):
@@ -223,7 +230,7 @@ def test_a_place_for_scores_that_is_none_is_told_in_a_paragraph(source, tmp_path
     with pytest.raises(
         ValueError, match=r"lock could not be written: Not a directory\. Choose another place"
     ):
-        Run(make_suite("blimp", data=source), out).add(Lengths())
+        Run(make_suite("minimal_pairs", data=source), out).add(Lengths())
 
 
 def test_results_of_somebody_else_are_replaced_on_demand_only(source, tmp_path):
@@ -232,8 +239,8 @@ def test_results_of_somebody_else_are_replaced_on_demand_only(source, tmp_path):
     out.mkdir()
     (out / "results.json").write_text('{"results": [{"model": "other", "score": 0.5}]}')
     with pytest.raises(ValueError, match=r"results\.json was not written by refined-tse.*--overwrite"):
-        Run(make_suite("blimp", data=source), out).add(Lengths())
-    Run(make_suite("blimp", data=source), out, overwrite=True).add(Lengths())
+        Run(make_suite("minimal_pairs", data=source), out).add(Lengths())
+    Run(make_suite("minimal_pairs", data=source), out, overwrite=True).add(Lengths())
     rows, signatures = results(out)
     assert set(rows["model"]) == {"lengths"} and len(signatures) == 1
 

@@ -120,7 +120,13 @@ def test_the_fit_is_that_of_the_line_it_was_given(tmp_path):
 
     steps = (0, 10, 100, 1000)  # at step 0 there is no logarithm: drawn, not fitted
     rows = [
-        {"suite": "blimp", "dataset": "blimp", "config": "all", "model": "m", "revision": f"step{step}"}
+        {
+            "suite": "minimal_pairs",
+            "dataset": "blimp",
+            "config": "blimp",
+            "model": "m",
+            "revision": f"step{step}",
+        }
         | {"metric": "accuracy", "method": "full", "group": "phenomenon:binding", "n": 9}
         | {"score": 0.3 + 0.1 * np.log10(step) if step else 0.5}
         for step in steps
@@ -151,7 +157,14 @@ def test_two_revisions_or_hashes_make_no_curve(tmp_path, revisions):
     """Runs of a folder whose weights had changed were drawn over digits of the weights' hashes."""
     from tse_scorers.report import series as drawn
 
-    about = {"suite": "blimp", "dataset": "blimp", "config": "all", "model": "m", "group": "all", "n": 9}
+    about = {
+        "suite": "minimal_pairs",
+        "dataset": "blimp",
+        "config": "blimp",
+        "model": "m",
+        "group": "all",
+        "n": 9,
+    }
     rows = [
         about | {"revision": revision, "metric": "accuracy", "method": "full", "score": 0.5}
         for revision in revisions
@@ -256,7 +269,13 @@ def _accuracies(
 
     The step `other` has other pairs; of the model `without`, only averages are there.
     """
-    about = {"suite": "blimp", "dataset": "mine", "config": "all", "metric": "accuracy", "method": "full"}
+    about = {
+        "suite": "minimal_pairs",
+        "dataset": "mine",
+        "config": "all",
+        "metric": "accuracy",
+        "method": "full",
+    }
     rows, files = [], {}
     for step, errors in wrong.items():
         errors = errors + [0] * (n_words - len(errors))
@@ -275,7 +294,7 @@ def _accuracies(
             | {"n_excluded": 0, "n_ties": 0} | found.columns()
             for model in filter(None, (without, "m"))
         ]  # fmt: skip
-        files[f"m-{step}.blimp"] = pairs
+        files[f"m-{step}.minimal_pairs"] = pairs
     return write_report(write_run(out, rows, files), figures=False).read_text(encoding="utf-8")
 
 
@@ -312,7 +331,7 @@ def test_published_curves_stand_behind_a_series_on_blimp(checkpoints, tmp_path, 
     data.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
     figures = []
     monkeypatch.setattr(page, "save", lambda chart, folder: figures.append(chart) or "<svg/>")
-    asked = ["--suite", "blimp", "--data", str(data), "--revisions", "step*", "--device", "cpu"]
+    asked = ["--suite", "minimal_pairs", "--data", str(data), "--revisions", "step*", "--device", "cpu"]
     done = CliRunner().invoke(app, ["run", "-m", str(checkpoints), *asked, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     (picture,) = [picture for picture in figures if picture.name.startswith("series_")]

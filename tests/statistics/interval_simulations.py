@@ -358,7 +358,7 @@ def agreement() -> Iterator[Regime]:
         for sd in ((0.0, 0.1), (0.5, 0.5), (0.25, 1.0)) if limit is None else ((0.25, 0.5),):
             yield Regime(name, Design.of(units), sd, 1.0)
         if limit is None:
-            for group, own in known.groupby("table_row", sort=False):
+            for group, own in known.groupby("group", sort=False):
                 yield Regime(f"TSE, {group}", Design.of(units_of(own, "verb")), (0.25, 0.5), 1.0)
         contexts = with_units(pairs.drop_duplicates(["prefix", "number"]))
         design = Design.of(units_of(contexts, fixed="lemmas"))
@@ -497,10 +497,10 @@ def agreement_groups() -> Iterator[Groups]:
             contexts = with_units(pairs.drop_duplicates(["prefix", "number"]))
             designs = {
                 ("TSE", "all"): [units_of(with_overall_units(pairs), "verb")],
-                ("TSE", "construction"): [units_of(own, "verb") for _, own in pairs.groupby("table_row")],
+                ("TSE", "construction"): [units_of(own, "verb") for _, own in pairs.groupby("group")],
                 ("EW, MW", "all"): [units_of(contexts, fixed="lemmas")],
                 ("EW, MW", "construction"): [
-                    units_of(own, fixed="lemmas") for _, own in contexts.groupby("table_row")
+                    units_of(own, fixed="lemmas") for _, own in contexts.groupby("group")
                 ],
             }
             for (measure, level), own in designs.items():

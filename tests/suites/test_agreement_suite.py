@@ -39,11 +39,11 @@ LEMMAS = pd.DataFrame(
 )  # fmt: skip
 
 
-def pair(table_row, prefix, suffix, number, singular, plural):
+def pair(group, prefix, suffix, number, singular, plural):
     forms = (singular, plural) if number == "singular" else (plural, singular)
     return {
-        "construction": table_row.lower(), "table_row": table_row, "prefix": prefix, "suffix": suffix,
-        "number": number, "verb_correct": forms[0], "verb_incorrect": forms[1],
+        "construction": group.lower(), "group": group, "prefix": prefix, "suffix": suffix,
+        "number": number, "form_correct": forms[0], "form_incorrect": forms[1],
     }  # fmt: skip
 
 
@@ -125,10 +125,10 @@ both = pytest.mark.parametrize("kind, family", MODELS)
 def test_contexts_are_unique_as_the_model_sees_them(kind, family):
     contexts = scored(kind, family).contexts.to_pandas()
     seen = ["prefix", "suffix"] if kind == "masked" else ["prefix"]
-    expected = PAIRS.drop_duplicates([*seen, "number", "table_row"])
+    expected = PAIRS.drop_duplicates([*seen, "number", "group"])
     assert (
-        contexts[["table_row", *seen, "number"]].values.tolist()
-        == expected[["table_row", *seen, "number"]].values.tolist()
+        contexts[["group", *seen, "number"]].values.tolist()
+        == expected[["group", *seen, "number"]].values.tolist()
     )
     assert contexts.groupby("context_id")[[*seen, "number"]].nunique().eq(1).all(axis=None)
     assert (contexts["n_lemmas"] == 8).all()
@@ -150,7 +150,7 @@ def test_tse_of_every_pair(kind, family):
     assert len(pairs) == len(PAIRS)
     for (_, row), (_, given) in zip(pairs.iterrows(), PAIRS.iterrows(), strict=True):
         probabilities = probabilities_at(scorer, given["prefix"], given["suffix"])
-        correct, incorrect = single(scorer, given["verb_correct"]), single(scorer, given["verb_incorrect"])
+        correct, incorrect = single(scorer, given["form_correct"]), single(scorer, given["form_incorrect"])
         if min(correct, incorrect) < 0:
             assert pd.isna(row["tse"])
             continue
@@ -172,7 +172,7 @@ def test_averages_over_rows_of_the_table_and_over_all(kind, family):
         (row["group"], row["metric"], row.get("cutoff_side"), row.get("cutoff")): row
         for row in agreement.aggregate_scores(contexts, pairs)
     }
-    members = {name: contexts["table_row"] == name for name in ("Simple", "Near")}
+    members = {name: contexts["group"] == name for name in ("Simple", "Near")}
     members["all"] = ~contexts["context_id"].duplicated()
     for group, inside in members.items():
         for side, cutoff in CUTOFFS:
@@ -188,7 +188,7 @@ def test_averages_over_rows_of_the_table_and_over_all(kind, family):
             assert rows[group, "share_without_lemmas", side, cutoff]["score"] == pytest.approx(
                 np.mean(without)
             )
-        own = pairs if group == "all" else pairs[pairs["table_row"] == group]
+        own = pairs if group == "all" else pairs[pairs["group"] == group]
         row = rows[group, "tse", None, None]
         assert row["score"] == pytest.approx(own["tse"].dropna().mean())
         assert (row["n"], row["n_excluded"]) == (own["tse"].notna().sum(), own["tse"].isna().sum())
@@ -231,7 +231,7 @@ def test_scores_do_not_depend_on_order_or_batch(kind, family):
     backwards = agreement.score_contexts(scorer, PAIRS[::-1].reset_index(drop=True), LEMMAS[::-1])
     scorer.batch_tokens = None
     seen = ["prefix", "suffix"] if kind == "masked" else ["prefix"]
-    columns = ["table_row", *seen, "number", *agreement.score_columns()]
+    columns = ["group", *seen, "number", *agreement.score_columns()]
     one, other = (
         scores.contexts.to_pandas()[columns].sort_values(columns[:4]).reset_index(drop=True)
         for scores in (expected, backwards)

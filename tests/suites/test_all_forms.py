@@ -53,8 +53,8 @@ KEPT = AgreementOptions(forms="all", keep_forms=True)
 
 def pair(row, prefix, suffix, number, singular, plural):
     forms = (singular, plural) if number == "singular" else (plural, singular)
-    parts = {"table_row": row, "prefix": prefix, "suffix": suffix, "number": number}
-    return parts | {"verb_correct": forms[0], "verb_incorrect": forms[1]}
+    parts = {"group": row, "prefix": prefix, "suffix": suffix, "number": number}
+    return parts | {"form_correct": forms[0], "form_incorrect": forms[1]}
 
 
 PAIRS = pd.DataFrame(

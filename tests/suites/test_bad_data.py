@@ -69,18 +69,18 @@ def test_of_agreement_pairs_it_is_said(tmp_path, change, said):
 @faults(REFUSED_PAIRS)
 def test_minimal_pairs_are_refused(tmp_path, change, said):
     with pytest.raises(ValueError, match=said):
-        make_suite("blimp", data=save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
+        make_suite("minimal_pairs", data=save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
 
 
 @faults(SAID_PAIRS)
 def test_of_minimal_pairs_it_is_said(tmp_path, change, said):
-    suite = make_suite("blimp", data=save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
+    suite = make_suite("minimal_pairs", data=save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
     assert any(pd.Series([line]).str.contains(said).all() for line in lines(suite)), lines(suite)
 
 
 @faults(REFUSED_PUBLISHED)
 def test_published_scores_are_refused(tmp_path, change, said):
-    suite = make_suite("blimp", data=save(PAIRS.assign(pairID=[0, 1, 0]), tmp_path / "own.jsonl"))
+    suite = make_suite("minimal_pairs", data=save(PAIRS.assign(pairID=[0, 1, 0]), tmp_path / "own.jsonl"))
     with pytest.raises(ValueError, match=said):
         suite.score(
             load_published(save(change(PUBLISHED.copy()), tmp_path / "scores.csv")), lambda done, total: None
@@ -109,8 +109,11 @@ def test_columns_of_the_output_are_reserved(tmp_path, by, columns):
 
 def test_of_right_tables_nothing_is_said(tmp_path):
     assert lines(make_suite("agreement", data=str(save(AGREEMENT, tmp_path / "own.csv")))) == []
-    assert lines(make_suite("blimp", data=save(PAIRS.drop(columns="item"), tmp_path / "own.jsonl"))) == []
-    (line,) = lines(make_suite("blimp", data=save(PAIRS, tmp_path / "items.jsonl")))
+    assert (
+        lines(make_suite("minimal_pairs", data=save(PAIRS.drop(columns="item"), tmp_path / "own.jsonl")))
+        == []
+    )
+    (line,) = lines(make_suite("minimal_pairs", data=save(PAIRS, tmp_path / "items.jsonl")))
     assert line.startswith(f"items that occur in several of the {len(PAIRS)} rows (column item)")
 
 
@@ -125,15 +128,15 @@ def test_of_the_shipped_data_nothing_is_said():
 def test_flawed_pairs_of_blimp_are_counted(upstream):
     """Seven pairs are two identical sentences; BLiMP's authors were told of the others, 23 in the first paradigm."""
     source = upstream / "blimp"
-    identical, determiners, ellipsis = lines(make_suite("blimp", data=source))
+    identical, determiners, ellipsis = lines(make_suite("minimal_pairs", data=source))
     assert identical.startswith("pairs of two identical sentences: 7 ")
     assert "before a noun in the acceptable sentence: 106 " in determiners and "blimp/issues/3" in determiners
     assert "before a noun in both sentences: 55 " in ellipsis
     (first, *_) = lines(
-        make_suite("blimp", data=source, groups=["determiner_noun_agreement_with_adjective_1"])
+        make_suite("minimal_pairs", data=source, groups=["determiner_noun_agreement_with_adjective_1"])
     )
     assert ": 23 (the first: row 38, 'Tonya helps these out in the open doctors.')" in first
-    without = make_suite("blimp", data=source, without_flawed=True)
+    without = make_suite("minimal_pairs", data=source, without_flawed=True)
     assert without.n_items == 67_000 - 168
     (line,) = lines(without)
     assert (
@@ -164,7 +167,7 @@ def test_english_pairs_are_verified_beside_a_list_of_other_verbs(tmp_path):
 
 def test_a_form_of_another_language_is_not_taken_for_an_english_one(tmp_path):
     """Spanish *come* (eats) is spelled as an English plural."""
-    spanish = AGREEMENT.iloc[:1].assign(verb_correct="come", verb_incorrect="comen")
+    spanish = AGREEMENT.iloc[:1].assign(form_correct="come", form_incorrect="comen")
     listed = str(save(pd.DataFrame({"singular": ["come"], "plural": ["comen"]}), tmp_path / "list.csv"))
     assert lines(make_suite("agreement", data=str(save(spanish, tmp_path / "own.csv")), lemmas=listed)) == []
 
@@ -192,8 +195,8 @@ def test_every_flipped_number_is_found(chosen, data):
         (*(forms if is_singular else forms[::-1]), "singular" if is_singular else "plural")
         for forms, is_singular in ((tuple(lemmas.iloc[row][["singular", "plural"]]), s) for row, s in chosen)
     ]
-    pairs = pd.DataFrame(rows, columns=["verb_correct", "verb_incorrect", "number"]).assign(
-        table_row="g", prefix="p"
+    pairs = pd.DataFrame(rows, columns=["form_correct", "form_incorrect", "number"]).assign(
+        group="g", prefix="p"
     )
     assert check_numbers(pairs, lemmas, "It") == []
     flipped = data.draw(st.sets(st.sampled_from(range(len(pairs))), min_size=1))
@@ -217,7 +220,7 @@ def test_own_columns_of_agreement_pairs_come_out(tmp_path):
 
 def test_a_context_has_the_columns_that_all_its_pairs_agree_in(tmp_path):
     two = pd.concat(
-        [AGREEMENT.iloc[:1].assign(verb_correct="likes", verb_incorrect="like", item=20), AGREEMENT]
+        [AGREEMENT.iloc[:1].assign(form_correct="likes", form_incorrect="like", item=20), AGREEMENT]
     )
     save(two, tmp_path / "own.csv")
     run("tiny-causal", data=str(tmp_path / "own.csv"), out=tmp_path, report=False)
@@ -226,7 +229,7 @@ def test_a_context_has_the_columns_that_all_its_pairs_agree_in(tmp_path):
     assert contexts["condition"].to_pylist() == ["a", "b", "a", "b"]
 
 
-@pytest.mark.parametrize("suite", ["agreement", "blimp"])
+@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs"])
 def test_own_columns_have_one_type_in_every_shard(tmp_path, suite):
     own = AGREEMENT if suite == "agreement" else PAIRS
     path = save(own.assign(note=[None] * (len(own) - 1) + ["x"], n=range(len(own))), tmp_path / "own.jsonl")
@@ -243,7 +246,7 @@ def test_own_columns_have_one_type_in_every_shard(tmp_path, suite):
 
 def test_own_columns_of_minimal_pairs_come_out(tmp_path):
     path = save(PAIRS, tmp_path / "own.jsonl")
-    run("tiny-causal", suite="blimp", data=path, out=tmp_path / "out", report=False)
+    run("tiny-causal", suite="minimal_pairs", data=path, out=tmp_path / "out", report=False)
     scores = table_path(tmp_path / "out")
     found = pq.read_table(scores).to_pandas()
     assert found["pair_id"].tolist() == found["item"].tolist() == [5, 6, 5]
@@ -270,7 +273,7 @@ def test_shipped_data_has_the_columns_and_the_signature_that_it_had():
 def test_what_is_remarkable_is_warned_about_in_python(tmp_path):
     path = save(PAIRS.assign(sentence_bad=PAIRS["sentence_good"]), tmp_path / "own.jsonl")
     with pytest.warns(DataWarning, match="two identical sentences: 3 "):
-        run("tiny-causal", suite="blimp", data=path, out=tmp_path / "out", report=False)
+        run("tiny-causal", suite="minimal_pairs", data=path, out=tmp_path / "out", report=False)
 
 
 def test_an_ngram_model_is_refused_before_another_model_runs(tmp_path):
@@ -389,7 +392,7 @@ def test_the_right_tables_are_right():
 
 
 @faults(ANSWERS)
-@pytest.mark.parametrize("suite", ["blimp", "german", None])
+@pytest.mark.parametrize("suite", ["minimal_pairs", "german", None])
 def test_a_wrong_answer_of_a_scorer_is_refused(tmp_path, change, said, suite):
     class Wrong:
         name = "wrong"
@@ -401,7 +404,9 @@ def test_a_wrong_answer_of_a_scorer_is_refused(tmp_path, change, said, suite):
     def ask():
         if suite is None:
             return scoring.score(Wrong(), pd.DataFrame({"sentence": [f"It rains {n}." for n in range(4)]}))
-        option = {"data": save(PAIRS[:2], tmp_path / "own.jsonl")} if suite == "blimp" else {"limit": 1}
+        option = (
+            {"data": save(PAIRS[:2], tmp_path / "own.jsonl")} if suite == "minimal_pairs" else {"limit": 1}
+        )
         return run(Wrong(), suite=suite, out=tmp_path / "out", report=False, **option)
 
     with pytest.raises((ValueError, TypeError), match=r"Wrong\.sentence_logprobs") as raised:
@@ -440,7 +445,9 @@ def test_a_model_without_output_layer_and_a_tokenizer_of_another_kind_are_refuse
 def test_words_that_a_model_does_not_know_are_named_in_every_command(model, tmp_path):
     """Five context nouns were read as the unknown token: "TSE 1.00, n 10" without a word. Each is named once."""
     odd, runner = "glorp日", CliRunner()
-    pairs = f"table_row,number,prefix,suffix,verb_correct,verb_incorrect\nsimple,singular,The {odd},.,laughs,laugh\n"
+    pairs = (
+        f"group,number,prefix,suffix,form_correct,form_incorrect\nsimple,singular,The {odd},.,laughs,laugh\n"
+    )
     (tmp_path / "ag.csv").write_text(pairs, encoding="utf-8")
     sentences = (
         f"UID,linguistics_term,field,sentence_good,sentence_bad\na,b,c,The {odd} laughs.,The {odd} laugh.\n"
@@ -450,7 +457,7 @@ def test_words_that_a_model_does_not_know_are_named_in_every_command(model, tmp_
     commands = (
         f"run --data {tmp_path}/ag.csv --out {tmp_path}/ag",
         f"estimate --data {tmp_path}/ag.csv",
-        f"run --suite blimp --data {tmp_path}/pairs.csv --out {tmp_path}/pairs",
+        f"run --suite minimal_pairs --data {tmp_path}/pairs.csv --out {tmp_path}/pairs",
         f"score {tmp_path}/texts.txt --out {tmp_path}/scored.csv",
     )
     for command in commands:
@@ -461,7 +468,7 @@ def test_words_that_a_model_does_not_know_are_named_in_every_command(model, tmp_
         assert done.exit_code == 0, done.output
         assert sum("does not know" in str(each.message) for each in said) == 1
     with pytest.warns(UserWarning, match=f"'{odd}'"):
-        run(model, suite="blimp", data=tmp_path / "pairs.csv", out=tmp_path / "python", report=False)
+        run(model, suite="minimal_pairs", data=tmp_path / "pairs.csv", out=tmp_path / "python", report=False)
 
 
 def test_undecidable_contexts_are_found_over_all_groups(tmp_path):
@@ -472,7 +479,7 @@ def test_undecidable_contexts_are_found_over_all_groups(tmp_path):
         "subject f,plural,The fish, here.,laugh,laughs",
         "subject m,singular,The fish, there.,laughs,laugh",
     ]
-    header = "table_row,number,prefix,suffix,verb_correct,verb_incorrect"
+    header = "group,number,prefix,suffix,form_correct,form_incorrect"
     (tmp_path / "ag.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
     found = [str(finding) for finding in make_suite("agreement", data=str(tmp_path / "ag.csv")).findings]
     where = "in the groups 'subject f', 'subject m'"
@@ -490,7 +497,7 @@ def test_sentences_that_differ_only_in_their_normal_form_are_named(tmp_path):
         "UID,linguistics_term,field,sentence_good,sentence_bad\n" + ",".join(["a", "b", "c", *texts]) + "\n",
         encoding="utf-8",
     )
-    lines = [str(finding) for finding in make_suite("blimp", data=tmp_path / "pairs.csv").findings]
+    lines = [str(finding) for finding in make_suite("minimal_pairs", data=tmp_path / "pairs.csv").findings]
     assert any(
         "two sentences differ only in their Unicode normal form: 1 (the first: row 1" in line
         for line in lines

@@ -155,7 +155,7 @@ def test_two_sentences_are_enough(tmp_path, name, paradigm):
     table = blimp.load(path)
     assert table[["paradigm", "phenomenon"]].drop_duplicates().values.tolist() == [[paradigm, paradigm]]
     assert table["field"].isna().all() and table["mood"].tolist() == ["x", "x"]
-    suite = make_suite("blimp", data=str(path))
+    suite = make_suite("minimal_pairs", data=str(path))
     assert (suite.config, suite.n_items) == (name, 2)
     _, rows = evaluate_pairs(HashScorer(), table)
     groups = {row.group for row in rows}
@@ -168,7 +168,7 @@ def test_flawed_pairs_are_counted_once_for_all_models(tmp_path, monkeypatch):
         "UID,linguistics_term,field,sentence_good,sentence_bad\na,b,c,The author laughs.,The author laugh.\n"
     )
     (tmp_path / "pairs.csv").write_text(text, encoding="utf-8")
-    suite = make_suite("blimp", data=str(tmp_path / "pairs.csv"))
+    suite = make_suite("minimal_pairs", data=str(tmp_path / "pairs.csv"))
     looked_up = []
     flaws_of = suite_module.flaws_of
     monkeypatch.setattr(suite_module, "flaws_of", lambda *given: looked_up.append(1) or flaws_of(*given))
@@ -610,7 +610,7 @@ def test_a_method_that_cannot_be_is_refused(tmp_path, scorer, methods, message):
 
 
 def test_the_signature_changes_with_the_pairs(tmp_path):
-    suite = make_suite("blimp", data=write(tmp_path, ONE, TWO))
+    suite = make_suite("minimal_pairs", data=write(tmp_path, ONE, TWO))
     first = suite.signature(HashScorer())
     suite.keep_items(np.array([True, False]))
     second = suite.signature(HashScorer())

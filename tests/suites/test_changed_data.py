@@ -17,14 +17,14 @@ from tse_scorers.suites.variation_sets.scores import load as load_german
 GERMAN = load_german(limit=1).assign(note="a")
 TABLES = {
     "agreement": AGREEMENT.assign(pair_id=[1, 2, 3, 4], construction=["a", "a", "b", "b"], cluster=["x"] * 4),
-    "blimp": PAIRS.assign(pairID=[1, 2, 1], one_prefix_method=True),
+    "minimal_pairs": PAIRS.assign(pairID=[1, 2, 1], one_prefix_method=True),
     "regions": REGIONS.assign(region=["s", "p", "v", "s", "v"], note=["a", "b", "c", "d", "e"]),
     "german": GERMAN,
 }
 ANOTHER = {"item": 98, "pair_id": 97, "pairID": 99, "region_number": 5, "one_prefix_method": False}
 ANOTHER |= {"suffix": " another.", "sentence_good": "The author smiles."}
 """Another value of a column; "another." for all others."""
-UNREADABLE = {"number", "verb_correct", "verb_incorrect", "cases", "positions", "sentence"}
+UNREADABLE = {"number", "form_correct", "form_incorrect", "cases", "positions", "sentence"}
 """Columns that another column decides, so that they cannot change by themselves."""
 COLUMNS = [(suite, column) for suite, table in TABLES.items() for column in table if column not in UNREADABLE]
 

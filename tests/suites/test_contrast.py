@@ -17,7 +17,7 @@ PAIRS = pd.DataFrame(
         ("far", "The author near the senators", " tall.", "is", "are", "singular"),
         ("far", "The authors near the senator", " tall.", "are", "is", "plural"),
     ],
-    columns=["table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number"],
+    columns=["group", "prefix", "suffix", "form_correct", "form_incorrect", "number"],
 )
 LEMMAS = pd.DataFrame(
     [
@@ -81,7 +81,7 @@ def test_two_values_score_as_the_two_numbers_do(scorer, write, tmp_path):
 
 def test_each_group_is_scored_over_its_own_lemmas(scorer, write, tmp_path):
     both = results(agreement(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv")), scorer, tmp_path / "both")
-    for group, pairs in PAIRS.groupby("table_row"):
+    for group, pairs in PAIRS.groupby("group"):
         lemmas = LEMMAS[LEMMAS["group"] == group].drop(columns="group")
         suite = agreement(write(pairs, f"{group}.csv"), write(lemmas, f"l-{group}.csv"))
         alone = results(suite, scorer, tmp_path / group)
@@ -90,7 +90,7 @@ def test_each_group_is_scored_over_its_own_lemmas(scorer, write, tmp_path):
     assert both.loc[("all", "ew", "top", 1.0), "n"].item() == 4
     contexts = contexts_of(tmp_path / "both")
     assert contexts["context_id"].tolist() == [0, 1, 2, 3]
-    assert dict(zip(contexts["table_row"], contexts["n_lemmas"], strict=True)) == {"near": 3, "far": 2}
+    assert dict(zip(contexts["group"], contexts["n_lemmas"], strict=True)) == {"near": 3, "far": 2}
 
 
 def test_shards_of_groups_are_the_whole(scorer, write, tmp_path):
@@ -142,7 +142,7 @@ def test_a_file_with_the_name_of_our_data_has_no_published_values(scorer, write,
             "has a value that contradicts the forms in 2 of 2 rows: .*value=",
         ),
         (
-            own_values().assign(verb_correct=list("abcd"), verb_incorrect=list("efgh")),
+            own_values().assign(form_correct=list("abcd"), form_incorrect=list("efgh")),
             LEMMAS.rename(columns=NAMES),
             "no form that is in the lemma list, so the column 'value' cannot be verified",
         ),

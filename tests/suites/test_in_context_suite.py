@@ -69,7 +69,7 @@ def scorer() -> CausalScorer:
 def run(source, scorer, tmp_path_factory):
     """The folder of a run and its scores."""
     out = tmp_path_factory.mktemp("run")
-    tse_scorers.run(scorer, suite="blimp", data=source, context_lengths="1,3", template=[TEMPLATE], limit=8,
+    tse_scorers.run(scorer, suite="minimal_pairs", data=source, context_lengths="1,3", template=[TEMPLATE], limit=8,
              context=["matched", "ungrammatical", "mismatched"], out=out)  # fmt: skip
     return out, pd.read_parquet(table_path(out))
 
@@ -79,7 +79,7 @@ def test_ones_own_clusters_are_the_units_in_context_too(source, scorer, tmp_path
     pairs = pd.read_json(source, lines=True).assign(cluster=lambda rows: rows["pairID"] % 4)
     pairs.to_json(tmp_path / "own.jsonl", orient="records", lines=True)
     options = {
-        "suite": "blimp",
+        "suite": "minimal_pairs",
         "data": tmp_path / "own.jsonl",
         "context": ["matched"],
         "context_lengths": "1",
@@ -136,7 +136,7 @@ def test_no_pair_has_its_sentences_or_a_variant_before_it(clusters, tmp_path, sc
         row["cluster"] = f"item {number // 3}" if clusters else f"item {number}"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     options = {"data": source, "context_lengths": [1, 4]}
-    suite = make_suite("blimp", context=["matched", "ungrammatical", "mismatched"], **options)
+    suite = make_suite("minimal_pairs", context=["matched", "ungrammatical", "mismatched"], **options)
     scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     item = {(row["UID"], row["pairID"]): row["cluster"] for row in rows}
     items_of = {}
@@ -152,7 +152,7 @@ def test_no_pair_has_its_sentences_or_a_variant_before_it(clusters, tmp_path, sc
     common = longest.groupby("chain")["prefix"].agg(lambda prefixes: prefixes.value_counts().iloc[0])
     assert (common > 1).all(), "most pairs of a part share their chain"
     (tmp_path / "lines.txt").write_text("\n".join(row["sentence_good"] for row in rows[:12]))
-    suite = make_suite("blimp", context=[str(tmp_path / "lines.txt")], **options)
+    suite = make_suite("minimal_pairs", context=[str(tmp_path / "lines.txt")], **options)
     scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     assert not any(row.sentence_good in row.prefix for row in scores[scores["length"] > 0].itertuples())
 
@@ -245,7 +245,7 @@ def test_each_score_of_the_leaderboard_leads_to_the_row_that_it_is_about(run):
 
 def test_a_run_is_compared_after_its_longest_contexts(run, source, tmp_path):
     other = CausalScorer(*tiny_model("causal", "gpt2"), name="other", revision="1")
-    tse_scorers.run(other, suite="blimp", data=source, context_lengths="1,3", limit=8, context=["matched"],
+    tse_scorers.run(other, suite="minimal_pairs", data=source, context_lengths="1,3", limit=8, context=["matched"],
              out=tmp_path, report=False)  # fmt: skip
     rows = compare([run[0], tmp_path], allow_different=True).rows
     assert set(rows["measure"]) == {"no context", "matched"}
@@ -255,7 +255,7 @@ def test_a_run_is_compared_after_its_longest_contexts(run, source, tmp_path):
 def test_shards_draw_the_same_contexts(source, scorer, run, tmp_path):
     for number in (1, 2):
         options = {"context": ["matched"], "context_lengths": "1,3", "limit": 8}
-        Run(make_suite("blimp", data=source, **options), tmp_path, shard=(number, 2)).add(scorer)
+        Run(make_suite("minimal_pairs", data=source, **options), tmp_path, shard=(number, 2)).add(scorer)
     merged = {
         (row["context"], row["length"], row["group"]): row["score"]
         for row in merge([tmp_path], tmp_path / "whole")
@@ -269,7 +269,7 @@ def test_shards_draw_the_same_contexts(source, scorer, run, tmp_path):
 def test_sentences_of_a_file_are_a_context(source, scorer, tmp_path):
     (tmp_path / "other.txt").write_text("The movie is old.\n\nThe pilot swims.\n")
     suite = make_suite(
-        "blimp", data=source, context=[str(tmp_path / "other.txt")], context_lengths=[2], limit=2
+        "minimal_pairs", data=source, context=[str(tmp_path / "other.txt")], context_lengths=[2], limit=2
     )
     scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     assert set(scores["prefix"]) == {"", "The movie is old. The pilot swims."}
@@ -297,7 +297,7 @@ def test_sentences_of_a_file_are_a_context(source, scorer, tmp_path):
 )
 def test_what_cannot_be_asked_is_refused_before_a_model_is_loaded(source, options, said):
     with pytest.raises(ValueError, match=re.escape(said)):
-        make_suite("blimp", data=source, **options)
+        make_suite("minimal_pairs", data=source, **options)
 
 
 @pytest.mark.parametrize("start_token", [None, "none"])
@@ -306,7 +306,7 @@ def test_a_linking_function_is_over_the_sentence_alone(source, scorer, run, star
     if start_token is not None:
         scorer = CausalScorer(scorer.model, scorer.tokenizer, name="bare", start_token=start_token)
     options = {"context": ["matched"], "context_lengths": [2], "template": [TEMPLATE], "limit": 3}
-    suite = make_suite("blimp", data=source, linking="mean_token", **options)
+    suite = make_suite("minimal_pairs", data=source, linking="mean_token", **options)
     scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
     assert suite.signature(scorer)["linking"] == "mean_token"
 

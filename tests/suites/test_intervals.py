@@ -201,7 +201,7 @@ def own_pairs(tmp_path, paradigms: str, **columns):
     frame.assign(**columns).to_json(tmp_path / "pairs.jsonl", orient="records", lines=True)
     rows = tse_scorers.run(
         "tiny-causal",
-        suite="blimp",
+        suite="minimal_pairs",
         data=tmp_path / "pairs.jsonl",
         out=tmp_path,
         report=False,
@@ -254,7 +254,12 @@ def test_versions_of_an_item_are_one_unit_in_all_paradigms(tmp_path, column):
 def _other(tmp_path):
     """A run of another model on the same pairs."""
     out = tmp_path / "other"
-    options = {"suite": "blimp", "data": tmp_path / "pairs.jsonl", "report": False, "methods": ["full"]}
+    options = {
+        "suite": "minimal_pairs",
+        "data": tmp_path / "pairs.jsonl",
+        "report": False,
+        "methods": ["full"],
+    }
     tse_scorers.run("tiny-masked", out=out, **options)
     return [out]
 
@@ -263,8 +268,8 @@ def own_agreement(tmp_path, n_groups: int, **columns):
     """Rows of the whole distribution on own templates: four contexts of each group, each with two verbs."""
     nouns = ["author", "pilot", "guard", "chef"]
     rows = [
-        {"table_row": f"g{group}", "prefix": f"The {noun} of {group}", "suffix": ".", "number": "singular"}
-        | {"verb_correct": verb, "verb_incorrect": verb[:-1], "noun_class": nouns.index(noun) // 2}
+        {"group": f"g{group}", "prefix": f"The {noun} of {group}", "suffix": ".", "number": "singular"}
+        | {"form_correct": verb, "form_incorrect": verb[:-1], "noun_class": nouns.index(noun) // 2}
         for group in range(n_groups)
         for noun in nouns
         for verb in ("laughs", "swims")
@@ -286,7 +291,7 @@ def own_agreement(tmp_path, n_groups: int, **columns):
     [
         (3, {"cluster": "noun_class"}, "clusters", 2, "clusters"),
         (11, {"cluster": "noun_class"}, "clusters", 2, "clusters"),
-        (11, {}, "groups (table_row)", 11, "left contexts"),
+        (11, {}, "groups", 11, "left contexts"),
         (3, {}, "left contexts", 12, "left contexts"),
     ],
 )

@@ -63,8 +63,8 @@ def test_scores_are_those_of_the_definitions(dataset, scored):
         mw.append(of_context[1])
         known[tuple(context[column] for column in key)] = probabilities
     tse = [
-        known[tuple(pair[column] for column in key)][vocabulary[pair["verb_correct"]]]
-        > known[tuple(pair[column] for column in key)][vocabulary[pair["verb_incorrect"]]]
+        known[tuple(pair[column] for column in key)][vocabulary[pair["form_correct"]]]
+        > known[tuple(pair[column] for column in key)][vocabulary[pair["form_incorrect"]]]
         for pair in pairs.to_dict("records")
     ]
     assert rows["all", "ew", 1.0]["score"] == pytest.approx(np.mean(ew), abs=1e-6)

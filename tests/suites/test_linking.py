@@ -92,7 +92,7 @@ def test_what_follows_the_colon_is_numbers_or_refused(name, unigrams, pairs):
     arguments = [
         "run",
         "--suite",
-        "blimp",
+        "minimal_pairs",
         "--data",
         str(pairs),
         "--linking",
@@ -146,7 +146,16 @@ def test_unigrams_are_over_the_tokens_that_are_scored(model, kind, pairs, tmp_pa
     table.to_csv(tmp_path / "counts.csv", index=False)
     given = tmp_path / ("corpus.txt" if kind == "text" else "counts.csv")
     out = tmp_path / "out"
-    run(scorer, "blimp", out, report=False, data=str(pairs), methods=["full"], linking="slor", unigram=given)
+    run(
+        scorer,
+        "minimal_pairs",
+        out,
+        report=False,
+        data=str(pairs),
+        methods=["full"],
+        linking="slor",
+        unigram=given,
+    )
     scores, signature = read_table(out), signature_of(out)
     found = scores.to_pandas()
     for side in ("good", "bad"):
@@ -176,7 +185,7 @@ def test_counts_of_another_tokenizer_are_refused(pairs, tmp_path):
     (tmp_path / "counts.csv").write_text("token,count\n##augh,3\n[CLS],4\n")
     with pytest.raises(ValueError, match="tokens of the sentences have no count, such as 'The'"):
         run(
-            "tiny-causal", "blimp", tmp_path / "out", data=str(pairs), linking="slor",
+            "tiny-causal", "minimal_pairs", tmp_path / "out", data=str(pairs), linking="slor",
             unigram=tmp_path / "counts.csv",
         )  # fmt: skip
 
@@ -208,20 +217,20 @@ def test_functions_and_unigrams_must_fit(unigrams):
     with pytest.raises(ValueError, match="--unigram has no effect with the linking function sum"):
         Linking("sum", load_unigrams(unigrams))
     with pytest.raises(ValueError, match="The authors of BLiMP-NL compare sentences by slor"):
-        make_suite("blimp", data="blimp-nl")
+        make_suite("minimal_pairs", data="blimp-nl")
 
 
 @pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
 def test_stored_scores_give_what_runs_give(pairs, unigrams, tmp_path, model):
     """All functions from one run without a model, against a run by each function."""
-    run(model, "blimp", tmp_path / "sum", report=False, data=str(pairs))
+    run(model, "minimal_pairs", tmp_path / "sum", report=False, data=str(pairs))
     out = tmp_path / "sum"
     found = linked_accuracies(read_table(out), signature_of(out), load_unigrams(unigrams))
     assert list(found) == ["sum", "mean_token", "mean_char", "mean_byte", "slln:0.5", "slor", "morcela:1,0"]
     scorer = load_scorer(model)
     for name, values in found.items():
         given = unigrams if name.startswith(("slor", "morcela")) else None
-        suite = make_suite("blimp", data=pairs, linking=name, unigram=given)
+        suite = make_suite("minimal_pairs", data=pairs, linking=name, unigram=given)
         tables = suite.score(scorer, lambda done, total: None)
         rows = {(row["method"], row["group"]): row["score"] for row in suite.aggregate(tables)}
         assert rows["full", "all"] == values["accuracy"]
@@ -263,7 +272,9 @@ def test_the_mean_over_a_continuation_is_that_of_its_authors_code(model, tmp_pat
     )
     frame.assign(field="f").to_csv(tmp_path / "own.csv", index=False)
     scorer = load_scorer(model)
-    suite = make_suite("blimp", data=tmp_path / "own.csv", methods=["full"], linking="mean_continuation")
+    suite = make_suite(
+        "minimal_pairs", data=tmp_path / "own.csv", methods=["full"], linking="mean_continuation"
+    )
     (table,) = suite.score(scorer, lambda done, total: None).values()
     found = table.to_pandas()
     theirs = _their_means(model, scorer)
@@ -287,7 +298,7 @@ def test_continuations_are_refused_where_they_cannot_be_scored(pairs):
             raise AssertionError("the model was asked")
 
     with pytest.raises(ValueError, match="sentences only scores whole sentences"):
-        make_suite("blimp", data=pairs, linking="mean_continuation").score(
+        make_suite("minimal_pairs", data=pairs, linking="mean_continuation").score(
             Sentences(), lambda done, total: None
         )
     with pytest.raises(ValueError, match="in context, whole sentences are compared"):

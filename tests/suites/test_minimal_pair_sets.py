@@ -287,16 +287,16 @@ def test_multiblimp_is_downloaded_from_the_hub_at_the_commit_that_is_named(hub, 
         hub, "org/multiblimp", "deu/data.tsv", GERMAN + GERMAN.split(b"\n")[1].replace(b"0", b"1") + b"\n"
     )
     for name, commit, n_pairs in ((f"multiblimp@{first}", first, 1), ("multiblimp", newest, 2)):
-        suite = make_suite("blimp", data=name, config="deu")
+        suite = make_suite("minimal_pairs", data=name, config="deu")
         signature = suite.signature(causal)
         assert (suite.n_items, signature["dataset_revision"]) == (n_pairs, commit)
-        identity = {"suite": "blimp", "dataset": suite.dataset, "config": suite.config}
+        identity = {"suite": "minimal_pairs", "dataset": suite.dataset, "config": suite.config}
         assert released_data(signature | {"identity": identity}).config == "multiblimp-deu"
         advice = " ".join(finding.advice for finding in suite.findings)
         assert (f"write --data multiblimp@{commit}" in advice) == (name == "multiblimp")
     assert downloaded and all(patterns == ["deu/data.tsv"] for patterns in downloaded)  # of one language
     with pytest.raises(ValueError, match=r"'org/multiblimp@v9' could not be loaded from the Hub"):
-        make_suite("blimp", data="multiblimp@v9", config="deu")
+        make_suite("minimal_pairs", data="multiblimp@v9", config="deu")
 
 
 def test_pairs_on_the_hub_need_no_registration(hub, tmp_path):
@@ -323,7 +323,7 @@ def test_pairs_on_the_hub_need_no_registration(hub, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     rows = read_results(tmp_path / "tse-results")["results"]
-    assert {(row["suite"], row["dataset"]) for row in rows} == {("blimp", f"org/pairs@{commit}")}
+    assert {(row["suite"], row["dataset"]) for row in rows} == {("minimal_pairs", f"org/pairs@{commit}")}
 
 
 def test_a_download_with_another_checksum_is_refused(hub, own):
@@ -414,7 +414,7 @@ def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch)
     monkeypatch.setattr("tse_scorers.suites.minimal_pairs.set_pairs.find_set", lambda name: found)
 
     def reasons(**options):
-        suite = make_suite("blimp", data="clams", source=tmp_path, methods=["full"], **options)
+        suite = make_suite("minimal_pairs", data="clams", source=tmp_path, methods=["full"], **options)
         signature = suite.signature(causal) | {"identity": {"dataset": suite.dataset, "config": suite.config}}
         return is_own_data(suite), partial_reasons(options, suite, None, signature)
 
@@ -423,7 +423,7 @@ def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch)
     assert reasons(groups=["nouns"]) == (False, ["--groups nouns"])
     (tmp_path / "own.tsv").write_text(whole.replace("pilots", "guards"), encoding="utf-8")
     assert reasons() == (False, ["not a released data set"])
-    own_pairs = make_suite("blimp", data=str(tmp_path / "set.yaml"), source=tmp_path)
+    own_pairs = make_suite("minimal_pairs", data=str(tmp_path / "set.yaml"), source=tmp_path)
     assert WHOLE_SET not in own_pairs.signature(causal)
 
 
@@ -550,7 +550,7 @@ def minicons_scorer(causal):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_sums_are_those_of_minicons_and_the_authors_rule_is_theirs(upstream, name, causal, minicons_scorer):
     """A literal version of each authors' formula, over the log-probabilities of minicons's tokens."""
-    suite = make_suite("blimp", data=name, source=upstream / name, limit=1, methods=["full"])
+    suite = make_suite("minimal_pairs", data=name, source=upstream / name, limit=1, methods=["full"])
     suite.keep_sample(6, seed=0)
     (table,) = suite.score(causal, lambda done, total: None).values()
     pairs = table.to_pandas()
@@ -628,14 +628,14 @@ def test_blimp_and_own_pairs_keep_their_columns_and_signature(tmp_path, causal):
     path = tmp_path / "own.jsonl"
     path.write_text('{"UID": "a", "linguistics_term": "b", "field": "c", "sentence_good": "The author laughs.", '
                     '"sentence_bad": "The author laugh."}\n')  # fmt: skip
-    plain = make_suite("blimp", data=path)
+    plain = make_suite("minimal_pairs", data=path)
     assert not {"linking", "ties", "authors_convention"} & set(plain.signature(causal))
     (table,) = plain.score(causal, lambda done, total: None).values()
     assert "linking" not in table.column_names
-    linked = make_suite("blimp", data=path, linking="mean_token")
+    linked = make_suite("minimal_pairs", data=path, linking="mean_token")
     (other,) = linked.score(causal, lambda done, total: None).values()
     assert other.select(table.column_names).equals(table)
-    by_sum = make_suite("blimp", data=path, linking="sum")  # which is compared anyway
+    by_sum = make_suite("minimal_pairs", data=path, linking="sum")  # which is compared anyway
     assert by_sum.signature(causal) == plain.signature(causal)
     (same,) = by_sum.score(causal, lambda done, total: None).values()
     assert same.equals(table)
@@ -646,12 +646,17 @@ def test_groups_may_be_languages_and_configurations_are_in_the_name(tmp_path):
         (tmp_path / language).mkdir()
         text = "sen\twrong_sen\tphenomenon\nA good.\tA bad.\tSV-#\n"
         (tmp_path / language / "data.tsv").write_text(text)
-    both = make_suite("blimp", data="multiblimp", source=tmp_path)
+    both = make_suite("minimal_pairs", data="multiblimp", source=tmp_path)
     assert (both.config, both.n_items) == ("multiblimp", 2)
-    assert make_suite("blimp", data="multiblimp", source=tmp_path, groups=["language:fra"]).n_items == 1
-    assert make_suite("blimp", data="multiblimp", config="deu", source=tmp_path).config == "multiblimp-deu"
+    assert (
+        make_suite("minimal_pairs", data="multiblimp", source=tmp_path, groups=["language:fra"]).n_items == 1
+    )
+    assert (
+        make_suite("minimal_pairs", data="multiblimp", config="deu", source=tmp_path).config
+        == "multiblimp-deu"
+    )
     with pytest.raises(ValueError, match="No pairs in the language eng; there are: deu, fra"):
-        make_suite("blimp", data="multiblimp", source=tmp_path, groups=["language:eng"])
+        make_suite("minimal_pairs", data="multiblimp", source=tmp_path, groups=["language:eng"])
 
 
 @pytest.mark.parametrize(
@@ -663,7 +668,7 @@ def test_pairs_that_differ_in_several_words_are_counted(tmp_path, bad, several):
     pd.DataFrame({"sentence_good": ["The guard is tall today."], "sentence_bad": [bad]}).to_csv(
         tmp_path / "own.csv"
     )
-    findings = make_suite("blimp", data=tmp_path / "own.csv").findings
+    findings = make_suite("minimal_pairs", data=tmp_path / "own.csv").findings
     assert sum("differ in more than one word" in finding.what for finding in findings) == several
 
 
@@ -673,7 +678,7 @@ def test_pairs_that_differ_in_several_words_are_counted(tmp_path, bad, several):
 def test_a_sentence_begins_with_a_small_letter_only_if_that_has_a_capital(tmp_path, first, small):
     pair = {"sentence_good": [f"{first} guards walk."], "sentence_bad": [f"{first} guards walks."]}
     pd.DataFrame(pair).to_csv(tmp_path / "own.csv")
-    findings = make_suite("blimp", data=tmp_path / "own.csv").findings
+    findings = make_suite("minimal_pairs", data=tmp_path / "own.csv").findings
     assert any("begin with a small letter" in finding.what for finding in findings) == small
 
 
@@ -692,7 +697,7 @@ def test_several_sets_are_run_one_by_one():
     ]
     assert options_of_each("agreement", asked) == [asked]
     with pytest.raises(ValueError, match="config='deu' was given for several sets"):
-        options_of_each("blimp", asked | {"config": "deu"})
+        options_of_each("minimal_pairs", asked | {"config": "deu"})
 
 
 def test_sentences_of_clams_become_ordinary_text():

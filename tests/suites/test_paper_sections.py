@@ -377,7 +377,7 @@ def test_one_comparison_that_differs_is_a_result(tied):
 def test_table_3_is_among_the_contexts_of_every_run(model):
     """The sample of two contexts per row missed both sentences."""
     pairs = load_data("agreement_templates", "marvin_linzen").to_pandas()
-    row = pairs[pairs["table_row"] == "In object relative clause"]
+    row = pairs[pairs["group"] == "In object relative clause"]
     papers = [row[row["prefix"] == prefix] for prefix, _ in TABLE_3]
     some = pd.concat([*papers, row.head(40), row.tail(40)]).drop_duplicates(["prefix", "suffix"])
     lemmas = load_data("verb_lemmas", "released").to_pandas().head(100)

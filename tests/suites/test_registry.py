@@ -38,9 +38,11 @@ def test_each_suite_of_this_package_keeps_the_contract():
 def test_a_suite_is_found_by_the_name_of_its_folder_too():
     assert find_suite("minimal_pairs") is find_suite("blimp")
     assert make_suite("variation_sets", limit=1).name == "german"
-    with pytest.raises(ValueError, match="Unknown suite 'syntax'; expected one of: agreement, blimp, german"):
+    with pytest.raises(
+        ValueError, match="Unknown suite 'syntax'; expected one of: agreement, minimal_pairs, german"
+    ):
         find_suite("syntax")
-    with pytest.raises(ValueError, match=r"minimal_pairs, variation_sets\. Did you mean minimal_pairs\?"):
+    with pytest.raises(ValueError, match=r"blimp, variation_sets\. Did you mean minimal_pairs\?"):
         find_suite("minimal_pair")
 
 
@@ -75,14 +77,24 @@ def test_scores_without_word_ends_are_those_of_the_forms_alone(tmp_path):
 @pytest.mark.parametrize(
     ("suite", "options", "error", "said"),
     [
-        ("blimp", {"banana": False}, ValueError, "banana has no effect with suite='blimp'; remove it"),
+        (
+            "minimal_pairs",
+            {"banana": False},
+            ValueError,
+            "banana has no effect with suite='minimal_pairs'; remove it",
+        ),
         ("german", {"groups": []}, ValueError, "groups has no effect with suite='german'"),
         ("agreement", {"lemmas": ""}, ValueError, "lemmas is empty; expected a value"),
         ("agreement", {"groups": []}, ValueError, "groups is empty"),
         ("agreement", {"groups": ["Simple", " "]}, ValueError, "groups is empty"),
-        ("blimp", {"methods": []}, ValueError, "methods is empty"),
-        ("blimp", {"context": []}, ValueError, "context is empty"),
-        ("blimp", {"context_lengths": np.array([], dtype=int)}, ValueError, "context_lengths is empty"),
+        ("minimal_pairs", {"methods": []}, ValueError, "methods is empty"),
+        ("minimal_pairs", {"context": []}, ValueError, "context is empty"),
+        (
+            "minimal_pairs",
+            {"context_lengths": np.array([], dtype=int)},
+            ValueError,
+            "context_lengths is empty",
+        ),
         ("german", {"limit": False}, TypeError, r"Got limit=False \(bool\); expected a whole number"),
         ("german", {"limit": 0}, ValueError, "limit=0; expected a whole number from 1 up"),
         ("german", {"limit": 2.0}, TypeError, r"Got limit=2.0 \(float\); expected a whole number"),
@@ -95,10 +107,15 @@ def test_scores_without_word_ends_are_those_of_the_forms_alone(tmp_path):
             TypeError,
             r"'Simple', 3\] \(list\); expected a list of texts",
         ),
-        ("blimp", {"context_lengths": [0, 0.5]}, TypeError, "expected a text or a list of whole numbers"),
-        ("blimp", {"data": "turblimp,rublimp"}, ValueError, "names several. Make one of each"),
+        (
+            "minimal_pairs",
+            {"context_lengths": [0, 0.5]},
+            TypeError,
+            "expected a text or a list of whole numbers",
+        ),
+        ("minimal_pairs", {"data": "turblimp,rublimp"}, ValueError, "names several. Make one of each"),
         (["blimp"], {}, TypeError, r"Got suite=\['blimp'\] \(list\); expected a text"),
-        ("blimp", {"data": "turblimp,"}, ValueError, "expected names with commas between them"),
+        ("minimal_pairs", {"data": "turblimp,"}, ValueError, "expected names with commas between them"),
     ],
 )
 def test_a_value_acts_or_is_refused_by_its_name(suite, options, error, said):
@@ -135,7 +152,7 @@ def test_values_of_numpy_and_paths_are_used_and_recorded_as_plain_ones(tmp_path)
         ({"suite": "agreement", "metric": "mw", "cutoff_side": "top", "cutoff": 0.5}, None),
         ({"suite": "agreement", "metric": "tse", "cutoff_side": None, "cutoff": None}, "TSE"),
         ({"suite": "agreement", "metric": "covered_mass", "cutoff_side": "top", "cutoff": 1.0}, None),
-        ({"suite": "blimp", "metric": "accuracy", "method": "one_prefix"}, "one prefix"),
+        ({"suite": "minimal_pairs", "metric": "accuracy", "method": "one_prefix"}, "one prefix"),
         ({"suite": "german", "metric": "auc", "variation_set": "1-2_dative"}, "AUC dative twice"),
         ({"suite": "german", "metric": "human_pearson", "variation_set": "1-6"}, None),
     ],
@@ -146,7 +163,7 @@ def test_a_measure_selects_the_whole_distribution_and_nothing_else(row, label):
 
 
 def test_the_terminal_names_pairs_alike_however_they_were_asked_for(tmp_path, capsys, monkeypatch):
-    """A run of --suite minimal_pairs was headed `blimp: mine`."""
+    """A run of --suite minimal_pairs was headed by another name."""
     row = {"pairID": 0, "linguistics_term": "own", "field": "syntax", "UID": "own"}
     pairs = tmp_path / "mine.jsonl"
     pairs.write_text(json.dumps(row | {"sentence_good": "It is.", "sentence_bad": "It are."}) + "\n")
@@ -158,15 +175,15 @@ def test_the_terminal_names_pairs_alike_however_they_were_asked_for(tmp_path, ca
 
 
 TABLES = {
-    "agreement": "table_row,prefix,suffix,verb_correct,verb_incorrect,number",
-    "agreement, values": "table_row,prefix,suffix,verb_correct,verb_incorrect,value,own",
-    "agreement, with whole sentences": "table_row,prefix,suffix,verb_correct,verb_incorrect,number,sentence_good,"
+    "agreement": "group,prefix,suffix,form_correct,form_incorrect,number",
+    "agreement, values": "group,prefix,suffix,form_correct,form_incorrect,value,own",
+    "agreement, with whole sentences": "group,prefix,suffix,form_correct,form_incorrect,number,sentence_good,"
     "sentence_bad",
-    "blimp": "sentence_good,sentence_bad,own",
+    "minimal_pairs": "sentence_good,sentence_bad,own",
     "german": "template,cases,positions,sentence",
     "regions": "item,condition,text",
     "regions, SyntaxGym": "item_number,condition_name,content",
-    "blimp, one column missing": "sentence_good,bad",
+    "minimal_pairs, one column missing": "sentence_good,bad",
 }
 
 
@@ -181,11 +198,11 @@ def test_the_columns_of_a_file_choose_the_suite(suite, tmp_path):
 
 def test_names_and_descriptions_choose_the_suite(tmp_path):
     assert [suite_of_data(name) for name in ("marvin_linzen", "turblimp,sling", "multiblimp@v1")] == [
-        "agreement", "blimp", "blimp",
+        "agreement", "minimal_pairs", "minimal_pairs",
     ]  # fmt: skip
     assert suite_of_data("ours") == suite_of_data("rochereau2020") == "german"
     (tmp_path / "set.yaml").write_text("id: own\ntitle: Own\nlayout: {files: own.tsv}\ncolumns: {good: a}\n")
-    assert suite_of_data(str(tmp_path / "set.yaml")) == "blimp"
+    assert suite_of_data(str(tmp_path / "set.yaml")) == "minimal_pairs"
     (tmp_path / "suite.json").write_text('{"meta": {}, "region_meta": {}, "items": [], "predictions": []}')
     assert suite_of_data(str(tmp_path / "suite.json")) == "regions"
 
@@ -193,11 +210,12 @@ def test_names_and_descriptions_choose_the_suite(tmp_path):
 def test_data_of_no_or_several_suites_are_refused_by_their_columns(tmp_path):
     (tmp_path / "own.csv").write_text("id,text,label\n1,It is.,1\n")
     with pytest.raises(
-        ValueError, match=r"has the columns id, text, label, which are those of no suite .*blimp: sent"
+        ValueError,
+        match=r"has the columns id, text, label, which are those of no suite .*minimal_pairs: sent",
     ):
         suite_of_data(str(tmp_path / "own.csv"))
     with pytest.raises(
-        ValueError, match="blimp is data of the suites agreement and blimp; choose with suite"
+        ValueError, match="blimp is data of the suites agreement and minimal_pairs; choose with suite"
     ):
         suite_of_data("blimp")
     with pytest.raises(ValueError, match=r"Unknown data 'turblmp'.* Did you mean turblimp"):
@@ -211,10 +229,12 @@ def test_own_pairs_need_no_suite_on_the_command_line_and_in_python(tmp_path):
     done = CliRunner().invoke(
         app, ["run", "--data", str(path), "-m", "tiny-causal", "--out", str(tmp_path / "a")]
     )
-    assert done.exit_code == 0 and f"Suite: blimp, by the columns of {path}." in " ".join(done.stderr.split())
+    assert done.exit_code == 0 and f"Suite: minimal_pairs, by the columns of {path}." in " ".join(
+        done.stderr.split()
+    )
     pairs = pd.read_csv(path)
     assert {row["suite"] for row in run("tiny-causal", data=pairs, out=tmp_path / "b", report=False)} == {
-        "blimp"
+        "minimal_pairs"
     }
 
 
@@ -226,7 +246,7 @@ def test_a_copy_of_blimp_holds_its_pairs(tmp_path):
     with pytest.raises(
         ValueError, match=r"names a copy of BLiMP, but .* holds other pairs.*your own pairs with data="
     ):
-        make_suite("blimp", source=tmp_path / "own.jsonl")
+        make_suite("minimal_pairs", source=tmp_path / "own.jsonl")
 
 
 def test_a_folder_of_pairs_is_no_data_set_of_the_hub(tmp_path, monkeypatch):
@@ -237,7 +257,7 @@ def test_a_folder_of_pairs_is_no_data_set_of_the_hub(tmp_path, monkeypatch):
         '{"UID": "own", "sentence_good": "It is.", "sentence_bad": "It are."}\n'
     )
     monkeypatch.chdir(tmp_path)
-    suite = make_suite("blimp", data="pairs/mine")
+    suite = make_suite("minimal_pairs", data="pairs/mine")
     monkeypatch.chdir(folder)
     with pytest.raises(ValueError, match=r"these results are for your own data, 'pairs/mine'"):
         suite.hub_dataset({"dataset": suite.dataset, "config": suite.config}, "org")

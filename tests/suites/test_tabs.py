@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
     """A run of two models on everything, with made-up numbers."""
     rows = [row for seed, model in enumerate(("org/one", "two")) for row in _rows(model, seed)]
     return made.write_run(
-        tmp_path_factory.mktemp("runs") / "synthetic", rows, {"two.blimp": made.blimp_scores()}
+        tmp_path_factory.mktemp("runs") / "synthetic", rows, {"two.minimal_pairs": made.blimp_scores()}
     )
 
 
@@ -180,7 +180,7 @@ JUDGED = pd.DataFrame(
 def test_single_pairs_are_set_against_peoples_choices(tmp_path, monkeypatch):
     monkeypatch.setattr(tab_people, "shipped", lambda name, config: JUDGED)
     rows = made.blimp_rows("two") + made.blimp_rows("other")
-    runs = read_runs([made.write_run(tmp_path / "run", rows, {"two.blimp": PAIRS})])
+    runs = read_runs([made.write_run(tmp_path / "run", rows, {"two.minimal_pairs": PAIRS})])
     points = view(minimal_pairs, runs, "BLiMP pairs", "two").panels[""].set_index("item")
     assert points["y"].to_dict() == {"Good two. ⁄ *Bad two.": -0.5, "Good one. ⁄ *Bad one.": 1.0}
     assert points["x"].tolist() == [1.0, 2 / 3] and points["n"].tolist() == [1, 3]
@@ -204,7 +204,7 @@ def test_all_judged_pairs_are_pairs_of_blimp(upstream, tmp_path, monkeypatch):
     pairs = blimp.load(upstream / "blimp").assign(
         method="full", logprob_good=0.0, logprob_bad=-1.0, correct=1
     )
-    runs = read_runs([made.write_run(tmp_path / "run", made.blimp_rows("two"), {"two.blimp": pairs})])
+    runs = read_runs([made.write_run(tmp_path / "run", made.blimp_rows("two"), {"two.minimal_pairs": pairs})])
     assert len(view(minimal_pairs, runs, "BLiMP pairs", "two").panels[""]) == len(judged) == 335
 
 

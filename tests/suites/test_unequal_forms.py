@@ -42,7 +42,7 @@ def test_they_are_scored_by_the_sentences_and_nothing_else_changes(tmp_path):
                 scorer.sentence_logprobs([f"{row['prefix']} {form}{row['suffix']}"])[0] for form in forms
             )
             is_right = one > other if row["number"] == "singular" else other > one
-            right.setdefault(row["table_row"], []).append(is_right)
+            right.setdefault(row["group"], []).append(is_right)
     for group, found in right.items():
         assert own.loc[group, "score"] == pytest.approx(sum(found) / len(found))
     others = rows[rows["metric"] != "ew_different_lengths"].reset_index(drop=True)

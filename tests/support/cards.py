@@ -28,8 +28,8 @@ INVENTED = {
             "construction": "regular_plural_subject_verb_agreement_1",
             "prefix": ["The author", "The guards"],
             "suffix": [" here.", " here."],
-            "verb_correct": ["laughs", "smile"],
-            "verb_incorrect": ["laugh", "smiles"],
+            "form_correct": ["laughs", "smile"],
+            "form_incorrect": ["laugh", "smiles"],
             "number": ["singular", "plural"],
         }
     ),

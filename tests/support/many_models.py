@@ -35,7 +35,7 @@ MODELS = (
 SERIES = "EleutherAI/pythia-160m"
 STEPS = (0, *(2**power for power in range(10)), *range(1000, 144000, 1000))
 """The 154 checkpoints that Pythia was released with."""
-SUITES = ("agreement", "blimp", "german")
+SUITES = ("agreement", "minimal_pairs", "german")
 
 
 def systems(n: int) -> list[tuple[str, str | None]]:
@@ -55,18 +55,18 @@ def base_scores(out: Path, suites: Sequence[str] = SUITES, size: int = 2, blimp:
         blimp: the files of BLiMP; by default stand-ins of its paradigms, whose sentences are agreement pairs.
     """
     for suite in suites:
-        more = {"data": blimp or _stand_ins(out / "blimp", size)} if suite == "blimp" else {}
+        more = {"data": blimp or _stand_ins(out / "blimp", size)} if suite == "minimal_pairs" else {}
         run("tiny-causal", suite=suite, out=out, report=False, limit=size, **more)
     return out
 
 
 def _stand_ins(folder: Path, size: int) -> Path:
     """Write a file for each of BLiMP's paradigms; BLiMP itself is not part of a checkout."""
-    pairs = load("marvin_linzen", limit=max(size, 10)).drop_duplicates(["prefix", "verb_correct"])
+    pairs = load("marvin_linzen", limit=max(size, 10)).drop_duplicates(["prefix", "form_correct"])
     texts = [
         (
-            f"{pair.prefix} {pair.verb_correct}{pair.suffix}",
-            f"{pair.prefix} {pair.verb_incorrect}{pair.suffix}",
+            f"{pair.prefix} {pair.form_correct}{pair.suffix}",
+            f"{pair.prefix} {pair.form_incorrect}{pair.suffix}",
         )
         for pair in pairs.itertuples()
     ]
@@ -218,7 +218,7 @@ PERTURBED: dict[str, Callable[[Frames, str, System], None]] = {
     ".outcomes": _outcomes,
     ".pairs": _agreement_pairs,
     ".top_forms": _top_forms,
-    "blimp": _blimp,
+    "minimal_pairs": _blimp,
     "german": _german,
 }
 """What a name of a table contains -> how its scores are perturbed."""

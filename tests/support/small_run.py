@@ -27,7 +27,7 @@ MINIMAL_PAIRS = (
     "--device",
     "cpu",
     "--suite",
-    "blimp",
+    "minimal_pairs",
     "--data",
     "sentences.csv",
     "--batch-tokens",
@@ -54,7 +54,7 @@ _VERBS = (("laughs", "laugh"), ("likes", "like"), ("writes", "write"))
 
 def write_pairs(folder: Path) -> None:
     """Write `pairs.csv`, sixty agreement pairs in forty contexts, and `sentences.csv`, twenty minimal pairs."""
-    lines = ["table_row,prefix,suffix,verb_correct,verb_incorrect,number"]
+    lines = ["group,prefix,suffix,form_correct,form_incorrect,number"]
     sentences = ["UID,linguistics_term,field,sentence_good,sentence_bad"]
     for number, noun in enumerate(_SUBJECTS):
         singular, plural = _VERBS[number % len(_VERBS)]

@@ -28,7 +28,7 @@ TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
 BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 
 
-_PLAIN = {"agreement": "table_row", "blimp": "paradigm"}
+_PLAIN = {"agreement": "group", "minimal_pairs": "paradigm"}
 """Suite -> the level of its groups that are called by their value alone."""
 
 
@@ -163,7 +163,7 @@ def top_forms(suffix: str = " are young.") -> pd.DataFrame:
     contexts = [
         {
             "context_id": 2 * i + j,
-            "table_row": row,
+            "group": row,
             "prefix": f"The senators that the {noun}",
             "suffix": suffix,
             "number": "singular",
@@ -188,7 +188,13 @@ def paradigms() -> dict[str, tuple[str, str]]:
 def blimp_rows(model: str, seed: int = 0, prefixes: bool = True) -> list[dict[str, Any]]:
     """Accuracies of one model on the 67 paradigms, by paradigm, phenomenon, field and over all."""
     generator = np.random.default_rng(seed)
-    about = {"suite": "blimp", "dataset": "blimp", "config": "blimp", "model": model, "revision": None}
+    about = {
+        "suite": "minimal_pairs",
+        "dataset": "blimp",
+        "config": "blimp",
+        "model": model,
+        "revision": None,
+    }
     rows = []
     for method in ("full", "one_prefix", "two_prefix") if prefixes else ("full",):
         scores = {

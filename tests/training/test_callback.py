@@ -67,7 +67,7 @@ def test_every_suite_is_scored_during_training_or_refused(tmp_path):
     sides = [("The author laughs.", "The author laugh."), ("The pilots swim.", "The pilots swims.")]
     rows = [row | {"sentence_good": good, "sentence_bad": bad} for good, bad in sides * 6]
     pairs.write_text("\n".join(map(json.dumps, rows)))
-    in_context = make_suite("blimp", data=pairs, context=["matched"], context_lengths=[0, 1])
+    in_context = make_suite("minimal_pairs", data=pairs, context=["matched"], context_lengths=[0, 1])
     criteria = make_suite("regions", data=regions, criteria=["(2;%a%) < (2;%b%)"])
     scores = evaluate_live(model, tokenizer, [in_context, criteria])
     assert {key for key in scores if not key.endswith(("_n", "_se"))} == {
@@ -180,13 +180,15 @@ def test_two_callbacks_in_one_trainer_score_once_each(plain, tmp_path, added):
     }
     pd.DataFrame(rows).to_csv(tmp_path / "pairs.csv", index=False)
     first = SyntaxEvaluationCallback(budget=PAIRS)
-    second = SyntaxEvaluationCallback(suites=["blimp"], data={"blimp": str(tmp_path / "pairs.csv")})
+    second = SyntaxEvaluationCallback(
+        suites=["minimal_pairs"], data={"minimal_pairs": str(tmp_path / "pairs.csv")}
+    )
     trainer = make_trainer(tmp_path / "out", first, second)
     if added == "first":
         first.add_to(trainer)
     trainer.train()
     assert losses(trainer) == losses(plain)
-    for key in (*KEYS, "eval_blimp/accuracy"):
+    for key in (*KEYS, "eval_minimal_pairs/accuracy"):
         assert [step for step, _ in logged(trainer, key)] == [2, 4]
 
 
@@ -497,16 +499,18 @@ def test_groups_other_suites_and_sources(tmp_path):
     source = tmp_path / "pairs.jsonl"
     source.write_text("\n".join(map(json.dumps, rows)))
     scores = evaluate_live(
-        scorer.model, scorer.tokenizer, ["agreement", "blimp", "german"], budget=PAIRS, by_group=True,
-        groups={"agreement": ["Simple", "VP coordination"]}, data={"blimp": source},
+        scorer.model, scorer.tokenizer, ["agreement", "minimal_pairs", "german"], budget=PAIRS, by_group=True,
+        groups={"agreement": ["Simple", "VP coordination"]}, data={"minimal_pairs": source},
     )  # fmt: skip
-    assert {"tse/tse", "tse/ew", "tse/mw", "blimp/accuracy", "german/auc"} <= set(scores)
+    assert {"tse/tse", "tse/ew", "tse/mw", "minimal_pairs/accuracy", "german/auc"} <= set(scores)
     assert {key for key in scores if key.startswith("tse/ew/") and not key.endswith(("_se", "_n"))} == {
         "tse/ew/Simple",
         "tse/ew/VP_coordination",
     }
-    assert {"blimp/accuracy/anaphor_agreement", "blimp/accuracy/island_effects"} <= set(scores)
-    assert scores["tse/tse"] > 0.9 and scores["blimp/accuracy"] == 1.0
+    assert {"minimal_pairs/accuracy/anaphor_agreement", "minimal_pairs/accuracy/island_effects"} <= set(
+        scores
+    )
+    assert scores["tse/tse"] > 0.9 and scores["minimal_pairs/accuracy"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -517,7 +521,10 @@ def test_groups_other_suites_and_sources(tmp_path):
         ({"suites": ["german", "variation_sets"]}, "Name each suite once"),
         ({"suites": ["german"], "budget": 5}, "smallest part"),
         ({"budget": 0}, "leaves nothing to score"),
-        ({"groups": {"blimp": ["islands"]}}, "given for blimp, which is not one of the suites"),
+        (
+            {"groups": {"minimal_pairs": ["islands"]}},
+            "given for minimal_pairs, which is not one of the suites",
+        ),
         ({"groups": {"agreement": ["islands"]}}, "No table row 'islands'"),
         ({"every_n_steps": 0}, "every_n_steps is 0"),
         ({"max_seconds": 0}, "max_seconds is 0; expected a number of seconds above 0"),
@@ -554,8 +561,10 @@ def test_a_source_of_a_suite_for_training_can_be_overridden(monkeypatch, tmp_pat
         (tmp_path / f"{name}.jsonl").write_text("\n".join([json.dumps(row)] * count))
     default = {"methods": ["full"], "data": tmp_path / "default.jsonl"}
     monkeypatch.setattr(MinimalPairSuite, "live_options", default)
-    assert make_live_suites(["blimp"])[0].n_items == 1
-    assert make_live_suites(["blimp"], data={"blimp": tmp_path / "mine.jsonl"})[0].n_items == 2
+    assert make_live_suites(["minimal_pairs"])[0].n_items == 1
+    assert (
+        make_live_suites(["minimal_pairs"], data={"minimal_pairs": tmp_path / "mine.jsonl"})[0].n_items == 2
+    )
 
 
 def test_two_measures_with_one_name_of_a_score_are_refused(monkeypatch):

@@ -182,7 +182,7 @@ def linkings(
     rows = []
     for record in read_records(folder):
         identity = record.identity
-        if identity["suite"] != "blimp" or record.is_shard or SINGLE not in record.tables:
+        if identity["suite"] != "minimal_pairs" or record.is_shard or SINGLE not in record.tables:
             continue
         accuracies = linked_accuracies(record.tables[SINGLE].read(), record.signature, unigrams)
         used = record.signature.get("linking", "sum")

@@ -107,7 +107,7 @@ def lm_eval(
     suite: SuiteNames = None,
     asked: dict[str, Any],
 ) -> None:
-    """Write the pairs of suites as tasks of lm-evaluation-harness (agreement: TSE; blimp: whole sentences)."""
+    """Write the pairs of suites as tasks of lm-evaluation-harness (agreement: TSE; minimal_pairs: whole sentences)."""
     suites_made = make_suites(suite, asked)
     with terminal.waiting("Writing the tasks"):
         from ..exporting.lm_eval_tasks import export

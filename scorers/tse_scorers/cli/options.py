@@ -117,8 +117,8 @@ OF_OTHER_PACKAGES: set[str] = set()
 def as_written(option: Option) -> str:
     """Return an option of a message, and its value if it has one, as they stand on the command line.
 
-    >>> as_written(Option("leading_space")), as_written(Option("suite", "blimp"))
-    ('--leading-space', '--suite blimp')
+    >>> as_written(Option("leading_space")), as_written(Option("suite", "minimal_pairs"))
+    ('--leading-space', '--suite minimal_pairs')
     """
     if option.name in OF_OTHER_PACKAGES:
         return f"--suite-option {option.name}={'…' if option.value is None else option.value}"

@@ -105,8 +105,8 @@ def _options_of(suites: Sequence[str], asked: Mapping[str, Any]) -> dict[str, di
 def _takers(option: str, value: Any, known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the suites that a value is for, and what it is for them.
 
-    >>> _takers("data", "minimal_pairs=own.csv", {"blimp": {"data": str}, "regions": {"data": str}})
-    {'blimp': 'own.csv'}
+    >>> _takers("data", "minimal_pairs=own.csv", {"minimal_pairs": {"data": str}, "regions": {"data": str}})
+    {'minimal_pairs': 'own.csv'}
     """
     from ..models.options import Option, OptionError
     from ..suites.registry import all_names, own_name

@@ -109,7 +109,7 @@ class Questions:
         one, other = (self._contexts(str(model)) for model in (models[0], models[min(1, len(models) - 1)]))
         listed = one if len(one) else gap_contexts.shipped_contexts()
         choices = gap_contexts.choices(listed, other, row, order)
-        n = int((listed["table_row"] == row).sum())
+        n = int((listed["group"] == row).sum())
         return {"constructions": self._constructions, "row": row, "choices": choices, "n": n}
 
     def _read_contexts(self, model: str) -> pd.DataFrame:

@@ -55,7 +55,7 @@ def export(suite: Suite, out: Path, given: Collection[str] = ()) -> tuple[str, l
     if choices is None:
         raise ValueError(
             f"The suite {suite.name} cannot be exported to lm-evaluation-harness; its scores are not choices between "
-            "two texts. Expected agreement or blimp. Choose one with --suite."
+            "two texts. Expected agreement or minimal_pairs. Choose one with --suite."
         )
     for option in given:
         if option in choices.unused:

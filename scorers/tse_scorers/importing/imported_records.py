@@ -112,7 +112,7 @@ def import_log(
         made = suites_asked_for("agreement", {"data": log.data})
     elif not made:
         source = _own_pairs(log, out, overwrite)
-        made = suites_asked_for("blimp", {"data": source})
+        made = suites_asked_for("minimal_pairs", {"data": source})
     written = [
         imported
         for suite, recipe in made
@@ -159,7 +159,7 @@ def _record(
     if choices is None:
         raise ValueError(
             f"Logs cannot be imported for the suite {suite.name}; expected one whose items are choices between two "
-            "texts, such as agreement or blimp. Choose it with --suite."
+            "texts, such as agreement or minimal_pairs. Choose it with --suite."
         )
     chosen, used = _matched(log, choices.rows)
     n_data = suite.n_items

@@ -90,7 +90,10 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
         "context_id|n_(lemmas|ties|nonfinite)": _COUNT,
         "logprob_(correct|incorrect)": _LOGPROB,
     },
-    "blimp": {"correct": _SHARE, "n_tokens_(good|bad)": _COUNT},  # published scores need not be probabilities
+    "minimal_pairs": {
+        "correct": _SHARE,
+        "n_tokens_(good|bad)": _COUNT,
+    },  # published scores need not be probabilities
     "german": {"n_tokens": _COUNT},
     "regions": {
         "correct": _SHARE,
@@ -107,14 +110,19 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
 """Suite -> pattern of names of columns -> their least and greatest value; the user's own columns have other names."""
 
 _PAIR = ("paradigm", "sentence_good", "sentence_bad")
-_GAP = ("table_row", "construction", "prefix", "suffix", "number")
+_GAP = ("group", "construction", "prefix", "suffix", "number")
 _TEXTS: dict[str, tuple[str, ...]] = {
-    "agreement": (*_GAP, "verb_correct", "verb_incorrect"),
-    "blimp": (*_PAIR, "method", "phenomenon", "field"),
+    "agreement": (*_GAP, "form_correct", "form_incorrect"),
+    "minimal_pairs": (*_PAIR, "method", "phenomenon", "field"),
     "in_context": (*_PAIR, "context", "phenomenon", "field"),
 }
 """Suite -> columns that hold texts, which readers take apart into words, or which name groups."""
-_RIGHT_OR_WRONG = {"agreement": "tse", "blimp": "correct", "in_context": "correct", "regions": "correct"}
+_RIGHT_OR_WRONG = {
+    "agreement": "tse",
+    "minimal_pairs": "correct",
+    "in_context": "correct",
+    "regions": "correct",
+}
 """Suite -> column of scores that are 0 or 1, or NaN for none."""
 
 _TYPES = {NAME: pa.string(), TEXT: pa.string(), FLAG: pa.bool_(), NUMBER: pa.float64(), COUNT: pa.int64()}
@@ -290,8 +298,8 @@ class Record:
 def record_name(signature: Mapping[str, Any]) -> str:
     """Return the name of the folder of a record: model or revision of a series, suite, data, and share of the data.
 
-    >>> record_name({"model": "org/m", "identity": {"suite": "blimp", "config": "all"}, "shard": [2, 8]})
-    'org--m.blimp.all.shard-2-of-8'
+    >>> record_name({"model": "org/m", "identity": {"suite": "minimal_pairs", "config": "blimp"}, "shard": [2, 8]})
+    'org--m.minimal_pairs.blimp.shard-2-of-8'
     """
     identity, shard = signature["identity"], signature.get("shard")
     parts = [str(signature.get("series") or signature["model"]), identity["suite"], str(identity["config"])]

@@ -26,7 +26,7 @@ _RANGES = {
     "region_surprisal": (0.0, math.inf),
 }
 """Metric -> least and greatest score; others can have any."""
-_NAMED_BY_VALUE = ("group", "paradigm", "table_row")
+_NAMED_BY_VALUE = ("group", "paradigm")
 """Levels whose groups are called by their value alone."""
 
 

@@ -77,7 +77,7 @@ class Purpose(NamedTuple):
 
     Attributes:
         questions: the kinds of questions.
-        asker: who asks them, for messages: "the suite blimp".
+        asker: who asks them, for messages: "the suite minimal_pairs".
     """
 
     questions: frozenset[Question] = frozenset(get_args(Question))
@@ -130,9 +130,9 @@ class OptionError(ValueError):
     Args:
         parts: of the message: texts, and the options in or between them.
 
-    >>> error = OptionError(f"{Option('source')} has no effect with {Option('suite', 'blimp')}; remove it.")
+    >>> error = OptionError(f"{Option('source')} has no effect with {Option('suite', 'german')}; remove it.")
     >>> str(error), error.message(lambda option: f"--{option.name}")
-    ("source has no effect with suite='blimp'; remove it.", '--source has no effect with --suite; remove it.')
+    ("source has no effect with suite='german'; remove it.", '--source has no effect with --suite; remove it.')
     """
 
     def __init__(self, *parts: str | Option) -> None:

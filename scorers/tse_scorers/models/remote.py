@@ -1,6 +1,6 @@
 """A model behind a server: log P of sentences and continuations, over HTTP.
 
-    tse run --suite blimp --model http://localhost:8000/v1#my-model
+    tse run --suite minimal_pairs --model http://localhost:8000/v1#my-model
 
 The server tokenizes the text. Whether it puts a start token before it is its own choice; if it does, or if
 `start_token` is given, the first token of a sentence is scored too. A server does not give whole distributions, so

@@ -33,7 +33,7 @@ TERMS = {
 }
 MOST_ROWS = 60
 """The forest plot shows the groups that differ most, up to this many rows."""
-_LEVELS = {"criterion": "criteria", "phenomenon": "phenomena", "table_row": "groups"}
+_LEVELS = {"criterion": "criteria", "phenomenon": "phenomena"}
 """Plurals of the levels of groups that are not the name and an s."""
 
 

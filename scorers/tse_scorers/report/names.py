@@ -7,8 +7,8 @@ from dataclasses import dataclass
 def data_name(suite: str, config: str | None) -> str:
     """Return what a suite's results are called in texts, with the configuration where it says more.
 
-    >>> data_name("blimp", "all"), data_name("agreement", "marvin_linzen")
-    ('blimp', 'agreement: marvin_linzen')
+    >>> data_name("word_order", "word_order"), data_name("agreement", "marvin_linzen")
+    ('word_order', 'agreement: marvin_linzen')
     """
     return suite if config in (None, "all", suite) else f"{suite}: {config}"
 
@@ -39,8 +39,9 @@ class Names:
     def heading(self, suite: str, config: str | None) -> str:
         """Return the title of a suite, with its data where this says more.
 
-        >>> Names(lambda suite, configs: "BLiMP").heading("blimp", "all")
+        >>> Names(lambda suite, configs: "BLiMP").heading("minimal_pairs", None)
         'BLiMP'
         """
         title = self.title(suite, [config])
-        return title if config in (None, "all", suite) else f"{title}: {self.data(suite, config)}"
+        data = title if config in (None, "all", suite) else self.data(suite, config)
+        return title if data == title else f"{title}: {data}"

@@ -109,9 +109,9 @@ def verb_lemmas(pairs: pd.DataFrame) -> "pd.Series[str]":
     With other values than the two numbers, a verb is named by its two forms.
 
     Args:
-        pairs: columns `verb_correct`, `verb_incorrect`, `number`.
+        pairs: columns `form_correct`, `form_incorrect`, `number`.
     """
     if not pairs["number"].isin(["singular", "plural"]).all():
-        forms = pairs[["verb_correct", "verb_incorrect"]].astype(str)
+        forms = pairs[["form_correct", "form_incorrect"]].astype(str)
         return (forms.min(axis=1) + " / " + forms.max(axis=1)).rename("verb")
-    return pairs["verb_correct"].where(pairs["number"] == "singular", pairs["verb_incorrect"]).rename("verb")
+    return pairs["form_correct"].where(pairs["number"] == "singular", pairs["form_incorrect"]).rename("verb")

@@ -87,7 +87,7 @@ def data_option(default: str | None = None) -> Any:
     """Declare the data."""
     return option(
         "A name of `tse data list`, a data set org/name of the Hub, or a file or folder of your own",
-        "agreement: marvin_linzen; blimp: BLiMP; german: ours",
+        "agreement: marvin_linzen; minimal_pairs: BLiMP; german: ours",
         "Newman et al. (2021) have its constructions in Table 2; most published accuracies are on BLiMP",
         default,
         panel=EVERYDAY,

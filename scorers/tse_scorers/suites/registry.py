@@ -68,7 +68,7 @@ def described_names() -> str:
     """Return the names of all suites for a help text, each with its other name.
 
     >>> described_names().split(", ")[:3]
-    ['agreement', 'blimp (or minimal_pairs)', 'german (or variation_sets)']
+    ['agreement', 'minimal_pairs (or blimp)', 'german (or variation_sets)']
     """
     others = {name: f"{name} (or {short})" for short, name in _called().items()}
     return ", ".join(others.get(name, name) for name in suite_names())

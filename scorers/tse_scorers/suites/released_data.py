@@ -31,16 +31,16 @@ class ReleasedData:
 
 
 RELEASED = {
-    "1a8a95a3b1b81036": ReleasedData("agreement_templates", "marvin_linzen", 121_220),
-    "6f9f1055281de2db": ReleasedData("agreement_templates", "clams_german", 47_580),
-    "306c634088aef77c": ReleasedData("agreement_templates", "clams_french", 49_120),
-    "16ffecf963fbdc5e": ReleasedData("agreement_templates", "clams_russian", 39_880),
-    "755512beff6c3cce": ReleasedData("agreement_templates", "clams_hebrew", 40_640),
-    "6c3abcd075c97354": ReleasedData("blimp_agreement", "newman2021", 4_000),
-    "e618b60e0101804f": ReleasedData("blimp_agreement", "blimp", 4_000),
-    "380d77defd3b1864": ReleasedData("blimp", "all", 67_000),  # the files of the paper's repository
+    "640b89527fdc5cdd": ReleasedData("agreement_templates", "marvin_linzen", 121_220),
+    "4d2f2e10a7907178": ReleasedData("agreement_templates", "clams_german", 47_580),
+    "777d32836fe71a6c": ReleasedData("agreement_templates", "clams_french", 49_120),
+    "8b6d4937abae0a8c": ReleasedData("agreement_templates", "clams_russian", 39_880),
+    "91bed6092c776705": ReleasedData("agreement_templates", "clams_hebrew", 40_640),
+    "a78ba12dc9585b20": ReleasedData("blimp_agreement", "newman2021", 4_000),
+    "31418b4312a2739e": ReleasedData("blimp_agreement", "blimp", 4_000),
+    "380d77defd3b1864": ReleasedData("blimp", "blimp", 67_000),  # the files of the paper's repository
     # The copy on the Hub, with the words of the release.
-    "e8ef8c46c913f9e6": ReleasedData("blimp", "all", 67_000),
+    "e8ef8c46c913f9e6": ReleasedData("blimp", "blimp", 67_000),
     "149d777c56b5d615": ReleasedData("german_argument_structure", "ours", 7_200, "sentences"),
     "112c39d22f6eca30": ReleasedData("german_argument_structure", "rochereau2020", 7_200, "sentences"),
 }
@@ -107,7 +107,9 @@ def why_not_released(signature: Mapping[str, Any]) -> str:
     if found is not None and _count(signature) == found.n:
         return f"{name} was scored with a lemma list that is neither released nor clean."
     count = _count(signature)
-    whole = next((known for known in RELEASED.values() if known.config == identity.get("config")), None)
+    dataset = str(identity.get("dataset")).rpartition("/")[2]
+    about = dataset, identity.get("config")
+    whole = next((known for known in RELEASED.values() if (known.dataset, known.config) == about), None)
     if whole is not None and count is not None and count != whole.n:
         return f"{name}: {count:,} {whole.items} were scored; the released data set has {whole.n:,}."
     items = "An unknown number of items" if count is None else f"{count:,} items"
@@ -120,8 +122,10 @@ def why_not_released(signature: Mapping[str, Any]) -> str:
 def _downloaded_blimp(signature: Mapping[str, Any]) -> ReleasedData | None:
     """Return BLiMP where the suite itself downloaded it: that is always one commit, and no folder gets this name."""
     identity = signature.get("identity") or {}
-    downloaded = (identity.get("dataset"), identity.get("config")) == (HUB_DATASET, "all")
-    return ReleasedData("blimp", "all", 67_000) if downloaded and signature.get("n_paradigms") == 67 else None
+    downloaded = (identity.get("dataset"), identity.get("config")) == (HUB_DATASET, "blimp")
+    return (
+        ReleasedData("blimp", "blimp", 67_000) if downloaded and signature.get("n_paradigms") == 67 else None
+    )
 
 
 def _registered_set(signature: Mapping[str, Any]) -> ReleasedData | None:

@@ -2,8 +2,8 @@
 
     Trainer(callbacks=[LightningSyntaxEvaluation(tokenizer), ModelCheckpoint(monitor="tse/ew", mode="max")])
 
-Scores are logged as `tse/tse`, `tse/ew`, `tse/mw`, `blimp/accuracy`, `german/auc`; greater is better. Beside each are
-`<key>_n` (items) and `<key>_se` (standard error).
+Scores are logged as `tse/tse`, `tse/ew`, `tse/mw`, `minimal_pairs/accuracy`, `german/auc`; greater is better. Beside
+each are `<key>_n` (items) and `<key>_se` (standard error).
 """
 
 from contextlib import AbstractContextManager, nullcontext

@@ -68,7 +68,7 @@ class LiveEvaluation:
     Args:
         suites: names of suites. For options other than groups and data, suites that `make_suite` makes.
         groups: only these groups of a suite, for instance {"agreement": ["Simple", "VP coordination"]}.
-        data: folder or file with the data of a suite, for instance {"blimp": "blimp/data"}. Without it, BLiMP
+        data: folder or file with the data of a suite, for instance {"minimal_pairs": "blimp/data"}. Without it, BLiMP
             comes from the Hub.
         budget: at most this number of pairs of each suite, spread evenly over its groups; None scores all.
         seed: decides which pairs. The same pairs are scored at every call.

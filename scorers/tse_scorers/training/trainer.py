@@ -4,7 +4,7 @@
     SyntaxEvaluationCallback(every_n_steps=500).add_to(trainer)
     trainer.train()
 
-The scores go into the Trainer's own log as `eval_tse/tse`, `eval_tse/ew`, `eval_tse/mw`, `eval_blimp/accuracy`,
+The scores go into the Trainer's own log as `eval_tse/tse`, `eval_tse/ew`, `eval_tse/mw`, `eval_minimal_pairs/accuracy`,
 `eval_german/auc`, so TensorBoard, W&B and all other reporters show them. They also go into the metrics of each
 evaluation, so `metric_for_best_model="eval_tse/ew"`, early stopping and plateau schedulers can use them. Greater
 is better: `greater_is_better=True`, the Trainer's default for names that do not end in "loss".
@@ -38,14 +38,14 @@ class SyntaxEvaluationCallback(TrainerCallback):
     """Scores the model in training and logs the scores.
 
     Training continues exactly as without it (see `live`). Logged are `eval_tse/tse`, `eval_tse/ew`, `eval_tse/mw`
-    (agreement), `eval_blimp/accuracy`, `eval_german/auc`: each in [0, 1], greater is better, NaN where nothing can
-    be scored; beside each score, `<key>_n` (items) and `<key>_se` (standard error); and `eval_syntax_runtime`, in
+    (agreement), `eval_minimal_pairs/accuracy`, `eval_german/auc`: each in [0, 1], greater is better, NaN where nothing
+    can be scored; beside each score, `<key>_n` (items) and `<key>_se` (standard error); and `eval_syntax_runtime`, in
     seconds.
 
     Args:
         every_n_steps: score after every n optimizer steps; None scores at each evaluation. If the best model is
             chosen by one of the scores, each evaluation has them in any case.
-        suites: `agreement`, `blimp`, `german`, `regions`, …; see `LiveEvaluation` for this and the rest.
+        suites: `agreement`, `minimal_pairs`, `german`, `regions`, …; see `LiveEvaluation` for this and the rest.
         groups: for a suite, only these groups.
         data: for a suite, the folder or file with its data.
         budget: at most this many pairs of each suite; None scores all.

@@ -50,7 +50,15 @@ def lm_eval(folder: Path) -> None:
         Path(tse_scorers.__file__).parent / "bundled_models" / "tiny-causal", folder / "tiny-causal"
     )
     tasks = folder / "tasks"
-    exported = ["export", "lm-eval", str(tasks), "--suite", "blimp", "--data", str(HERE / "pairs.jsonl")]
+    exported = [
+        "export",
+        "lm-eval",
+        str(tasks),
+        "--suite",
+        "minimal_pairs",
+        "--data",
+        str(HERE / "pairs.jsonl"),
+    ]
     subprocess.run([sys.executable, "-m", "tse_scorers", *exported], check=True)
     template = Path(lm_eval.__file__).parent / "tasks" / "lm_syneval" / "_template_yaml"
     common = yaml.safe_load(template.read_text())

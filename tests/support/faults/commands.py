@@ -1,7 +1,7 @@
 """Wrong commands, options, files and folders: the command line, its exit code, and words that it must say."""
 
 PAIRS = (
-    "table_row,prefix,suffix,verb_correct,verb_incorrect,number\n"
+    "group,prefix,suffix,form_correct,form_incorrect,number\n"
     "Simple,The author,.,laughs,laugh,singular\n"
     "Simple,The authors,.,laugh,laughs,plural\n"
 )
@@ -49,7 +49,7 @@ OPTIONS = [
     ),
     (f"{RUN} -m tiny-masked -m ngram.json", 2, "ngram only scores whole sentences"),
     ("run -m tiny-causal --data marvin_linzn --out out", 2, "Did you mean marvin_linzen?"),
-    ("run --suite blimp --data blip --out out", 2, "Did you mean blimp"),
+    ("run --suite minimal_pairs --data blip --out out", 2, "Did you mean blimp"),
     (f"{RUN} --groups Simpel", 2, "Simpel"),
     (f"{RUN} --dtype float7", 2, "Unknown dtype 'float7'"),
     (f"{RUN} --kind decoder", 2, "Unknown --kind 'decoder'"),
@@ -70,7 +70,7 @@ OPTIONS = [
     ("run -m tiny-causal --data org/x/y --out out", 2, "Unknown data 'org/x/y'; expected one of"),
     ("run -m tiny-causal --data org/x --out out", 2, "'org/x' could not be loaded from the Hub"),
     ("run -m tiny-causal --suite agreement --data . --out out", 2, "Unknown agreement data set '.'"),
-    ("run -m tiny-causal --suite blimp --out out", 2, "give its folder with --source"),
+    ("run -m tiny-causal --suite minimal_pairs --out out", 2, "give its folder with --source"),
     ("run -m org/x --revisions 'step*' --out out", 2, "could not be listed on the Hub"),
     ("explore --port 99999", 2, "65535"),
     ("explore run --host 256.1.1.1", 2, "Cannot listen on --host 256.1.1.1"),

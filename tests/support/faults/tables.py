@@ -12,11 +12,11 @@ AGREEMENT = pd.DataFrame(
         ("Near", "The pilots near the guard", " tall.", "are", "is", "plural", 14, "b"),
     ],
     columns=[
-        "table_row",
+        "group",
         "prefix",
         "suffix",
-        "verb_correct",
-        "verb_incorrect",
+        "form_correct",
+        "form_incorrect",
         "number",
         "item",
         "condition",
@@ -76,7 +76,7 @@ def exchange(first, second):
 
 def other_language(table):
     return table.assign(
-        verb_correct=table["verb_correct"] + "ar", verb_incorrect=table["verb_incorrect"] + "or"
+        form_correct=table["form_correct"] + "ar", form_incorrect=table["form_incorrect"] + "or"
     )
 
 
@@ -100,25 +100,25 @@ def save(table, path: Path) -> Path:
 REFUSED_AGREEMENT = {
     "all numbers swapped": (swap_numbers, r"contradicts the verbs in 4 of 4 rows: row 1 .*row 2 .*row 3 .*; …"),
     "one number swapped": (put("number", "plural"), r"contradicts the verbs in 1 of 4 rows: row 1 .*number=plural"),
-    "verbs swapped": (exchange("verb_correct", "verb_incorrect"), "contradicts the verbs in 4 of 4 rows"),
-    "both forms singular": (put("verb_incorrect", "walks"), "contradicts the verbs in 1 of 4 rows"),
-    "both forms plural": (put("verb_correct", "walk"), "contradicts the verbs in 1 of 4 rows"),
-    "a capital does not hide it": (put("verb_incorrect", "Walks"), "contradicts the verbs in 1 of 4 rows"),
-    "identical forms": (put("verb_incorrect", "laughs"), r"same form .* in 1 of 4 rows: row 1 .*Expected two"),
+    "verbs swapped": (exchange("form_correct", "form_incorrect"), "contradicts the verbs in 4 of 4 rows"),
+    "both forms singular": (put("form_incorrect", "walks"), "contradicts the verbs in 1 of 4 rows"),
+    "both forms plural": (put("form_correct", "walk"), "contradicts the verbs in 1 of 4 rows"),
+    "a capital does not hide it": (put("form_incorrect", "Walks"), "contradicts the verbs in 1 of 4 rows"),
+    "identical forms": (put("form_incorrect", "laughs"), r"same form .* in 1 of 4 rows: row 1 .*Expected two"),
     "no verb is listed": (other_language, "no verb that is in the lemma list.*--lemmas FILE.*--allow-unverified"),
     "an unknown number": (put("number", "dual"), "holds 'dual' in column 'number' of row 1; expected sing"),
     "no number": (put("number", None), "no value in column 'number' of row 1"),
     "a space after the prefix": (put("prefix", "The author "), "of row 1; expected no space at either end"),
-    "a space before the verb": (put("verb_correct", " laughs"), "a word, with no space at either end"),
-    "an empty verb": (put("verb_correct", ""), "no value in column 'verb_correct' of row 1|a word"),
-    "a blank verb": (put("verb_correct", " "), "a word, with no space at either end"),
+    "a space before the verb": (put("form_correct", " laughs"), "a word, with no space at either end"),
+    "an empty verb": (put("form_correct", ""), "no value in column 'form_correct' of row 1|a word"),
+    "a blank verb": (put("form_correct", " "), "a word, with no space at either end"),
     "a suffix without its space": (put("suffix", "tall."), "a space or a punctuation mark first"),
-    "a group named all": (put("table_row", "all"), "'all' in column 'table_row' of row 1; this name is taken"),
-    "a group named ALL": (put("table_row", "ALL"), "this name is taken by the average over all groups"),
-    "a blank group": (put("table_row", "  "), "expected the name of a group"),
+    "a group named all": (put("group", "all"), "'all' in column 'group' of row 1; this name is taken"),
+    "a group named ALL": (put("group", "ALL"), "this name is taken by the average over all groups"),
+    "a blank group": (put("group", "  "), "expected the name of a group"),
     "no prefixes": (without("prefix"), "lacks the column prefix"),
     "no rows": (lambda table: table.iloc[:0], "has no rows"),
-    "numbers as verbs": (every("verb_correct", 3), r"holds 3 \(.*\) in column 'verb_correct' of row 1; expected"),
+    "numbers as verbs": (every("form_correct", 3), r"holds 3 \(.*\) in column 'form_correct' of row 1; expected"),
     "a column named ew_top_1": (added("ew_top_1"), "ew_top_1, which the output would replace.*my_ew_top_1"),
     "a column named tse": (added("tse"), "tse, which the output would replace"),
     "a column named context_id": (added("context_id"), "context_id, which the output would replace"),
@@ -127,11 +127,11 @@ REFUSED_AGREEMENT = {
 
 SAID_AGREEMENT = {
     "a verb that is not listed": (
-        lambda table: put("verb_correct", "zibs")(put("verb_incorrect", "zib")(table)),
+        lambda table: put("form_correct", "zibs")(put("form_incorrect", "zib")(table)),
         "pairs whose verbs are not in the lemma list: 1",
     ),
     "a group of other verbs": (
-        lambda table: pd.concat([table, other_language(table).assign(table_row="Other")], ignore_index=True),
+        lambda table: pd.concat([table, other_language(table).assign(group="Other")], ignore_index=True),
         "groups with no verb of their own in the lemma list: 1 .*Other.*average over other verbs",
     ),
     "subjects behind the gap": (
@@ -149,7 +149,7 @@ SAID_AGREEMENT = {
     ),
     "the same forms with both numbers": (
         lambda table: pd.concat(
-            [table, table[:2].assign(verb_correct="zib", verb_incorrect="zab", prefix="X")], ignore_index=True),
+            [table, table[:2].assign(form_correct="zib", form_incorrect="zab", prefix="X")], ignore_index=True),
         "correct and incorrect in the same order with both numbers: 1 .*zib / zab",
     ),
     "a double space": (put("prefix", "The  author"), "white space other than one space between words: 1 .*row 1"),

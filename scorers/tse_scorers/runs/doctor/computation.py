@@ -172,10 +172,10 @@ def sampled_pairs(scorer: NeuralScorer) -> pd.DataFrame:
     pairs = load("marvin_linzen")
     pairs = pairs[pairs["prefix"] != ""]
     verbs = {
-        name: scorer.single_token_ids(pairs[f"verb_{name}"].tolist()) for name in ("correct", "incorrect")
+        name: scorer.single_token_ids(pairs[f"form_{name}"].tolist()) for name in ("correct", "incorrect")
     }
     pairs = pairs.assign(**verbs)[(verbs["correct"] >= 0) & (verbs["incorrect"] >= 0)]
-    return pairs.loc[stratified_sample(pairs["table_row"], N_PAIRS, seed=0)]
+    return pairs.loc[stratified_sample(pairs["group"], N_PAIRS, seed=0)]
 
 
 def margins(scorer: NeuralScorer, pairs: pd.DataFrame) -> Values:

@@ -123,5 +123,5 @@ def lemma_coverage(scorer: NeuralScorer) -> Diagnosis:
     return Diagnosis(
         "lemma coverage", "warning", result, f"at least {FEW_LEMMAS}",
         f"{so_far}. Score all lemmas as whole words (--forms all), use a lemma list of the model's language "
-        "(--lemmas), or sentence scores (--suite blimp).",
+        "(--lemmas), or sentence scores (--suite minimal_pairs).",
     )  # fmt: skip

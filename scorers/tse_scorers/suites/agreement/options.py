@@ -50,7 +50,7 @@ class AgreementOptions(SuiteOptions):
     """
 
     own_columns: ClassVar = tuple(
-        frozenset({"table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", number})
+        frozenset({"group", "prefix", "suffix", "form_correct", "form_incorrect", number})
         for number in ("number", "value")
     )
 

@@ -228,12 +228,12 @@ class _ScoreReader:
 def _context_table(
     pairs: pd.DataFrame, values: NDArray[np.float64], names: Sequence[str], own: Sequence[str]
 ) -> pa.Table:
-    columns = [c for c in ("table_row", "construction", "number", "prefix", "suffix") if c in pairs]
-    contexts = pairs.drop_duplicates(["unit", "table_row"])
+    columns = [c for c in ("group", "construction", "number", "prefix", "suffix") if c in pairs]
+    contexts = pairs.drop_duplicates(["unit", "group"])
     scores = values[contexts["unit"].to_numpy()]
     table = {"context_id": contexts["unit"].to_numpy()} | {c: contexts[c].to_numpy() for c in columns}
     for index, name in enumerate(names):
         table[name] = scores[:, index].astype(np.int64) if name.startswith("n_") else scores[:, index]
     if own:
-        table |= shared_arrays(pairs[list(own)], list(zip(pairs["unit"], pairs["table_row"], strict=True)))
+        table |= shared_arrays(pairs[list(own)], list(zip(pairs["unit"], pairs["group"], strict=True)))
     return pa.table(table)

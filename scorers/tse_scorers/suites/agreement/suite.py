@@ -105,7 +105,7 @@ class AgreementSuite(Suite):
 
     Args:
         options: which pairs, which lemmas, and how. A lemma file's column `group` says which group of pairs
-            (`table_row`) a lemma is for; pairs with a column `value` in place of `number` need a file with a column of
+            (`group`) a lemma is for; pairs with a column `value` in place of `number` need a file with a column of
             forms for each of their two values.
 
     Raises:
@@ -154,7 +154,7 @@ class AgreementSuite(Suite):
             config=dataset if dataset in _DATASETS else slug(Path(dataset).stem),
             own=tuple(own),
             shard_by=("prefix",),  # pairs with the same context stay together
-            spread="table_row",
+            spread="group",
             findings=findings,
         )
 
@@ -187,15 +187,15 @@ class AgreementSuite(Suite):
         """
         if only_outcomes:
             raise ValueError(
-                "The log has no log-probabilities, which TSE compares. Import it as minimal pairs, with --suite blimp "
-                "and the sentences as --data."
+                "The log has no log-probabilities, which TSE compares. Import it with --suite minimal_pairs and the "
+                "sentences as --data."
             )
         for name in _OF_LEMMAS:
             if getattr(self.options, name) != getattr(AgreementOptions(), name):
                 raise OptionError(
                     Option(name), " has no effect on imported scores, which have no lemmas; remove it."
                 )
-        correct, incorrect = pair_logprobs(scorer, self.pairs, ("verb_correct", "verb_incorrect"))
+        correct, incorrect = pair_logprobs(scorer, self.pairs, ("form_correct", "form_incorrect"))
         signature = {
             "suite": self.name,
             "metric": "refined_tse",
@@ -248,7 +248,7 @@ class AgreementSuite(Suite):
         words = " With --forms all it can score words at the gap." if isinstance(scorer, FormScorer) else ""
         raise ValueError(
             f"EW and MW need the distribution at the gap; {scorer.name} only scores whole sentences.{words} Choose a "
-            "suite of sentences with --suite, for instance --suite blimp."
+            "suite of sentences with --suite, for instance --suite minimal_pairs."
         )
 
     def _lemma_tables(self, scorer: GapScorer | FormScorer) -> dict[str, pa.Table]:

@@ -11,5 +11,10 @@ section.py    what report and explorer show
 from ..options import Declared
 
 SUITE = Declared(
-    __name__, "in_context", "suite:InContextSuite", "options:InContextOptions", 4, asks_more_of="blimp"
+    __name__,
+    "in_context",
+    "suite:InContextSuite",
+    "options:InContextOptions",
+    4,
+    asks_more_of="minimal_pairs",
 )

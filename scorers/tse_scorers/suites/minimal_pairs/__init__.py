@@ -3,5 +3,5 @@
 from ..options import Declared
 
 SUITE = Declared(
-    __name__, "blimp", "suite:MinimalPairSuite", "options:MinimalPairOptions", 2, "minimal_pairs"
+    __name__, "minimal_pairs", "suite:MinimalPairSuite", "options:MinimalPairOptions", 2, "blimp"
 )

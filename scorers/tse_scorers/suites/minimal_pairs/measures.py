@@ -24,7 +24,7 @@ def _accuracy(method: str) -> Measure:
         METHOD_LABELS[method],
         at={"method": method},
         default={"method": "full"},
-        live_key="blimp/accuracy" if is_full else None,
+        live_key="minimal_pairs/accuracy" if is_full else None,
         percent=True,
         right_or_wrong=True,
         curve_levels=("all", "phenomenon") if is_full else (),

@@ -32,8 +32,8 @@ from .scores import describe, score_pairs
 from .set_pairs import as_authors, load_set, make_linking
 from .show.section_paradigms import group_name, title_of
 
-_LOCAL_COPY = "blimp"
-"""Name of a local copy of BLiMP in results."""
+BLIMP = "blimp"
+"""BLiMP, as `data`, as a configuration in results, and as the data set of a local copy there."""
 
 
 class PairSuite(Suite):
@@ -59,7 +59,7 @@ class PairSuite(Suite):
         self.authors_pll = ""
         self._flawed: tuple[pd.DataFrame, int] | None = None
         self._left_out: dict[str, int] = {}
-        is_set = options.data is not None and options.data != "blimp" and is_registered(options.data)
+        is_set = options.data is not None and options.data != BLIMP and is_registered(options.data)
         items = self._of_set(groups, limit) if is_set else self._of_file(groups, limit)
         pairs, findings = items.frame, [*items.findings]
         if options.without_flawed:
@@ -77,16 +77,16 @@ class PairSuite(Suite):
     def _of_file(self, groups: Sequence[str] | None, limit: int | None) -> Items:
         """Load BLiMP, or the user's own pairs, whose sentences are compared by their sums anyway."""
         options = self.options
-        own = options.data if options.data != "blimp" else None
+        own = options.data if options.data != BLIMP else None
         unused = "config" if options.config is not None else "source" if own and options.source else None
         if unused is not None:
             raise OptionError(
-                Option(unused), " has no effect with ", Option("data", own or "blimp"), "; remove it."
+                Option(unused), " has no effect with ", Option("data", own or BLIMP), "; remove it."
             )
         if self.linking is not None and str(self.linking.function) == "sum":
             self.linking = None
         pairs = load(own or options.source, groups, limit)
-        self.flaws = find_set("blimp").flawed
+        self.flaws = find_set(BLIMP).flawed
         known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
         downloaded = own is None and options.source is None
         others = pairs.loc[~pairs["paradigm"].isin(known), "paradigm"]
@@ -96,8 +96,8 @@ class PairSuite(Suite):
                 Option("source"), f" names a copy of BLiMP, but {options.source} holds other pairs, for instance of "
                 f"{others.iloc[0]!r}. Name your own pairs with ", Option("data", str(options.source)), "."
             )  # fmt: skip
-        dataset = HUB_DATASET if downloaded else _LOCAL_COPY if is_blimp else str(own)
-        return Items(pairs, dataset, "all" if is_blimp else slug(Path(dataset).stem))
+        dataset = HUB_DATASET if downloaded else BLIMP if is_blimp else str(own)
+        return Items(pairs, dataset, BLIMP if is_blimp else slug(Path(dataset).stem))
 
     def _of_set(self, groups: Sequence[str] | None, limit: int | None) -> Items:
         """Load the pairs of a registered set."""
@@ -125,7 +125,7 @@ class PairSuite(Suite):
     @classmethod
     def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:
         """Return the id on the Hub of BLiMP, or of a registered set."""
-        if row["dataset"] in (_LOCAL_COPY, HUB_DATASET):
+        if row["dataset"] in (BLIMP, HUB_DATASET):
             return HUB_DATASET
         if (known := hub_dataset_of(row["dataset"])) is not None:
             return known
@@ -142,11 +142,12 @@ class MinimalPairSuite(PairSuite):
         ValueError: the data cannot be used.
     """
 
-    name, title, Options = "blimp", "BLiMP", MinimalPairOptions
+    name, title, Options = "minimal_pairs", "Minimal pairs", MinimalPairOptions
     options: MinimalPairOptions
     measures = MEASURES
     score_columns = frozenset(RESERVED) - frozenset(RENAMED.values())
-    shipped: ClassVar[Mapping[str, Any]] = {HUB_DATASET: ("all",)}
+    shipped: ClassVar[Mapping[str, Any]] = {HUB_DATASET: (BLIMP,)}
+    config_names: ClassVar[Mapping[str, str]] = {BLIMP: "BLiMP"}
     live_options: ClassVar[Mapping[str, Any]] = {"methods": ["full"]}
 
     def load(self) -> Items:

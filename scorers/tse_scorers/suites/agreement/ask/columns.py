@@ -13,7 +13,7 @@ CONTEXTS = described(
         "number of the context in this run, from 0; a context that counts into two groups has the same "
         "id in both",
     ),
-    ("table_row", "string", "group: the row of Table 2"),
+    ("group", "string", "group, as a row of Table 2"),
     ("construction", "string", "construction of the templates; for your own data the group"),
     (
         "number",

@@ -23,10 +23,10 @@ PAIRS = described(
         "number of the pair in the data: `pair_id`, else `item` if each row has its own, else counted. "
         "Text stays text",
     ),
-    ("table_row", "string", "group"),
+    ("group", "string", "group"),
     ("construction", "string", "construction"),
-    ("verb_correct", "string", "correct form of the template's own verb"),
-    ("verb_incorrect", "string", "incorrect form"),
+    ("form_correct", "string", "correct form of the template's own verb"),
+    ("form_incorrect", "string", "incorrect form"),
     ("context_id", "int64", "its row in the file of contexts"),
     (
         "logprob_correct",
@@ -68,7 +68,7 @@ class TemplateVerbs:
         masked = "suffix" in scorer.context_columns
         for opening in (False, True):
             of_kind = pairs[(pairs["prefix"] == "") == opening]
-            words = pd.unique(pd.concat([of_kind["verb_correct"], of_kind["verb_incorrect"]])).tolist()
+            words = pd.unique(pd.concat([of_kind["form_correct"], of_kind["form_incorrect"]])).tolist()
             forms = [*map(capitalized, words)] if opening else words
             if options.whole_words:
                 assert isinstance(scorer, FormScorer), "the options check this"
@@ -99,7 +99,7 @@ class TemplateVerbs:
         if not self._n_tokens:
             return np.ones(len(pairs), dtype=bool)
         correct, incorrect = (
-            self._of_pairs(self._n_tokens, pairs, verb) for verb in ("verb_correct", "verb_incorrect")
+            self._of_pairs(self._n_tokens, pairs, verb) for verb in ("form_correct", "form_incorrect")
         )
         return correct == incorrect
 
@@ -108,8 +108,8 @@ class TemplateVerbs:
         padded = np.column_stack([logprobs, np.full(len(logprobs), np.nan)])
         unit = pairs["unit"].to_numpy()
         # -1, a form that is not scored, is the last column.
-        correct = padded[unit, self._of_pairs(self._column, pairs, "verb_correct")]
-        incorrect = padded[unit, self._of_pairs(self._column, pairs, "verb_incorrect")]
+        correct = padded[unit, self._of_pairs(self._column, pairs, "form_correct")]
+        incorrect = padded[unit, self._of_pairs(self._column, pairs, "form_incorrect")]
         scorable = ~np.isnan(correct) & ~np.isnan(incorrect) & self._comparable(pairs)
         return _pair_table(pairs, correct, incorrect, scorable, own)
 
@@ -146,8 +146,8 @@ def looked_up_tables(
         own: names of the user's columns.
     """
     pairs = pairs.assign(unit=pairs.groupby(["prefix", "number"], sort=False).ngroup())
-    contexts = pairs.drop_duplicates(["unit", "table_row"])
-    described = ["table_row", "construction", "number", "prefix", "suffix"]
+    contexts = pairs.drop_duplicates(["unit", "group"])
+    described = ["group", "construction", "number", "prefix", "suffix"]
     of_contexts = {name: contexts[name].to_numpy() for name in described if name in contexts}
     of_contexts |= {name: np.zeros(len(contexts), dtype=np.int64) for name in COUNTS}
     scorable = ~np.isnan(correct) & ~np.isnan(incorrect)

@@ -24,7 +24,7 @@ CONTEXTS_SHOWN = 2
 """Number of contexts per table row whose most probable forms are stored."""
 TOP_FORMS = described(
     ("context_id", "int64", "its row in the file of contexts"),
-    ("table_row", "string", "group"),
+    ("group", "string", "group"),
     ("prefix", "string", "text before the gap"),
     ("suffix", "string", "text after the gap"),
     ("number", "string", "number of the subject"),
@@ -52,7 +52,7 @@ def top_forms(scorer: GapScorer | FormScorer, pairs: pd.DataFrame, lemmas: pd.Da
         return TOP_FORMS.empty_table()
     gaps = gaps_of(scorer, pairs)
     listed = marked_forms(scorer, lemmas, gaps.opens)
-    by_row = gaps.units.groupby("table_row", sort=False)["unit"]
+    by_row = gaps.units.groupby("group", sort=False)["unit"]
     chosen = np.concatenate([_spread(rows.to_numpy()) for _, rows in by_row])
     chosen = with_paper_contexts(chosen, gaps.units)
     rows: list[Row] = []
@@ -60,7 +60,7 @@ def top_forms(scorer: GapScorer | FormScorer, pairs: pd.DataFrame, lemmas: pd.Da
         chosen, _most_probable(scorer, [gaps.slots[unit] for unit in chosen]), strict=True
     ):
         context = gaps.units.iloc[unit]
-        about = {name: context[name] for name in ("table_row", "prefix", "suffix", "number")}
+        about = {name: context[name] for name in ("group", "prefix", "suffix", "number")}
         status = listed[context["prefix"] == ""].statuses(gaps.is_singular[unit])
         for rank, (token, probability) in enumerate(forms, 1):
             text = scorer.token_text(token)

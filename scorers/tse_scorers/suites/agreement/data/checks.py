@@ -5,17 +5,17 @@ import pandas as pd
 from ...checks import INSIDE, Finding, found, listed_rows, openings_and_ends, repeated_items, white_space
 from .contrast import Contrast
 
-_SHOWN = ("table_row", "prefix", "verb_correct", "verb_incorrect", "number")
+_SHOWN = ("group", "prefix", "form_correct", "form_incorrect", "number")
 _NUMBER = Contrast()
-_PAIR = ["table_row", "prefix", "suffix", "number", "verb_correct", "verb_incorrect"]
+_PAIR = ["group", "prefix", "suffix", "number", "form_correct", "form_incorrect"]
 
 
 def check_forms(pairs: pd.DataFrame, what: str) -> None:
     """Raise ValueError if the correct and the incorrect form are the same word."""
-    same = pairs[pairs["verb_correct"] == pairs["verb_incorrect"]]
+    same = pairs[pairs["form_correct"] == pairs["form_incorrect"]]
     if len(same):
         raise ValueError(
-            f"{what} has the same form as verb_correct and verb_incorrect in {len(same)} of {len(pairs)} rows: "
+            f"{what} has the same form as form_correct and form_incorrect in {len(same)} of {len(pairs)} rows: "
             f"{listed_rows(same, _SHOWN)}. Expected two different forms; fix or remove these rows."
         )
 
@@ -33,7 +33,7 @@ def check_numbers(
     Forms that are both a singular and a plural in the list are not used. The same holds for other values.
 
     Args:
-        pairs: `verb_correct`, `verb_incorrect` and `number`.
+        pairs: `form_correct`, `form_incorrect` and `number`.
         lemmas: `singular` and `plural`.
         what: the table's name for messages.
         allow_unverified: accept pairs whose forms are in no list.
@@ -63,7 +63,7 @@ def check_numbers(
             f"{listed_rows(own, shown, 1)}. Name a list of your language with --lemmas FILE (columns "
             f"{' and '.join(contrast.values)}), or accept the {name}s as they are with --allow-unverified."
         )
-    forms = pairs["verb_correct"] + " / " + pairs["verb_incorrect"]
+    forms = pairs["form_correct"] + " / " + pairs["form_incorrect"]
     advice = f"Their column {name!r} could not be verified; check it."
     return found(unverified, forms, f"pairs whose {word}s are not in the lemma list", advice)
 
@@ -72,7 +72,7 @@ def _verified(
     pairs: pd.DataFrame, lemmas: pd.DataFrame, english: pd.DataFrame | None, contrast: Contrast
 ) -> "tuple[pd.Series[bool], pd.Series[bool]]":
     """Return which pairs have a number that contradicts one of their verbs, and which have verbs of unknown number."""
-    correct, incorrect = _evidence(pairs["verb_correct"], lemmas), -_evidence(pairs["verb_incorrect"], lemmas)
+    correct, incorrect = _evidence(pairs["form_correct"], lemmas), -_evidence(pairs["form_incorrect"], lemmas)
     if english is not None:
         unknown = (correct == 0) & (incorrect == 0)
         correct[unknown] = _lemma_evidence(pairs[unknown], english)
@@ -84,7 +84,7 @@ def _verified(
 def _lemma_evidence(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> "pd.Series[int]":
     """Return 1 if the two forms are a lemma's singular and plural, -1 if plural and singular, else 0."""
     listed = set(zip(lemmas["singular"].str.lower(), lemmas["plural"].str.lower(), strict=True))
-    forms = zip(pairs["verb_correct"].str.lower(), pairs["verb_incorrect"].str.lower(), strict=True)
+    forms = zip(pairs["form_correct"].str.lower(), pairs["form_incorrect"].str.lower(), strict=True)
     return pd.Series(
         [(pair in listed) - (pair[::-1] in listed) for pair in forms], index=pairs.index, dtype=int
     )
@@ -126,12 +126,12 @@ def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame, contrast: Contrast = _NUM
         *_inconsistent_forms(pairs, contrast),
         *found(
             pairs.duplicated(_PAIR),
-            pairs["prefix"] + " " + pairs["verb_correct"] + pairs["suffix"],
+            pairs["prefix"] + " " + pairs["form_correct"] + pairs["suffix"],
             "rows that repeat an earlier row",
             "TSE counts each of them. Remove repetitions.",
         ),
         *found(
-            pairs.duplicated(["table_row", "pair_id"], keep=False)
+            pairs.duplicated(["group", "pair_id"], keep=False)
             & pairs.duplicated([*_PAIR[:1], "pair_id", *_PAIR[4:]]),
             pairs["pair_id"].astype(str),
             "pairs with the pair_id of another pair that has the same verbs, in the same group",
@@ -145,13 +145,13 @@ def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame, contrast: Contrast = _NUM
 
 def _sentences(pairs: pd.DataFrame) -> "pd.Series[str]":
     # An empty prefix: the scorer capitalizes the verb.
-    return pairs["prefix"].where(pairs["prefix"] != "", "…") + " " + pairs["verb_correct"] + pairs["suffix"]
+    return pairs["prefix"].where(pairs["prefix"] != "", "…") + " " + pairs["form_correct"] + pairs["suffix"]
 
 
 def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]:
     listed = {form for column in ("singular", "plural") for form in lemmas[column].str.lower()}
-    known = pairs["verb_correct"].str.lower().isin(listed) | pairs["verb_incorrect"].str.lower().isin(listed)
-    share = known.groupby(pairs["table_row"], sort=False).mean()
+    known = pairs["form_correct"].str.lower().isin(listed) | pairs["form_incorrect"].str.lower().isin(listed)
+    share = known.groupby(pairs["group"], sort=False).mean()
     without = share.index[share == 0].tolist()
     if not without:
         return []
@@ -182,9 +182,9 @@ def _undecided_contexts(pairs: pd.DataFrame, contrast: Contrast) -> list[Finding
 
 def _with_both_values(pairs: pd.DataFrame, seen: list[str], what: str, advice: str) -> list[Finding]:
     """Return a finding for each group, or set of groups, in which the same context occurs with both values."""
-    contexts = pairs.drop_duplicates([*seen, "table_row", "number"])
+    contexts = pairs.drop_duplicates([*seen, "group", "number"])
     both = contexts[contexts.groupby(seen)["number"].transform("nunique") > 1]
-    groups = both.groupby(seen, sort=False)["table_row"].agg(lambda own: tuple(sorted(own.unique())))
+    groups = both.groupby(seen, sort=False)["group"].agg(lambda own: tuple(sorted(own.unique())))
     return [
         Finding(
             f"{what} in the group{'s' if len(where) > 1 else ''} {', '.join(map(repr, where))}",
@@ -197,12 +197,12 @@ def _with_both_values(pairs: pd.DataFrame, seen: list[str], what: str, advice: s
 
 
 def _inconsistent_forms(pairs: pd.DataFrame, contrast: Contrast) -> list[Finding]:
-    forms = pairs.drop_duplicates(["table_row", "verb_correct", "verb_incorrect", "number"])
-    twice = forms.duplicated(["table_row", "verb_correct", "verb_incorrect"])
+    forms = pairs.drop_duplicates(["group", "form_correct", "form_incorrect", "number"])
+    twice = forms.duplicated(["group", "form_correct", "form_incorrect"])
     name = contrast.column
     return found(
         twice,
-        forms["verb_correct"] + " / " + forms["verb_incorrect"],
+        forms["form_correct"] + " / " + forms["form_incorrect"],
         f"pairs of forms that are correct and incorrect in the same order with both {name}s",
         f"If the forms differ in {name}, one of the two {name}s is wrong. Check the column {name!r}.",
     )

@@ -116,7 +116,7 @@ def by_list(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> Iterator[Part]:
     if GROUP not in lemmas:
         yield None, pairs, lemmas
         return
-    for group, own in pairs.groupby("table_row", sort=False):
+    for group, own in pairs.groupby("group", sort=False):
         yield str(group), own, lemmas[lemmas[GROUP] == group].reset_index(drop=True)
 
 

@@ -63,20 +63,20 @@ def sentence_with_gap(prefix: str, suffix: str) -> str:
 
 
 def run_contexts(runs: Runs, models: dict[str, str], model: str) -> pd.DataFrame:
-    """Return a model's contexts with its scores: table_row, prefix, suffix, number, ew, mw; empty if it has none.
+    """Return a model's contexts with its scores: group, prefix, suffix, number, ew, mw; empty if it has none.
 
     Args:
         runs: the runs.
         models: {label of a system: its model}.
         model: the model whose contexts are returned.
     """
-    columns = ("table_row", *_KEYS, *_SCORES)
+    columns = ("group", *_KEYS, *_SCORES)
     files = [file for file in runs.scores("agreement", "contexts") if models.get(file.system) == model]
     frames = [file.read(columns) for file in {file.config: file for file in files}.values()]
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
     # A model is asked about verbs in either number.
     frame = frame[frame["number"].isin(["singular", "plural"])]
-    return frame.rename(columns=_SCORES).drop_duplicates(["table_row", *_KEYS])
+    return frame.rename(columns=_SCORES).drop_duplicates(["group", *_KEYS])
 
 
 def run_signatures(runs: Runs, models: dict[str, str]) -> dict[str, Mapping[str, object]]:
@@ -88,7 +88,7 @@ def run_signatures(runs: Runs, models: dict[str, str]) -> dict[str, Mapping[str,
 def shipped_contexts() -> pd.DataFrame:
     """Return the contexts of the shipped templates, without scores."""
     pairs = load("marvin_linzen")
-    return pairs.drop_duplicates(["table_row", *_KEYS])[["table_row", *_KEYS]].assign(ew=None, mw=None)
+    return pairs.drop_duplicates(["group", *_KEYS])[["group", *_KEYS]].assign(ew=None, mw=None)
 
 
 def choices(contexts: pd.DataFrame, others: pd.DataFrame, row: str, order: str) -> list[tuple[str, str]]:
@@ -100,9 +100,9 @@ def choices(contexts: pd.DataFrame, others: pd.DataFrame, row: str, order: str) 
         row: the row of Table 2.
         order: one of `ORDERS`.
     """
-    found = contexts[contexts["table_row"] == row]
+    found = contexts[contexts["group"] == row]
     if order == APART:
-        found = _with_other(found, others[others["table_row"] == row])
+        found = _with_other(found, others[others["group"] == row])
         found = found.assign(apart=(found["ew"] - found["ew_other"]).abs())
     column, ascending = {
         LISTED: (None, True), EW_LOW: ("ew", True), EW_HIGH: ("ew", False), MW_LOW: ("mw", True),
@@ -144,4 +144,4 @@ def _choice(context: dict[str, object]) -> tuple[str, str]:
 def constructions(runs: Runs) -> list[str]:
     """Return the rows of Table 2 in the runs, or those of the shipped templates if there are no runs."""
     rows = runs.suite("agreement")["group"]
-    return rows[rows != "all"].unique().tolist() or shipped_contexts()["table_row"].unique().tolist()
+    return rows[rows != "all"].unique().tolist() or shipped_contexts()["group"].unique().tolist()

@@ -16,7 +16,7 @@ from ..options import CLAMS, NAMES
 from .checks import check_forms
 from .contrast import FORMS, GROUP, with_number
 
-COLUMNS = ("table_row", "prefix", "suffix", "verb_correct", "verb_incorrect", "number")
+COLUMNS = ("group", "prefix", "suffix", "form_correct", "form_incorrect", "number")
 KNOWN = (*COLUMNS, "pair_id", "construction")
 """The columns that are read from a user's table; its other columns are copied to the scores."""
 SHIPPED = (*KNOWN, "sentence_good", "sentence_bad", "context_id")
@@ -40,7 +40,7 @@ def load(
 
     Returns:
         The columns of the data. A missing `pair_id` is replaced by `item` if its values are unique, else by the
-        row's number. A missing `construction` is replaced by `table_row`. A column `value` in place of `number` is
+        row's number. A missing `construction` is replaced by `group`. A column `value` in place of `number` is
         renamed.
 
     Raises:
@@ -60,17 +60,17 @@ def read_pairs(
     frame, column = with_number(frame, what)
     check_pairs(frame, what, column)
     frame = frame.assign(pair_id=pair_numbers(frame))
-    frame["construction"] = of_one_type(frame["construction" if "construction" in frame else "table_row"])
+    frame["construction"] = of_one_type(frame["construction" if "construction" in frame else "group"])
     if groups:
-        there = frame["table_row"].unique().tolist()
+        there = frame["group"].unique().tolist()
         unknown = sorted(set(groups) - set(there))
         if unknown:
             raise ValueError(
                 f"No table row {', '.join(map(repr, unknown))}; choose from: {', '.join(there)}."
                 f"{did_you_mean(unknown[0], there)}"
             )
-        frame = frame[frame["table_row"].isin(groups)]
-    return limited(frame, "table_row", limit), column
+        frame = frame[frame["group"].isin(groups)]
+    return limited(frame, "group", limit), column
 
 
 def _require_not_sentences(frame: pd.DataFrame, dataset: str, what: str) -> None:
@@ -79,7 +79,7 @@ def _require_not_sentences(frame: pd.DataFrame, dataset: str, what: str) -> None
     if is_table(dataset) and set(sentences) <= set(frame) and not set(COLUMNS) <= set(frame):
         raise ValueError(
             f"{what} has the columns {' and '.join(sentences)}: pairs of whole sentences. The suite agreement expects "
-            f"{', '.join(COLUMNS)}. Score whole sentences with --suite blimp --data {dataset}."
+            f"{', '.join(COLUMNS)}. Score whole sentences with --suite minimal_pairs --data {dataset}."
         )
 
 
@@ -88,7 +88,7 @@ def check_pairs(frame: pd.DataFrame, what: str, column: str) -> None:
     require_columns(frame, COLUMNS, what)
     require_text(frame, COLUMNS, what)
     require_columns(frame, [name for name in ("pair_id", "construction") if name in frame], what)
-    require_group_names(frame["table_row"], "table_row", what)
+    require_group_names(frame["group"], "group", what)
     wrong = ~frame["number"].isin(FORMS)
     if wrong.any() and column == "number":
         raise ValueError(
@@ -99,8 +99,8 @@ def check_pairs(frame: pd.DataFrame, what: str, column: str) -> None:
     check_forms(frame, what)
     unfit = {
         "prefix": (r"^\s|\s$", "no space at either end"),
-        "verb_correct": (r"^\s|\s$|^$", "a word, with no space at either end"),
-        "verb_incorrect": (r"^\s|\s$|^$", "a word, with no space at either end"),
+        "form_correct": (r"^\s|\s$|^$", "a word, with no space at either end"),
+        "form_incorrect": (r"^\s|\s$|^$", "a word, with no space at either end"),
         "suffix": (r"^(?!n['’]t)\w", "a space or a punctuation mark first"),
     }
     for column, (pattern, expected) in unfit.items():

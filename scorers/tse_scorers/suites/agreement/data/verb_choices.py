@@ -23,12 +23,12 @@ def verb_choices(name: str, pairs: pd.DataFrame, is_own: bool) -> TwoWayChoices:
     sides = {
         side: [
             capitalized(form) if opens else f" {form}"
-            for form, opens in zip(pairs[f"verb_{column}"], opening, strict=True)
+            for form, opens in zip(pairs[f"form_{column}"], opening, strict=True)
         ]
         for side, column in (("good", "correct"), ("bad", "incorrect"))
     }
     rows = pairs.assign(
-        group=pairs["table_row"], item=pairs["pair_id"].map(str), context=pairs["prefix"], **sides
+        group=pairs["group"], item=pairs["pair_id"].map(str), context=pairs["prefix"], **sides
     )
     return TwoWayChoices(
         name,

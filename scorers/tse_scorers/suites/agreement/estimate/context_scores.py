@@ -16,7 +16,7 @@ from ..ask.outcomes import Outcomes
 from .intervals import cells_of, groups_of
 from .kept_forms import KeptForms
 
-KEY = ["table_row", "prefix", "suffix", "number"]
+KEY = ["group", "prefix", "suffix", "number"]
 """What makes two contexts the same in two runs."""
 
 

@@ -10,7 +10,7 @@ A noun is one unit in all constructions, in the singular and in the plural. Cons
 interval over several says what other nouns and lemmas would give *in these constructions*.
 
 Data with other constructions than Marvin & Linzen's have other units: what a column `cluster` or `item` says
-(`own_units`); else, for the score over all groups, the groups (`table_row`) where there are at least 10 of them; else
+(`own_units`); else, for the score over all groups, the groups (`group`) where there are at least 10 of them; else
 the left contexts.
 """
 
@@ -33,7 +33,7 @@ def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
     """Add the columns `noun` (the unit) and `stratum` (the construction), numbered from 0, and `unit`, its name.
 
     Args:
-        contexts: columns `prefix`, `number`, and `construction` or `table_row`; `cluster` or `item` if units are given.
+        contexts: columns `prefix`, `number`, and `construction` or `group`; `cluster` or `item` if units are given.
     """
     contexts = with_construction(contexts)
     known = contexts["construction"].isin(list(SUBJECT_RULES)).all()
@@ -50,7 +50,7 @@ def with_construction(contexts: pd.DataFrame) -> pd.DataFrame:
     """Add the column `construction` where it is missing: the group."""
     if "construction" in contexts:
         return contexts
-    return contexts.assign(construction=contexts["table_row"] if "table_row" in contexts else "")
+    return contexts.assign(construction=contexts["group"] if "group" in contexts else "")
 
 
 def with_overall_units(items: pd.DataFrame) -> pd.DataFrame:
@@ -59,10 +59,10 @@ def with_overall_units(items: pd.DataFrame) -> pd.DataFrame:
     Args:
         items: all contexts or pairs, with the columns of `with_units`.
     """
-    is_grouped = "table_row" in items and items["table_row"].nunique() >= MIN_GROUPS
+    is_grouped = "group" in items and items["group"].nunique() >= MIN_GROUPS
     if not is_grouped or not items["unit"].eq("left contexts").all():
         return items
-    return items.assign(noun=pd.factorize(items["table_row"])[0], stratum=0, unit="groups (table_row)")
+    return items.assign(noun=pd.factorize(items["group"])[0], stratum=0, unit="groups")
 
 
 def units_of(items: pd.DataFrame, crossed: str | None = None, fixed: str = "") -> Units:
@@ -115,9 +115,9 @@ def groups_of(
     fixed = "lemmas" if crossed is None else ""
     whole = with_overall_units(items.drop_duplicates([*once_per]) if crossed is None else items)
     yield Group("all", "", whole, units_of(whole, crossed, fixed))
-    if "table_row" in items and items["table_row"].ne("").any():
-        for table_row, inside in items.groupby("table_row", sort=False):
-            yield Group("table_row", str(table_row), inside, units_of(inside, crossed, fixed))
+    if "group" in items and items["group"].ne("").any():
+        for group, inside in items.groupby("group", sort=False):
+            yield Group("group", str(group), inside, units_of(inside, crossed, fixed))
 
 
 @dataclass(frozen=True)

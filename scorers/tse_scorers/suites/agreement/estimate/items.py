@@ -19,7 +19,7 @@ from .intervals import groups_of, with_pair_units, with_units
 from .mixed_models import EW, MW, TSE
 
 _SEEN = ["prefix", "number"]
-_PAIR = ["table_row", "construction", "pair_id", "verb_correct", "verb_incorrect"]
+_PAIR = ["group", "construction", "pair_id", "form_correct", "form_incorrect"]
 
 
 def compared_items(file: ScoreFile) -> Mapping[str, ItemScores]:
@@ -27,7 +27,7 @@ def compared_items(file: ScoreFile) -> Mapping[str, ItemScores]:
     if file.kind == "contexts":
         scores = ["ew_top_1", "mw_top_1"]
         frame = file.read_known([*KEY, "construction", "cluster", "item", "context_id", *scores])
-        frame = frame.fillna({"suffix": ""}).assign(table_row=frame.get("table_row", ""))
+        frame = frame.fillna({"suffix": ""}).assign(group=frame.get("group", ""))
         frame = with_units(frame.drop_duplicates(KEY)).set_index(KEY)
         outcomes = _outcomes(file)
         return {

@@ -26,7 +26,7 @@ _KNOWN = {
     "verb",
     "prefix",
     "suffix",
-    "table_row",
+    "group",
 }
 _COUNTS = "cbind(n_correct, n_items - n_correct)"
 

@@ -47,7 +47,7 @@ def _with_sentences(pairs: pd.DataFrame, file: ScoreFile, signature: Mapping[str
     )
     seen = of_contexts.assign(suffix=_seen(of_contexts, signature)).set_index("context_id")
     both = pairs.join(seen[[column for column in seen if column not in pairs]], on="context_id")
-    for side, verb in (("good", "verb_correct"), ("bad", "verb_incorrect")):
+    for side, verb in (("good", "form_correct"), ("bad", "form_incorrect")):
         parts = zip(both["prefix"], both[verb], both["suffix"], strict=True)
         both[f"sentence_{side}"] = [_sentence(*part) for part in parts]
     return _of_shipped_data(both, signature)

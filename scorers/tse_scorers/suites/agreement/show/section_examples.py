@@ -11,7 +11,7 @@ from ..data.paper_examples import TABLE_3, positions, published_examples
 EXAMPLES_PER_SYSTEM = 9
 
 
-_FORMS = ("context_id", "table_row", "prefix", "suffix", "number", "rank", "form", "probability", "status")
+_FORMS = ("context_id", "group", "prefix", "suffix", "number", "rank", "form", "probability", "status")
 
 
 def example_parts(runs: Runs) -> Iterator[View]:
@@ -38,15 +38,15 @@ def example_parts(runs: Runs) -> Iterator[View]:
 
 def _examples(forms: pd.DataFrame, system: str) -> list[Example]:
     """Pick the sentences of Table 3, then contexts evenly over the rows of Table 2, the first of each row first."""
-    contexts = forms.drop_duplicates(["table_row", "context_id"])
-    turn = contexts.groupby("table_row", sort=False).cumcount()
+    contexts = forms.drop_duplicates(["group", "context_id"])
+    turn = contexts.groupby("group", sort=False).cumcount()
     papers = positions(contexts)
     turn.iloc[papers] = -1
     shown = EXAMPLES_PER_SYSTEM + len(papers)
     chosen = contexts.assign(turn=turn).sort_values("turn", kind="stable").head(shown)
     examples = []
-    for row, context in chosen[["table_row", "context_id"]].itertuples(index=False):
-        top = forms[(forms["table_row"] == row) & (forms["context_id"] == context)].sort_values("rank")
+    for row, context in chosen[["group", "context_id"]].itertuples(index=False):
+        top = forms[(forms["group"] == row) & (forms["context_id"] == context)].sort_values("rank")
         first = top.iloc[0]
         listed = [Form(str(f.form), float(f.probability), f.status) for f in top.itertuples()]
         kind = f"{row}, {first['number']}"

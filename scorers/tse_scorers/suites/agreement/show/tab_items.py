@@ -12,17 +12,17 @@ from ...item_files import files_of, read_files
 from ..ask.outcomes import Outcomes, read_outcomes
 from ..data.gap_contexts import sentence_with_gap
 
-_CONTEXT = ["context_id", "table_row", "prefix", "suffix", "number"]
+_CONTEXT = ["context_id", "group", "prefix", "suffix", "number"]
 _PAIR = [
-    "table_row",
+    "group",
     "context_id",
-    "verb_correct",
-    "verb_incorrect",
+    "form_correct",
+    "form_incorrect",
     "logprob_correct",
     "logprob_incorrect",
     "tse",
 ]
-_KEYS = ["config", "table_row", "good", "bad", "number"]
+_KEYS = ["config", "group", "good", "bad", "number"]
 
 
 def context_items(runs: Runs, rows: pd.DataFrame, metric: str, side: str, cutoff: float) -> ScoredItems:
@@ -51,7 +51,7 @@ def _rows(rows: pd.DataFrame) -> dict[str, Mapping[str, str]]:
     found: dict[str, Mapping[str, str]] = {}
     for label, config, group in rows[["label", "config", "group"]].itertuples(index=False):
         own = {} if config is None else {"config": str(config)}
-        found[label] = own if group == "all" else own | {"table_row": group}
+        found[label] = own if group == "all" else own | {"group": group}
     return found
 
 
@@ -78,8 +78,8 @@ def _pair_rows(runs: Runs, system: str) -> pd.DataFrame:
     pairs = read_files(files_of(runs, "agreement", system, "pairs"), _PAIR)
     contexts = read_files(files_of(runs, "agreement", system, "contexts"), _CONTEXT)
     contexts = contexts.assign(suffix=_suffixes(contexts)).drop_duplicates(["config", "context_id"])
-    both = pairs.merge(contexts.drop(columns="table_row", errors="ignore"), on=["config", "context_id"])
-    for text, verb in (("good", "verb_correct"), ("bad", "verb_incorrect")):
+    both = pairs.merge(contexts.drop(columns="group", errors="ignore"), on=["config", "context_id"])
+    for text, verb in (("good", "form_correct"), ("bad", "form_incorrect")):
         parts = zip(both["prefix"], both[verb], both["suffix"], strict=True)
         both[text] = [f"{prefix} {form}{suffix}".strip() for prefix, form, suffix in parts]
     return both.drop_duplicates(_KEYS, ignore_index=True)

@@ -28,7 +28,7 @@ def sentence_choices(config: str, pairs: pd.DataFrame, linking: Linking | None) 
         }
     )
     return TwoWayChoices(
-        "blimp" if config == "all" else config,
+        config,
         rows[list(CHOICES)].reset_index(drop=True),
         mean_of_groups=True,
     )

@@ -77,12 +77,12 @@ def section(runs: Runs) -> Section | None:
     if not is_blimp.all() or title != "BLiMP":
         what = "of sentences, one acceptable and one not" + (": BLiMP's and others" if is_blimp.any() else "")
     return Section(
-        name="blimp",
+        name="minimal_pairs",
         title=title,
         lead=f"Minimal pairs {what}. {LEAD}",
         terms=terms_of(paradigms),
         question="Does the model find the acceptable one of two sentences more probable?",
-        example=partial(example, runs, "blimp", partial(read_pairs, runs, asked[0])),
+        example=partial(example, runs, "minimal_pairs", partial(read_pairs, runs, asked[0])),
         views=tabs(runs),
         analyses=partial(_analyses, runs, rows, asked[0]),
         source="Warstadt, Parrish, Liu, Mohananey, Peng, Wang & Bowman (2020), BLiMP: The Benchmark of Linguistic "
@@ -95,7 +95,7 @@ def _analyses(runs: Runs, rows: pd.DataFrame, method: str) -> Iterator[View]:
     one_method = _of_method(runs, method)
     paradigms = by_paradigm(one_method)
     if len(paradigms):
-        yield _phenomena(one_method, paradigms, METHODS[method], unusable(runs, "blimp"))
+        yield _phenomena(one_method, paradigms, METHODS[method], unusable(runs, "minimal_pairs"))
         yield from correlations(paradigms)
         yield from predictors(runs)
         yield from locality(paradigms, one_method)
@@ -104,11 +104,13 @@ def _analyses(runs: Runs, rows: pd.DataFrame, method: str) -> Iterator[View]:
         yield from methods(rows)
     else:
         yield _means_alone(one_method, METHODS[method])
-    yield View("Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, "blimp")]), [_coverage(rows)])
+    yield View(
+        "Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, "minimal_pairs")]), [_coverage(rows)]
+    )
 
 
 def _accuracies(runs: Runs) -> pd.DataFrame:
-    rows = configs_apart(runs.suite("blimp"))
+    rows = configs_apart(runs.suite("minimal_pairs"))
     return rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
 
 

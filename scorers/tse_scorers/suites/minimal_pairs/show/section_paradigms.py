@@ -44,7 +44,7 @@ def phenomenon_name(phenomenon: str) -> str:
 
 def title_of(configs: Collection[str | None]) -> str:
     """Name the data of a run by its configurations: BLiMP, or other pairs."""
-    return "BLiMP" if {None, "all"} & set(configs) else "Minimal pairs"
+    return "BLiMP" if {None, "blimp"} & set(configs) else "Minimal pairs"
 
 
 def group_name(level: str, value: str) -> str:

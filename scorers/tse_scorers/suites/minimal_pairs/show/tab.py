@@ -27,7 +27,7 @@ LEVELS = ("phenomenon", "paradigm", "field")
 
 def tabs(runs: Runs) -> list[View]:
     """Return the tabs `BLiMP` (also for other pairs) and `People`; none if no run has results of the suite."""
-    rows = configs_apart(runs.suite("blimp"))
+    rows = configs_apart(runs.suite("minimal_pairs"))
     rows = rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
     if rows.empty:
         return []

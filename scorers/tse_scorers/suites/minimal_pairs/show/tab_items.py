@@ -21,7 +21,7 @@ def pair_items(runs: Runs, rows: pd.DataFrame, method: str) -> ScoredItems:
     groups = rows[["label", "level", "value"]].drop_duplicates().itertuples(index=False)
     values = {"logprob_good": "log P(good)", "logprob_bad": "log P(bad)", "score": "correct"}
     return ScoredItems(
-        f"blimp.{method}",
+        f"minimal_pairs.{method}",
         {label: {} if level == "all" else {level: _shown(level, value)} for label, level, value in groups},
         partial(read_pairs, runs, method),
         values,
@@ -37,7 +37,7 @@ def _shown(level: str, value: str) -> str:
 
 def read_pairs(runs: Runs, method: str, system: str) -> pd.DataFrame:
     """Return a system's minimal pairs."""
-    frame = read_files(files_of(runs, "blimp", system), _COLUMNS)
+    frame = read_files(files_of(runs, "minimal_pairs", system), _COLUMNS)
     if "method" in frame:
         frame = frame[frame["method"] == method].drop(columns="method")
     named = {"sentence_good": "good", "sentence_bad": "bad", "correct": "score"}
