@@ -307,7 +307,9 @@ CONTRACT = [
 def test_the_command_prints_writes_and_reports(tmp_path):
     frame = blimp_scores(n=400)
     better = frame.copy()
-    better.loc[frame.index[frame["correct"] == 0][:4], "correct"] = 1
+    changed_rows = frame.index[frame["correct"] == 0][:4]
+    better.loc[changed_rows, "correct"] = 1
+    better.loc[changed_rows, "logprob_good"] = better.loc[changed_rows, "logprob_bad"] + 1
     folders = [
         str(write_run(tmp_path / model, blimp_rows(model), {f"{model}.minimal_pairs": scores}))
         for model, scores in (
@@ -383,12 +385,11 @@ def test_a_folder_named_twice_is_one(tmp_path):
 def test_the_page_shows_all_columns_and_shades_no_caption(tmp_path):
     """At 1440 pixels the column of units was cut; on a phone the shadow of the summary lay over its caption."""
     frame = blimp_scores(n=3)
+    swapped = {"logprob_good": frame["logprob_bad"], "logprob_bad": frame["logprob_good"]}
+    other = frame.assign(correct=1 - frame["correct"], **swapped)
     folders = [
         str(write_run(tmp_path / model, blimp_rows(model), {f"{model}.minimal_pairs": scores}))
-        for model, scores in (
-            ("a", frame),
-            ("a-model-with-a-name-of-36-characters", frame.assign(correct=1 - frame["correct"])),
-        )
+        for model, scores in (("a", frame), ("a-model-with-a-name-of-36-characters", other))
     ]
     CliRunner().invoke(app, ["compare", *folders, "--out", str(tmp_path / "out")], catch_exceptions=False)
     with chromium() as browser:

@@ -153,3 +153,16 @@ def test_a_cut_off_that_is_missing_is_named(out):
     rewrite(out, "contexts", read_table(out, "contexts").drop_columns(["mw_top_0.9"]))
     with pytest.warns(UserWarning, match=r"A table of scores has no column mw_top_0\.9"):
         CliRunner().invoke(app, ["report", str(out)])
+
+
+def test_an_outcome_that_contradicts_its_log_probabilities_is_named(tmp_path):
+    """It was compared as if a model had given it."""
+    pairs = save(PAIRS, tmp_path / "pairs.csv")
+    run("tiny-causal", suite="blimp", data=pairs, out=tmp_path / "mp", report=False)
+    copied = shutil.copytree(tmp_path / "mp", tmp_path / "copy")
+    table = read_table(tmp_path / "mp", "scores")
+    place = table.column_names.index("correct")
+    flipped = pa.array([1 - value.as_py() for value in table["correct"]], table["correct"].type)
+    rewrite(tmp_path / "mp", "scores", table.set_column(place, "correct", flipped))
+    said = CliRunner().invoke(app, ["compare", str(copied), str(tmp_path / "mp")])
+    assert "A table of scores contradicts itself: row 1 has correct" in str(said.exception)

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ....io.bundle import metric_modules
+from ....io.results import CannotAggregateError
 from ....report.inputs import TableSource, known_columns
 from ....report.measure import Measure
 from ....statistics.critical_words import critical_words
@@ -37,6 +40,7 @@ def scored_pairs(table: TableSource, measures: Sequence[Measure]) -> Iterator[Sc
         found = metric_modules("minimal_pair_accuracy").accuracy.outcomes(*(frame[side] for side in compared))
         # A null is no NaN: of imported pairs, only the outcome may be known.
         is_known = frame["score"].notna() & table.select(compared[:1])[compared[0]].is_valid().to_numpy()
+        _require_same_outcomes(frame[is_known], found.correct, compared)
         frame = frame.assign(tie=found.tie & frame["score"].notna(), nonfinite=found.nonfinite & is_known)
     frame = frame.drop(columns=["logprob_good", "logprob_bad", "score_good", "score_bad"], errors="ignore")
     is_own = own_units(frame.drop_duplicates([*_PAIR[1:]]), "sentence_good") is not None
@@ -49,6 +53,18 @@ def scored_pairs(table: TableSource, measures: Sequence[Measure]) -> Iterator[Sc
                 measure, pairs, lambda items: grouped(with_units(items)), _PAIR, about=about,
                 mixed_model=_OF_ITEMS if is_own else _OF_WORDS,
             )  # fmt: skip
+
+
+def _require_same_outcomes(pairs: pd.DataFrame, is_right: NDArray[np.bool_], compared: Sequence[str]) -> None:
+    """Raise CannotAggregateError where an outcome is not that of the pair's log-probabilities: a table was edited."""
+    wrong = pairs[pairs["score"].to_numpy() != is_right[pairs.index]]
+    if len(wrong):
+        row = wrong.iloc[0]
+        raise CannotAggregateError(
+            f"A table of scores contradicts itself: row {wrong.index[0] + 1} has correct {row['score']:g}, but "
+            f"{compared[0]} {row[compared[0]]:g} and {compared[1]} {row[compared[1]]:g}. It was edited: run the same "
+            "`tse run` command again with --overwrite."
+        )
 
 
 def _model_rows(scores: ItemScores) -> pd.DataFrame:
