@@ -207,10 +207,6 @@ CRAFTED = {
     "a recipe of text": {"recipe": "x"},
     "options of text": {"recipe": {"suite_options": "x"}},
     "reasons that are a number": {"recipe": {"partial": True, "partial_reasons": 5}},
-    "averages of a share": {
-        "signature": SIGNATURE | {"shard": [1, 2]},
-        "tables": {"rows": {"file": "rows-0123456789abcdef.parquet", "rows": 1, "columns": {}}},
-    },
 }
 
 

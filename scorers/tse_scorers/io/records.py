@@ -489,8 +489,6 @@ def _parsed(folder: Path, content: Mapping[str, Any]) -> Record:
     shard, suite = written.signature.shard, written.signature.identity.suite
     if shard is not None and not (len(shard) == 2 and 1 <= shard[0] <= shard[1]):
         raise ValueError(f"signature.shard is {str(list(shard))[:60]}; expected [i, n] with i from 1 to n")
-    if shard is not None and ROWS in written.tables:
-        raise ValueError("it holds a share of the data only, which has no averages, and a table of averages")
     tables = {}
     for name, table in written.tables.items():
         if not _FILE.fullmatch(table.file):
