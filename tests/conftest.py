@@ -81,6 +81,12 @@ def draft_pictures(request) -> Iterator[None]:
 
 
 @pytest.fixture
+def drafts(monkeypatch) -> None:
+    """Draws the pictures of reports without writing them, for tests of `tests/report` that do not look at them."""
+    monkeypatch.setattr("tse_scorers.report.page.save", draft)
+
+
+@pytest.fixture
 def no_pictures(monkeypatch) -> None:
     """Leaves the pictures of reports empty, for tests of something else: they are not even drawn."""
     empty = '<svg xmlns="http://www.w3.org/2000/svg" width="1pt"/>'

@@ -218,6 +218,7 @@ def test_hostile_names_and_sentences_are_shown_not_run(tmp_path: Path) -> None:
     assert len(widths) == 1, "a pipe in a name must not open a column"
 
 
+@pytest.mark.usefixtures("drafts")
 def test_one_model_one_group_no_scores_on_disk(tmp_path: Path) -> None:
     rows = [
         row for row in agreement_rows("gpt2") if row["group"] == "Simple" and row["metric"] != "covered_mass"
@@ -228,6 +229,7 @@ def test_one_model_one_group_no_scores_on_disk(tmp_path: Path) -> None:
     assert list(_csv(out / "table2.csv")) == ["Simple"]
 
 
+@pytest.mark.usefixtures("drafts")
 def test_several_folders_in_one_report(tmp_path: Path) -> None:
     """The same model twice, run with different options, is told apart by its folder's name, in all runs alike."""
     folders = [
@@ -336,6 +338,7 @@ def test_blimp_phenomena_are_those_of_the_results(sentences_out: Path) -> None:
     assert len(_csv(sentences_out / "blimp_paradigms.csv")) == 67
 
 
+@pytest.mark.usefixtures("drafts")
 def test_blimp_comparison_columns_cover_the_paradigms_that_were_run(tmp_path: Path) -> None:
     """With one phenomenon run, people's mean is over its two paradigms: 0.96 and 0.99 (released judgments)."""
     chosen = {"anaphor_gender_agreement", "anaphor_number_agreement", "phenomenon:anaphor_agreement", "all"}
@@ -423,12 +426,14 @@ def test_blimp_prefix_methods_are_compared_on_the_same_paradigms(sentences_out: 
     assert f"Whole sentences against two prefixes, over {two} paradigms." in page
 
 
+@pytest.mark.usefixtures("drafts")
 def test_blimp_without_whole_sentences(tmp_path: Path) -> None:
     rows = [row for row in blimp_rows("gpt2") if row["method"] == "one_prefix"]
     page = write_report(write_run(tmp_path / "run", rows, {})).read_text()
     assert "by phenomenon (one prefix)" in page and "Figure 6" not in page
 
 
+@pytest.mark.usefixtures("drafts")
 def test_unknown_paradigms_are_listed_as_others(tmp_path: Path) -> None:
     rows = [
         row | {"group": "my_paradigm"}
@@ -469,6 +474,7 @@ def test_pairs_of_ones_own_are_shown_under_their_phenomena_beside_blimps(tmp_pat
     assert "Other paradigms" not in table
 
 
+@pytest.mark.usefixtures("drafts")
 def test_unscorable_pairs_do_not_reach_the_curves(tmp_path: Path) -> None:
     """Pairs without a number (null, or -inf from an n-gram model) have neither length bin nor perplexity."""
     scores = blimp_scores(n=1000)
@@ -569,6 +575,7 @@ def test_numbers_round_as_the_papers_do() -> None:
     assert percent(0.88649) == "88.6"
 
 
+@pytest.mark.usefixtures("drafts")
 def test_results_of_a_suite_that_is_not_installed_are_named(tmp_path):
     """They were left out of the page without a word."""
     rows = [row | {"suite": "garden_paths"} for row in blimp_rows("m")] + agreement_rows("m")
@@ -591,6 +598,7 @@ def test_a_broken_suite_without_results_does_not_matter(tmp_path, monkeypatch):
         write_report(write_run(tmp_path, agreement_rows("m"), {}))
 
 
+@pytest.mark.usefixtures("drafts")
 def test_a_page_of_somebody_else_is_not_replaced(tmp_path):
     run = write_run(tmp_path, agreement_rows("m"), {})
     page = run / "report.html"
@@ -644,6 +652,7 @@ def test_own_groups_have_lines_of_their_own():
     assert lines["mine"].colour != lines["yours"].colour
 
 
+@pytest.mark.usefixtures("drafts")
 def test_few_pairs_and_paradigms_make_no_curves_or_correlations(tmp_path):
     rows = [row for row in blimp_rows("m") if row["group"] in ("all", *list(BLIMP_PARADIGMS)[:4])]
     write_report(write_run(tmp_path / "few", rows, {"m.minimal_pairs": blimp_scores(n=30)}))
