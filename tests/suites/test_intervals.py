@@ -314,7 +314,7 @@ def test_german_aucs_have_templates_as_units(tmp_path):
     for _, own in scores.groupby("template"):
         aucs = (
             row
-            for row in VariationSetSuite.aggregate({"": pa.Table.from_pandas(own)})
+            for row in VariationSetSuite.aggregate({"scores": pa.Table.from_pandas(own)})
             if row["metric"] == "auc"
         )
         by_template.append({(row["variation_set"], row["group"]): row["score"] for row in aucs})
