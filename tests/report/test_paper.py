@@ -14,7 +14,7 @@ from tse_scorers.io.records import commit
 from tse_scorers.report import comparison
 from tse_scorers.report.blocks import Chart, Section, View
 from tse_scorers.report.charts import dots
-from tse_scorers.report.heat import _readable_on
+from tse_scorers.report.heat import readable_on
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.methods import methods_paragraph
 from tse_scorers.report.page import summary_of
@@ -207,7 +207,7 @@ def test_numbers_in_heat_tables_have_the_contrast_that_aa_asks_for():
 
     for place in range(101):
         cell = colormaps["RdBu"](place / 100)
-        low, high = sorted((luminance(cell), 0.0 if _readable_on(cell) == "#000000" else 1.0))
+        low, high = sorted((luminance(cell), 0.0 if readable_on(cell) == "#000000" else 1.0))
         assert (high + 0.05) / (low + 0.05) >= 4.5
 
 

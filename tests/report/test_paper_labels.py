@@ -10,27 +10,27 @@ from tse_scorers.report.charts import draw
 from tse_scorers.report.labels import line_name, line_names, row_labels
 from tse_scorers.report.line_styles import colours_of
 from tse_scorers.report.paper import write_paper
-from tse_scorers.report.plots import _paper_width, draw_pdf
+from tse_scorers.report.plots import PAPER_WIDTH, draw_pdf
 from tse_scorers.suites.agreement.show.section_coverage import lemma_counts
 
 
 @pytest.fixture
 def narrow():
     """Labels as in a paper's column."""
-    token = _paper_width.set(3.03)
+    token = PAPER_WIDTH.set(3.03)
     yield
-    _paper_width.reset(token)
+    PAPER_WIDTH.reset(token)
 
 
 def test_rows_of_a_figure_are_told_apart_by_their_labels():
     """In a column's width, three models were "EleutherAI/…0m-deduped"."""
     names = [f"EleutherAI/pythia-{size}-deduped" for size in ("70m", "160m", "410m")]
-    token = _paper_width.set(3.03)
+    token = PAPER_WIDTH.set(3.03)
     try:
         assert list(row_labels(names).values()) == [name.partition("/")[2] for name in names]
         assert list(row_labels(["a/m", "b/m"]).values()) == ["a/m", "b/m"]
     finally:
-        _paper_width.reset(token)
+        PAPER_WIDTH.reset(token)
 
 
 def test_long_labels_of_a_column_are_broken_and_none_look_the_same(narrow):

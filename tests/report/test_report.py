@@ -32,7 +32,7 @@ from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.files import slug
 from tse_scorers.io.results import read_results
 from tse_scorers.report.inputs import read_runs
-from tse_scorers.report.page import _pretty
+from tse_scorers.report.page import folded_lists
 from tse_scorers.report.summary import headlines
 from tse_scorers.report.tables import percent
 from tse_scorers.report.tables import score as two_decimals
@@ -448,7 +448,7 @@ def test_unknown_paradigms_are_listed_as_others(tmp_path: Path) -> None:
 def test_the_signature_is_folded_and_its_lists_take_a_line_each() -> None:
     """With a line for each cut-off it was a third of the page."""
     content = {"cutoffs": [0.5, 1.0], "methods": ["full", "a  b"], "models": [{"empty": []}, {"n": [1]}]}
-    shown = _pretty(content)
+    shown = folded_lists(content)
     assert json.loads(shown) == content
     assert '"cutoffs": [0.5, 1.0]' in shown and '["full", "a  b"]' in shown and shown.count("\n") == 11
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import tse_scorers
 from tse_scorers.cli.app import app
-from tse_scorers.cli.design import _show_designs
+from tse_scorers.cli.design import show_designs
 from tse_scorers.io.records import read_records
 from tse_scorers.runs.comparing.power import Pilot, designs, given
 from tse_scorers.statistics.power import Components, power
@@ -77,13 +77,13 @@ def test_a_pilot_that_says_nothing_says_so(tmp_path, capsys):
     pilot = Pilot({"unit": "nouns x lemmas"}, Components(4.0, 4.0, 1.0), 5, 2, 7.3, n_effective=1.8)
     rows = designs(pilot, 0.05, [20, 50])
     for shown in ([row], rows):
-        _show_designs(shown, 0.05, 0.8)
+        show_designs(shown, 0.05, 0.8)
     said = " ".join(capsys.readouterr().out.split())
     assert "This run cannot tell: all its units differ by the same amount" in said and "1.000" not in said
     assert said.count("reaches it") == 1 and "with 2, 20, 50 lemmas; more lemmas are needed." in said
     assert "This run detects no possible difference with a power of 80 %." in said
     assert said.count("Do not rely on these numbers: the earlier run has 1.8 effective units (5 of") == 1
-    _show_designs(
+    show_designs(
         designs(
             Pilot({"unit": "nouns"}, Components(0.1, 0.0, 0.0), n_units=4, crossed=False, n_effective=4.0),
             0.05,

@@ -13,7 +13,7 @@ from tse_scorers.io.records import SINGLE
 from tse_scorers.report.blocks import Chart
 from tse_scorers.report.charts import draw
 from tse_scorers.report.inputs import read_runs
-from tse_scorers.report.paper import _panels
+from tse_scorers.report.paper import paper_panels
 from tse_scorers.report.table_forms import to_csv, to_markdown
 from tse_scorers.statistics.clustered import clustered_mean
 from tse_scorers.suites.variation_sets.estimate.intervals import set_aucs, units_of
@@ -136,7 +136,9 @@ def test_captions_of_a_paper_name_system_and_kind_and_people_stand_once(tmp_path
     found = section(read_runs([write_run(tmp_path / "run", [*flat, *dative, *_renamed(dative, "last")], {})]))
     blocks = [block for part in found.in_report().views for block in part.of() if isinstance(block, Chart)]
     said = [
-        [caption for _, caption, _ in _panels(own)] for own in blocks if own.name.startswith("german_table1_")
+        [caption for _, caption, _ in paper_panels(own)]
+        for own in blocks
+        if own.name.startswith("german_table1_")
     ]
     shown, of_models = "AUC by case order and role assignment.", "n (effective units): 300."
     assert said == [

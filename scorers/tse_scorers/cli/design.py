@@ -80,7 +80,7 @@ def power(
             units = ", ".join(dict.fromkeys(str(pilot.about["unit"]) for pilot in pilots))
             raise ValueError(f"--lemmas has no effect where only {units} vary; remove it.")
         rows = [row for pilot in pilots for row in planning.designs(pilot, difference, tried, target)]
-    _show_designs(rows, difference, target)
+    show_designs(rows, difference, target)
     _write(json_file, rows)
 
 
@@ -114,7 +114,8 @@ def noise_ceiling(
     _write(json_file, [ceiling._asdict()])
 
 
-def _show_designs(rows: Sequence[dict[str, Any]], difference: float, target: float) -> None:
+def show_designs(rows: Sequence[dict[str, Any]], difference: float, target: float) -> None:
+    """Say how many units of each design detect a difference with a power of `target`."""
     import pandas as pd
 
     from ..report.tables import decimals

@@ -40,7 +40,9 @@ def say_written(write: "Callable[[], Written]") -> None:
     """Write the files for a paper, and name the figures that do not fit a page."""
     with terminal.waiting("Writing the files for a paper"):
         written = write()
-    terminal.say(f"Paper: {written.figures} figures and {written.tables} tables in {written.folder}")
+    counts = {"figure": written.figures, "table": written.tables}
+    made = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for what, n in counts.items())
+    terminal.say(f"Paper: {made} in {written.folder}")
     if written.too_wide:
         terminal.say(
             f"Not written, because they do not fit a page of that width: {', '.join(written.too_wide)}."

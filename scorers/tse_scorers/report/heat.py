@@ -165,7 +165,7 @@ def _heat_map(
     colours = mesh.to_rgba(values)
     for (row, column), value in np.ndenumerate(values) if shape.has_numbers else ():
         text = MISSING if np.isnan(value) else form(value)
-        colour = MUTED if np.isnan(value) else _readable_on(colours[row, column])
+        colour = MUTED if np.isnan(value) else readable_on(colours[row, column])
         cell = axes.text(
             column + 0.5, row + 0.5, text, ha="center", va="center", color=colour, fontsize=shape.size
         )
@@ -210,7 +210,7 @@ _EQUAL_CONTRAST = 0.1791
 """The luminance on which black and white have the same contrast, 4.58:1; AA asks for 4.5:1."""
 
 
-def _readable_on(colour: Any) -> str:
+def readable_on(colour: Any) -> str:
     """Return black or white, whichever has the larger contrast (WCAG 2.2) on a colour.
 
     Not INK: a cell keeps its colour in the dark scheme, and so must its number.

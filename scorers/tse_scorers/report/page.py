@@ -155,8 +155,8 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         {
             "name": run["name"],
             "id": _fingerprint(run["signature"]),
-            "signature": _pretty(run["signature"]),
-            "environment": _pretty(run["environment"]),
+            "signature": folded_lists(run["signature"]),
+            "environment": folded_lists(run["environment"]),
         }
         for run in runs.runs
     ]
@@ -206,10 +206,10 @@ def _by_system(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:
     return [(system, [own for own in examples if own.system == system]) for system in systems]
 
 
-def _pretty(content: Any) -> str:
+def folded_lists(content: Any) -> str:
     """Write JSON for people: indented, but a list of numbers or words on one line.
 
-    >>> print(_pretty({"cutoffs": [0.5, 1.0]}))
+    >>> print(folded_lists({"cutoffs": [0.5, 1.0]}))
     {
       "cutoffs": [0.5, 1.0]
     }

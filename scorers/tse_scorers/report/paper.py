@@ -89,7 +89,7 @@ def write_paper(
             write_text(folder / f"{table.file}.tex", to_latex(table, latex_intervals))
         figures, too_wide, n_figures = [], [], 0
         for block in blocks:
-            for name, caption, panel in _panels(block) if isinstance(block, Chart) else ():
+            for name, caption, panel in paper_panels(block) if isinstance(block, Chart) else ():
                 pdfs = _pdfs(panel, widths)
                 for width in WIDTHS:  # those of an earlier report, too
                     (folder / f"{name}-{width}.pdf").unlink(missing_ok=True)
@@ -141,7 +141,7 @@ def _tables(block: object) -> Sequence[Table]:
     return (block,) if isinstance(block, Table) else getattr(block, "tables", ())
 
 
-def _panels(picture: Chart) -> Iterator[tuple[str, str, Chart]]:
+def paper_panels(picture: Chart) -> Iterator[tuple[str, str, Chart]]:
     """Yield a name for files, a caption and the chart of each panel."""
     panels = paper_charts(picture)
     names = slugs(list(panels))

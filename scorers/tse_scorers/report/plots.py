@@ -43,7 +43,8 @@ _TOUCHING = 0.8
 """Names of rows that are this much of their height apart still read; closer ones run into each other."""
 
 
-_paper_width: ContextVar[float | None] = ContextVar("paper_width", default=None)
+PAPER_WIDTH: ContextVar[float | None] = ContextVar("paper_width", default=None)
+"""The width in inches of the figure for a paper that is being drawn; None on the page."""
 
 
 SMALL, SMALL_SIZE = "small", 7
@@ -54,13 +55,13 @@ PAPER_HEIGHT = 7.4
 
 def figure_size(width: float, height: float) -> tuple[float, float]:
     """Return the size of a figure in inches: in a paper, the width of its column or text, and at most its height."""
-    paper = _paper_width.get()
+    paper = PAPER_WIDTH.get()
     return (width, height) if paper is None else (paper, min(height, PAPER_HEIGHT))
 
 
 def paper_width() -> float | None:
     """Return the width in inches of the paper that is drawn for; None on the page."""
-    return _paper_width.get()
+    return PAPER_WIDTH.get()
 
 
 def to_svg(figure: "Figure") -> str:
@@ -84,7 +85,7 @@ def draw_pdf(draw: Callable[[], "Figure"], width: float) -> Pdf | None:
     Returns:
         The PDF; None if the figure does not fit.
     """
-    token = _paper_width.set(width)
+    token = PAPER_WIDTH.set(width)
     try:
         with style(), warnings.catch_warnings():
             from matplotlib import rcParams
@@ -109,7 +110,7 @@ def draw_pdf(draw: Callable[[], "Figure"], width: float) -> Pdf | None:
     except UserWarning:  # the layout leaves no room for the axes
         return None
     finally:
-        _paper_width.reset(token)
+        PAPER_WIDTH.reset(token)
     panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
     lacks_numbers = any(axes.findobj(QuadMesh) and not axes.texts for axes in panels)
     return Pdf(buffer.getvalue(), lacks_numbers)
