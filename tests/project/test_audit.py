@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -124,19 +125,34 @@ def test_the_only_unpickler_knows_its_names():
 # --- tokens ------------------------------------------------------------------------------------------------
 
 
-def tse(arguments: list[str], home: Path, **variables: str) -> str:
-    """Run a command with a planted token; return all that it said."""
+COMMANDS = """
+import json, sys
+from tse_scorers.cli.app import main
+
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = ["tse", *arguments]
+    try:
+        main()
+    except SystemExit:
+        pass
+    for stream in (sys.stdout, sys.stderr):
+        print("=== next", file=stream, flush=True)
+"""
+
+
+def tse(commands: list[list[str]], home: Path, **variables: str) -> list[str]:
+    """Run commands in one process with a planted token; return all that each said."""
     own = {"HF_TOKEN": TOKEN, "HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1", "NO_PROXY": "127.0.0.1"}
-    code = "from tse_scorers.cli.app import main; main()"
     ended = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", COMMANDS, json.dumps(commands)],
         env=os.environ | own | variables,
         capture_output=True,
         text=True,
         cwd=home,
         timeout=240,
     )
-    return ended.stdout + ended.stderr
+    said, told = (text.split("=== next")[:-1] for text in (ended.stdout, ended.stderr))
+    return [left + right for left, right in zip(said, told, strict=True)]
 
 
 def test_a_token_is_in_no_file_and_no_message(tmp_path):
@@ -146,15 +162,17 @@ def test_a_token_is_in_no_file_and_no_message(tmp_path):
         hub.content.create("models", "org/tiny")
         endpoint = {"HF_ENDPOINT": hub.url}
         out = str(tmp_path / "out")
-        said = tse(["run", "--model", "tiny-causal", "--limit", "1", "--out", out], tmp_path, **endpoint)
-        assert "Report:" in said
-        dry = tse(["publish", out, "--results-repo", "org/results"], tmp_path, **endpoint)
-        assert "Nothing was sent" in dry
-        failed = tse(["publish", out, "--results-repo", "org/results", "--yes"], tmp_path, **endpoint)
+        commands = [
+            ["run", "--model", "tiny-causal", "--limit", "1", "--out", out],
+            ["publish", out, "--results-repo", "org/results"],
+            ["publish", out, "--results-repo", "org/results", "--yes"],
+            ["run", "--model", "org/none", "--limit", "1", "--out", out],
+        ]
+        said, dry, failed, missing = tse(commands, tmp_path, **endpoint)
+        assert "Report:" in said and "Nothing was sent" in dry and "org/none" in missing
         assert "could not be sent" in failed and "Traceback" not in failed  # the Hub does not know this token
         asked = [entry for entry in hub.log if entry[1].startswith("/api/whoami")]
         assert asked and asked[0][2] == 401
-        missing = tse(["run", "--model", "org/none", "--limit", "1", "--out", out], tmp_path, **endpoint)
     assert all(TOKEN not in text for text in (said, dry, failed, missing))
     for path in (path for path in tmp_path.rglob("*") if path.is_file()):
         assert TOKEN.encode() not in path.read_bytes(), path

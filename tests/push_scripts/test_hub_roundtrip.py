@@ -244,8 +244,8 @@ def results(with_models, home) -> list[dict]:
     """The results of one run on the bundled models and on the same ones from the Hub."""
     out = home / "run"
     models = [part for name in NAMES for part in ("-m", name)]
-    command = ("-m", "tse_scorers", "run", *models, "-g", "Simple", "--limit", "9", "--out", str(out))
-    run(with_models, home, *command)
+    options = ("-g", "Simple", "--limit", "9", "--no-report", "--out", str(out))
+    run(with_models, home, "-m", "tse_scorers", "run", *models, *options)
     return json.loads((out / "results.json").read_text())["results"]
 
 
