@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -75,10 +76,14 @@ def _environment() -> dict[str, str]:
 
 
 def _stop(pid: int) -> None:
+    """Abort a process and all that it started, one after the other: traces written at once would be mixed."""
     launcher = psutil.Process(pid)
-    for process in [*launcher.children(recursive=True), launcher]:  # the workers have sessions of their own
+    for process in [launcher, *launcher.children(recursive=True)]:  # the workers have sessions of their own
         with suppress(psutil.NoSuchProcess):
             process.send_signal(signal.SIGABRT)
+            latest = time.monotonic() + 10
+            while process.status() != psutil.STATUS_ZOMBIE and time.monotonic() < latest:
+                time.sleep(0.01)
 
 
 @functools.cache
