@@ -17,7 +17,9 @@ from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.jobs import Failure, not_scored, remember_failures
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.registry import make_suite
+from tse_scorers.suites.agreement.data import tables as agreement
+from tse_scorers.suites.registry import make_suite, names
+from tse_scorers.suites.variation_sets import scores as german
 
 PAIRS = pd.DataFrame(
     {
@@ -149,6 +151,22 @@ def test_pairs_of_ones_own_are_not_called_blimp(source, tmp_path):
     assert names == {"lengths.minimal_pairs.blimp", "lengths.minimal_pairs.word-order"}
     page = write_report(out).read_text()
     assert "lengths (word-order)" in page and "lengths (blimp)" in page and "Word order" in page
+
+
+@pytest.mark.parametrize(
+    "suite, name, rows",
+    [
+        ("minimal_pairs", "blimp", lambda: PAIRS),
+        ("agreement", "marvin_linzen", lambda: agreement.load("marvin_linzen", limit=1)),
+        ("german", "ours", lambda: german.load("ours", limit=1)),
+    ],
+)
+def test_a_file_that_is_called_like_released_data_is_ones_own(tmp_path, suite, name, rows):
+    """Pairs of one's own in a file blimp.csv stood under the heading BLiMP."""
+    path = tmp_path / f"{name}.csv"
+    rows().assign(**({"UID": "own"} if suite == "minimal_pairs" else {})).to_csv(path, index=False)
+    config = make_suite(suite, data=str(path)).config
+    assert config == f"own-{name}" and names().heading(suite, config).endswith(f": own-{name}")
 
 
 @pytest.mark.parametrize("column, value", [("UID", 7), ("sentence_good", 7), ("sentence_good", ["A", "b"])])

@@ -38,13 +38,16 @@ _RESERVED = ("case_order", "role", "acceptable", "logprob", "n_tokens")
 def config_of(data: str | Path = OWN) -> str:
     """Return the name of the data in results.
 
-    A file is `rochereau2020` if its bytes are those of the released one; any other file has its own name.
+    A file is `rochereau2020` if its bytes are those of the released one; any other file has its own name, after `own-`
+    where released data have this name.
     """
     path = Path(data)
     if data in (OWN, RELEASED) or not path.is_file():
         return slug(path.stem)
     released = hashlib.sha256(path.read_bytes()).hexdigest() == RELEASED_SHA256
-    return RELEASED if released else path.stem
+    if released:
+        return RELEASED
+    return f"own-{path.stem}" if path.stem in (OWN, RELEASED) else path.stem
 
 
 SENTENCES = described(
