@@ -90,10 +90,8 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
         "context_id|n_(lemmas|ties|nonfinite)": _COUNT,
         "logprob_(correct|incorrect)": _LOGPROB,
     },
-    "minimal_pairs": {
-        "correct": _SHARE,
-        "n_tokens_(good|bad)": _COUNT,
-    },  # published scores need not be probabilities
+    # Published scores need not be probabilities.
+    "minimal_pairs": {"correct": _SHARE, "n_tokens_(good|bad)": _COUNT},
     "german": {"n_tokens": _COUNT},
     "regions": {
         "correct": _SHARE,
@@ -117,12 +115,7 @@ _TEXTS: dict[str, tuple[str, ...]] = {
     "in_context": (*_PAIR, "context", "phenomenon", "field"),
 }
 """Suite -> columns that hold texts, which readers take apart into words, or which name groups."""
-_RIGHT_OR_WRONG = {
-    "agreement": "tse",
-    "minimal_pairs": "correct",
-    "in_context": "correct",
-    "regions": "correct",
-}
+_RIGHT_OR_WRONG = {"agreement": "tse"} | dict.fromkeys(("minimal_pairs", "in_context", "regions"), "correct")
 """Suite -> column of scores that are 0 or 1, or NaN for none."""
 
 _TYPES = {NAME: pa.string(), TEXT: pa.string(), FLAG: pa.bool_(), NUMBER: pa.float64(), COUNT: pa.int64()}

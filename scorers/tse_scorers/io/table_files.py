@@ -55,9 +55,8 @@ def _read_parquet(path: Path, _: Collection[str]) -> pd.DataFrame:
                 )
     frame = pd.read_parquet(path)
     # Repeated texts may be stored as categories, which refuse other values and cannot be joined.
-    return frame.astype(
-        {name: kind.categories.dtype for name, kind in frame.dtypes.items() if kind == "category"}
-    )
+    categories = {name: kind.categories.dtype for name, kind in frame.dtypes.items() if kind == "category"}
+    return frame.astype(categories) if categories else frame  # even without any, `astype` copies the table
 
 
 READERS: dict[str, Callable[[Path, Collection[str]], pd.DataFrame]] = {

@@ -56,7 +56,7 @@ def suite_names() -> list[str]:
 
 def packages_of_suites() -> set[str]:
     """Return the packages that suites of others are in, by the names that they are imported by."""
-    return {declared.module.partition(".")[0] for declared in entry_points(group=GROUP)}
+    return {declared.module.partition(".")[0] for declared in _installed().values()}
 
 
 def all_names() -> list[str]:
