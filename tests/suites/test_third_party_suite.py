@@ -231,6 +231,20 @@ def test_it_is_published(run):
     assert b"id: someone/word_order" in content and b"task_id: word_order_in_order" in content
 
 
+def test_impossible_scores_in_its_record_are_named(run, tmp_path):
+    """Its measure is a mean of scores that are 0 or 1; only suites of this package had such checks."""
+    record = read_records(run[0])[0]
+    table = record.tables[SINGLE].read()
+    place = table.column_names.index("in_order")
+    for value, expected in ((7.0, "0 to 1"), (0.5, "0 or 1")):
+        changed = table.set_column(place, "in_order", pa.array([value] * len(table)))
+        edited = write_record(tmp_path / "edited", record.signature, {SINGLE: changed})
+        with pytest.raises(ValueError, match=f"has {value} in the column 'in_order'; expected {expected}"):
+            edited.read()
+    with pytest.raises(ValueError, match="in_order"):
+        tse("compare", run[0], "--by", "in_order", "--out", tmp_path / "by")
+
+
 def test_its_items_and_conditions_are_exported_and_contrasted(run, tmp_path):
     items = tmp_path / "items"
     tse("export", "items", run[0], "--out", items)

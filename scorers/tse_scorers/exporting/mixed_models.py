@@ -43,7 +43,7 @@ def export(folders: Sequence[Path], out: Path, by: Sequence[str] = ()) -> list[P
         for suite in suites_of(runs)
         for file in runs.scores(suite.name)
         for column in file.column_names
-        if column not in suite.score_columns
+        if column not in suite.score_columns(file)
     )
     for column in by:
         if column not in columns:

@@ -34,7 +34,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -58,7 +57,6 @@ from .result_row import (
     IDENTITY,
     KINDS,
     NAME,
-    NOISE,
     NUMBER,
     REQUIRED,
     TEXT,
@@ -66,6 +64,7 @@ from .result_row import (
     plain,
     rows_of_run,
 )
+from .score_columns import impossible
 from .series_order import position
 from .signature_words import described_differences
 
@@ -82,42 +81,6 @@ KEPT = "What was scored before is kept: run the same command again to continue."
 
 _FILE = re.compile(r"[\w.-]{1,150}-[0-9a-f]{16}\.parquet", re.ASCII)
 _AGAIN = "Run the same `tse run` command again; it computes these scores again and replaces the file."
-_SIDES = r"(top|bottom|list_top|list_bottom|sampler_top)_[\d.e-]+"
-_SHARE, _COUNT, _LOGPROB = (-NOISE, 1 + NOISE), (0, math.inf), (-math.inf, 1e-3)
-_RANGES: dict[str, dict[str, tuple[float, float]]] = {
-    "agreement": {
-        rf"(ew|mw|covered_mass)_{_SIDES}|ew_different_lengths|tse": _SHARE,
-        "context_id|n_(lemmas|ties|nonfinite)": _COUNT,
-        "logprob_(correct|incorrect)": _LOGPROB,
-    },
-    # Published scores need not be probabilities.
-    "minimal_pairs": {"correct": _SHARE, "n_tokens_(good|bad)": _COUNT},
-    "german": {"n_tokens": _COUNT},
-    "regions": {
-        "correct": _SHARE,
-        "n_tokens|n_straddling": _COUNT,
-        "logprob": _LOGPROB,
-        "surprisal_bits": (-_LOGPROB[1] / math.log(2), math.inf),
-    },
-    "in_context": {
-        "correct": _SHARE,
-        "n_context_tokens|length": _COUNT,
-        "logprob_(good|bad)": _LOGPROB,
-    },
-}
-"""Suite -> pattern of names of columns -> their least and greatest value; the user's own columns have other names."""
-
-_PAIR = ("paradigm", "sentence_good", "sentence_bad")
-_GAP = ("group", "construction", "prefix", "suffix", "number")
-_TEXTS: dict[str, tuple[str, ...]] = {
-    "agreement": (*_GAP, "form_correct", "form_incorrect"),
-    "minimal_pairs": (*_PAIR, "method", "phenomenon", "field"),
-    "in_context": (*_PAIR, "context", "phenomenon", "field"),
-}
-"""Suite -> columns that hold texts, which readers take apart into words, or which name groups."""
-_RIGHT_OR_WRONG = {"agreement": "tse"} | dict.fromkeys(("minimal_pairs", "in_context", "regions"), "correct")
-"""Suite -> column of scores that are 0 or 1, or NaN for none."""
-
 _TYPES = {NAME: pa.string(), TEXT: pa.string(), FLAG: pa.bool_(), NUMBER: pa.float64(), COUNT: pa.int64()}
 """Kind of a column of results -> how it is stored."""
 
@@ -137,7 +100,8 @@ class StoredTable:
         path: its file.
         n_rows: its number of rows.
         digests: column -> checksum, in the order of the columns.
-        suite: whose scores it holds, which says what values are possible.
+        suite: whose scores it holds; the suite declares which values are possible.
+        name: which of the suite's tables it is.
         remedy: what to do where it is damaged.
         added_by: the command that added it to scores that were there.
     """
@@ -146,6 +110,7 @@ class StoredTable:
     n_rows: int
     digests: Mapping[str, str]
     suite: str
+    name: str = SINGLE
     remedy: str = _AGAIN
     added_by: str | None = None
 
@@ -193,8 +158,11 @@ class StoredTable:
             check_columns(table, self.n_rows, self.digests)
         except (ValueError, TypeError, pa.ArrowException) as error:
             raise self.damaged(error) from error
-        if (problem := _impossible(table, self.suite)) is not None:
-            raise self.damaged(problem)
+        if self.name != ROWS:
+            from .. import declared_columns  # of the suites, which are above this folder
+
+            if (problem := impossible(table, declared_columns(self.suite, self.name) or ())) is not None:
+                raise self.damaged(problem)
         return table.replace_schema_metadata()
 
     def damaged(self, reason: str | BaseException) -> DamagedFileError:
@@ -377,7 +345,7 @@ def _write_table(
     path = folder / f"{slug(name or SINGLE)}-{_hash(table.num_rows, digests)}.parquet"
     with write_atomically(path) as file:
         pq.write_table(table.replace_schema_metadata(), file, compression="zstd", write_page_checksum=True)
-    return StoredTable(path, table.num_rows, digests, record.identity["suite"], added_by=added_by)
+    return StoredTable(path, table.num_rows, digests, record.identity["suite"], name, added_by=added_by)
 
 
 def _hash(n_rows: int, digests: Mapping[str, str]) -> str:
@@ -491,7 +459,9 @@ def _parsed(folder: Path, content: Mapping[str, Any]) -> Record:
             )
         remedy = "`tse report` makes it again from the scores." if name == ROWS else _AGAIN
         added_by = None if table.added_by is None else table.added_by[:60]
-        tables[name] = StoredTable(folder / table.file, table.rows, table.columns, suite, remedy, added_by)
+        tables[name] = StoredTable(
+            folder / table.file, table.rows, table.columns, suite, name, remedy, added_by
+        )
     described = (content["recipe"], written.computed, written.environment, written.created)
     return Record(folder, content["signature"], *described, tables)
 
@@ -612,36 +582,6 @@ def _as_written(signature: Mapping[str, Any]) -> dict[str, Any]:
     """Return a signature in the form in which a file returns it."""
     written: dict[str, Any] = json.loads(json.dumps(signature, default=str))
     return written
-
-
-def _impossible(table: pa.Table, suite: str) -> str | None:
-    """Name the first impossible score, or column of texts that holds something else; None where all are possible."""
-    for pattern, (low, high) in _RANGES.get(suite, {}).items():
-        for column in filter(re.compile(pattern).fullmatch, table.column_names):
-            try:
-                values = table[column].cast(pa.float64()).to_numpy()
-            except pa.ArrowException:
-                return f"the column {column!r} has values of the type {table[column].type}; expected numbers"
-            wrong = np.flatnonzero((values < low) | (values > high))
-            if len(wrong):
-                ends = [f"{round(end, 2) + 0.0:g}" for end in (low, high)]
-                expected = " to ".join(ends) if math.isfinite(low) and math.isfinite(high) else ""
-                expected = expected or (f"{ends[0]} or more" if math.isfinite(low) else f"at most {ends[1]}")
-                value = table[column][int(wrong[0])].as_py()
-                return f"row {wrong[0] + 1} has {value!r:.40} in the column {column!r}; expected {expected}"
-    if (column := _RIGHT_OR_WRONG.get(suite, "")) in table.column_names:
-        values = table[column].cast(pa.float64()).to_numpy()
-        wrong = np.flatnonzero(~np.isin(values, (0, 1)) & ~np.isnan(values))
-        if len(wrong):
-            return f"row {wrong[0] + 1} has {values[wrong[0]]:g} in the column {column!r}; expected 0 or 1"
-    for column in set(_TEXTS.get(suite, ())) & set(table.column_names):
-        kind = table[column].type
-        if pa.types.is_dictionary(kind):
-            kind = kind.value_type
-        kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
-        if not any(is_kind(kind) for is_kind in kinds):
-            return f"the column {column!r} has values of the type {kind}; expected texts"
-    return None
 
 
 def _first_line(reason: str | BaseException) -> str:

@@ -43,6 +43,7 @@ from ..engine.progress import Progress
 from ..io.files import slug
 from ..io.records import SINGLE
 from ..io.result_row import ResultRow
+from ..io.score_columns import Values, described, scores_among
 from ..io.table_files import Tables, require_columns
 from ..models.base import PairScorer, Scorer
 from ..models.options import Question
@@ -217,7 +218,9 @@ class Suite(ABC):
         asks: the kinds of questions that a model is asked: `sentence` (log P of texts) and `gap` (the distribution at a
             gap). Its options that decide the answers to others have no effect.
         tables: names of the tables of scores; by default one, `scores`.
-        score_columns: columns of its tables that are scores, and so no conditions of a design.
+        columns: its tables of scores -> their declared columns, made by `described` of `tse_scorers.io.score_columns`.
+            Scores on disk are checked against them; no column that is declared with `Values` can be a condition of a
+            design. By default those of the measures: of a mean, scores are 0 to 1, or only 0 and 1.
         renamed: columns of the user's table -> what the tables of scores call them.
         live_groups: the level of the groups that are logged during training on request; "" for all levels.
         live_options: options with which the suite is made for evaluation during training.
@@ -240,7 +243,7 @@ class Suite(ABC):
     config_names: ClassVar[Mapping[str, str]] = {}
     asks: frozenset[Question] = frozenset({"sentence"})
     tables: tuple[str, ...] = (SINGLE,)
-    score_columns: ClassVar[frozenset[str]] = frozenset()
+    columns: ClassVar[Mapping[str, pa.Schema]] = {}
     renamed: ClassVar[Mapping[str, str]] = {}
     live_groups: ClassVar[str] = ""
     live_options: ClassVar[Mapping[str, Any]] = {}
@@ -435,6 +438,30 @@ class Suite(ABC):
         return cls.hub_id or shipped_dataset(row, cls.shipped, organization)
 
     # What follows.
+
+    @classmethod
+    def declared_columns(cls, table: str) -> pa.Schema:
+        """Return the declared columns of a table of scores."""
+        if table in cls.columns:
+            return cls.columns[table]
+        of_mean = {True: Values.RIGHT_OR_WRONG, False: Values.SHARE}
+        return described(
+            *(
+                (
+                    own.column,
+                    "double",
+                    own.heading,
+                    Values.ANY if own.estimate else of_mean[own.right_or_wrong],
+                )
+                for own in cls.measures
+                if (own.table or SINGLE) == table
+            )
+        )
+
+    @classmethod
+    def score_columns(cls, file: ScoreFile) -> set[str]:
+        """Return the columns of a file that are scores, and so no conditions of a design."""
+        return scores_among(file.column_names, cls.declared_columns(file.table))
 
     @property
     def n_items(self) -> int:

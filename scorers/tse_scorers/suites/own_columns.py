@@ -1,7 +1,4 @@
-"""The columns of tables of scores: those that a suite declares, and those of the user's table that no score needs.
-
-The user's come out beside the scores, as they went in.
-"""
+"""The columns of the user's table that no score needs: they come out beside the scores, as they went in."""
 
 from collections.abc import Collection, Hashable
 from typing import Any
@@ -11,21 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..io.table_files import fingerprint, require_unreserved
-
-
-def described(*columns: tuple[str, str | pa.DataType, str]) -> pa.Schema:
-    """Return the schema of a table of scores; the reference page of output files is made from it.
-
-    Args:
-        columns: name, type, and what the column holds, as Markdown; the last is the field's metadata `meaning`.
-            `<p>` in a name stands for the cut-offs, each of which has a column.
-    """
-    return pa.schema(
-        pa.field(
-            name, pa.type_for_alias(kind) if isinstance(kind, str) else kind, metadata={"meaning": meaning}
-        )
-        for name, kind, meaning in columns
-    )
 
 
 def own_columns(

@@ -21,6 +21,8 @@ from ..models.options import Option, OptionError, checked_value
 from .options import Declared, SuiteOptions
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from ..io.result_row import ResultRow
     from ..io.table_files import Tables
     from ..report.inputs import Runs
@@ -164,6 +166,14 @@ def aggregate(suite: str, tables: "Tables") -> "list[ResultRow]":
     except ValueError as error:
         raise CannotAggregateError(str(error)) from error
     return found.aggregate(tables)
+
+
+def declared_columns(suite: str, table: str) -> "pa.Schema | None":
+    """Return the declared columns of a suite's table of scores; None where the suite cannot be loaded."""
+    try:
+        return find_suite(suite).declared_columns(table)
+    except ValueError:
+        return None
 
 
 def built_in_options() -> dict[str, type[SuiteOptions]]:

@@ -84,9 +84,9 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
     refused: set[str] = set()
     lacking: dict[tuple[str, str], dict[str, str]] = {}
     for suite in suites_of(runs):
-        of_scores = {*suite.score_columns, "score"}  # the last is what a measure is called
         for file in runs.scores(suite.name):
             about, file_columns = names_of(file), file.column_names
+            of_scores = suite.score_columns(file) | {"score"}  # the last is what a measure is called
             condition_columns = [
                 name if name in file_columns else suite.renamed.get(name, name) for name in columns
             ]

@@ -24,11 +24,13 @@ from ..contract import Items, Suite
 from ..hub_data import is_hub_id
 from ..items import ItemScores, TwoWayChoices
 from ..own_columns import data_signature, own_columns
+from .ask.columns import BY_SENTENCE, CONTEXTS, LIST_CONTEXTS, RESERVED, sides_in
 from .ask.columns import MEASURES as AT_CUTOFFS
-from .ask.columns import RESERVED, sides_in
-from .ask.listing import list_lemmas, listed_table
-from .ask.outcomes import lemma_table
-from .ask.template_verbs import looked_up_tables
+from .ask.gaps import FORMS as KEPT_FORMS
+from .ask.listing import LISTED, list_lemmas, listed_table
+from .ask.outcomes import LEMMAS, OUTCOMES, lemma_table
+from .ask.template_verbs import PAIRS, looked_up_tables
+from .ask.top_forms import TOP_FORMS
 from .data.checks import check_numbers, inspect, inspect_lemmas
 from .data.contrast import (
     FORMS,
@@ -45,6 +47,7 @@ from .data.verb_choices import verb_choices
 from .estimate.averages import aggregate_scores
 from .estimate.common import COMMON, common_lemma_rows, common_list, items_over_common_lemmas
 from .estimate.cutoffs import WHOLE
+from .estimate.frequency import FREQUENCIES
 from .estimate.items import compared_items
 from .options import CLAMS, CONFIG_NAMES, DEFAULT_LIST, AgreementOptions
 from .show.item_table import item_table
@@ -60,7 +63,14 @@ _BUILT = ("newman2021", "blimp")
 _NO_LEMMA = "no lemma has two single-token forms there"
 _OF_LEMMAS = ("forms", "word_end", "lemma_sample", "keep_forms", "sampler", "sentence_pll")
 """Options that decide how EW and MW are scored."""
-_TABLES = ("contexts", "pairs", "top_forms", "outcomes", "lemmas", "listed")
+_COLUMNS = {
+    "contexts": pa.schema([*CONTEXTS, *LIST_CONTEXTS, *BY_SENTENCE]),
+    "pairs": PAIRS,
+    "top_forms": TOP_FORMS,
+    "outcomes": OUTCOMES,
+    "lemmas": LEMMAS,
+    "listed": LISTED,
+}
 _WITH_LEMMAS = ("lemmas", "listed")
 """Tables that only one shard has."""
 
@@ -117,7 +127,7 @@ class AgreementSuite(Suite):
     options: AgreementOptions
     measures = MEASURES
     config_names: ClassVar[Mapping[str, str]] = CONFIG_NAMES
-    score_columns = frozenset(RESERVED)
+    columns: ClassVar[Mapping[str, pa.Schema]] = {**_COLUMNS, "forms": KEPT_FORMS, "frequencies": FREQUENCIES}
     shipped: ClassVar[Mapping[str, Any]] = {
         "agreement_templates": ("marvin_linzen", *CLAMS),
         "blimp_agreement": _BUILT,
@@ -133,7 +143,7 @@ class AgreementSuite(Suite):
             )  # fmt: skip
         pairs, column = read_pairs(dataset, options.source, options.groups)
         self.asks = frozenset({"gap", "sentence"} if options.sentence_pll else {"gap"})
-        self.tables = (*_TABLES, "forms") if options.keep_forms else _TABLES
+        self.tables = (*_COLUMNS, "forms") if options.keep_forms else tuple(_COLUMNS)
         by_default = CLAMS.get(dataset, "released" if options.forms == "single" else DEFAULT_LIST)
         self._lemma_list = by_default if options.lemmas is None else options.lemmas
         of_list = FORMS if column == "number" else pairs["number"].unique().tolist()

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
+from ...io.score_columns import Values, described
 from ...io.table_files import fingerprint
 from ...models.answers import continuation_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
@@ -30,7 +31,7 @@ from ..minimal_pairs.ask.linking import Linking, n_scored
 from ..minimal_pairs.data.pair_tables import names_of_own
 from ..minimal_pairs.estimate.intervals import grouped, with_units
 from ..minimal_pairs.scores import LINKED
-from ..own_columns import column_arrays, data_signature, described
+from ..own_columns import column_arrays, data_signature
 from .contexts import PARTS, SEED, Chains
 from .queries import NONE, PLACE, Sweep, queries
 
@@ -40,20 +41,26 @@ SCORES = described(
     ("field", "string", "its field"),
     ("pair_id", "int64", "number of the pair in its paradigm"),
     ("context", "string", "`none`, `matched`, `mismatched`, `ungrammatical`, a text file, or `template: …`"),
-    ("length", "int64", "number of context sentences"),
-    ("chain", "string", "kind, paradigm and part: rows with the same chain have the same context sentences"),
+    ("length", "int64", "number of context sentences", Values.COUNT),
+    (
+        "chain",
+        "string",
+        "kind, paradigm and part: rows with the same chain have the same context sentences",
+        Values.ANY,
+    ),
     ("prefix", "string", "the context"),
-    ("n_context_tokens", "int64", "its tokens (words, if the scorer does not count tokens)"),
+    ("n_context_tokens", "int64", "its tokens (words, if the scorer does not count tokens)", Values.COUNT),
     ("sentence_good", "string", "the acceptable sentence"),
     ("sentence_bad", "string", "the unacceptable sentence"),
     (
         "logprob_good",
         "double",
         "log-probability of the acceptable sentence given the context; of the whole text, inside a template",
+        Values.LOGPROB,
     ),
-    ("logprob_bad", "double", "the same for the unacceptable sentence"),
-    ("correct", "int8", "1 if the acceptable sentence is more probable, 0 if not"),
-    ("tie", "bool", "both are equally probable"),
+    ("logprob_bad", "double", "the same for the unacceptable sentence", Values.LOGPROB),
+    ("correct", "int8", "1 if the acceptable sentence is more probable, 0 if not", Values.RIGHT_OR_WRONG),
+    ("tie", "bool", "both are equally probable", Values.ANY),
 )
 """Scores per pair, context and length; then the user's own units, `cluster` and `item`, where there are any."""
 

@@ -1,10 +1,11 @@
 """Minimal pairs after contexts of growing length, as a suite."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
+import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.records import SINGLE
@@ -15,13 +16,13 @@ from ...report.blocks import Section
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
 from ..contract import Items, Scored
-from ..minimal_pairs.data.pair_tables import RENAMED, RESERVED
+from ..minimal_pairs.scores import LINKED
 from ..minimal_pairs.set_pairs import as_authors, select_pairs
 from ..minimal_pairs.suite import PairSuite
 from .contexts import KINDS, make_chains, parts_of
 from .options import InContextOptions
 from .queries import LABELS, NONE, make_sweep
-from .scores import describe, require_continuations, score_in_context, scored_in_context
+from .scores import SCORES, describe, require_continuations, score_in_context, scored_in_context
 
 
 class InContextSuite(PairSuite):
@@ -49,7 +50,7 @@ class InContextSuite(PairSuite):
         )
         for context, label in LABELS.items()
     )
-    score_columns = frozenset({*RESERVED, "n_context_tokens", "chain"}) - frozenset(RENAMED.values())
+    columns: ClassVar[Mapping[str, pa.Schema]] = {SINGLE: pa.schema([*SCORES, *LINKED])}
 
     def load(self) -> Items:
         """Read the pairs, and draw the contexts: too few sentences for one are refused before a model is loaded."""

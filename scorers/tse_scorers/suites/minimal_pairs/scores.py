@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
+from ...io.score_columns import Values, described
 from ...io.suggestions import unknown_name
 from ...models.answers import continuation_logprobs, pair_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
-from ..own_columns import column_arrays, data_signature, described
+from ..own_columns import column_arrays, data_signature
 from .ask.continuations import continuations, require_continuations
 from .ask.linking import Linking, n_scored
 from .data.pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, names_of_own
@@ -40,7 +41,7 @@ EXAMPLES = described(
         "int64",
         "number of the pair in its paradigm: `pairID`, `pair_id`, or a unique `item`; else counted",
     ),
-    ("method", "string", "`full` (whole sentences), `one_prefix` or `two_prefix`"),
+    ("method", "string", "`full` (whole sentences), `one_prefix` or `two_prefix`", Values.ANY),
     ("sentence_good", "string", "the acceptable sentence"),
     ("sentence_bad", "string", "the unacceptable sentence"),
     (
@@ -48,30 +49,43 @@ EXAMPLES = described(
         "double",
         "log-probability of the sentence, or of the word after the prefix; null if the pair has no "
         "prefix for the method",
+        Values.ANY,
     ),
-    ("logprob_bad", "double", "the same for the unacceptable side"),
-    ("n_tokens_good", "int64", "tokens of the sentence (words, if the scorer does not count tokens)"),
-    ("n_tokens_bad", "int64", "the same for the unacceptable sentence"),
-    ("correct", "int8", "1 if the acceptable side is more probable, 0 if not, null if not scored"),
-    ("tie", "bool", "both sides are equally probable"),
+    ("logprob_bad", "double", "the same for the unacceptable side", Values.ANY),
+    (
+        "n_tokens_good",
+        "int64",
+        "tokens of the sentence (words, if the scorer does not count tokens)",
+        Values.COUNT,
+    ),
+    ("n_tokens_bad", "int64", "the same for the unacceptable sentence", Values.COUNT),
+    (
+        "correct",
+        "int8",
+        "1 if the acceptable side is more probable, 0 if not, null if not scored",
+        Values.RIGHT_OR_WRONG,
+    ),
+    ("tie", "bool", "both sides are equally probable", Values.ANY),
 )
 """Scores per example. `correct` is null if the pair has no prefixes for the method and was not scored."""
 LINKED = described(
-    ("linking", "string", "the linking function; `sum` for words after a prefix"),
+    ("linking", "string", "the linking function; `sum` for words after a prefix", Values.ANY),
     (
         "score_good",
         "double",
         "linked score of the acceptable sentence (`mean_continuation`: of its rest after the words that "
         "both share)",
+        Values.ANY,
     ),
-    ("score_bad", "double", "the same for the unacceptable sentence"),
+    ("score_bad", "double", "the same for the unacceptable sentence", Values.ANY),
     (
         "unigram_logprob_good",
         "double",
         "log-probability of the acceptable sentence's tokens (or words) under the unigram model; null "
         "without one",
+        Values.ANY,
     ),
-    ("unigram_logprob_bad", "double", "the same for the unacceptable sentence"),
+    ("unigram_logprob_bad", "double", "the same for the unacceptable sentence", Values.ANY),
 )
 """Further columns of runs with a linking function; its scores decide which pairs are correct."""
 

@@ -22,13 +22,13 @@ from ..hub_data import shipped_dataset
 from ..items import TwoWayChoices
 from .ask.sentence_choices import sentence_choices
 from .data.checks import flaws_of, inspect, left_out
-from .data.pair_tables import RENAMED, RESERVED
+from .data.pair_tables import RENAMED
 from .data.tables import HUB_DATASET, load
 from .estimate.items import scored_pairs
 from .measures import MEASURES
 from .options import MinimalPairOptions, PairSetOptions
 from .registry import Flaw, find_set, hub_dataset_of, is_registered
-from .scores import describe, score_pairs
+from .scores import EXAMPLES, LINKED, describe, score_pairs
 from .set_pairs import as_authors, load_set, make_linking
 from .show.section_paradigms import group_name, title_of
 
@@ -145,7 +145,7 @@ class MinimalPairSuite(PairSuite):
     name, title, Options = "minimal_pairs", "Minimal pairs", MinimalPairOptions
     options: MinimalPairOptions
     measures = MEASURES
-    score_columns = frozenset(RESERVED) - frozenset(RENAMED.values())
+    columns: ClassVar[Mapping[str, pa.Schema]] = {SINGLE: pa.schema([*EXAMPLES, *LINKED])}
     shipped: ClassVar[Mapping[str, Any]] = {HUB_DATASET: (BLIMP,)}
     config_names: ClassVar[Mapping[str, str]] = {BLIMP: "BLiMP"}
     live_options: ClassVar[Mapping[str, Any]] = {"methods": ["full"]}

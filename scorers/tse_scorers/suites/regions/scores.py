@@ -15,11 +15,12 @@ import pandas as pd
 import pyarrow as pa
 
 from ...engine.progress import Progress
+from ...io.score_columns import Values, described
 from ...io.table_files import Tables
 from ...models.answers import token_logprobs
 from ...models.base import ScoredTokens, Scorer, TokenScorer
 from ...models.tokens import part_of_token
-from ..own_columns import column_arrays, data_signature, described
+from ..own_columns import column_arrays, data_signature
 from .data import OF_SCORES
 from .design import COLUMNS, KEYS, Design, region_columns
 
@@ -28,32 +29,39 @@ VERSION = "1.1.0"
 REGIONS, CRITERIA = "regions", "criteria"
 """The two tables of scores."""
 REGION_SCORES = described(
-    ("suite", "string", "name of the suite: `meta.name` of a JSON file, else the name of the file"),
+    (
+        "suite",
+        "string",
+        "name of the suite: `meta.name` of a JSON file, else the name of the file",
+        Values.ANY,
+    ),
     ("item", "string", "item"),
     ("condition", "string", "condition"),
     ("region_number", "int64", "number of the region in its sentence"),
     ("region", "string", "name of the region; its number where it has none"),
     ("text", "string", "its words; empty for none"),
-    ("n_tokens", "int64", "tokens that begin in the region"),
-    ("n_straddling", "int64", "those of them that reach into the next region"),
+    ("n_tokens", "int64", "tokens that begin in the region", Values.COUNT),
+    ("n_straddling", "int64", "those of them that reach into the next region", Values.COUNT),
     (
         "logprob",
         "double",
         "log-probability of these tokens given all before; NaN if one of them cannot be scored",
+        Values.LOGPROB,
     ),
-    ("surprisal_bits", "double", "-log2 of the same"),
+    ("surprisal_bits", "double", "-log2 of the same", Values.SURPRISAL),
 )
 """Columns of the table `regions`, before the user's own."""
 CRITERION_SCORES = described(
-    ("suite", "string", "name of the suite"),
+    ("suite", "string", "name of the suite", Values.ANY),
     ("criterion", "string", "name of the criterion, or its number from 1"),
     ("item", "string", "item"),
     (
         "correct",
         "int8",
         "1 if the item fulfils it, 0 if not, null if a region that it names has no surprisal",
+        Values.RIGHT_OR_WRONG,
     ),
-    ("tie", "bool", "two sides of a `<` or `>` in it are equal"),
+    ("tie", "bool", "two sides of a `<` or `>` in it are equal", Values.ANY),
 )
 """One row per item and criterion; `correct` is null where a region that it names has no surprisal."""
 

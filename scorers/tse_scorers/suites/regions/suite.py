@@ -1,10 +1,11 @@
 """Suites of regions: SyntaxGym's, or a design of the user's own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
+import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.files import slug
@@ -16,10 +17,18 @@ from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
 from ..contract import Items, Scored, Suite
 from .averages import grouped, surprisal_rows
-from .data import RESERVED, load
+from .data import load
 from .design import Design
 from .options import RegionOptions
-from .scores import CRITERIA, REGIONS, describe, require_tokens, score_design
+from .scores import (
+    CRITERIA,
+    CRITERION_SCORES,
+    REGION_SCORES,
+    REGIONS,
+    describe,
+    require_tokens,
+    score_design,
+)
 
 
 class RegionSuite(Suite):
@@ -48,8 +57,8 @@ class RegionSuite(Suite):
             why_excluded="a region has no surprisal",
         ),
     )
-    tables: tuple[str, ...] = (REGIONS, CRITERIA)
-    score_columns = frozenset(RESERVED)
+    columns: ClassVar[Mapping[str, pa.Schema]] = {REGIONS: REGION_SCORES, CRITERIA: CRITERION_SCORES}
+    tables = tuple(columns)
     live_groups: ClassVar[str] = "suite"
 
     def load(self) -> Items:

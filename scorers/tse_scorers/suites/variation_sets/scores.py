@@ -15,13 +15,14 @@ import pyarrow as pa
 from ...engine.progress import Progress
 from ...io.bundle import bundle_path, metric_modules, shipped_table
 from ...io.files import require_exists, slug
+from ...io.score_columns import Values, described
 from ...io.suggestions import unknown_name
 from ...io.table_files import is_table, read_table, require_columns, require_text
 from ...models.answers import sentence_logprobs
 from ...models.base import Scorer, TokenCounter
 from ...models.options import Option, OptionError
 from ..hub_data import is_hub_id, own_table
-from ..own_columns import column_arrays, data_signature, described, own_columns
+from ..own_columns import column_arrays, data_signature, own_columns
 from .options import OWN, RELEASED
 
 DATASET = "german_argument_structure"
@@ -55,10 +56,10 @@ SENTENCES = described(
     ("case_order", "string", "the three cases in their order: `NDA`, or with one doubled: `NNA`"),
     ("positions", "string", "the numbers of the nouns in their order: `213`"),
     ("role", "string", "role assignment, `ag1,re2,pa3`; null for an unacceptable sentence"),
-    ("acceptable", "bool", "each case occurs once"),
+    ("acceptable", "bool", "each case occurs once", Values.ANY),
     ("sentence", "string", "the sentence"),
-    ("logprob", "double", "log-probability (masked models: pseudo-log-likelihood)"),
-    ("n_tokens", "int64", "tokens; null if the scorer does not count them"),
+    ("logprob", "double", "log-probability (masked models: pseudo-log-likelihood)", Values.ANY),
+    ("n_tokens", "int64", "tokens; null if the scorer does not count them", Values.COUNT),
 )
 """Columns of the scores, before the user's own."""
 

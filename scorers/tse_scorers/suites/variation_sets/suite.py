@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import pandas as pd
+import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.records import SINGLE
@@ -23,6 +24,7 @@ from .options import OWN, RELEASED, VariationSetOptions
 from .scores import (
     COLUMNS,
     DATASET,
+    SENTENCES,
     VIOLATIONS,
     acceptable,
     config_of,
@@ -47,7 +49,7 @@ class VariationSetSuite(Suite):
     measures = MEASURES
     config_names: ClassVar[Mapping[str, str]] = CONFIG_NAMES
     group_name = staticmethod(group_name)
-    score_columns = frozenset({"logprob", "n_tokens", "acceptable"})
+    columns: ClassVar[Mapping[str, pa.Schema]] = {SINGLE: SENTENCES}
     shipped: ClassVar[Mapping[str, Any]] = {DATASET: (OWN, RELEASED)}
     live_groups: ClassVar[str] = "case_order"
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from ....io.bundle import metric_modules
-from ...own_columns import described
+from ....io.score_columns import Values, described
 
 MEASURES = ("ew", "mw", "covered_mass")
 CONTEXTS = described(
@@ -12,6 +12,7 @@ CONTEXTS = described(
         "int64",
         "number of the context in this run, from 0; a context that counts into two groups has the same "
         "id in both",
+        Values.COUNT,
     ),
     ("group", "string", "group, as a row of Table 2"),
     ("construction", "string", "construction of the templates; for your own data the group"),
@@ -32,19 +33,31 @@ CONTEXTS = described(
         "ew_top_<p>",
         "double",
         "EW in the top p; `ew_top_1` is over the whole distribution; NaN if no lemma is inside",
+        Values.SHARE,
     ),
-    ("mw_top_<p>", "double", "MW in the top p"),
-    ("covered_mass_top_<p>", "double", "probability of both forms of the lemmas that count in the top p"),
-    ("ew_bottom_<p>", "double", "EW in the bottom p"),
-    ("mw_bottom_<p>", "double", "MW in the bottom p"),
+    ("mw_top_<p>", "double", "MW in the top p", Values.SHARE),
+    (
+        "covered_mass_top_<p>",
+        "double",
+        "probability of both forms of the lemmas that count in the top p",
+        Values.SHARE,
+    ),
+    ("ew_bottom_<p>", "double", "EW in the bottom p", Values.SHARE),
+    ("mw_bottom_<p>", "double", "MW in the bottom p", Values.SHARE),
     (
         "covered_mass_bottom_<p>",
         "double",
         "probability of both forms of the lemmas that count in the bottom p",
+        Values.SHARE,
     ),
-    ("n_lemmas", "int64", "lemmas of the list whose two forms are single tokens of the vocabulary"),
-    ("n_ties", "int64", "lemmas whose two forms are equally probable"),
-    ("n_nonfinite", "int64", "1 if a log-probability was NaN"),
+    (
+        "n_lemmas",
+        "int64",
+        "lemmas of the list whose two forms are single tokens of the vocabulary",
+        Values.COUNT,
+    ),
+    ("n_ties", "int64", "lemmas whose two forms are equally probable", Values.COUNT),
+    ("n_nonfinite", "int64", "1 if a log-probability was NaN", Values.COUNT),
 )
 """Columns of the table `contexts` of single tokens, before the user's own."""
 
@@ -53,32 +66,45 @@ LIST_CONTEXTS = described(
         "ew_list_top_<p>",
         "double",
         "EW over the most probable listed forms that hold the share p of the listed probability",
+        Values.SHARE,
     ),
-    ("mw_list_top_<p>", "double", "MW over them"),
+    ("mw_list_top_<p>", "double", "MW over them", Values.SHARE),
     (
         "covered_mass_list_top_<p>",
         "double",
         "share of the listed probability that the lemmas that count hold",
+        Values.SHARE,
     ),
-    ("ew_list_bottom_<p>", "double", "EW over the least probable listed forms"),
-    ("mw_list_bottom_<p>", "double", "MW over them"),
+    ("ew_list_bottom_<p>", "double", "EW over the least probable listed forms", Values.SHARE),
+    ("mw_list_bottom_<p>", "double", "MW over them", Values.SHARE),
     (
         "covered_mass_list_bottom_<p>",
         "double",
         "share of the listed probability that the lemmas that count hold",
+        Values.SHARE,
     ),
     (
         "ew_sampler_top_<p>",
         "double",
         "with `--sampler`: EW over the lemmas that nucleus sampling with top p can say",
+        Values.SHARE,
     ),
-    ("mw_sampler_top_<p>", "double", "MW of the sampler's probabilities"),
-    ("covered_mass_sampler_top_<p>", "double", "probability that the sampler gives to the listed forms"),
-    ("n_lemmas", "int64", "lemmas scored"),
-    ("n_ties", "int64", "lemmas whose two forms are equally probable"),
-    ("n_nonfinite", "int64", "lemmas with a log-probability that is NaN"),
+    ("mw_sampler_top_<p>", "double", "MW of the sampler's probabilities", Values.SHARE),
+    (
+        "covered_mass_sampler_top_<p>",
+        "double",
+        "probability that the sampler gives to the listed forms",
+        Values.SHARE,
+    ),
+    ("n_lemmas", "int64", "lemmas scored", Values.COUNT),
+    ("n_ties", "int64", "lemmas whose two forms are equally probable", Values.COUNT),
+    ("n_nonfinite", "int64", "lemmas with a log-probability that is NaN", Values.COUNT),
 )
 """Columns of whole words, besides those over the whole distribution (`ew_top_1`, …)."""
+BY_SENTENCE = described(
+    ("ew_different_lengths", "double", "EW over lemmas with forms of different lengths", Values.SHARE),
+)
+"""The column of contexts that `--sentence-pll` adds."""
 COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
 Sides = tuple[tuple[str, tuple[float, ...]], ...]
 """`cutoff_side` of results -> its cut-offs."""

@@ -9,9 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ....engine.arrays import Indices
+from ....io.score_columns import Values, described
 from ....models.base import FormScorer, GapScorer
 from ....models.queries import Slot
-from ...own_columns import described
 from ..options import AgreementOptions
 from .listing import Listing
 from .template_verbs import TemplateVerbs
@@ -87,7 +87,7 @@ class Answers:
 
 
 FORMS = described(
-    ("context_id", "int64", "its row in the file of contexts"),
+    ("context_id", "int64", "its row in the file of contexts", Values.COUNT),
     ("opening", "bool", "whether the gap opens its sentence"),
     (
         "logprob_singular",

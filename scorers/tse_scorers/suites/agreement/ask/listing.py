@@ -9,9 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ....engine.arrays import Indices
+from ....io.score_columns import described
 from ....models.base import FormScorer, GapScorer, TokenCounter
 from ....models.words import capitalized
-from ...own_columns import described
 from ..options import AgreementOptions
 from .inflections import Inflections, inflections_at_gaps
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ....engine.arrays import Indices
-from ...own_columns import described
+from ....io.score_columns import Values, described
 from .inflections import Inflections
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def outcome_table(answers: Mapping[bool, tuple[Indices, NDArray[np.float64], int
 
 
 OUTCOMES = described(
-    ("context_id", "int64", "its row in the file of contexts"),
+    ("context_id", "int64", "its row in the file of contexts", Values.COUNT),
     ("opening", "bool", "whether the gap opens its sentence, so that the forms have capitals"),
     (
         "correct",

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from ....engine.arrays import Indices
 from ....io.bundle import metric_modules
+from ....io.score_columns import Values, described
 from ....models.base import FormScorer, GapScorer, Logprobs
 from ....models.words import capitalized
-from ...own_columns import column_arrays, described
+from ...own_columns import column_arrays
 from ..options import AgreementOptions
 from .columns import COUNTS
 
@@ -27,18 +28,20 @@ PAIRS = described(
     ("construction", "string", "construction"),
     ("form_correct", "string", "correct form of the template's own verb"),
     ("form_incorrect", "string", "incorrect form"),
-    ("context_id", "int64", "its row in the file of contexts"),
+    ("context_id", "int64", "its row in the file of contexts", Values.COUNT),
     (
         "logprob_correct",
         "double",
         "log-probability of the correct form at the gap; null if it is not a single token",
+        Values.LOGPROB,
     ),
-    ("logprob_incorrect", "double", "log-probability of the incorrect form"),
+    ("logprob_incorrect", "double", "log-probability of the incorrect form", Values.LOGPROB),
     (
         "tse",
         "int8",
         "1 if the correct form is more probable, 0 if not or if they tie, null if a form is not a "
         "single token",
+        Values.RIGHT_OR_WRONG,
     ),
 )
 """Columns of the table `pairs`, before the user's own; `pair_id` is what the data has."""

@@ -21,10 +21,10 @@ import pyarrow as pa
 
 from ....engine.arrays import Indices
 from ....io.result_row import ResultRow
+from ....io.score_columns import described
 from ....statistics.estimate import Floats, enough_units
 from ....statistics.slope import clustered_slope
 from ...items import Group
-from ...own_columns import described
 from ..ask.outcomes import Outcomes
 from .intervals import cells_of
 

@@ -1,0 +1,99 @@
+"""The columns of tables of scores, as each suite declares them: name, type, meaning, and which values are possible.
+
+The tables are made from these declarations, and so is the reference page of output files. Whoever reads a table of a
+record checks it against them: a stranger can edit a score and make its checksum fit.
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from enum import Enum
+
+import numpy as np
+import pyarrow as pa
+
+from .result_row import NOISE
+
+
+class Values(Enum):
+    """The least and greatest value in a column of scores; NaN and null stand for none."""
+
+    ANY = (-math.inf, math.inf)
+    SHARE = (-NOISE, 1 + NOISE)
+    RIGHT_OR_WRONG = (0, 1)
+    COUNT = (0, math.inf)
+    LOGPROB = (-math.inf, 1e-3)
+    SURPRISAL = (-1e-3 / math.log(2), math.inf)
+
+
+def described(
+    *columns: tuple[str, str | pa.DataType, str] | tuple[str, str | pa.DataType, str, Values],
+) -> pa.Schema:
+    """Return the schema of a table of scores.
+
+    Args:
+        columns: name, type, and what the column holds, as Markdown; then, of a score, which values are possible. The
+            last two are the field's metadata. `<p>` in a name stands for the cut-offs, each of which has a column.
+    """
+    return pa.schema(
+        pa.field(
+            name,
+            pa.type_for_alias(kind) if isinstance(kind, str) else kind,
+            metadata={"meaning": meaning} | ({"values": values[0].name} if values else {}),
+        )
+        for name, kind, meaning, *values in columns
+    )
+
+
+def scores_among(names: Iterable[str], declared: pa.Schema) -> set[str]:
+    """Return those of the names that are columns of scores, and so neither data nor conditions of a design."""
+    patterns = [_pattern(field) for field in declared if b"values" in (field.metadata or {})]
+    return {name for name in names if any(pattern.fullmatch(name) for pattern in patterns)}
+
+
+def impossible(table: pa.Table, declared: Iterable[pa.Field]) -> str | None:
+    """Name the first impossible score, or column of texts that holds something else; None where all are possible."""
+    for field in declared:
+        for column in filter(_pattern(field).fullmatch, table.column_names):
+            values = Values[(field.metadata or {}).get(b"values", b"ANY").decode()]
+            found = _not_texts(table, column) if pa.types.is_string(field.type) else None
+            if found := found or _not_among(table, column, values):
+                return found
+    return None
+
+
+def _pattern(field: pa.Field) -> re.Pattern[str]:
+    return re.compile(re.escape(field.name).replace("<p>", r"[\d.e-]+"))
+
+
+def _not_among(table: pa.Table, column: str, possible: Values) -> str | None:
+    if possible is Values.ANY:
+        return None
+    try:
+        values = table[column].cast(pa.float64()).to_numpy()
+    except pa.ArrowException:
+        return f"the column {column!r} has values of the type {table[column].type}; expected numbers"
+    low, high = possible.value
+    wrong, expected = (values < low) | (values > high), ""
+    if not wrong.any() and possible is Values.RIGHT_OR_WRONG:
+        wrong, expected = ~np.isin(values, (0, 1)) & ~np.isnan(values), "0 or 1"
+    if not wrong.any():
+        return None
+    ends = [f"{round(end, 2) + 0.0:g}" for end in (low, high)]
+    if not expected and math.isinf(low + high):
+        expected = f"{ends[0]} or more" if math.isfinite(low) else f"at most {ends[1]}"
+    row = int(wrong.argmax())
+    value = table[column][row].as_py()
+    return (
+        f"row {row + 1} has {value!r:.40} in the column {column!r}; expected {expected or ' to '.join(ends)}"
+    )
+
+
+def _not_texts(table: pa.Table, column: str) -> str | None:
+    kind = table[column].type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
+    if any(is_kind(kind) for is_kind in kinds):
+        return None
+    return f"the column {column!r} has values of the type {kind}; expected texts"
