@@ -28,7 +28,7 @@ def main() -> None:
     )  # fmt: skip
     for row in rows:
         if row["metric"] == "accuracy_in_context" and row["group"] == "all":
-            print(f"{row['context']:14} {row['length']} sentences: {row['score']:.1%} of {row['n']} pairs")
+            print(f"{row['context']:14} {row['length']} sentences: {row['score']:.3f} over {row['n']} pairs")
 
 
 def shipped_pairs():

@@ -42,7 +42,7 @@ def main() -> None:
     rows = run(options.model, suite="regions", data=design(), criteria=[CRITERION], out=options.out)
     for row in rows:
         if row["group"].startswith("criterion:"):
-            print(f"{row['score']:.0%} of {row['n']} items fulfil the criterion")
+            print(f"accuracy of the criterion: {row['score']:.2f} over {row['n']} items")
         elif row["group"].startswith("interaction:") and row["group"].endswith("verb"):
             print(
                 f"interaction at the verb: {row['score']:.2f} bits [{row['ci_low']:.2f}, {row['ci_high']:.2f}]"

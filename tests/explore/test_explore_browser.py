@@ -360,7 +360,7 @@ rc,agreement,syntax,The author that the guards like laughs.,The author that the 
 
 
 def test_a_mean_over_paradigms_says_so_beside_its_pairs(browser, tmp_path):
-    """A score of 83.3 stood above items of which 4 of 5 were right."""
+    """A score of 0.833 stood above items of which 4 of 5 were right."""
     (tmp_path / "pairs.csv").write_text(PAIRS, encoding="utf-8")
     run("tiny-causal", suite="minimal_pairs", data=tmp_path / "pairs.csv", out=tmp_path / "run", report=False)
     served = launch(app([tmp_path / "run"]))
@@ -489,7 +489,7 @@ def test_no_name_reaches_into_the_scores_and_each_warning_is_explained(browser, 
 
 
 def test_changes_and_bits_are_not_shown_as_shares(browser, tmp_path):
-    """A fall of 50 points was -50.0 on the darkest shade without a bar; 0.997 bits were >0.99."""
+    """A fall of 0.5 was -0.50 on the darkest shade without a bar; 0.997 bits were >0.99."""
     scores = {"one": (-0.5, -0.6, -0.4), "two": (0.997, 0.9, 1.0)}
     cells = pd.DataFrame(
         {"label": name, "system": "m", "score": s, "ci_low": low, "ci_high": high, "n": 40}

@@ -47,13 +47,13 @@ def test_pairs_in_context(root, tmp_path, monkeypatch, capsys):
             ("none", "0"), ("matched", "1"), ("matched", "4"), ("ungrammatical", "1"), ("ungrammatical", "4")
         )
     ]  # fmt: skip
-    assert all(line.endswith("of 12 pairs") for line in lines)
+    assert all(line.endswith("over 12 pairs") for line in lines)
 
 
 def test_a_two_by_two_experiment(root, tmp_path, monkeypatch, capsys):
     run(monkeypatch, root / "examples" / "two_by_two.py", "--out", str(tmp_path))
     fulfilled, effect = capsys.readouterr().out.strip().splitlines()
-    assert fulfilled == "100% of 4 items fulfil the criterion"
+    assert fulfilled == "accuracy of the criterion: 1.00 over 4 items"
     assert effect.startswith("interaction at the verb: -2.7")
 
 

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -13,7 +14,7 @@ from synthetic_runs import agreement_rows, write_run
 
 from tse_scorers.report.best import best_of_rows
 from tse_scorers.report.latex import forms, to_latex
-from tse_scorers.report.tables import Table, formatted, percent, score
+from tse_scorers.report.tables import Table, formatted, score
 from tse_scorers.runs.report import write_paper, write_report
 
 PARADIGM = "coordinate_structure_constraint_complex_left_branch"
@@ -76,13 +77,13 @@ def _bold(tmp_path, rows):
 
 
 def test_bold_scores_are_reliable_and_differ_from_the_others(tmp_path):
-    """68.1 [0.0, 100.0] was bold beside 60.2; now reliable scores are that intervals set apart from the others."""
+    """0.681 [0.000, 1.000] was bold beside 0.602; now reliable scores are that intervals set apart from the others."""
     others = [("x", 0.602, 0.58, 0.62, True), ("y", 0.5, 0.48, 0.52, True)]
     for number, (first, bold) in enumerate(
         [
-            (("m", 0.681, 0.0, 1.0, False), ["60.2"]),  # it does not count at all
+            (("m", 0.681, 0.0, 1.0, False), ["0.602"]),  # it does not count at all
             (("m", 0.681, 0.61, 0.75, True), []),
-            (("m", 0.681, 0.63, 0.73, True), ["68.1"]),
+            (("m", 0.681, 0.63, 0.73, True), ["0.681"]),
         ]
     ):
         assert _bold(tmp_path / str(number), [first, *others]) == (bold, bold)
@@ -109,7 +110,7 @@ def _large(n_systems, n_rows, kind):
         columns = pd.MultiIndex.from_tuples([*pairs, ("published", "GPT-2"), ("humans", "majority")])
     values = pd.DataFrame(0.981, index=rows, columns=columns)
     return Table(
-        "Accuracy in %.", values, formatted(values, percent), file=f"{kind}_{n_systems}_{n_rows}",
+        "Accuracy.", values, formatted(values, partial(score, digits=3)), file=f"{kind}_{n_systems}_{n_rows}",
         best=values == 0.981, note="A remark of some length below the table. " * 6, interval_note="No interval.",
         systems=_models(n_systems),
     )  # fmt: skip
@@ -132,7 +133,7 @@ def test_every_part_of_a_table_fits_its_page_and_has_all_cells_once(n, rows, kin
     assert all(part.width <= TEXT_POINTS and part.height <= PAGE_POINTS for part in parts)
     assert all(part.is_wide or part.width <= 3.03 * 72.27 for part in parts)
     assert all(part.type >= 7 for part in parts)
-    assert latex.count("98.1") == table.values.size
+    assert latex.count("0.981") == table.values.size
     labels = [part.label for part in parts]
     assert labels[0] == f"tab:{table.file}" and len(set(labels)) == len(parts)
     assert (f"Part {len(parts)} of {len(parts)}." in latex) == (len(parts) > 1)

@@ -66,7 +66,8 @@ def test_scores_that_say_nothing_carry_badges(eight):
 def _lines_of(scores, measure="TSE", **more):
     """Headline numbers of systems: (score, half the width of its interval) by name."""
     about = {
-        "suite": "Agreement", "suite_name": "agreement", "config": "x", "measure": measure, "n": 100.0,
+        "suite": "Agreement", "suite_name": "agreement", "config": "x", "measure": measure, "digits": 2,
+        "n": 100.0,
         "n_excluded": 0.0, "n_ties": 0.0, "n_units": 50.0, "n_units_effective": 50.0, "reliable": True,
         "over_lemmas": False, "chance": 0.5,
     }  # fmt: skip
@@ -176,7 +177,7 @@ def test_nothing_is_ranked_by_a_score_over_too_few_units(eight):
 
 
 def test_no_group_is_the_weakest_where_all_have_the_same_score():
-    """The weakest of nine groups had 100.0 %, as the other eight."""
+    """The weakest of nine groups had 1.000, as the other eight."""
     rows = pd.DataFrame(
         [
             {
@@ -257,7 +258,7 @@ def test_a_forest_of_many_systems_has_one_panel_per_measure():
             for i in range(20)
         ]
     )
-    figure = forest(forest_panels(rows, {}), "difference")
+    figure = forest(forest_panels(rows), "difference")
     assert len(figure.axes) == 2
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [f"s{i}" for i in range(20)]
 

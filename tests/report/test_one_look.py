@@ -133,11 +133,11 @@ def test_own_pairs_are_not_called_blimp(tmp_path):
 def test_results_without_groups_make_an_honest_page(tmp_path):
     """A KeyError said 'Accuracy by phenomenon'."""
     text = write_report(write_run(tmp_path / "run", _series(1)[:1], {})).read_text(encoding="utf-8")
-    assert "These results hold no accuracies by paradigm." in text and "90.0 ± 5.0" in text
+    assert "These results hold no accuracies by paradigm." in text and "0.900 ± 0.050" in text
 
 
 def test_a_page_does_not_say_that_a_series_stays_within_its_last_interval(tmp_path):
-    """A last interval of [73.5, 100.0] made the page say that training changed nothing from 87.2 on.
+    """A last interval of [0.735, 1.000] made the page say that training changed nothing from 0.872 on.
 
     Intervals of single checkpoints cannot show that checkpoints do not differ.
     """

@@ -1,9 +1,10 @@
-"""No formatter prints a number as 1, 100 % or 0 that is not: in the terminal, tables, the page and the explorer."""
+"""No formatter prints a number as 1 or 0 that is not: in the terminal, tables, the page and the explorer."""
 
 import json
 import re
 import shutil
 import subprocess
+from functools import partial
 from importlib.resources import files
 
 import pandas as pd
@@ -22,8 +23,6 @@ from tse_scorers.report.tables import (
     decimals,
     note_on_intervals,
     p_value,
-    percent,
-    points,
     score,
     signed,
     with_interval,
@@ -31,18 +30,19 @@ from tse_scorers.report.tables import (
 
 FORMS = {
     "score": score,
-    "percent": percent,
+    "score_3": partial(score, digits=3),
     "signed": signed,
-    "points": points,
     "with_interval": lambda value: with_interval(value, value, value).split(" ")[0],
-    "with_percent": lambda value: with_interval(value, value, value, percent).split(" ")[0],
+    "with_interval_3": lambda value: with_interval(value, value, value, partial(score, digits=3)).split(" ")[
+        0
+    ],
     "decimals_2": lambda value: decimals(value, 2),
     "decimals_3": lambda value: decimals(value, 3),
     "p_value": lambda value: p_value(abs(value)),
 }
 ALMOST_ONE = st.floats(0.9, 1, exclude_max=True).filter(lambda value: value < 1 - 1e-9)
-ONE = re.compile(r"[+−-]?1(00)?(\.0+)?")
-"""1, 1.00, 100.0"""
+ONE = re.compile(r"[+−-]?1(\.0+)?")
+"""1, 1.00"""
 
 
 @given(ALMOST_ONE)
@@ -68,8 +68,8 @@ def test_a_comparison_prints_neither(almost, p):
     row |= dict.fromkeys(["score", "reference_score", "difference", "ci_low"], almost)
     row |= {"ci_high": almost, "p_adjusted": p, "minimum_detectable": almost, "unit": "nouns", "n_units": 12}
     frame = pd.DataFrame([row | {"n_lemmas": None, "reliable": True}])
-    for in_percent in (False, True):
-        texts = overview(frame, {"s": [Measure("m", percent=in_percent)]}).iloc[0]
+    for digits in (2, 3):
+        texts = overview(frame, {"s": [Measure("m", digits=digits)]}).iloc[0]
         numbers = [text for cell in texts for text in re.findall(r"(?<![\d.<>])[+−]?\d[\d.]*", cell)]
         assert not [text for text in numbers if ONE.fullmatch(text)]
         assert texts["p"] == "<0.001"
@@ -97,8 +97,8 @@ def test_the_terminal_does_not_round_up(value):
 
 SCRIPT = """
 const values = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const show = value => [number.score(value, false), number.score(value, true), number.difference(value, false),
-  number.difference(-value, false), number.difference(value, true), number.difference(-value, true)];
+const show = value =>
+  [number.score(value), number.score(value, 3), number.difference(value), number.difference(-value)];
 console.log(JSON.stringify(values.map(show)));
 """
 
@@ -147,10 +147,10 @@ def test_the_note_says_why_no_score_has_an_interval():
     )
 
 
-def test_the_ends_of_an_interval_near_100_are_not_rounded_to_a_false_one():
-    """>99.9 stood beside the interval 99.9–99.9, whose upper end is below the score."""
+def test_the_ends_of_an_interval_near_1_are_not_rounded_to_a_false_one():
+    """>0.999 stood beside the interval 0.999–0.999, whose upper end is below the score."""
     line = {
-        "suite": "minimal_pairs", "suite_name": "minimal_pairs", "config": "blimp", "measure": "accuracy %",
+        "suite": "minimal_pairs", "suite_name": "minimal_pairs", "config": "blimp", "measure": "accuracy", "digits": 3,
         "score": 0.9998, "n": 5000.0, "n_excluded": 0.0, "n_ties": 0.0, "n_units": 67.0, "n_units_effective": 67.0,
         "reliable": True, "over_lemmas": False, "chance": 0.5,
     }  # fmt: skip
@@ -158,7 +158,7 @@ def test_the_ends_of_an_interval_near_100_are_not_rounded_to_a_false_one():
     lines = [line | {"system": name, "ci_low": low, "ci_high": high} for name, (low, high) in ends.items()]
     board = leaderboard(pd.DataFrame(lines), {})
     assert {name: cells[0].margin for name, cells in board.rows.items()} == {
-        "a": ">99.9", "b": "96.3 to >99.9", "c": ">99.9 to 100.0", "d": "96.3–100.0"
+        "a": ">0.999", "b": "0.963 to >0.999", "c": ">0.999 to 1.000", "d": "0.963–1.000"
     }  # fmt: skip
 
 

@@ -34,8 +34,7 @@ from tse_scorers.io.results import read_results
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.page import folded_lists
 from tse_scorers.report.summary import headlines
-from tse_scorers.report.tables import percent
-from tse_scorers.report.tables import score as two_decimals
+from tse_scorers.report.tables import score
 from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.report import write_paper, write_report
 from tse_scorers.suites.agreement.show.labels import ROW_LINES
@@ -310,20 +309,20 @@ def test_terminal_summary_shows_names_literally() -> None:
 
 @pytest.mark.slow
 def test_blimp_humans_and_published_models_are_the_papers(sentences_out: Path) -> None:
-    """Overall: humans 88.6 and 96.4 (Warstadt et al. 2020, section 3.4), models 61.2 to 83.0 (released summary)."""
+    """Overall: humans .886 and .964 (Warstadt et al. 2020, section 3.4), models .612 to .830 (released summary)."""
     overall = _csv(sentences_out / "blimp_table.csv")["Overall"]
     columns = [
         "humans individual",
         "humans majority",
         *(f"released summary {m}" for m in ("5-gram", "LSTM", "Transformer-XL", "GPT-2")),
     ]
-    assert [percent(float(overall[column])) for column in columns] == [
-        "88.6",
-        "96.4",
-        "61.2",
-        "69.8",
-        "69.6",
-        "83.0",
+    assert [score(float(overall[column]), 3) for column in columns] == [
+        "0.886",
+        "0.964",
+        "0.612",
+        "0.698",
+        "0.696",
+        "0.830",
     ]
 
 
@@ -406,9 +405,7 @@ def test_one_number_of_items_for_all_rows_is_said_once(tmp_path: Path) -> None:
 def test_blimp_correlations_reproduce_the_published_one(sentences_out: Path) -> None:
     """Transformer-XL and the LSTM correlate at 0.9 over the 67 paradigms (Warstadt et al. 2020, section 6)."""
     matrix = _csv(sentences_out / "blimp_correlations.csv")
-    assert (
-        two_decimals(float(matrix["Transformer-XL (released summary)"]["LSTM (released summary)"])) == "0.90"
-    )
+    assert score(float(matrix["Transformer-XL (released summary)"]["LSTM (released summary)"])) == "0.90"
     assert all(float(row[name]) == pytest.approx(1) for name, row in matrix.items())
 
 
@@ -489,7 +486,7 @@ def test_unscorable_pairs_do_not_reach_the_curves(tmp_path: Path) -> None:
 
 
 def _table(out: Path, number: int, system: str) -> list[str]:
-    return [two_decimals(float(row[system])) for row in _csv(out / f"german_table{number}.csv").values()]
+    return [score(float(row[system])) for row in _csv(out / f"german_table{number}.csv").values()]
 
 
 def test_german_tables_repeat_the_published_means(sentences_out: Path) -> None:
@@ -523,7 +520,7 @@ def test_german_table5_is_the_published_one(sentences_out: Path) -> None:
     published = [
         f"{name} (published)" for name in ("unigram", "bigram", "LSTM", "German BERT", "German DistilBERT")
     ]
-    found = [two_decimals(float(rows[name]["all six"])) for name in published]
+    found = [score(float(rows[name]["all six"])) for name in published]
     assert found == ["−0.26", "0.58", "0.71", "0.73", "0.81"]
     assert rows["unigram (published)"]["doubled accusative"] == ""
 
@@ -565,14 +562,14 @@ def test_sentence_suites_page_is_self_contained(sentences_out: Path) -> None:
 
 def test_numbers_round_as_the_papers_do() -> None:
     """0.905 is 0.91 although its nearest binary number lies below; no negative zero."""
-    assert [two_decimals(x) for x in (0.905, 0.9049, 1.0, -0.255, -0.001)] == [
+    assert [score(x) for x in (0.905, 0.9049, 1.0, -0.255, -0.001)] == [
         "0.91",
         "0.90",
         "1.00",
         "−0.26",
         "0.00",
     ]
-    assert percent(0.88649) == "88.6"
+    assert score(0.88649, 3) == "0.886"
 
 
 @pytest.mark.usefixtures("drafts")

@@ -299,7 +299,7 @@ def _accuracies(
 
 
 def test_a_series_says_from_where_on_no_checkpoint_differs_from_the_last(tmp_path):
-    """A last score of 100.0 [73.5, 100.0] made a page call a series settled from 86.7 on, with 98.3 between."""
+    """A last score of 1.000 [0.735, 1.000] made a page call a series settled from 0.867 on, with 0.983 between."""
     wrong = {"step1": [3] * 10, "step2": [1] * 8, "step3": [1], "step4": []}
     page = _accuracies(
         tmp_path / "series", {step: wrong[step] for step in ("step3", "step2", "step4", "step1")}

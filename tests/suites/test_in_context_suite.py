@@ -240,7 +240,7 @@ def test_each_score_of_the_leaderboard_leads_to_the_row_that_it_is_about(run):
     assert inside.headline_rows == {"no context": "none"}
     cells = by_length.chosen(*by_length.headlines["matched"])[0].cells.set_index("label")
     for measure, row in by_length.headline_rows.items():
-        assert cells.loc[row, "score"] == lines.loc[f"{measure} %", "score"]
+        assert cells.loc[row, "score"] == lines.loc[measure, "score"]
 
 
 def test_a_run_is_compared_after_its_longest_contexts(run, source, tmp_path):

@@ -21,7 +21,7 @@ from tse_scorers.report.charts import draw, paper_charts
 from tse_scorers.report.inputs import Runs, read_runs
 from tse_scorers.report.summary import headlines
 from tse_scorers.report.table_forms import to_markdown
-from tse_scorers.report.tables import Table, percent, score
+from tse_scorers.report.tables import Table, score
 from tse_scorers.statistics.clustered import clustered_mean
 from tse_scorers.suites.agreement.ask.top_forms import top_forms as top_forms_of
 from tse_scorers.suites.agreement.data.paper_examples import TABLE_3, positions, published_examples
@@ -60,7 +60,7 @@ def numbers(parts, title: str) -> pd.DataFrame:
 
 
 def test_figure_4_repeats_the_published_differences(blimp):
-    """Regular minus irregular: 5.2 points for the LSTM, 1.3 for Transformer-XL, 2.3 for GPT-2.
+    """Regular minus irregular: .052 for the LSTM, .013 for Transformer-XL, .023 for GPT-2.
 
     Warstadt et al. (2020), section 6.2 and footnote 15: the LSTM "averages 5.2 points worse on the irregular
     paradigms", the two others "less than 1.3". The released summary gives 5.2 and 1.3 as means over the six regular
@@ -68,12 +68,12 @@ def test_figure_4_repeats_the_published_differences(blimp):
     """
     values = numbers(regularity(by_paradigm(blimp)), "Regular and irregular")
     names = ("LSTM", "Transformer-XL", "GPT-2", "5-gram")
-    found = [percent(values.loc[f"{name} (released summary)", ("Both", "difference")]) for name in names]
-    assert found == ["5.2", "1.3", "2.3", "−2.0"]
+    found = [score(values.loc[f"{name} (released summary)", ("Both", "difference")], 3) for name in names]
+    assert found == ["0.052", "0.013", "0.023", "−0.020"]
     lstm = values.loc["LSTM (released summary)"]
-    # Not the mean of the two kinds of agreement, which would be 4.1.
-    assert [percent(lstm[kind, plural]) for kind in ("Determiner and noun", "Subject and verb")
-            for plural in ("regular", "irregular")] == ["89.2", "81.7", "85.8", "85.1"]  # fmt: skip
+    # Not the mean of the two kinds of agreement, which would be .041.
+    assert [score(lstm[kind, plural], 3) for kind in ("Determiner and noun", "Subject and verb")
+            for plural in ("regular", "irregular")] == ["0.892", "0.817", "0.858", "0.851"]  # fmt: skip
 
 
 def test_figure_4_holds_the_models_of_the_run(blimp):

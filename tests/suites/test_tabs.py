@@ -126,7 +126,7 @@ def test_blimp_tables_hold_people_and_published_models_for_whole_sentences(runs,
     assert cells["Overall", "humans (individual)"] == pytest.approx(0.886, abs=5e-4)  # Warstadt et al., 3.4
     released = published("warstadt2020_models").query("model == 'gpt2-large'")["accuracy"].mean()
     assert cells["Overall", "GPT-2 (released summary)"] == pytest.approx(released)
-    assert shown.percent and list(shown.totals) == ["Overall"]
+    assert shown.digits == 3 and list(shown.totals) == ["Overall"]
     prefixes = view(minimal_pairs, runs, "BLiMP", level, "one prefix")
     assert set(prefixes.cells["system"]) == {"org/one", "two"}
 
@@ -158,7 +158,7 @@ def test_own_pairs_are_not_presented_as_blimp(tmp_path, monkeypatch):
     runs = read_runs([made.write_run(tmp_path / "run", rows, {})])
     (tab,) = minimal_pairs.tabs(runs)  # no part compares with people
     assert tab.tab == "Minimal pairs"
-    assert view(minimal_pairs, runs, "Minimal pairs").caption == "Minimal pairs: accuracy in % by phenomenon."
+    assert view(minimal_pairs, runs, "Minimal pairs").caption == "Minimal pairs: accuracy by phenomenon."
 
 
 PAIRS = pd.DataFrame(

@@ -181,9 +181,9 @@ def test_a_run_has_its_scores_results_and_section(run):
     items = pd.read_parquet(table_path(out))
     assert len(items) == rows["all"]["n"] == N_SENTENCES and rows["all"]["unit"] == "items"
     assert rows["all"]["score"] == pytest.approx(items["in_order"].mean())
-    assert "Order of words" in said and "in order %" in said
+    assert "Order of words" in said and "in order" in said
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "A sentence should be more probable" in page and "in order % of groups" in page
+    assert "A sentence should be more probable" in page and "in order of groups" in page
     assert (out / "word_order_in_order.csv").is_file()
 
 

@@ -60,7 +60,7 @@ class Judgments(Suite):
     measures = (
         Measure("matthews", "Matthews' r", column="accepted", derived=accepted, estimate=matthews, chance=0,
                 why_excluded=HALF),
-        Measure("accuracy", column="is_right", derived=is_right, percent=True, right_or_wrong=True, why_excluded=HALF),
+        Measure("accuracy", column="is_right", derived=is_right, right_or_wrong=True, why_excluded=HALF),
     )  # fmt: skip
     levels = ("group",)
     lead = "Acceptable sentences should be more probable than others."

@@ -38,7 +38,7 @@ class WordOrder(Suite):
     """Sentences against their reversals."""
 
     name, title, Options = "word_order", "Order of words", WordOrderOptions
-    measures = (Measure("in_order", "in order", percent=True, right_or_wrong=True),)
+    measures = (Measure("in_order", "in order", right_or_wrong=True),)
     levels = ("length",)
     lead = "A sentence should be more probable than its words in reverse order."
     hub_id = "someone/word_order"

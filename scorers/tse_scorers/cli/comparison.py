@@ -170,7 +170,6 @@ def _show_common_lemmas(rows: "pd.DataFrame") -> None:
 def _show_conditions(rows: "pd.DataFrame") -> None:
     """Print scores of conditions and contrasts between them, with a sentence for each family."""
     from ..report.conditions import findings, overview
-    from ..report.measure import measure_named
     from ..suites.registry import all_measures, names
 
     heading, measures = names().heading, all_measures()
@@ -180,7 +179,7 @@ def _show_conditions(rows: "pd.DataFrame") -> None:
         ["suite", "config", "measure"], sort=False, dropna=False
     ):
         by = measure_rows["by"].iloc[0]
-        terminal.say(f"{heading(suite, config)}, {measure_named(measures, suite, measure).heading} by {by}:")
+        terminal.say(f"{heading(suite, config)}, {measure} by {by}:")
         for _, of_kind in measure_rows.groupby("kind", sort=False):
             tables.table(overview(of_kind, measures), "system")
         for sentence in findings(measure_rows):
@@ -192,7 +191,6 @@ def _show_differences(rows: "pd.DataFrame") -> None:
     """Print the overall differences, and how many groups differ: measures of one system, or systems by measure."""
     from ..report.comparison import findings
     from ..report.differences import overview
-    from ..report.measure import measure_named
     from ..report.tables import count
     from ..suites.registry import all_measures, names
 
@@ -203,9 +201,7 @@ def _show_differences(rows: "pd.DataFrame") -> None:
         terminal.say(f"{heading(suite, config)}, on the items shared with {reference}:")
         overall = data_rows[data_rows["group"] == "all"]
         shown = overview(overall, measures).drop(columns=["detectable", "units"])
-        shown.insert(
-            0, "measure", [measure_named(measures, suite, label).heading for label in overall["measure"]]
-        )
+        shown.insert(0, "measure", overall["measure"].to_list())
         shown["n"] = [count(n) for n in overall["n_items"]]
         by = "system" if shown["system"].nunique() == 1 else "measure"
         tables.table(shown, by)

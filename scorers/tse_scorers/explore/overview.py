@@ -47,7 +47,7 @@ def leaderboard(runs: Runs, views: Mapping[str, Sequence[View]]) -> Data:
         "caption": "Headline scores, with 95 % intervals.",
         "corner": "Model",
         "unit": "items",
-        "percent": False,
+        "digits": 2,
         "ties": "",
         "few": FEW_ITEMS,
         "badges": BADGES,
@@ -67,11 +67,11 @@ def leaderboard(runs: Runs, views: Mapping[str, Sequence[View]]) -> Data:
 def _column(line: Mapping[str, Any], measures: Measures, views: Mapping[str, Sequence[View]]) -> Data:
     """Describe the column of a headline number."""
     suite, heading = line["suite_name"], line["suite"]
-    measure = next(own for own in measures[suite] if own.heading == line["measure"])
+    measure = next(own for own in measures[suite] if own.label == line["measure"])
     return {
         "name": f"{heading}: {measure.label}",
-        "label": measure.heading,
-        "percent": measure.percent,
+        "label": measure.label,
+        "digits": measure.digits,
         "heading": heading,
         "link": _link(views.get(suite, ()), line["config"], measure.label),
     }

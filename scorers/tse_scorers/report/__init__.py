@@ -45,5 +45,5 @@ In reading order:
     paper.py            single panels as PDF, LaTeX and paper.html, their index, for a paper
 
 Nothing here knows a suite: suites make their sections, `runs/report.py` puts them together. Nothing here computes a
-score: scores come from `results.json`, correlations from the metrics' modules. Percentages exist only here.
+score: scores come from `results.json`, correlations from the metrics' modules. Scores are proportions, everywhere.
 """

@@ -19,7 +19,7 @@ def remarks(lines: pd.DataFrame) -> Iterator[str]:
     """
     names_of: dict[str, list[str]] = {}
     for measure, of_measure in lines.groupby("measure", sort=False):
-        names_of.setdefault(_basis(of_measure), []).append(str(measure).removesuffix(" %"))
+        names_of.setdefault(_basis(of_measure), []).append(str(measure))
     for basis, names in names_of.items():
         yield f"{', '.join(names)}: {basis}."
 

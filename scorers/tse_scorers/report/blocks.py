@@ -92,8 +92,7 @@ class Chart:
         alt: what is to be seen, for readers who do not see it.
         x: name of the horizontal axis, or of the scale of colours; "" where the panels are named after it.
         y: name of the vertical axis; "" where the panels are named after it.
-        percent: whether scores are shown in percent; the data are then in percent, too, except those of `lines`,
-            `multiples` and of heat tables.
+        digits: the decimals of scores in heat tables and in the explorer.
         chance: where guessing lies, or None.
         intervals: the ends of whiskers of `dots`.
         span: the ends of the scale of colours.
@@ -129,7 +128,7 @@ class Chart:
     alt: str = ""
     x: str = ""
     y: str = ""
-    percent: bool = False
+    digits: int = 2
     chance: float | None = None
     intervals: Intervals | None = None
     span: tuple[float, float] = (0.0, 1.0)

@@ -18,9 +18,8 @@ from .labels import legend, row_inches, row_labels
 from .line_styles import GRID, INK, MUTED, PAPER, lines
 from .plots import PAPER_HEIGHT, figure_size, style, to_svg
 from .published import is_reference
-from .scales import in_percent
 from .systems import shortened
-from .tables import Intervals, percent, score
+from .tables import Intervals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,10 +44,9 @@ def draw(chart: Chart) -> "Figure":
     match chart.kind:
         case "dots":
             wide = pd.concat(panels, axis=1)
-            return dots(wide, list(panels), chart.x, chart.chance, chart.intervals, chart.percent)
+            return dots(wide, list(panels), chart.x, chart.chance, chart.intervals, chart.digits)
         case "heat":
-            form = percent if chart.percent else score
-            return heat_maps(panels, *chart.span, chart.x, form, chart.across)
+            return heat_maps(panels, *chart.span, chart.x, chart.across, chart.digits)
         case "lines":
             most = 0 if chart.width < _PAGE_WIDTH else NAMED
             return panels_of_lines(
@@ -59,16 +57,13 @@ def draw(chart: Chart) -> "Figure":
                 most,
                 chart.width,
                 chart.behind,
-                chart.percent,
             )
         case "whiskers":
-            return lines_with_intervals(panels, chart.x, chart.y, chart.ticks, chart.chance, chart.percent)
+            return lines_with_intervals(panels, chart.x, chart.y, chart.ticks, chart.chance)
         case "multiples":
             behind = next(iter(chart.behind.values()), None)
             is_logarithmic = bool(chart.logarithmic)
-            return small_multiples(
-                points, chart.whole, chart.x, chart.y, is_logarithmic, behind, chart.percent
-            )
+            return small_multiples(points, chart.whole, chart.x, chart.y, is_logarithmic, behind)
         case "cutoffs":
             curves = [
                 own.assign(panel=name, cutoff_side=own["side"], cutoff=own["x"])
@@ -115,7 +110,7 @@ def dots(
     axis: str,
     chance: float | None = None,
     intervals: Intervals | None = None,
-    is_percent: bool = False,
+    digits: int = 2,
 ) -> "Figure":
     """Draw one panel per upper column heading: rows down, one marker per lower heading, joined by a rule.
 
@@ -127,13 +122,13 @@ def dots(
         axis: name of the horizontal axis.
         chance: where guessing lies, or None.
         intervals: the ends of the whiskers, with the columns of `values`; None for none. Heat tables have none.
-        is_percent: whether scores are shown in percent.
+        digits: the decimals of numbers in heat tables.
     """
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(values.columns.get_level_values(1)))
     if max(len(panels), len(names)) > MANY:
-        return _heat_instead(values, panels, axis, is_percent)
+        return _heat_instead(values, panels, axis, digits)
     across = min(3, len(panels))
     down = -(-len(panels) // across)
     width = 3.2 + 2.2 * across if across > 1 else 6.4
@@ -160,8 +155,6 @@ def dots(
     grid[0][0].set_yticks(place, labels)
     _set_references_apart(grid, values.index)
     grid[0][0].invert_yaxis()
-    if is_percent:
-        in_percent(grid[0][0].xaxis)  # all panels share it
     legend(figure, grid, "outside upper center")
     return figure
 
@@ -200,23 +193,21 @@ def _set_references_apart(grid: Any, names: "pd.Index[Any]") -> None:
             label.set_color(MUTED if is_grey else INK)
 
 
-def _heat_instead(values: pd.DataFrame, panels: Sequence[str], axis: str, is_percent: bool) -> "Figure":
+def _heat_instead(values: pd.DataFrame, panels: Sequence[str], axis: str, digits: int) -> "Figure":
     """Draw one heat table per series, panels down; or, with few panels, one per panel, series down."""
     if len(panels) > MANY:
         series = dict.fromkeys(values.columns.get_level_values(1))
         maps = {str(name): values.xs(name, axis=1, level=1).reindex(columns=panels).T for name in series}
     else:
         maps = {panel: values[panel].T for panel in panels}
-    return heat_maps(maps, 0.0, 1.0, axis, percent if is_percent else score, 1)
+    return heat_maps(maps, 0.0, 1.0, axis, 1, digits)
 
 
 def forest(panels: Mapping[str, pd.DataFrame], axis: str) -> "Figure":
     """Draw differences with their intervals, one panel per entry; the height follows the rows.
 
-    Panels of measures that are printed alike have one range.
-
     Args:
-        panels: title -> columns label, difference, ci_low, ci_high, is_clear (fills the mark) and is_percent.
+        panels: title -> columns label, difference, ci_low, ci_high and is_clear (fills the mark).
         axis: name of the horizontal axis.
     """
     from matplotlib.figure import Figure
@@ -226,11 +217,8 @@ def forest(panels: Mapping[str, pd.DataFrame], axis: str) -> "Figure":
     row = max(row_inches(of_panel, _ROW) for of_panel in labels)
     heights = [len(panel) + 2.4 for panel in panels.values()]
     figure = Figure(figsize=figure_size(7.6, row * sum(heights) + 0.5))
-    grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
-    alike: dict[bool, Axes] = {}
+    grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=heights)
     for axes, (title, panel), named in zip(grid.flat, panels.items(), labels, strict=True):
-        is_percent = bool(panel["is_percent"].iloc[0])
-        axes.sharex(alike.setdefault(is_percent, axes))
         place, is_clear = np.arange(len(panel)), panel["is_clear"].to_numpy(dtype=bool)
         axes.axvline(0, color=MUTED, linewidth=1.0)
         axes.hlines(place, panel["ci_low"], panel["ci_high"], color=INK, linewidth=1.3)
@@ -238,8 +226,7 @@ def forest(panels: Mapping[str, pd.DataFrame], axis: str) -> "Figure":
             axes.scatter(
                 panel["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
             )
-        if is_percent:
-            in_percent(axes.xaxis)
+        axes.tick_params(labelbottom=True)
         axes.set_yticks(place, named, fontsize=8.5)
         axes.set_ylim(len(panel) - 0.4, -0.6)
         axes.set_title(title, fontsize=9)

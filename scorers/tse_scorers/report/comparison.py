@@ -12,6 +12,7 @@ from .differences import ALPHA, how_many_differ, overview, units
 from .labels import line_name
 from .measure import Measures, measure_named
 from .names import Names
+from .numbers import signed
 from .systems import shortened
 from .tables import Table
 
@@ -25,7 +26,7 @@ def with_group_names(rows: pd.DataFrame, names: Names) -> pd.DataFrame:
 
 TERMS = {
     "Difference": "The system's score minus the reference's, over the items that both scored, with its 95 % "
-    "interval; in percentage points where the score is in %.",
+    "interval.",
     "p": "How often chance alone gives a difference this large, if the two systems do not differ. Adjusted by Holm's "
     "method over what stands under one heading: one measure's differences of all systems from the reference, overall "
     "or for the groups of one level.",
@@ -143,61 +144,45 @@ def _blocks(
 ) -> Iterator[Table | Chart]:
     overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
     yield _table(overall, measures, f"Overall differences from {reference}.", file=f"comparison_{number}")
-    yield _forest_picture(rows, reference, number, measures)
+    yield _forest_picture(rows, reference, number)
     if len(groups):
         yield _table(groups, measures, f"Differences from {reference} by group.", folded=True)
     if len(items):
         yield _items_table(items, reference, measures)
 
 
-def _headings(rows: pd.DataFrame, measures: Measures) -> list[str]:
-    """Name the measures of rows, with their units."""
-    named = zip(rows["suite"], rows["measure"], strict=True)
-    return [measure_named(measures, suite, label).heading for suite, label in named]
-
-
-def _in_points(headings: Sequence[str]) -> str:
-    return (
-        " Differences of scores in % are in percentage points." if any("%" in own for own in headings) else ""
-    )
-
-
 def _table(
     rows: pd.DataFrame, measures: Measures, title: str, folded: bool = False, file: str | None = None
 ) -> Table:
-    headings = _headings(rows, measures)
-    of_groups = zip(headings, rows["group"], rows["named"], strict=True)
-    names = [heading if group == "all" else f"{heading}, {named}" for heading, group, named in of_groups]
+    of_groups = zip(rows["measure"], rows["group"], rows["named"], strict=True)
+    names = [measure if group == "all" else f"{measure}, {named}" for measure, group, named in of_groups]
     text, index = overview(rows, measures), pd.Index(names, name="Measure")
     text.index = index
     values = rows[["difference", "se", "ci_low", "ci_high", "p_adjusted"]].set_index(index)
-    return Table(f"{title}{_in_points(headings)}", values, text, folded=folded, file=file, short=title)
+    return Table(title, values, text, folded=folded, file=file, short=title)
 
 
 def _items_table(items: pd.DataFrame, reference: str, measures: Measures) -> Table:
     values = items.set_index("item")[["score", "reference_score", "difference"]].rename_axis("Item")
-    headings, of_items = _headings(items, measures), zip(items["suite"], items["measure"], strict=True)
-    own = [measure_named(measures, suite, label) for suite, label in of_items]
+    of_items = zip(items["suite"], items["measure"], strict=True)
+    forms = [measure_named(measures, suite, label).form for suite, label in of_items]
     text = pd.DataFrame(
         {
-            "measure": headings,
+            "measure": items["measure"].to_list(),
             "system": items["system"].to_list(),
             **{
                 heading: [form(value) for form, value in zip(forms, values[column], strict=True)]
-                for heading, column, forms in (
-                    ("score", "score", [measure.form for measure in own]),
-                    ("reference", "reference_score", [measure.form for measure in own]),
-                    ("difference", "difference", [measure.difference_form for measure in own]),
-                )
+                for heading, column in (("score", "score"), ("reference", "reference_score"))
             },
+            "difference": values["difference"].map(signed),
         },
         index=values.index,
     )
     title = f"Items that differ most from {reference}."
-    return Table(f"{title}{_in_points(headings)}", values, text, folded=True, short=title)
+    return Table(title, values, text, folded=True, short=title)
 
 
-def _forest_picture(rows: pd.DataFrame, reference: str, number: int, measures: Measures) -> Chart:
+def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Chart:
     shown = _most_different(rows)
     title = f"Difference from {reference} with its 95 % interval"
     clear = int(((shown["ci_low"] > 0) | (shown["ci_high"] < 0)).sum())
@@ -210,17 +195,17 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int, measures: M
     return Chart(
         "forest",
         f"comparison_{number}",
-        forest_panels(shown, measures),
+        forest_panels(shown),
         f"{title}: right of the line, the system is better. Filled: "
         f"p below {ALPHA} (adjusted) and {MIN_RELIABLE_UNITS} effective units or more.{left_out}",
         f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",
-        x=f"difference from {line_name(reference)}{_in_points_alone(shown, measures)}",
+        x=f"difference from {line_name(reference)}",
         short=f"{title}.",
     )
 
 
-def forest_panels(rows: pd.DataFrame, measures: Measures) -> dict[str, pd.DataFrame]:
+def forest_panels(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return one panel per system and measure; with many systems, these are the rows of one panel per measure.
 
     A test over too few units does not count as a difference.
@@ -228,22 +213,12 @@ def forest_panels(rows: pd.DataFrame, measures: Measures) -> dict[str, pd.DataFr
     by_system = rows["system"].nunique() > MANY
     rows = rows if "named" in rows else with_group_names(rows, Names())
     is_clear = rows["p_adjusted"].astype(float).lt(ALPHA) & rows["reliable"].astype(bool)
-    own = [measure_named(measures, *of) for of in zip(rows["suite"], rows["measure"], strict=True)]
-    shown = rows.assign(
-        label=rows["system" if by_system else "named"], is_clear=is_clear,
-        is_percent=[measure.percent for measure in own], heading=[measure.heading for measure in own],
-    )  # fmt: skip
-    by = ["heading"] if by_system else ["heading", "system"]
+    shown = rows.assign(label=rows["system" if by_system else "named"], is_clear=is_clear)
+    by = ["measure"] if by_system else ["measure", "system"]
     return {
         ": ".join(shortened(str(name)) for name in names): panel
         for names, panel in shown.groupby(by, sort=False)
     }
-
-
-def _in_points_alone(rows: pd.DataFrame, measures: Measures) -> str:
-    """Name the unit of differences where all have the same."""
-    pairs = zip(rows["suite"], rows["measure"], strict=True)
-    return " (percentage points)" if all(measure_named(measures, *pair).percent for pair in pairs) else ""
 
 
 def _most_different(rows: pd.DataFrame) -> pd.DataFrame:

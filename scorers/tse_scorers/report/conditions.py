@@ -8,7 +8,7 @@ from .blocks import Section, View
 from .differences import how_many_differ, units
 from .measure import Measures, measure_named
 from .names import Names
-from .tables import MISSING, Table, count, p_value
+from .tables import MISSING, Table, count, p_value, signed
 
 TERMS = {
     "Difference": "The score in one condition minus that in another, of the same model. Units that occur in both "
@@ -26,10 +26,10 @@ def section(rows: pd.DataFrame, names: Names, measures: Measures) -> Section:
     for (suite, config, measure), own in rows.groupby(
         ["suite", "config", "measure"], sort=False, dropna=False
     ):
-        named, by = measure_named(measures, str(suite), str(measure)).heading, own["by"].iloc[0]
+        by = own["by"].iloc[0]
         tables = [_table(of_kind, str(kind), measures) for kind, of_kind in own.groupby("kind", sort=False)]
         parts.append(
-            View(f"{names.heading(str(suite), config)}: {named} by {by}", " ".join(findings(own)), tables)
+            View(f"{names.heading(str(suite), config)}: {measure} by {by}", " ".join(findings(own)), tables)
         )
     return Section("conditions", "Conditions", "Scores with 95 % intervals.", TERMS, parts)
 
@@ -38,7 +38,7 @@ def overview(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     """Format rows of one kind and measure for people: one line per condition or contrast and system."""
     kind = rows["kind"].iloc[0]
     measure = measure_named(measures, rows["suite"].iloc[0], rows["measure"].iloc[0])
-    form = measure.form if kind == "score" else measure.difference_form
+    form = measure.form if kind == "score" else signed
     shown = [
         {
             "system": row.system,

@@ -10,7 +10,7 @@ import pandas as pd
 from .labels import legend, line_name, line_names
 from .line_styles import FAINT, INK, MUTED, Line, lines, place_of_system
 from .plots import figure_size, paper_width
-from .scales import in_percent, scale_axis
+from .scales import scale_axis
 from .systems import shortened
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ def panels_of_lines(
     most: int = NAMED,
     width: float = 7.2,
     behind: Mapping[str, pd.DataFrame] | None = None,
-    percent: bool = False,
 ) -> "Figure":
     """Draw one panel per entry, each with one line per label.
 
@@ -49,7 +48,6 @@ def panels_of_lines(
         most: with more labels, lines are named at their ends instead of in a legend.
         width: of the figure, in inches.
         behind: name of the horizontal axis -> thin lines without names: columns line, x, y.
-        percent: whether the vertical axis is in percent.
     """
     from matplotlib.figure import Figure
 
@@ -74,8 +72,6 @@ def panels_of_lines(
         axes.set_visible(False)
     for row in grid:
         row[0].set_ylabel(axis)
-    if percent:
-        in_percent(grid[0][0].yaxis)  # all panels share it
     if has_legend:
         legend(figure, grid, "outside lower center", list(styles))
     for number, panel in enumerate(() if has_legend else panels.values()):
@@ -191,7 +187,6 @@ def small_multiples(
     y_axis: str,
     logarithmic: bool,
     behind: pd.DataFrame | None = None,
-    percent: bool = False,
 ) -> "Figure":
     """Draw one panel per label with its band, and the line of the label `whole` in grey in all of them.
 
@@ -202,7 +197,6 @@ def small_multiples(
         y_axis: name of the vertical axis, which all share.
         logarithmic: whether the horizontal axes are.
         behind: thin lines in the panels of their labels, in place of the grey line: columns label, line, x, y.
-        percent: whether the vertical axes are in percent.
     """
     from matplotlib.figure import Figure
 
@@ -223,8 +217,6 @@ def small_multiples(
     for axes in list(grid.flat)[len(labels) - across : len(labels)]:  # the last panel of each column
         axes.tick_params(axis="x", labelbottom=True)
     scale_axis(grid[0][0], pd.concat([points["x"], thin["x"]]), logarithmic, most=_TICKS)
-    if percent:
-        in_percent(grid[0][0].yaxis)
     figure.supxlabel(x_axis, fontsize=9.5)
     figure.supylabel(y_axis, fontsize=9.5)
     return figure
@@ -236,7 +228,6 @@ def lines_with_intervals(
     y_axis: str,
     ticks: Sequence[str] | None = None,
     chance: float | None = None,
-    percent: bool = False,
 ) -> "Figure":
     """Draw one panel per entry, each with one line per label and whiskers at its points.
 
@@ -246,7 +237,6 @@ def lines_with_intervals(
         y_axis: name of the vertical axis, which all share.
         ticks: names of the x values 0, 1, …; None shows numbers.
         chance: where guessing lies, or None.
-        percent: whether the vertical axis is in percent.
     """
     from matplotlib.figure import Figure
 
@@ -270,8 +260,6 @@ def lines_with_intervals(
         axes.set_visible(False)
     for row in grid:
         row[0].set_ylabel(y_axis)
-    if percent:
-        in_percent(grid[0][0].yaxis)
     legend(figure, grid, "outside lower center")
     return figure
 

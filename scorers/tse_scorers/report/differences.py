@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .measure import Measures, measure_named
-from .tables import MISSING, count, decimals, p_value
+from .tables import MISSING, count, decimals, p_value, signed
 
 ALPHA = 0.05
 _COLUMNS = ("system", "score", "reference", "difference", "95 % interval", "p", "detectable", "units")
@@ -45,7 +45,6 @@ def overview(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
 
 def _shown(row: dict[str, Any], measures: Measures) -> dict[str, str]:
     measure = measure_named(measures, row["suite"], row["measure"])
-    of_score, of_difference = measure.form, measure.difference_form
 
     def form(value: Any, how: Any) -> str:
         return MISSING if value is None or pd.isna(value) else str(how(value))
@@ -53,16 +52,14 @@ def _shown(row: dict[str, Any], measures: Measures) -> dict[str, str]:
     missing = pd.isna(row["ci_low"])
     return {
         "system": str(row["system"]),
-        "score": form(row["score"], of_score),
-        "reference": form(row["reference_score"], of_score),
-        "difference": form(row["difference"], of_difference),
-        "95 % interval": MISSING
-        if missing
-        else f"[{of_difference(row['ci_low'])}, {of_difference(row['ci_high'])}]",
+        "score": form(row["score"], measure.form),
+        "reference": form(row["reference_score"], measure.form),
+        "difference": form(row["difference"], signed),
+        "95 % interval": MISSING if missing else f"[{signed(row['ci_low'])}, {signed(row['ci_high'])}]",
         "p": form(row["p_adjusted"], p_value),
         "detectable": form(
             row["minimum_detectable"],  # above 1 it is more than any two scores can differ
-            lambda least: "more than any" if least > 1 else of_difference(least).replace("+", ""),
+            lambda least: "more than any" if least > 1 else signed(least).replace("+", ""),
         ),
         "units": units(row),
     }

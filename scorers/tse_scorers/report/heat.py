@@ -1,6 +1,7 @@
 """Tables as coloured cells with their numbers in them."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,8 @@ from .labels import LABEL, LINE, longest, row_inches, row_labels
 from .line_styles import MUTED, PAPER
 from .plots import PAPER_HEIGHT, SMALL, SMALL_SIZE, figure_size, paper_width
 from .published import is_reference
-from .scales import percent_mark
 from .systems import shortened
-from .tables import MISSING, percent
+from .tables import MISSING, score
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,8 +103,8 @@ def heat_maps(
     low: float,
     high: float,
     axis: str,
-    form: Callable[[float], str],
     across: int,
+    digits: int = 2,
 ) -> "Figure":
     """Draw tables as coloured cells with their numbers in them; red below the middle of the scale, blue above.
 
@@ -115,12 +115,13 @@ def heat_maps(
         low: lowest value of the colour scale.
         high: highest value of the colour scale.
         axis: name of the colour scale.
-        form: formats a number for its cell.
         across: panels in a row.
+        digits: the decimals of the numbers.
     """
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
+    form = partial(score, digits=digits)
     maps = {title: _references_last(frame) for title, frame in maps.items()}
     numbers = (value for frame in maps.values() for value in frame.to_numpy(dtype=float).flat)
     shape = Shape(maps, longest(form(value) for value in numbers if not np.isnan(value)))
@@ -136,8 +137,6 @@ def heat_maps(
         axes.set_visible(False)
     is_tall = shape.bar_on_top or figure.get_figheight() > figure.get_figwidth()
     place: dict[str, Any] = {"location": "top", "shrink": 0.5} if is_tall else {"shrink": 0.8}
-    if form is percent:
-        place["format"] = percent_mark
     colours = figure.colorbar(mesh, ax=grid, label=axis, pad=0.02, aspect=30, **place)
     colours.outline.set_visible(False)
     if colours.solids is not None:

@@ -1,8 +1,9 @@
-"""The first table of a report: one row per system, one column per headline measure, in the scale of the measure."""
+"""The first table of a report: one row per system, one column per headline measure."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -13,8 +14,7 @@ from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .best import best_of
 from .comparable import listed, scored_part, usual
 from .inputs import SignatureKey
-from .numbers import FEW_ITEMS, MISSING, interval, percent
-from .numbers import score as proportion
+from .numbers import FEW_ITEMS, MISSING, interval, score
 from .tables import Basis
 
 BADGES = {
@@ -34,7 +34,7 @@ class Cell:
     """A number of the leaderboard.
 
     Attributes:
-        text: in the scale of the measure; a dash if there is none.
+        text: with the decimals of the measure; a dash if there is none.
         margin: the ends of the interval, empty if there is none.
         score: 0 to 1, NaN if there is none.
         low: lower end of its 95 % interval, NaN if there is none.
@@ -157,7 +157,7 @@ def leaderboard(
 
 def _noticed(board: Leaderboard) -> Leaderboard:
     """Mark what limits scores: at a column or model where it is about all of its scores, else at the score."""
-    names = [column.removesuffix(" %") for column in board.columns]
+    names = list(board.columns)
     of_suite = [suite for suite, span in board.groups for _ in range(span)]
     labels = [
         f"{name} ({suite})" if names.count(name) > 1 else name
@@ -230,15 +230,15 @@ def _cells(
         for row, row_badges in zip(rows, badges, strict=True)
     ]
     lows, highs = [row.ci_low for row in rows], [row.ci_high for row in rows]
-    form = percent if key[1].endswith(" %") else proportion
+    form = partial(score, digits=int(of_column["digits"].iloc[0]))
     texts = [MISSING if pd.isna(row.score) else form(row.score) for row in rows]
     best = best_of(scores, lows, highs, texts)
     for row, text, row_badges, is_best in zip(rows, texts, badges, best, strict=True):
-        score, low, high = float(row.score), float(row.ci_low), float(row.ci_high)
+        low, high = float(row.ci_low), float(row.ci_high)
         margin = "" if pd.isna(low) or pd.isna(high) else interval(low, high, form)
         yield (
             row.system,
-            Cell(text, margin, score, low, high, row.chance, row_badges, best=bool(is_best)),
+            Cell(text, margin, float(row.score), low, high, row.chance, row_badges, best=bool(is_best)),
         )
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .numbers import percent, points, score, signed
+from .numbers import score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +64,7 @@ class Measure:
             compares only means: beside a correlation, declare an accuracy.
         live_key: what training logs call it, for instance `tse/ew`; by default the suite and its name; None if it is
             not logged.
-        percent: whether it is shown in percent, everywhere; only where a score is a proportion.
+        digits: the decimals with which its scores are printed, everywhere.
         chance: the score of guessing, 0 to 1 (of a correlation, 0); None where there is none.
         right_or_wrong: whether the score of one item is 0 or 1.
         curve_levels: the levels of the groups whose scores are drawn as learning curves; none for no curve.
@@ -87,7 +88,7 @@ class Measure:
     derived: "Callable[[pd.DataFrame], ArrayLike] | None" = None
     estimate: "Estimator | None" = None
     live_key: str | None = ""
-    percent: bool = False
+    digits: int = 2
     chance: float | None = 0.5
     right_or_wrong: bool = False
     curve_levels: Sequence[str] = ("all",)
@@ -156,18 +157,8 @@ class Measure:
 
     @property
     def form(self) -> Callable[[float], str]:
-        """How its scores are printed, everywhere: in percent, or as proportions."""
-        return percent if self.percent else score
-
-    @property
-    def difference_form(self) -> Callable[[float], str]:
-        """How differences of its scores are printed, everywhere: in percentage points, or with three decimals."""
-        return points if self.percent else signed
-
-    @property
-    def heading(self) -> str:
-        """The label with its unit: `accuracy %`."""
-        return f"{self.label} %" if self.percent else self.label
+        """How its scores are printed, everywhere; differences are printed by `numbers.signed`."""
+        return partial(score, digits=self.digits)
 
     @property
     def task(self) -> str:
@@ -184,7 +175,7 @@ Measures = Mapping[str, Sequence[Measure]]
 
 
 def measure_named(measures: Measures, suite: str, label: str) -> Measure:
-    """Return a suite's measure with this label; of a suite that is not installed, one that is not in percent."""
+    """Return a suite's measure with this label; of a suite that is not installed, a plain one."""
     return next((own for own in measures.get(suite, ()) if own.label == label), Measure(label))
 
 

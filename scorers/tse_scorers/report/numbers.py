@@ -1,4 +1,4 @@
-"""How numbers are printed: scores, percentages, differences, p-values, intervals."""
+"""How numbers are printed: scores, differences, p-values, intervals. Scores are proportions, everywhere."""
 
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
@@ -12,31 +12,22 @@ FEW_ITEMS = 30
 MISSING = "–"
 
 
-def score(value: float) -> str:
-    """Format a score in 0–1 with two decimals, as the papers on agreement and on German print it.
+def score(value: float, digits: int = 2) -> str:
+    """Format a score in 0–1; one that is not exactly 1 is not printed as 1.
 
-    A score that is not exactly 1 is not printed as 1.
+    Two decimals are what the papers on agreement and on German print; `Measure.digits` says how many a measure has.
 
-    >>> score(0.905), score(0.9996), score(1.0), score(-0.9996)
-    ('0.91', '>0.99', '1.00', '<−0.99')
+    >>> score(0.905), score(0.9996), score(1.0), score(-0.9996), score(0.9999, 3)
+    ('0.91', '>0.99', '1.00', '<−0.99', '>0.999')
     """
-    return _bounded(value, "0.01", "1.00", "0.99")
-
-
-def percent(value: float) -> str:
-    """Format a share as a percentage with one decimal.
-
-    >>> percent(0.5), percent(0.9999)
-    ('50.0', '>99.9')
-    """
-    return _bounded(100 * value, "0.1", "100.0", "99.9")
+    return _bounded(value, digits)
 
 
 def interval(low: float, high: float, form: Callable[[float], str] = score) -> str:
     """Format the ends of an interval; ends that cannot be told from the greatest score, but are below it, have a sign.
 
-    >>> interval(0.5, 0.75), interval(0.9996, 0.9999, percent), interval(0.963, 0.9999, percent)
-    ('0.50–0.75', '>99.9', '96.3 to >99.9')
+    >>> interval(0.5, 0.75), interval(0.9996, 0.9999), interval(0.963, 0.9999)
+    ('0.50–0.75', '>0.99', '0.96 to >0.99')
     """
     ends = form(low), form(high)
     if ends[0] == ends[1] and ends[0].startswith(">"):
@@ -64,20 +55,8 @@ def signed(value: float) -> str:
     """
     if 0.9995 <= abs(value) < 1 - 1e-12:
         return ">+0.999" if value > 0 else "<−0.999"
-    text = _rounded(value, "0.001")
+    text = _rounded(value, 3)
     return text if text.startswith("−") or text == "0.000" else f"+{text}"
-
-
-def points(value: float) -> str:
-    """Format a difference in percentage points, with its sign; one that is not exactly ±100 is not printed as ±100.
-
-    >>> points(0.0123), points(-0.5), points(0.0), points(0.9999)
-    ('+1.2', '−50.0', '0.0', '>+99.9')
-    """
-    if 0.9995 <= abs(value) < 1 - 1e-12:
-        return ">+99.9" if value > 0 else "<−99.9"
-    text = _rounded(100 * value, "0.1")
-    return text if text.startswith("−") or text == "0.0" else f"+{text}"
 
 
 def p_value(value: float) -> str:
@@ -86,7 +65,7 @@ def p_value(value: float) -> str:
     >>> p_value(0.0321), p_value(1e-9), p_value(0.9997), p_value(1.0)
     ('0.032', '<0.001', '>0.999', '1.000')
     """
-    return "<0.001" if value < 0.001 else _bounded(value, "0.001", "1.000", "0.999")
+    return "<0.001" if value < 0.001 else _bounded(value, 3)
 
 
 _SYMMETRIC = 0.02
@@ -122,19 +101,18 @@ def with_interval(
     return f"{form(value)} ± {margin}"
 
 
-def _bounded(value: float, unit: str, top: str, below: str) -> str:
-    text = _rounded(value, unit)
-    if text.lstrip("−") != top or abs(abs(float(value)) - float(top)) < 1e-12:
+def _bounded(value: float, digits: int) -> str:
+    text = _rounded(value, digits)
+    if float(text.lstrip("−")) != 1 or abs(value) > 1 - 1e-12:
         return text
-    if abs(value) > float(top):
-        return text
+    below = f"{1 - 10.0**-digits:.{digits}f}"
     return f"<−{below}" if value < 0 else f">{below}"
 
 
-def _rounded(value: float, unit: str) -> str:
+def _rounded(value: float, digits: int) -> str:
     """Round half away from zero, as the papers do: the mean of decimals 0.905 is 0.91 whatever its last bits."""
     exact = Decimal(repr(round(float(value), 9)))
-    return str(exact.quantize(Decimal(unit), ROUND_HALF_UP) + 0).replace("-", "−")
+    return str(exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP) + 0).replace("-", "−")
 
 
 def ranged(values: "pd.Series[float] | npt.NDArray[np.float64]", digits: int = 0) -> str:

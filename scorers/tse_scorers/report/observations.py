@@ -73,7 +73,7 @@ def observations(
         best = _best(usable, shown_lines) or _not_ranked(shown_lines)
         found = (best, _gap(wide, of_suite), _weakest(wide, of_suite))
         shown = set(shown_lines["measure"])
-        terms = {own.label: own.words for own in of_suite if own.words and own.heading in shown}
+        terms = {own.label: own.words for own in of_suite if own.words and own.label in shown}
         answers.append(Answer(suite, title, [sentence for sentence in found if sentence], terms=terms))
     return answers
 
@@ -126,21 +126,21 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> str | None:
     lines = lines[lines["suite"] == lines["suite"].iloc[0]]
     counts = lines.groupby("measure", sort=False)["system"].nunique()
     if counts.max() == 1:
-        said = [f"{_plain(line.measure)} {line.text}{_unit(line.measure)}" for line in lines.itertuples()]
+        said = [f"{line.measure} {line.text}" for line in lines.itertuples()]
         n_others = all_lines["system"].nunique() - 1
         no_others = f" (the other {count(n_others)} cannot be compared with it)" if n_others else ""
         return f"{lines['system'].iloc[0]}: {', '.join(said)}{no_others}."
     ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
     # The first measure whose intervals rank anything, else the first one.
     first, others, near = next((each for each in ranked if len(each[2]) < len(each[1])), ranked[0])
-    name, unit = _plain(first["measure"]), _unit(first["measure"])
+    name = first["measure"]
     if len(near) == len(others):
         last = others.iloc[-1]
         return (
-            f"No model is better by the 95 % intervals of {name}, from {first['text']}{unit} ({first['system']}) to "
-            f"{last['text']}{unit} ({last['system']})."
+            f"No model is better by the 95 % intervals of {name}, from {first['text']} ({first['system']}) to "
+            f"{last['text']} ({last['system']})."
         )
-    best = f"{first['system']} has the highest {name}, {first['text']}{unit}"
+    best = f"{first['system']} has the highest {name}, {first['text']}"
     if near.empty:
         return f"{best}; no other 95 % interval reaches it."
     return (
@@ -156,12 +156,12 @@ def _not_ranked(lines: pd.DataFrame) -> str | None:
         return None
     lines = lines[lines[["suite", "measure"]].eq(lines[["suite", "measure"]].iloc[0]).all(axis=1)]
     lines = lines.sort_values("score", ascending=False, kind="stable")
-    (first, name), last = (lines.iloc[0], _plain(lines["measure"].iloc[0])), lines.iloc[-1]
-    unit, few = _unit(first["measure"]), _few_units(lines)
+    first, last, few = lines.iloc[0], lines.iloc[-1], _few_units(lines)
+    name = first["measure"]
     if len(lines) == 1:
-        return f"{first['system']}: {name} {first['text']}{unit}{few and f'; do not rely on this interval{few}'}."
+        return f"{first['system']}: {name} {first['text']}{few and f'; do not rely on this interval{few}'}."
     return (
-        f"No model is better: {name} goes from {first['text']}{unit} ({first['system']}) to {last['text']}{unit} "
+        f"No model is better: {name} goes from {first['text']} ({first['system']}) to {last['text']} "
         f"({last['system']}){few and f', but no interval can be relied on{few}'}."
     )
 
@@ -184,14 +184,6 @@ def _ranked(lines: pd.DataFrame) -> "tuple[pd.Series[Any], pd.DataFrame, pd.Data
     first, others = lines.iloc[0], lines.iloc[1:]
     start = first["score"] if pd.isna(first["ci_low"]) else first["ci_low"]
     return first, others, others[others["ci_high"].fillna(others["score"]) >= start]
-
-
-def _plain(measure: object) -> str:
-    return str(measure).removesuffix(" %")
-
-
-def _unit(measure: object) -> str:
-    return " %" if str(measure).endswith(" %") else ""
 
 
 def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
@@ -219,7 +211,9 @@ def _weakest(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
     means = scores.mean(axis=1).dropna()
     if len(means) < 2 or measure.form(means.min()) == measure.form(means.max()):
         return None
-    group, unit = means.idxmin(), _unit(measure.heading)
+    group = means.idxmin()
     n, n_lowest = scores.loc[group].notna().sum(), (scores.loc[group] == scores.min()).sum()
     of_models = "" if n == 1 else f", the mean of {n} models; the lowest for {n_lowest} of them"
-    return f"Lowest {measure.label} of {len(means)} groups: “{group}” ({measure.form(means.min())}{unit}{of_models})."
+    return (
+        f"Lowest {measure.label} of {len(means)} groups: “{group}” ({measure.form(means.min())}{of_models})."
+    )

@@ -9,7 +9,6 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
 
 _ENOUGH = 3
 """Marks from which on an axis can be read."""
@@ -48,20 +47,6 @@ def scale_axis(axes: "Axes", x: "pd.Series[float]", logarithmic: bool, most: int
         seen = [tick for tick in axes.get_xticks() if low <= tick <= high]
         if len(seen) > most:
             axes.set_xticks(seen[:: -(-len(seen) // most)])
-
-
-def percent_mark(value: float, _: object = None) -> str:
-    """Write the mark of a score from 0 to 1 in percent.
-
-    >>> percent_mark(0.5), percent_mark(-0.025)
-    ('50', '−2.5')
-    """
-    return f"{round(100 * value, 6):g}".replace("-", "−")
-
-
-def in_percent(axis: "Axis") -> None:
-    """Write the marks of an axis of scores from 0 to 1 in percent."""
-    axis.set_major_formatter(percent_mark)
 
 
 def marks(low: float, high: float) -> list[float]:

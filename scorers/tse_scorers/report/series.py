@@ -18,8 +18,7 @@ from .curves import NAMED
 from .inputs import Runs
 from .measure import Measure, Measures, measured
 from .names import Names
-from .numbers import percent, score
-from .numbers import points as points_of_percent
+from .numbers import score, signed
 from .revisions import MOST, positions
 from .systems import model_names, slugs
 from .tables import BASIS, Basis, Table, count, formatted
@@ -116,8 +115,7 @@ def _views(
         few = _ONE_IS_SHOWN if of_suite["x"].nunique() > MOST else ""
         of_data = results[(results["suite"] == suite) & (results["config"] == config)]
         behind, about = _behind(of_data, measures[str(suite)], names)
-        # One picture, one scale: in percent where all that it shows is.
-        form = next((own.form for own in measures[str(suite)] if not own.percent), percent)
+        form = max(measures[str(suite)], key=lambda measure: measure.digits).form
         name = f"series_{slugs([f'{model}_{suite}_{config}']).popitem()[1]}"
         ends = [
             f"{label} from {form(curve['y'].iloc[0])} to {form(curve['y'].iloc[-1])}"
@@ -131,10 +129,9 @@ def _views(
                     _chart(points, behind, name),
                     caption=_caption(points, about),
                     alt=f"From the first to the last revision: {'; '.join(ends)}.",
-                    y="score (%)" if form is percent else "score",
-                    percent=form is percent,
+                    y="score",
                     basis=_basis(points),
-                    tables=[_scores(points, name, form), _fits(points, form)],
+                    tables=[_scores(points, name, form), _fits(points)],
                 )
             ],
         )
@@ -176,9 +173,7 @@ def _caption(points: pd.DataFrame, about: str) -> str:
 def _scores(points: pd.DataFrame, name: str, form: Form) -> Table:
     values = _spread(points, "y")
     text, basis = formatted(values, form), _basis(points)
-    return Table(
-        "Scores, in %." if form is percent else "Scores.", values, text, file=name, folded=True, basis=basis
-    )
+    return Table("Scores.", values, text, file=name, folded=True, basis=basis)
 
 
 def _spread(points: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -191,7 +186,7 @@ def _basis(points: pd.DataFrame) -> Basis:
     return Basis.of(partial(_spread, points), by_measure=True)
 
 
-def _fits(points: pd.DataFrame, form: Form) -> Table:
+def _fits(points: pd.DataFrame) -> Table:
     fits = {}
     for label, line in points[points["x"] > 0].groupby("label", sort=False):
         if line["x"].nunique() >= LEAST:
@@ -199,8 +194,8 @@ def _fits(points: pd.DataFrame, form: Form) -> Table:
             fits[label] = {"per decade": fit.slope, "r": fit.rvalue, "n": len(line)}
     values = pd.DataFrame.from_dict(fits, orient="index", columns=["per decade", "r", "n"])
     values.index.name = "measure"
-    text = formatted(values, score).assign(n=values["n"].map(count))
-    if form is percent:
-        text["per decade"] = values["per decade"].map(points_of_percent)
+    text = pd.DataFrame(
+        {name: values[name].map(form) for name, form in (("per decade", signed), ("r", score), ("n", count))}
+    )
     note = "n: the number of revisions that the fit and r are over."
     return Table("Log-linear fit: score against log10 of the position.", values, text, note=note)

@@ -14,7 +14,7 @@ from .tables import with_interval
 _COLUMNS = (
     "system", "suite", "measure", "score", "text", "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit",
     "n_units", "n_units_effective", "reliable", "n_lemmas", "n_lemmas_effective", "chance", "over_lemmas",
-    "why_excluded", "detail", "suite_name", "config",
+    "why_excluded", "detail", "suite_name", "config", "digits",
 )  # fmt: skip
 _COPIED = (
     "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable",
@@ -32,10 +32,10 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_na
 
     Returns:
         Columns system, suite (as `heading` names its data), measure, score (0 to 1), text (the score as
-        it is printed: percent or two decimals, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high,
+        it is printed, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high,
         unit, n_units, n_units_effective, reliable, n_lemmas, n_lemmas_effective, chance (0 to 1 or None),
-        over_lemmas, why_excluded, detail, suite_name and config; one system after the other, its suites in the order
-        of `measures`.
+        over_lemmas, why_excluded, detail, suite_name, config and digits (of the measure's scores); one system after the
+        other, its suites in the order of `measures`.
     """
     overall = rows[rows["group"] == "all"].to_dict("records")
     lines = [_headline(row, measure, heading) for row, measure in measured(overall, measures)]
@@ -51,7 +51,7 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dic
     return {
         "system": row["system"],
         "suite": heading(suite, config),
-        "measure": measure.heading,
+        "measure": measure.label,
         "score": row["score"],
         "text": _text(row, measure),
         **{column: row.get(column) for column in _COPIED},
@@ -61,6 +61,7 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dic
         "detail": measure.detail.format(**row) if measure.detail else "",
         "suite_name": suite,
         "config": config,
+        "digits": measure.digits,
     }
 
 
@@ -76,7 +77,7 @@ def warnings_of(lines: pd.DataFrame) -> Iterator[str]:
     """Yield one line per suite and data set with unreliable intervals, among those that `headlines` returns."""
     unreliable = lines[lines["reliable"].eq(False) & lines["se"].notna()]
     for (name, unit), of_unit in unreliable.groupby(["suite", "unit"], sort=False):
-        labels = ", ".join(of_unit["measure"].str.removesuffix(" %").unique())
+        labels = ", ".join(of_unit["measure"].unique())
         yield (
             f"Do not rely on the intervals of {labels} ({name}): they are over fewer than {MIN_RELIABLE_UNITS} "
             f"effective units, here {unit}."

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,6 @@ from .numbers import (
     count,
     decimals,
     p_value,
-    percent,
-    points,
     ranged,
     score,
     signed,
@@ -25,8 +23,8 @@ from .numbers import (
 
 __all__ = [
     "BASIS", "CELLS", "MISSING", "Basis", "Intervals", "ScoredItems", "Table", "cells_of", "count", "decimals",
-    "formatted", "formatted_with_intervals", "joined", "note_on_intervals", "p_value", "percent", "points", "score",
-    "shared_headings", "signed", "spread", "with_interval", "with_published",
+    "formatted", "formatted_with_intervals", "joined", "note_on_intervals", "p_value", "score", "shared_headings",
+     "signed", "spread", "with_interval", "with_published",
 ]  # fmt: skip
 
 CELLS = [
@@ -279,7 +277,7 @@ class Table:
         basis: what its scores are over; stands once for each row, or below the table where all rows have the same.
         cells: of a table of scores, its cells (columns `CELLS`), which the explorer shows; None of other tables.
         unit: name of the counted items: contexts, pairs, sets.
-        percent: whether scores are shown in percent.
+        digits: the decimals of its scores.
         totals: row headers of averages of other rows; they stay last however the explorer sorts the table.
         ties: what a tie does to the score, the end of a sentence about "ties, which …".
         items: what the scores are means of, None where a suite stores none.
@@ -306,7 +304,7 @@ class Table:
     basis: Basis | None = None
     cells: pd.DataFrame | None = field(default=None, repr=False)
     unit: str = "items"
-    percent: bool = False
+    digits: int = 2
     totals: Collection[str] = ()
     ties: str = "are never correct"
     items: ScoredItems | None = None
@@ -321,7 +319,8 @@ class Table:
         caption: str,
         corner: str,
         *,
-        form: Callable[[float], str] = score,
+        form: Callable[[float], str] | None = None,
+        digits: int = 2,
         across: Sequence[str] = ("system",),
         about: str = "",
         totals: Collection[str] = (),
@@ -333,7 +332,8 @@ class Table:
             cells: columns `CELLS`, those that are not there being empty.
             caption: what it shows, in which unit.
             corner: the heading of the row headers.
-            form: formats a score, `percent` those in percent.
+            form: formats a number that is not a score from 0 to 1.
+            digits: the decimals of scores.
             across: the columns of the cells that name a column of the table.
             about: what the intervals are over.
             totals: see the attribute; a line sets them apart.
@@ -346,12 +346,12 @@ class Table:
 
         values, basis = wide("score"), Basis.of(wide, by_measure=len(across) > 1)
         intervals = Intervals(*map(wide, ("ci_low", "ci_high", "se", "reliable")))
-        text = formatted_with_intervals(values, intervals, form, basis)
+        text = formatted_with_intervals(values, intervals, form or partial(score, digits=digits), basis)
         given: dict[str, Any] = {
             "interval_note": note_on_intervals(text, cells, about), "intervals": intervals, "basis": basis,
             "rule_above": [label for label in values.index if label in set(totals)][:1], "totals": totals,
         }  # fmt: skip
-        return cls(caption, values, text, cells=cells, percent=form is percent, **given | options)
+        return cls(caption, values, text, cells=cells, digits=digits, **given | options)
 
     @property
     def title(self) -> str:

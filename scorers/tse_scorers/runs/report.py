@@ -25,6 +25,7 @@ from ..report.line_styles import colours_of
 from ..report.measure import Measure, Measures
 from ..report.methods import methods_paragraph
 from ..report.names import Names
+from ..report.numbers import score
 from ..report.observations import MOST as MOST_SAID
 from ..report.observations import Answer, observations, split_pair
 from ..report.page import Summary, write_page
@@ -34,7 +35,6 @@ from ..report.revisions import positions, without_earlier
 from ..report.selection import best_of_many, only
 from ..report.summary import headlines
 from ..report.systems import model_names
-from ..report.tables import percent
 from ..statistics.differences import Difference, holm
 from ..suites.contract import Suite
 from ..suites.registry import aggregate, names, suites_of
@@ -171,7 +171,7 @@ def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
             yield (
                 f"{model_names([str(model)])[str(model)]}, {title}: from {revisions[earlier[start]]} on, no "
                 f"checkpoint differs from the last one in {measure} (paired differences, whose 95 % intervals are "
-                f"within ±{percent(width)} points; Holm's adjustment of {len(earlier)} tests)."
+                f"within ±{score(width, 3)}; Holm's adjustment of {len(earlier)} tests)."
             )
 
 

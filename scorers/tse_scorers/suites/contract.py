@@ -450,7 +450,7 @@ class Suite(ABC):
                 (
                     own.column,
                     "double",
-                    own.heading,
+                    own.label,
                     Values.ANY if own.estimate else of_mean[own.right_or_wrong],
                 )
                 for own in cls.measures
@@ -583,5 +583,5 @@ class Suite(ABC):
         }  # fmt: skip
         items = partial(compared_items, runs, cls.name, cls.compared_items, own.label)
         return GroupScores(
-            own.label, rows, f"{own.heading} of groups.", own.form, items if is_mean else None, options
+            own.label, rows, f"{own.label} of groups.", own.digits, items if is_mean else None, options
         )

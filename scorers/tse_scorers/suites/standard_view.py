@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 
 from ..report.blocks import Control, ScoredItems, Table, View
-from ..report.numbers import score
 
 OVERALL = "Overall"
 ALL_GROUPS = "all groups"
@@ -22,7 +21,7 @@ class GroupScores:
         rows: its results, with `level` (`all` for the mean over everything) and `value`, the group;
             and `is_repeated` for groups that are those of another level.
         caption: what a table of them shows, in which unit.
-        form: formats a score.
+        digits: the decimals of its scores.
         items: given the rows of a table with their `label`, returns the items behind them; None where there are none.
         options: other attributes of its tables, such as `file` and `compared`.
     """
@@ -30,7 +29,7 @@ class GroupScores:
     name: str
     rows: pd.DataFrame
     caption: str
-    form: Callable[[float], str] = score
+    digits: int = 2
     items: Callable[[pd.DataFrame], ScoredItems] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -42,7 +41,7 @@ class GroupScores:
         shown = shown.assign(label=shown["value"].where(shown["level"] != "all", OVERALL))
         shown = shown.sort_values("level", key=lambda level: level == "all", kind="stable")
         return Table.of_scores(
-            shown, self.caption, corner, form=self.form, totals=[OVERALL] if levels else [],
+            shown, self.caption, corner, digits=self.digits, totals=[OVERALL] if levels else [],
             items=self.items and self.items(shown), **self.options,
         )  # fmt: skip
 

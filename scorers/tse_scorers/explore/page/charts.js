@@ -53,9 +53,9 @@ function curveChart(view, measure, onScale, shown, places) {
   const points = view.points.filter((point) => point[0] === measure), drawn = view.points.filter((point) => onScale.includes(point[0]) && shown.includes(point[1]));
   const [low, high, step] = rangeOf(drawn.flatMap((point) => shown.length <= MOST_BANDS ? [point[4], point[6], point[7]] : [point[4]]).filter((value) => value !== null));
   const spots = [...view.places, ...view.ticks].map(([, place]) => place), isShort = view.ticks.length <= 6, box = boxOf(640, isShort ? 340 : 390, isShort ? { ...MARGIN, bottom: 46 } : MARGIN), steps = Math.max(1, Math.round((high - low) / step));
-  const x = box.x(Math.min(...spots), Math.max(...spots)), y = box.y(low, high), text = (value) => number.score(value, view.percent);
+  const x = box.x(Math.min(...spots), Math.max(...spots)), y = box.y(low, high), text = (value) => number.score(value, view.digits);
   const svg = frame(box, `${measure}. Arrow keys go from point to point.`, [x, view.ticks.map(([name, place]) => [place, name]), view.axis],
-    [y, Array.from({ length: steps + 1 }, (_, i) => low + i * step), view.y || measure, (value) => view.percent ? 100 * value : value]);
+    [y, Array.from({ length: steps + 1 }, (_, i) => low + i * step), view.y || measure]);
   for (const label of [...shown].sort((a, b) => places.has(a) - places.has(b))) {  // grey lines below the others
     const place = places.get(label), own = points.filter((point) => point[1] === label && point[4] !== null)
       .map(([, , side, at, value, n, lower, upper]) => ({ side, name: view.places[at][0], value, n, lower, upper, few: n !== null && n < view.few, x: x(view.places[at][1]), y: y(value) })).sort((a, b) => a.x - b.x);
@@ -90,7 +90,7 @@ function piecesOf(points) {
 
 function curveNumbers(view, measure, shown) {
   const found = new Map(view.points.filter((point) => point[0] === measure).map(([, label, , at, value]) => [`${label}\n${at}`, value]));
-  return plainTable(["", ...view.places.map(([name]) => name)], shown.map((label) => [label, ...view.places.map((_, at) => number.score(found.get(`${label}\n${at}`) ?? null, view.percent))]), measure);
+  return plainTable(["", ...view.places.map(([name]) => name)], shown.map((label) => [label, ...view.places.map((_, at) => number.score(found.get(`${label}\n${at}`) ?? null, view.digits))]), measure);
 }
 
 function pointsView(view, target) {
@@ -131,12 +131,12 @@ const mark = (round, x, y, text) => round === 0 ? dot(x, y, text, 3)
 const dot = (cx, cy, text, r) => h("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r, "data-tip": text, "aria-label": text, role: "img", tabindex: "-1", class: "dot" });
 
 // The axes: their places, their ticks and their titles.
-function frame(box, name, [x, xTicks, xTitle], [y, yTicks, yTitle, shown = (value) => value]) {
+function frame(box, name, [x, xTicks, xTitle], [y, yTicks, yTitle]) {
   const slanted = xTicks.length > 6, every = Math.ceil(xTicks.length / (slanted ? (box.right - box.left) / 34 : 6));
   const middle = (box.left + box.right) / 2;
   return h("svg", { viewBox: `0 0 ${box.width} ${box.height}`, style: `max-width:${box.width}px`, role: "group", "aria-label": name },
     yTicks.map((value) => h("g", {}, h("line", { class: "grid", x1: box.left, x2: box.right, y1: y(value), y2: y(value) }),
-      h("text", { x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, String(Number(shown(value).toPrecision(3))).replace("-", "−")))),
+      h("text", { x: box.left - 6, y: y(value) + 4, "text-anchor": "end" }, String(Number(value.toPrecision(3))).replace("-", "−")))),
     xTicks.filter((_, i) => (xTicks.length - 1 - i) % every === 0).map(([value, text]) => h("text", slanted
       ? { transform: `translate(${x(value) + 4},${box.bottom + 13}) rotate(-50)`, "text-anchor": "end" }
       : { x: x(value), y: box.bottom + 16, "text-anchor": "middle" }, String(text).replace("-", "−"))),

@@ -91,21 +91,19 @@ function switched(name, on, names = allModels(), key = "m") {
 const MISSING = "–";
 const signOf = (value) => value > 0 ? "+" : value < 0 ? "−" : "";
 function bounded(value, digits) {  // what is not exactly 1 is not printed as 1
-  const text = value.toFixed(digits), top = digits === 1 ? 100 : 1;
-  if (Number(text) === top && value < top) return digits === 1 ? ">99.9" : ">0.99";
-  if (Number(text) === 0 && value > 0) return digits === 1 ? "<0.1" : "<0.01";
-  return text;
+  const text = value.toFixed(digits), least = 10 ** -digits;
+  if (Number(text) === 1 && value < 1) return `>${(1 - least).toFixed(digits)}`;
+  return Number(text) === 0 && value > 0 ? `<${least.toFixed(digits)}` : text;
 }
 const number = {
   // A share, 0 to 1; other numbers, such as bits or changes, with as many decimals.
-  score: (value, percent, isShare = true) => { if (value === null || Number.isNaN(value)) return MISSING;
-    const shown = percent ? 100 * value : value, digits = percent ? 1 : 2;
-    return isShare ? bounded(shown, digits) : shown.toFixed(digits).replace("-", "−"); },
-  // A difference of scores, as in the report: with three decimals, or in percentage points with one.
-  difference(value, percent) {
+  score: (value, digits = 2, isShare = true) => value === null || Number.isNaN(value) ? MISSING
+    : isShare ? bounded(value, digits) : value.toFixed(digits).replace("-", "−"),
+  // A difference of scores, as in the report: with three decimals.
+  difference(value) {
     if (value === null || Number.isNaN(value)) return MISSING;
-    const size = Math.abs(value), text = percent ? (100 * size).toFixed(1) : size.toFixed(3);
-    if (size >= 0.9995 && size < 1 - 1e-12) return `${value > 0 ? ">+" : "<−"}${percent ? "99.9" : "0.999"}`;
+    const size = Math.abs(value), text = size.toFixed(3);
+    if (size >= 0.9995 && size < 1 - 1e-12) return `${value > 0 ? ">+" : "<−"}0.999`;
     return Number(text) === 0 ? text : signOf(value) + text;
   },
   signed: (value) => value === null || Number.isNaN(value) ? MISSING : signOf(value) + Math.abs(value).toFixed(2),

@@ -16,7 +16,7 @@ function itemTable(data, chosen, shown) {
       h("th", { scope: "row" }, itemText(texts.texts[i]), h("small", {}, labelsOf(texts, i), itemMore(data, i))),
       systems.flatMap(([letter, system, margin]) => numbersOf(data, system, margin[i], i, `${letter}: `)),
       apart ? cellOf(apart, (data.isPairs ? number.signed : number.difference)(chosen.marginA[i] - chosen.marginB[i])) : null,
-      people ? cellOf(view.items.people, number.score(people[i], false)) : null))));
+      people ? cellOf(view.items.people, number.score(people[i])) : null))));
 }
 
 const columnsOf = ({ view, isPairs }) => { const names = view.items.values;
@@ -37,7 +37,7 @@ function itemText(text) {
 // The cells of one system; `letter` tells the two systems apart where a narrow window has no heading.
 function numbersOf({ view, isPairs }, { values }, margin, i, letter = "") {
   const names = view.items.values;
-  if (!isPairs) return Object.entries(names).map(([key, name]) => cellOf(letter + name, values[key] ? number.score(values[key][i], false) : MISSING));
+  if (!isPairs) return Object.entries(names).map(([key, name]) => cellOf(letter + name, values[key] ? number.score(values[key][i]) : MISSING));
   return [cellOf(letter + names.logprob_good, number.logprob(values.logprob_good[i])), cellOf(letter + names.logprob_bad, number.logprob(values.logprob_bad[i])),
     cellOf(`${letter}margin`, number.signed(margin)), verdict(values.score[i], `${letter}right?`)];
 }
@@ -63,7 +63,7 @@ function itemMore(data, i) {
 
 // Words with their shares in the probability of all listed forms: "*laugh 12 % (laughs 3.0 %)".
 const wrongOf = (words) => !words ? "not stored" : words.length === 0 ? "none among its heaviest"
-  : words.flatMap(([word, instead, share, other], i) => [i ? ", " : "", h("b", { class: "bad" }, `*${word}`), ` ${number.score(share, true)} % (${instead} ${number.score(other, true)} %)`]);
+  : words.flatMap(([word, instead, share, other], i) => [i ? ", " : "", h("b", { class: "bad" }, `*${word}`), ` ${number.score(share, 3)} (${instead} ${number.score(other, 3)})`]);
 
 async function fillMore(data, i, target) {
   const { view, texts, a, b } = data, columns = columnsOf(data);

@@ -70,7 +70,7 @@ function drawTable(view, change, open) {
 }
 
 const caption = (view, reference) => h("span", {}, reference < 0 ? view.caption
-  : `${view.caption} Differences from ${view.systems[reference].name}${view.percent ? ", in percentage points" : ""}.`);
+  : `${view.caption} Differences from ${view.systems[reference].name}.`);
 
 function tools(view, systems, reference, change, shown) {
   const names = allModels(), own = chosen(), here = new Set(view.across ? names : view.systems.map((system) => system.of));
@@ -152,7 +152,7 @@ function tableCell(view, row, system, shown, open) {
   const value = shownValue(view, row, system.column, shown.reference), tested = testedDifference(view, row, system.column, shown.reference);
   const isDifference = shown.reference >= 0 && system.column !== shown.reference;
   const text = cell && cell[0] === null ? "no score" : value === null ? MISSING
-    : isDifference ? points(view, system, value) : scored(view, system, value);
+    : isDifference ? number.difference(value) : scored(view, system, value);
   const opens = view.items && cell && cell[1] !== null && view.items.rows[row.name];
   const link = view.across && cell && cell[0] !== null && system.link ? state.with(elsewhere({ ...system.link, a: row.name })) : null;
   const inner = h(link ? "a" : opens ? "button" : "span", { class: cell?.[8] ? "cell best" : "cell", tabindex: "-1", type: opens ? "button" : null, href: link,
@@ -178,11 +178,9 @@ function shadeOf(value, isDifference) {
   return step > 0 ? `low${step}` : null;
 }
 
-// Where columns are measures, each has its own scale.
-const inPercent = (view, system) => system.percent ?? view.percent;
-const points = (view, system, value) => number.difference(value, inPercent(view, system));
-const scored = (view, system, value) => number.score(value, inPercent(view, system), areShares(view));
-const range = (view, system, low, high, isDifference = false) => [low, high].map((end) => isDifference ? points(view, system, end) : scored(view, system, end)).join(" to ");
+// Where columns are measures, each has its own decimals.
+const scored = (view, system, value) => number.score(value, system.digits ?? view.digits, areShares(view));
+const range = (view, system, low, high, isDifference = false) => [low, high].map((end) => isDifference ? number.difference(end) : scored(view, system, end)).join(" to ");
 
 // Whether a table has shares, 0 to 1; and from where to where its bars of intervals reach.
 const areShares = (view) => view.areShares ??= view.cells.flat().every((cell) => !cell || cell[0] === null || (cell[0] >= 0 && cell[0] <= 1));
@@ -194,11 +192,11 @@ function scaleOf(view) {
 
 function told(view, row, system, cell, tested, difference) {
   const [score, n, excluded, ties, low, high] = cell;
-  const lines = [`${system.name} · ${row.name}: ${score === null ? "no score" : scored(view, system, score)}${inPercent(view, system) && score !== null ? " %" : ""}`];
+  const lines = [`${system.name} · ${row.name}: ${score === null ? "no score" : scored(view, system, score)}`];
   if (low !== null && high !== null) lines.push(`95 % interval: ${range(view, system, low, high)}`);
   for (const name of badgesOf(view, cell)) lines.push(`⚠ ${name}: ${view.badges[name]}`);
-  if (tested) lines.push(`Difference from ${state.get("ref")}: ${points(view, system, tested[0])}${tested[1] === null ? "" : `, 95 % interval: ${range(view, system, tested[1], tested[2], true)}`}, over ${number.count(tested[3])} that both scored`);
-  else if (difference !== null) lines.push(`Difference from ${state.get("ref")}: ${points(view, system, difference)}, without an interval`);
+  if (tested) lines.push(`Difference from ${state.get("ref")}: ${number.difference(tested[0])}${tested[1] === null ? "" : `, 95 % interval: ${range(view, system, tested[1], tested[2], true)}`}, over ${number.count(tested[3])} that both scored`);
+  else if (difference !== null) lines.push(`Difference from ${state.get("ref")}: ${number.difference(difference)}, without an interval`);
   lines.push(n === null ? "Published by others." : `${number.count(n)} ${view.unit}, ${number.count(excluded)} excluded, ${number.count(ties)} ties`);
   return lines.join("\n");
 }

@@ -8,8 +8,8 @@ import pandas as pd
 from ...io.result_row import group_name
 from ...report.blocks import Block, Chart, Control, ScoredItems, Section, Table, View
 from ...report.inputs import Runs, configs_apart
-from ...report.tables import percent
 from ..item_files import files_of, read_files
+from ..minimal_pairs.measures import ACCURACY
 from ..minimal_pairs.show.section import flawed_pairs
 from .queries import LABELS, NONE
 
@@ -23,7 +23,7 @@ TERMS = {
     "Matched, mismatched": "The context holds acceptable sentences of the same paradigm, or of another phenomenon.",
     "Ungrammatical": "The context holds the unacceptable sentences of the pairs that the matched context is made of.",
     "Accuracy": "The share of pairs whose acceptable sentence is more probable after the context, the mean over "
-    "paradigms. Guessing gives 50 %.",
+    "paradigms. Guessing gives 0.5.",
 }
 _TEMPLATE = "template: "
 
@@ -78,12 +78,10 @@ def _longest(rows: pd.DataFrame) -> dict[str, str]:
 def _by_length(runs: Runs, rows: pd.DataFrame, group: tuple[str, str]) -> list[Block]:
     rows = _of_group(rows, group)
     accuracies = rows[rows["metric"] == "accuracy_in_context"]
-    table = _accuracies(
-        runs, accuracies, "Accuracy in %, by context and number of its sentences.", "in_context"
-    )
+    table = _accuracies(runs, accuracies, "Accuracy by context and number of its sentences.", "in_context")
     change = Table.of_scores(
         rows[rows["metric"] == "accuracy_change"],
-        "Change of accuracy against the same pairs without a context, in points of %.", "Context", form=percent,
+        "Change of accuracy against the same pairs without a context.", "Context", digits=ACCURACY.digits,
         file="in_context_change", unit="pairs",
     )  # fmt: skip
     chart = Chart(
@@ -91,7 +89,7 @@ def _by_length(runs: Runs, rows: pd.DataFrame, group: tuple[str, str]) -> list[B
         {str(system): _line(own) for system, own in accuracies.groupby("system", sort=False)},
         "Accuracy against the mean number of context tokens, with 95 % intervals.",
         "One line per kind of context, falling or rising with its length; the numbers are in the tables.",
-        x="context (tokens)", y="accuracy (%)", percent=True, chance=0.5, tables=[change], basis=table.basis,
+        x="context (tokens)", y="accuracy", chance=0.5, tables=[change], basis=table.basis,
         unit="pairs", limited_to=table.limited_to,
     )  # fmt: skip
     return [table, chart]
@@ -112,12 +110,12 @@ def _line(points: pd.DataFrame) -> pd.DataFrame:
 
 def _in_templates(runs: Runs, rows: pd.DataFrame, group: tuple[str, str]) -> list[Block]:
     own = _of_group(rows[rows["metric"] == "accuracy_in_context"], group)
-    return [_accuracies(runs, own, "Accuracy in %, inside templates.", "in_context_templates")]
+    return [_accuracies(runs, own, "Accuracy inside templates.", "in_context_templates")]
 
 
 def _accuracies(runs: Runs, rows: pd.DataFrame, caption: str, file: str) -> Table:
     return Table.of_scores(
-        rows, caption, "Context", form=percent, file=file, unit="pairs", measure="accuracy",
+        rows, caption, "Context", digits=ACCURACY.digits, file=file, unit="pairs", measure="accuracy",
         limited_to=str(rows["value"].iloc[0]) or "all", items=_items(runs, rows),
     )  # fmt: skip
 

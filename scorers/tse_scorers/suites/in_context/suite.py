@@ -16,6 +16,7 @@ from ...report.blocks import Section
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
 from ..contract import Items, Scored
+from ..minimal_pairs.measures import ACCURACY
 from ..minimal_pairs.scores import LINKED
 from ..minimal_pairs.set_pairs import as_authors, select_pairs
 from ..minimal_pairs.suite import PairSuite
@@ -44,7 +45,7 @@ class InContextSuite(PairSuite):
             label,
             at={"context": context, "longest": "longest"},
             live_key=f"in_context/{context}",
-            percent=True,
+            digits=ACCURACY.digits,
             right_or_wrong=True,
             detail="" if context == NONE else "sentences of context {length:.0f}",
         )

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...report.blocks import Block, Chart, Control, Section, Table, View
 from ...report.inputs import Runs, ScoreFile, configs_apart
-from ...report.tables import count, formatted, percent
+from ...report.tables import count, formatted
 from ..item_files import compared_items
 from ..items import ItemScores
 from ..standard_view import GroupScores, view_by_group
@@ -26,7 +26,7 @@ TERMS = {
     "Surprisal": "−log2 of the probability of a region's tokens given what precedes them, in bits, summed over the "
     "region.",
     "Criterion": "A comparison that an item fulfils or not. Accuracy is the share of items that fulfil it. Chance "
-    "depends on the criterion: 50 % for one comparison, less for several at once.",
+    "depends on the criterion: 0.5 for one comparison, less for several at once.",
     "Interaction": "In a 2 x 2 design, how much more the one factor changes the surprisal at one level of the other "
     "factor than at the other level, in bits.",
 }
@@ -63,8 +63,8 @@ def _criteria(runs: Runs, compared: Compared, rows: pd.DataFrame) -> Iterator[Vi
         "about": "Over items.",
     }  # fmt: skip
     scores = GroupScores(
-        MEASURE, own.assign(is_repeated=_is_single(own)), "Items that fulfil the criteria, in %.", percent,
-        partial(compared_items, runs, "regions", compared, MEASURE, kind=CRITERIA), options,
+        MEASURE, own.assign(is_repeated=_is_single(own)), "Items that fulfil the criteria, as a proportion.",
+        items=partial(compared_items, runs, "regions", compared, MEASURE, kind=CRITERIA), options=options,
     )  # fmt: skip
     levels = {"suites": "suite", "criteria": "criterion"}
     yield view_by_group("Criteria", "How often each criterion holds.", [scores], levels, TAB)

@@ -51,7 +51,6 @@ class RegionSuite(Suite):
             table=CRITERIA,
             column="correct",
             live_key="regions/criteria",
-            percent=True,
             chance=None,
             right_or_wrong=True,
             why_excluded="a region has no surprisal",

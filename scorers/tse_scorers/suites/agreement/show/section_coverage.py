@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 import pandas as pd
 
 from ....report.blocks import View
 from ....report.charts import MANY
 from ....report.inputs import Runs
-from ....report.tables import Basis, Intervals, Table, count, formatted, formatted_with_intervals, percent
+from ....report.tables import Basis, Intervals, Table, count, formatted, formatted_with_intervals, score
 from ..ask.listing import COUNTS
 from ..ask.outcomes import read_outcomes
 from ..ask.unequal_forms import METRIC as UNEQUAL
@@ -110,7 +111,7 @@ def _dominant(runs: Runs) -> Iterator[Table]:
     yield Table(
         "Lemmas that hold more than half of the listed probability of a context: share of such contexts.",
         values,
-        formatted(values, percent),
+        formatted(values, partial(score, digits=3)),
         note="MW in these contexts is mostly about this one lemma.",
         folded=True,
     )

@@ -18,9 +18,9 @@ from ....report.tables import (
     formatted,
     formatted_with_intervals,
     note_on_intervals,
-    percent,
 )
 from ...item_files import example
+from ..measures import ACCURACY
 from .section_analyses import correlations, methods, predictors
 from .section_conditions import locality, regularity
 from .section_growth import growth
@@ -45,12 +45,12 @@ from .tab_items import read_pairs
 
 _PHENOMENA = "Accuracy by phenomenon"
 LEAD = (
-    "A model passes a pair when it finds the acceptable sentence more probable. All numbers are percentages unless a "
-    "scale says otherwise."
+    "A model passes a pair when it finds the acceptable sentence more probable. Its accuracy is a proportion, from 0 "
+    "to 1."
 )
 TERMS = {
     "Accuracy": "The share of minimal pairs in which the model gives the acceptable sentence the higher "
-    "probability. Guessing gives 50 %. Ties and pairs without a number are not right answers. A phenomenon's accuracy "
+    "probability. Guessing gives 0.5. Ties and pairs without a number are not right answers. A phenomenon's accuracy "
     "is the mean of its paradigms, the overall one the mean of all paradigms.",
     "One prefix, two prefixes": "Other ways to ask, where a paradigm allows it: which of two words is more probable "
     "after the same beginning; or after which of two beginnings the same word is more probable.",
@@ -123,9 +123,9 @@ def _means_alone(rows: pd.DataFrame, method: str) -> View:
     """Return the means of results that hold no accuracies by paradigm, of which the other parts are made."""
     means = _means_of_results(rows)
     ends = Intervals(*(_means_of_results(rows, column) for column in ("ci_low", "ci_high", "se")))
-    text = formatted_with_intervals(means, ends, percent)
+    text = formatted_with_intervals(means, ends, ACCURACY.form)
     table = Table(
-        f"Accuracy in % ({method}).",
+        f"Accuracy ({method}).",
         means,
         text,
         interval_note=note_on_intervals(text),
@@ -145,7 +145,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
     has_others = len(paradigms.columns.unique(level=0)) > 1
     over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
     basis = _basis(_of_means(rows))
-    text = formatted_with_intervals(means, of_phenomena, percent, basis)
+    text = formatted_with_intervals(means, of_phenomena, ACCURACY.form, basis)
     of_what = (
         "The interval of the overall accuracy shows how much it varies with the choice of paradigms; a phenomenon's is "
         "for these paradigms only."
@@ -153,7 +153,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         else "The intervals are for these paradigms only."
     )
     table = Table(
-        caption=f"Accuracy in % by phenomenon ({method}), over {over}.",
+        caption=f"Accuracy by phenomenon ({method}), over {over}.",
         values=means,
         text=text,
         note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
@@ -168,7 +168,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
     )
     drawn = means[[c for c in means if c[0] == RUN or c in ((PUBLISHED, "GPT-2"), (HUMANS, "individual"))]]
     drawn = drawn.set_axis(system_names(drawn.columns), axis=1)
-    said = extremes(drawn, percent)
+    said = extremes(drawn, ACCURACY.form)
     named = basis.named(drawn.index)
     whiskers = of_phenomena.map(
         lambda ends: pd.concat({_PHENOMENA: ends[RUN]}, axis=1).reindex(drawn.index).set_axis(named)
@@ -182,9 +182,9 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         + (
             ", with humans' single answers and GPT-2 in the authors' released summary." if has_others else "."
         ),
-        alt=f"Accuracy (%) by phenomenon. {said}",
-        x="accuracy (%)",
-        percent=True,
+        alt=f"Accuracy by phenomenon. {said}",
+        x="accuracy",
+        digits=ACCURACY.digits,
         chance=0.5,
         intervals=whiskers,
         basis=basis,
@@ -197,10 +197,10 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
 def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[str]) -> Table:
     of_paradigms = _intervals(rows)
     basis = _basis(rows)
-    text = formatted_with_intervals(paradigms, of_paradigms, percent, basis)
+    text = formatted_with_intervals(paradigms, of_paradigms, ACCURACY.form, basis)
     marks = prefix_marks(paradigms.index)
     return Table(
-        caption="Accuracy in % by paradigm.",
+        caption="Accuracy by paradigm.",
         values=paradigms.join(marks),
         text=text.join(marks.map(lambda mark: "✓" if mark == 1 else "")),
         note=""

@@ -11,7 +11,8 @@ from ....report.correlation import pearson
 from ....report.curves import on_naming
 from ....report.findings import extremes
 from ....report.inputs import Runs
-from ....report.tables import Table, count, formatted, percent, score
+from ....report.tables import Table, count, formatted, score
+from ..measures import ACCURACY
 from .section_paradigms import HUMANS, METHODS, phenomenon_name, phenomenon_of, system_names
 
 BINS = 10
@@ -87,8 +88,7 @@ def predictors(runs: Runs) -> Iterator[View]:
         f"its mean.{on_naming(len(counts))}",
         alt=" ".join(_first_to_last(name, panel) for name, panel in binned.items()),
         number="Figure 2",
-        y="accuracy (%)",
-        percent=True,
+        y="accuracy",
         chance=0.5,
         logarithmic=["perplexity per token"],
         tables=[_bin_table(name, panel) for name, panel in binned.items()],
@@ -103,8 +103,8 @@ def _first_to_last(name: str, panel: pd.DataFrame) -> str:
     points = panel.sort_values("x").groupby("label", sort=False)["y"]
     if not points.ngroups:
         return ""
-    low, high = percent(points.first().mean()), percent(points.last().mean())
-    return f"Mean accuracy by {name}: {low} % at its lowest values, {high} % at its highest."
+    low, high = (ACCURACY.form(ends.mean()) for ends in (points.first(), points.last()))
+    return f"Mean accuracy by {name}: {low} at its lowest values, {high} at its highest."
 
 
 def _shallow(pairs: pd.DataFrame) -> dict[str, "pd.Series[float]"]:
@@ -133,7 +133,7 @@ def _bin_table(name: str, panel: pd.DataFrame) -> Table:
         part = part.reset_index(drop=True)
         for column, heading, form in (
             ("x", name, "{:.4g}".format),
-            ("y", "accuracy (%)", percent),
+            ("y", "accuracy", ACCURACY.form),
             ("n", "pairs", count),
         ):
             values[(system, heading)] = part[column]
@@ -178,16 +178,16 @@ def _method_picture(wide: pd.DataFrame, method: str) -> Chart:
         {system: values[system] for system in systems},
         caption=f"Whole sentences against {METHODS[method]}, over {n} paradigms.",
         alt=f"Mean accuracy by method: {_means_of(overall)}",
-        x="accuracy (%)",
-        percent=True,
+        x="accuracy",
+        digits=ACCURACY.digits,
         chance=0.5,
         number="Figure 6",
         tables=[
             Table(
-                f"Accuracy in %: whole sentences and {METHODS[method]}; mean and standard deviation over phenomena "
+                f"Accuracy: whole sentences and {METHODS[method]}; mean and standard deviation over phenomena "
                 "below.",
                 table_values,
-                formatted(table_values, percent),
+                formatted(table_values, ACCURACY.form),
                 rule_above=["Mean"],
             )
         ],
@@ -195,5 +195,7 @@ def _method_picture(wide: pd.DataFrame, method: str) -> Chart:
 
 
 def _means_of(overall: pd.DataFrame) -> str:
-    said = [f"{system}, {method} {percent(mean)} %" for (system, method), mean in overall.loc["Mean"].items()]
+    said = [
+        f"{system}, {method} {ACCURACY.form(mean)}" for (system, method), mean in overall.loc["Mean"].items()
+    ]
     return "; ".join(said) + "."

@@ -8,8 +8,9 @@ import pandas as pd
 
 from ....report.blocks import Chart, View
 from ....report.findings import extremes
-from ....report.tables import Basis, Intervals, Table, formatted_with_intervals, note_on_intervals, percent
+from ....report.tables import Basis, Intervals, Table, formatted_with_intervals, note_on_intervals
 from ....statistics.estimate import Estimate, Stratum, mean_of_strata
+from ..measures import ACCURACY
 from .section_paradigms import HUMANS, RUN, by_group, system_names
 
 Conditions = Mapping[str, Mapping[str, Sequence[str]]]
@@ -81,9 +82,9 @@ def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Itera
     if values.empty:
         return
     ends, basis = _intervals(values, rows, LOCALITY)
-    text = formatted_with_intervals(values, ends, percent)
+    text = formatted_with_intervals(values, ends, ACCURACY.form)
     table = Table(
-        "Accuracy in % by intervening material.",
+        "Accuracy by intervening material.",
         values,
         text,
         file="blimp_locality",
@@ -99,9 +100,9 @@ def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Itera
         "an adjective between. Subject and verb: regular_plural_subject_verb_agreement_1 and the two "
         "distractor_agreement paradigms, whose attractor has the other number."
         + (_WHISKERS if table.interval_note else ""),
-        alt=f"Accuracy by intervening material. {extremes(values, percent)}",
-        x="accuracy (%)",
-        percent=True,
+        alt=f"Accuracy by intervening material. {extremes(values, ACCURACY.form)}",
+        x="accuracy",
+        digits=ACCURACY.digits,
         chance=0.5,
         intervals=ends,
         number="Figure 3",
@@ -120,9 +121,9 @@ def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Ite
     if values.empty:
         return
     ends, basis = _intervals(with_difference(values), rows, REGULARITY)
-    text = formatted_with_intervals(with_difference(values), ends, percent)
+    text = formatted_with_intervals(with_difference(values), ends, ACCURACY.form)
     table = Table(
-        "Accuracy in % by the noun's plural; the difference, in points, is regular minus irregular.",
+        "Accuracy by the noun's plural; the difference is regular minus irregular.",
         with_difference(values),
         text,
         file="blimp_regularity",
@@ -137,9 +138,9 @@ def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Ite
         caption="Agreement with nouns of regular and irregular plurals. Determiner and noun: the mean of "
         "four paradigms of each kind; subject and verb: of two; both: of these six."
         + (_WHISKERS if table.interval_note else ""),
-        alt=f"Accuracy for regular and irregular nouns. {extremes(values, percent)}",
-        x="accuracy (%)",
-        percent=True,
+        alt=f"Accuracy for regular and irregular nouns. {extremes(values, ACCURACY.form)}",
+        x="accuracy",
+        digits=ACCURACY.digits,
         chance=0.5,
         intervals=ends,
         number="Figure 4",
@@ -152,8 +153,8 @@ def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Ite
     )
     if BOTH in values:
         about += (
-            " In the released summary, both kinds of agreement together are 5.2 points worse on irregular nouns for "
-            "the LSTM, 1.3 for Transformer-XL and 2.3 for GPT-2; the paper prints 5.2, and less than 1.3 for the two "
+            " In the released summary, both kinds of agreement together are .052 worse on irregular nouns for the "
+            "LSTM, .013 for Transformer-XL and .023 for GPT-2; the paper prints .052, and less than .013 for the two "
             "others."
         )
     yield View("Regular and irregular plurals (Figure 4)", about, [picture])

@@ -7,8 +7,8 @@ import pandas as pd
 from ....io.bundle import metric_modules
 from ....report.blocks import Control, Table, View
 from ....report.inputs import Runs, configs_apart
-from ....report.tables import CELLS, cells_of, percent, with_published
-from ..measures import METHOD_LABELS
+from ....report.tables import CELLS, cells_of, with_published
+from ..measures import ACCURACY, METHOD_LABELS
 from .section_paradigms import (
     METHODS,
     RUN,
@@ -50,10 +50,10 @@ def _accuracies(runs: Runs, rows: pd.DataFrame, data: str, level: str, method: s
     theirs = _published(rows, level) if method == "full" else pd.DataFrame(columns=CELLS)
     table = Table.of_scores(
         with_published(ours, theirs),
-        f"{data}: accuracy in % by {level}.",
+        f"{data}: accuracy by {level}.",
         level.capitalize(),
         unit="pairs",
-        form=percent,
+        digits=ACCURACY.digits,
         totals=[TOTAL],
         items=pair_items(runs, ours, method),
         measure="accuracy",
