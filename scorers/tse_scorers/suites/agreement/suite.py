@@ -24,13 +24,11 @@ from ..contract import Items, Suite
 from ..hub_data import is_hub_id
 from ..items import ItemScores, TwoWayChoices
 from ..own_columns import data_signature, own_columns
-from .ask.columns import BY_SENTENCE, CONTEXTS, LIST_CONTEXTS, RESERVED, sides_in
+from .ask.columns import BY_SENTENCE, CONTEXTS, KEPT_FORMS, LIST_CONTEXTS, RESERVED, TOP_FORMS, sides_in
 from .ask.columns import MEASURES as AT_CUTOFFS
-from .ask.gaps import FORMS as KEPT_FORMS
 from .ask.listing import LISTED, list_lemmas, listed_table
 from .ask.outcomes import LEMMAS, OUTCOMES, lemma_table
 from .ask.template_verbs import PAIRS, looked_up_tables
-from .ask.top_forms import TOP_FORMS
 from .data.checks import check_numbers, inspect, inspect_lemmas
 from .data.contrast import (
     FORMS,

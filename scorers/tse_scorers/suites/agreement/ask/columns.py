@@ -1,6 +1,8 @@
-"""The columns of scores in a table of contexts."""
+"""The columns of scores in tables of contexts and of forms; results on disk are read without PyTorch."""
 
 from collections.abc import Collection, Iterator
+
+import pyarrow as pa
 
 from ....io.bundle import metric_modules
 from ....io.score_columns import Values, described
@@ -105,6 +107,29 @@ BY_SENTENCE = described(
     ("ew_different_lengths", "double", "EW over lemmas with forms of different lengths", Values.SHARE),
 )
 """The column of contexts that `--sentence-pll` adds."""
+TOP_FORMS = described(
+    ("context_id", "int64", "its row in the file of contexts", Values.COUNT),
+    ("group", "string", "group"),
+    ("prefix", "string", "text before the gap"),
+    ("suffix", "string", "text after the gap"),
+    ("number", "string", "number of the subject"),
+    ("rank", "int64", "1 is the most probable token"),
+    ("form", "string", "text of the token"),
+    ("probability", "double", "its probability, 0 to 1", Values.SHARE),
+    ("status", "string", "`correct` or `incorrect` for forms of listed lemmas, else `other`"),
+)
+"""Columns of the table `top_forms`."""
+KEPT_FORMS = described(
+    ("context_id", "int64", "its row in the file of contexts", Values.COUNT),
+    ("opening", "bool", "whether the gap opens its sentence"),
+    (
+        "logprob_singular",
+        pa.list_(pa.float32()),
+        "log-probability of the singular of each lemma, in the order of the file of lemmas",
+    ),
+    ("logprob_plural", pa.list_(pa.float32()), "the same of the plural"),
+)
+"""Columns of the table `forms`."""
 COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
 Sides = tuple[tuple[str, tuple[float, ...]], ...]
 """`cutoff_side` of results -> its cut-offs."""

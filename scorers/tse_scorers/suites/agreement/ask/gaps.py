@@ -9,10 +9,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ....engine.arrays import Indices
-from ....io.score_columns import Values, described
 from ....models.base import FormScorer, GapScorer
 from ....models.queries import Slot
 from ..options import AgreementOptions
+from .columns import KEPT_FORMS
 from .listing import Listing
 from .template_verbs import TemplateVerbs
 
@@ -86,26 +86,13 @@ class Answers:
     forms: dict[bool, tuple[Indices, NDArray[np.float64]]] = field(default_factory=dict)
 
 
-FORMS = described(
-    ("context_id", "int64", "its row in the file of contexts", Values.COUNT),
-    ("opening", "bool", "whether the gap opens its sentence"),
-    (
-        "logprob_singular",
-        pa.list_(pa.float32()),
-        "log-probability of the singular of each lemma, in the order of the file of lemmas",
-    ),
-    ("logprob_plural", pa.list_(pa.float32()), "the same of the plural"),
-)
-"""Columns of the table `forms`."""
-
-
 def form_table(forms: Mapping[bool, tuple[Indices, NDArray[np.float64]]]) -> pa.Table:
     """Return one row per context with the log-probabilities of all scored forms, in the order of the table `lemmas`."""
     parts = []
     for opening, (contexts, logprobs) in forms.items():
         singular, plural = np.split(logprobs.astype(np.float32), 2, axis=1)
         columns = [contexts, np.full(len(contexts), opening), _lists(singular), _lists(plural)]
-        parts.append(pa.table(dict(zip(FORMS.names, columns, strict=True)), schema=FORMS))
+        parts.append(pa.table(dict(zip(KEPT_FORMS.names, columns, strict=True)), schema=KEPT_FORMS))
     return pa.concat_tables(parts)
 
 

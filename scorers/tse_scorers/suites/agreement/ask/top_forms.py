@@ -12,28 +12,16 @@ from torch import Tensor
 
 from ....engine.arrays import Indices
 from ....io.results import Row
-from ....io.score_columns import Values, described
 from ....models.base import FormScorer, GapScorer
 from ....models.queries import Slot
 from ..data.paper_examples import with_paper_contexts
+from .columns import TOP_FORMS
 from .gaps import gaps_of
 from .inflections import Inflections, find_inflections
 
 FORMS_SHOWN = 10
 CONTEXTS_SHOWN = 2
 """Number of contexts per table row whose most probable forms are stored."""
-TOP_FORMS = described(
-    ("context_id", "int64", "its row in the file of contexts", Values.COUNT),
-    ("group", "string", "group"),
-    ("prefix", "string", "text before the gap"),
-    ("suffix", "string", "text after the gap"),
-    ("number", "string", "number of the subject"),
-    ("rank", "int64", "1 is the most probable token"),
-    ("form", "string", "text of the token"),
-    ("probability", "double", "its probability, 0 to 1", Values.SHARE),
-    ("status", "string", "`correct` or `incorrect` for forms of listed lemmas, else `other`"),
-)
-"""Columns of the table `top_forms`."""
 
 
 def marked_forms(
