@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from tse_scorers.suites.in_context.contexts import make_chains, parts_of
-from tse_scorers.suites.in_context.queries import Sweep
-from tse_scorers.suites.in_context.scores import score_in_context
+from tse_scorers.suites.minimal_pairs.ask.context_queries import Sweep
+from tse_scorers.suites.minimal_pairs.context_scores import score_in_context
+from tse_scorers.suites.minimal_pairs.data.contexts import make_chains, parts_of
 
 from . import data, models
 

@@ -19,7 +19,7 @@ from .runs.jobs import make_jobs, remember_failures, run_all
 from .runs.recipe import suites_asked_for
 from .runs.run import Announce, Run, silent
 from .suites.checks import DataWarning
-from .suites.registry import answering_suite, options_class, suite_of_data
+from .suites.registry import options_class, suite_of_data
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from .typed_options import (
         AgreementKeywords,
         AnyKeywords,
-        InContextKeywords,
         MinimalPairKeywords,
         RegionKeywords,
         VariationSetKeywords,
@@ -69,15 +68,6 @@ def run(
 
 @overload
 def run(
-    models: Any,
-    suite: Literal["in_context"],
-    out: Path | str = ...,
-    **options: "Unpack[InContextKeywords]",
-) -> Results: ...
-
-
-@overload
-def run(
     models: Any, suite: Literal["regions"], out: Path | str = ..., **options: "Unpack[RegionKeywords]"
 ) -> Results: ...
 
@@ -103,7 +93,7 @@ def run(
 
     Args:
         models: a model, or several: what `load_scorer` takes, or scorers.
-        suite: `agreement`, `minimal_pairs`, `german`, `in_context`, `regions`, or one of another package, whose name
+        suite: `agreement`, `minimal_pairs`, `german`, `regions`, or one of another package, whose name
             a type checker does not know: its name or its class. By default the only one that reads `data`, and
             agreement without any.
         out: folder for scores, `results.json` and the report.
@@ -145,7 +135,7 @@ def run(
     if name is None:
         data = suite_options["data"] = _as_file("data", suite_options.get("data"), Path(out))
         name = suite_of_data(None if data is None else str(data))
-    declared = described_options(options_class(answering_suite(name, suite_options)))
+    declared = described_options(options_class(name))
     tables = {option for option, described in declared.items() if described.takes_table}
     given_options = {
         option: _as_file(option, value, Path(out)) if option in tables else value

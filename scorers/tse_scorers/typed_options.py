@@ -89,22 +89,6 @@ class VariationSetKeywords(RunKeywords, total=False):
     limit: int | None
 
 
-class InContextKeywords(RunKeywords, total=False):
-    """Options of `run` with the suite in_context."""
-
-    data: FileOrTable | None
-    config: str | None
-    source: str | PathLike[str] | None
-    groups: list[str] | tuple[str, ...] | None
-    limit: int | None
-    without_flawed: bool
-    linking: str | None
-    unigram: FileOrTable | None
-    context: list[str] | tuple[str, ...] | None
-    context_lengths: str | list[int] | tuple[int, ...] | None
-    template: list[str] | tuple[str, ...] | None
-
-
 class RegionKeywords(RunKeywords, total=False):
     """Options of `run` with the suite regions."""
 

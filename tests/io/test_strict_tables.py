@@ -137,7 +137,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path, ending, kind):
             check_file(path, [ending])
 
 
-@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german", "regions", "in_context"])
+@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german", "regions"])
 def test_a_named_pipe_as_data_is_refused_by_every_suite(tmp_path, suite):
     """`--suite regions` took it for a folder; others said that no files are in it."""
     os.mkfifo(tmp_path / "t.csv")

@@ -114,7 +114,7 @@ def bases(data: Path) -> dict[str, tuple[str, dict]]:
         "agreement, sentences": ("agreement", agreement | {"forms": "all", "sentence_pll": True}),
         "minimal_pairs": ("minimal_pairs", pairs),
         "german": ("german", {"limit": 1}),
-        "in_context": ("in_context", pairs | {"context": ["matched"], "context_lengths": "1"}),
+        "in_context": ("minimal_pairs", pairs | {"context": ["matched"], "context_lengths": "1"}),
         "regions": ("regions", {"data": str(data / "design" / "one.csv"), "criteria": criteria}),
         "regions, folder": ("regions", {"data": str(data / "design")}),
     }
@@ -228,7 +228,7 @@ def test_every_option_has_values(data):
     assert walked == {
         (name, option)
         for name, option in declared
-        if name in {"agreement", "minimal_pairs", "german", "in_context", "regions"}
+        if name in {"agreement", "minimal_pairs", "german", "regions"}
     }
     assert {option for _, option in walked} == set(SUITE_OPTIONS)
 

@@ -184,7 +184,7 @@ def require_same(documented_names: set[str], real: set[str], what: str) -> None:
         "German": "german/runs/*/scores-*.parquet",
         "Regions: regions": "regions/runs/*/regions-*.parquet",
         "Regions: criteria": "regions/runs/*/criteria-*.parquet",
-        "In context": "in_context/runs/*/scores-*.parquet",
+        "In context": "in_context/runs/*/in_context-*.parquet",
     }.items(),
 )
 def test_columns_of_scores(outputs, title, pattern):
@@ -224,12 +224,12 @@ def test_keys_of_results(outputs):
         require_same(documented("Environment"), set(content["environment"]), "environment")
 
 
-@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german", "regions", "in_context"])
+@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german", "regions", "in context"])
 def test_keys_of_rows_are_those_of_their_suite(outputs, suite):
     cells = re.findall(r"^\| (`.*?) \| ([\w, ]+) \|", section("Rows"), re.MULTILINE)
     suites = [(key, where) for keys, where in cells for key in re.findall(r"`(\w+)`", keys)]
     told = {key for key, where in suites if where == "all" or suite in where.split(", ")}
-    rows = json.loads((outputs / suite / "results.json").read_text())["results"]
+    rows = json.loads((outputs / suite.replace(" ", "_") / "results.json").read_text())["results"]
     assert told == set().union(*rows)
 
 
@@ -326,7 +326,7 @@ TABLES = {
     "german": "German",
     "regions.regions": "Regions: regions",
     "regions.criteria": "Regions: criteria",
-    "in_context": "In context",
+    "minimal_pairs.in_context": "In context",
 }
 
 

@@ -64,7 +64,7 @@ def test_labels_and_parts_of_pairs_in_context_are_scored_anew(tmp_path):
         pairs.assign(pairID=range(len(pairs))),
     ):
         path = save(changed, tmp_path / "own.jsonl")
-        suite = make_suite("in_context", data=path, context=["matched"], context_lengths="0,1")
+        suite = make_suite("minimal_pairs", data=path, context=["matched"], context_lengths="0,1")
         found.add(str(suite.signature(SCORER)))
     assert len(found) == 4
 

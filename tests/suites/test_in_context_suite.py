@@ -15,7 +15,6 @@ from run_records import table_path
 from tiny import tiny_model
 
 import tse_scorers
-from tse_scorers.io.records import SINGLE
 from tse_scorers.io.results import read_results
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report.inputs import read_runs
@@ -24,8 +23,9 @@ from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.in_context.contexts import PARTS
-from tse_scorers.suites.in_context.suite import InContextSuite
+from tse_scorers.suites.minimal_pairs.data.contexts import PARTS
+from tse_scorers.suites.minimal_pairs.measures import IN_CONTEXT
+from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 from tse_scorers.suites.registry import all_measures, make_suite
 
 TEMPLATE = "The author knows that {sentence}"
@@ -71,7 +71,7 @@ def run(source, scorer, tmp_path_factory):
     out = tmp_path_factory.mktemp("run")
     tse_scorers.run(scorer, suite="minimal_pairs", data=source, context_lengths="1,3", template=[TEMPLATE], limit=8,
              context=["matched", "ungrammatical", "mismatched"], out=out)  # fmt: skip
-    return out, pd.read_parquet(table_path(out))
+    return out, pd.read_parquet(table_path(out, IN_CONTEXT))
 
 
 def test_ones_own_clusters_are_the_units_in_context_too(source, scorer, tmp_path):
@@ -137,7 +137,7 @@ def test_no_pair_has_its_sentences_or_a_variant_before_it(clusters, tmp_path, sc
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     options = {"data": source, "context_lengths": [1, 4]}
     suite = make_suite("minimal_pairs", context=["matched", "ungrammatical", "mismatched"], **options)
-    scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
+    scores = suite.score(scorer, lambda done, total: None)[IN_CONTEXT].to_pandas()
     item = {(row["UID"], row["pairID"]): row["cluster"] for row in rows}
     items_of = {}
     for row in rows:
@@ -153,7 +153,7 @@ def test_no_pair_has_its_sentences_or_a_variant_before_it(clusters, tmp_path, sc
     assert (common > 1).all(), "most pairs of a part share their chain"
     (tmp_path / "lines.txt").write_text("\n".join(row["sentence_good"] for row in rows[:12]))
     suite = make_suite("minimal_pairs", context=[str(tmp_path / "lines.txt")], **options)
-    scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
+    scores = suite.score(scorer, lambda done, total: None)[IN_CONTEXT].to_pandas()
     assert not any(row.sentence_good in row.prefix for row in scores[scores["length"] > 0].itertuples())
 
 
@@ -162,10 +162,10 @@ def test_a_sweep_costs_about_contexts_and_suffixes_not_their_product(tmp_path, s
     lengths = [0, 1, 2, 3, 4, 5, 6]
     source = write_pairs(tmp_path / "many.jsonl", 40)
     suite = make_suite(
-        "in_context", data=source, groups=["simple"], context=["matched"], context_lengths=lengths
+        "minimal_pairs", data=source, groups=["simple"], context=["matched"], context_lengths=lengths
     )
     with scorer.planning() as runners:
-        scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
+        scores = suite.score(scorer, lambda done, total: None)[IN_CONTEXT].to_pandas()
     plan = runners[0].plan
     nodes, computed = len(plan.trie), int(plan.lengths.sum())
     longest = scores[scores["length"] == 6].drop_duplicates("chain")
@@ -215,7 +215,7 @@ def test_the_signature_and_the_report_have_the_contexts(run):
 
 
 def test_the_tab_shows_each_context_and_length(run):
-    by_length, inside = InContextSuite.views(read_runs([run[0]])).views
+    by_length, inside = MinimalPairSuite.views(read_runs([run[0]])).views
     assert by_length.tab == inside.tab == "In context"
     (templates,) = inside.chosen("all")
     assert templates.cells["label"].tolist() == ["none", TEMPLATE]
@@ -233,7 +233,7 @@ def test_the_tab_shows_each_context_and_length(run):
 def test_each_score_of_the_leaderboard_leads_to_the_row_that_it_is_about(run):
     """In the explorer, the scores after contexts led to the pairs without one."""
     runs = read_runs([run[0]])
-    (by_length, inside) = InContextSuite.views(runs).views
+    (by_length, inside) = MinimalPairSuite.views(runs).views
     lines = headlines(runs.rows, all_measures()).set_index("measure")
     rows = {"no context": "none", "matched": "matched · 3", "mismatched": "mismatched · 3"}
     assert by_length.headline_rows == rows | {"ungrammatical": "ungrammatical · 3"}
@@ -250,6 +250,39 @@ def test_a_run_is_compared_after_its_longest_contexts(run, source, tmp_path):
     rows = compare([run[0], tmp_path], allow_different=True).rows
     assert set(rows["measure"]) == {"no context", "matched"}
     assert (rows[rows["group"] == "all"]["n_items"] == 16).all()
+
+
+def test_scores_in_context_never_stand_for_those_of_pairs_by_themselves(run, source, scorer, tmp_path):
+    """Both are minimal pairs of the same data: one folder holds both, and no comparison takes one for the other."""
+    options = {
+        "suite": "minimal_pairs",
+        "data": source,
+        "limit": 8,
+        "out": tmp_path / "both",
+        "report": False,
+    }
+    tse_scorers.run(scorer, **options)
+    tse_scorers.run(scorer, **options, context=["matched"], context_lengths="1")
+    runs = read_runs([tmp_path / "both"])
+    metrics = runs.rows.groupby("config")["metric"].unique().map(sorted)
+    assert metrics.to_dict() == {
+        "pairs": ["accuracy"], "pairs-in-context": ["accuracy_change", "accuracy_in_context"]
+    }  # fmt: skip
+    shown = MinimalPairSuite.views(runs)
+    assert {view.tab for view in shown.in_report().views} >= {"In context"}
+    alone, *_ = (view for view in shown.views if view.tab == "Minimal pairs")
+    after = next(view for view in shown.views if view.tab == "In context")
+    for view, choice in ((alone, ("paradigm", "full")), (after, (("all", ""),))):
+        cells = view.blocks(*choice)[0].cells
+        assert set(cells["system"]) == {"tiny"}
+    lines = headlines(runs.rows, all_measures())
+    assert dict(zip(lines["measure"], lines["config"], strict=True)) == {
+        "accuracy": "pairs", "no context": "pairs-in-context", "matched": "pairs-in-context"
+    }  # fmt: skip
+    tse_scorers.run(CausalScorer(scorer.model, scorer.tokenizer, name="other", revision="1"),
+             **options | {"out": tmp_path / "alone"})  # fmt: skip
+    with pytest.raises(ValueError, match="There is nothing to compare"):
+        compare([tmp_path / "alone", run[0]], allow_different=True)
 
 
 def test_shards_draw_the_same_contexts(source, scorer, run, tmp_path):
@@ -271,7 +304,7 @@ def test_sentences_of_a_file_are_a_context(source, scorer, tmp_path):
     suite = make_suite(
         "minimal_pairs", data=source, context=[str(tmp_path / "other.txt")], context_lengths=[2], limit=2
     )
-    scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
+    scores = suite.score(scorer, lambda done, total: None)[IN_CONTEXT].to_pandas()
     assert set(scores["prefix"]) == {"", "The movie is old. The pilot swims."}
     assert np.isfinite(scores["logprob_good"]).all()
 
@@ -293,6 +326,10 @@ def test_sentences_of_a_file_are_a_context(source, scorer, tmp_path):
             {"template": ["{sentence}"], "context_lengths": "2"},
             "--context-lengths has no effect without --context",
         ),
+        (
+            {"context": ["matched"], "methods": ["full"]},
+            "methods has no effect with context; remove it.",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_a_model_is_loaded(source, options, said):
@@ -307,7 +344,7 @@ def test_a_linking_function_is_over_the_sentence_alone(source, scorer, run, star
         scorer = CausalScorer(scorer.model, scorer.tokenizer, name="bare", start_token=start_token)
     options = {"context": ["matched"], "context_lengths": [2], "template": [TEMPLATE], "limit": 3}
     suite = make_suite("minimal_pairs", data=source, linking="mean_token", **options)
-    scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
+    scores = suite.score(scorer, lambda done, total: None)[IN_CONTEXT].to_pandas()
     assert suite.signature(scorer)["linking"] == "mean_token"
 
     def n_tokens(text):
@@ -323,7 +360,7 @@ def test_a_linking_function_is_over_the_sentence_alone(source, scorer, run, star
         n -= start_token == "none" and not row.prefix
         assert row.score_bad == pytest.approx(row.logprob_bad / n, rel=1e-9)
     assert (scores["correct"] == (scores["score_good"] > scores["score_bad"])).all()
-    assert {row["linking"] for row in suite.aggregate({SINGLE: pa.Table.from_pandas(scores)})} == {
+    assert {row["linking"] for row in suite.aggregate({IN_CONTEXT: pa.Table.from_pandas(scores)})} == {
         "mean_token"
     }
     if start_token is None:  # nothing else changes
@@ -342,10 +379,10 @@ def test_a_registered_set_is_scored_in_context_by_its_authors_rule(tmp_path, sco
         (tmp_path / language / "data.tsv").write_text("\n".join(["sen\twrong_sen\tphenomenon", *rows]))
     options = {"data": "multiblimp", "source": tmp_path, "context": ["matched"], "context_lengths": [1]}
     suite = make_suite("minimal_pairs", groups=["language:deu"], **options)
-    assert (suite.name, suite.dataset, suite.n_items) == ("in_context", "multiblimp", 4)
+    assert (suite.config, suite.dataset, suite.n_items) == ("multiblimp-in-context", "multiblimp", 4)
     signature = suite.signature(scorer)
     assert (signature["linking"], signature["linking_of"]) == ("sum", "the authors")
-    scores = suite.score(scorer, lambda done, total: None)["scores"].to_pandas()
+    scores = suite.score(scorer, lambda done, total: None)[IN_CONTEXT].to_pandas()
     assert set(scores["paradigm"]) == {"deu/SV-#"} and set(scores["length"]) == {0, 1}
 
 

@@ -303,5 +303,5 @@ def test_continuations_are_refused_where_they_cannot_be_scored(pairs):
         )
     with pytest.raises(ValueError, match="in context, whole sentences are compared"):
         make_suite(
-            "in_context", data=pairs, context=["matched"], context_lengths="1", linking="mean_continuation"
+            "minimal_pairs", data=pairs, context=["matched"], context_lengths="1", linking="mean_continuation"
         )

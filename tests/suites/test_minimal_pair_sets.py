@@ -597,19 +597,18 @@ def test_own_set_from_a_yaml_file(own, tmp_path, model):
     assert by_mean["linking_of"] == "the user"
 
 
-@pytest.mark.parametrize("suite", ["minimal_pairs", "in_context"])
-def test_masked_models_score_a_set_as_its_authors_do(own, tmp_path, suite):
+@pytest.mark.parametrize("more", [{}, {"context": ["matched"], "context_lengths": [1]}])
+def test_masked_models_score_a_set_as_its_authors_do(own, tmp_path, more):
     """SLING's authors mask one token at a time; a run by their linking function used another pseudo-log-likelihood.
 
     A kind that the user names wins, and the signature says whose it is.
     """
     rows = [f"verbs\tThe grandfather{n} laughs.\tThe grandfather{n} laugh.\n" for n in ("", "s", "ss")]
     described = own(tsv=TSV.splitlines(True)[0] + "".join(rows), convention={"pll": "original"})
-    more = {"context": ["matched"], "context_lengths": [1]} if suite == "in_context" else {}
 
     def scored(name, **options):
-        chosen = make_suite(suite, data=described, source=tmp_path, **more)
-        run(name, suite=suite, data=described, source=tmp_path, out=tmp_path / str(options), report=False,
+        chosen = make_suite("minimal_pairs", data=described, source=tmp_path, **more)
+        run(name, suite="minimal_pairs", data=described, source=tmp_path, out=tmp_path / str(options), report=False,
                  model_options=options, **more)  # fmt: skip
         (signature,) = read_results(tmp_path / str(options))["signature"]["models"]
         (table,) = chosen.score(load_scorer(name, **options), lambda done, total: None).values()

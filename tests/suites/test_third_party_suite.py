@@ -91,7 +91,7 @@ def run(site, tmp_path_factory):
 
 
 def test_it_is_found_by_its_name(site):
-    assert suite_names() == ["agreement", "minimal_pairs", "german", "in_context", "regions", "word_order"]
+    assert suite_names() == ["agreement", "minimal_pairs", "german", "regions", "word_order"]
     assert find_suite("word_order") in all_suites() and find_suite("word_order").title == "Order of words"
     assert make_suite("word_order", limit=1).n_items == 2
     with pytest.raises(ValueError, match="groups has no effect with suite='word_order'; remove it"):

@@ -29,13 +29,11 @@ def make_suites(suites: Sequence[str] | None, asked: Mapping[str, Any]) -> "list
     """
     with terminal.waiting("Reading the data"):
         from ..runs.recipe import suites_asked_for
-        from ..suites.registry import answering_suite, find_suite
+        from ..suites.registry import find_suite
 
         suites = suites or [_suite_of(asked.get("data"))]
         options_of = _options_of(suites, asked)
-        if len({find_suite(answering_suite(name, options)) for name, options in options_of.items()}) < len(
-            suites
-        ):
+        if len({find_suite(name) for name in options_of}) < len(suites):
             raise ValueError(f"--suite names a suite twice ({', '.join(suites)}). Name each suite once.")
         return [
             suite_and_recipe

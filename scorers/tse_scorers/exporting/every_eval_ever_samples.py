@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from ..io.files import make_folder, write_text
+from ..io.records import SINGLE
 from ..report.inputs import Runs, ScoreFile
 from ..report.measure import Measure
 from ..suites.registry import find_suite, suites_of
@@ -66,7 +67,7 @@ def _lines(record: Record, scored: Scored) -> Iterator[str]:
         frame = suite.item_table(file)
         if frame is None or not {*_SIDES} <= set(frame):
             continue
-        for measure in suite.measures:
+        for measure in (own for own in suite.measures if (own.table or SINGLE) == file.table):
             measure_rows = _of_measure(frame, measure)
             for row in measure_rows.to_dict("records"):
                 yield json.dumps(_sample(record.content, row, measure), ensure_ascii=False, allow_nan=False)
@@ -82,8 +83,12 @@ def _of_measure(frame: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     logprobs = next((names for names in _LOGPROBS if set(names) <= set(frame)), None)
     if not measure.right_or_wrong or score is None or logprobs is None:
         return frame.iloc[:0]
-    method = measure.where.get("method")
-    measure_rows = frame if method is None else frame[frame["method"] == method]
+    measure_rows = frame
+    for axis, value in measure.at.items():
+        if axis in frame:
+            measure_rows = measure_rows[measure_rows[axis] == value]
+    if "length" in measure_rows:  # a measure in context is at its greatest length
+        measure_rows = measure_rows[measure_rows["length"] == measure_rows["length"].max()]
     named = measure_rows.rename(columns={score: "score", logprobs[0]: "good", logprobs[1]: "bad"})
     return named[named["score"].notna()].drop_duplicates([*_SIDES, "pair_id"])
 

@@ -184,10 +184,10 @@ class Runs:
         """Return the rows of one suite."""
         return self.rows[self.rows["suite"] == name]
 
-    def scores(self, suite: str, kind: str | None = None) -> Iterator[ScoreFile]:
-        """Yield the files of scores of one suite (of one kind), in the order of the results' models."""
+    def scores(self, suite: str, table: str | None = None) -> Iterator[ScoreFile]:
+        """Yield the files of scores of one suite (of one table), in the order of the results' models."""
         systems = list(dict.fromkeys(self.rows["system"]))
-        files = [file for file in self.files if file.suite == suite and kind in (None, file.kind)]
+        files = [file for file in self.files if file.suite == suite and table in (None, file.table)]
         yield from sorted(files, key=lambda file: (_position(file.system, systems), str(file.path)))
 
 

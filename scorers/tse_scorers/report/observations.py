@@ -109,6 +109,8 @@ def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
     """Spread reliable scores into (group, system) × measure; the columns keep the order of the measures."""
     columns: dict[str, pd.Series[Any]] = {}
     for measure in measures:
+        if not measure.where.keys() <= set(rows):  # no run has its axes
+            continue
         chosen = rows[(rows[list(measure.where)] == pd.Series(measure.where)).all(axis=1)]
         if "reliable" in chosen:
             chosen = chosen[chosen["reliable"].ne(False)]

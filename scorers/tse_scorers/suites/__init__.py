@@ -14,9 +14,8 @@
     released_data.py     released data sets, known by their content
 
     agreement/       TSE, EW and MW at the gap of a verb
-    minimal_pairs/   accuracy on minimal pairs (BLiMP)
+    minimal_pairs/   accuracy on minimal pairs (BLiMP), also after contexts and inside templates
     variation_sets/  AUC of minimal variation sets (German argument structure)
-    in_context/      the same pairs after contexts and inside templates
     regions/         criteria over surprisals of regions (SyntaxGym)
 
 In a suite's folder:

@@ -203,7 +203,8 @@ class Suite(ABC):
         name: its name in results and on the command line.
         title: its name in tables and tabs.
         Options: a subclass of `SuiteOptions`, whose fields are its options.
-        measures: its headline measures, in the order of tables.
+        measures: its headline measures, in the order of tables; where options decide which a run has, `load` sets
+            `self.measures` to these.
         options: the values of this run.
         key: columns that make an item the same in two runs; by default the first column of `load`. Name it where the
             table is the user's.
@@ -232,7 +233,7 @@ class Suite(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     Options: ClassVar[type[SuiteOptions]]
-    measures: ClassVar[Sequence[Measure]]
+    measures: Sequence[Measure]
     options: Any
     key: ClassVar[tuple[str, ...]] = ()
     levels: ClassVar[tuple[str, ...]] = ()

@@ -44,7 +44,6 @@ class Declared:
         options: its options, in the same way.
         place: where it stands in lists and reports, from 1.
         short: another name on the command line.
-        asks_more_of: the suite whose pairs it asks about with options of its own; one of these asks for it.
     """
 
     folder: str
@@ -53,7 +52,6 @@ class Declared:
     options: str
     place: int
     short: str = ""
-    asks_more_of: str = ""
 
 
 @dataclass(frozen=True)

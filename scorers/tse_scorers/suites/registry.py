@@ -46,11 +46,6 @@ def _called() -> dict[str, str]:
     return {each.short: name for name, each in _built_in().items() if each.short}
 
 
-def _asking_more() -> dict[str, str]:
-    """Suite -> the suite that asks about the same data with options of its own."""
-    return {each.asks_more_of: name for name, each in _built_in().items() if each.asks_more_of}
-
-
 def suite_names() -> list[str]:
     """Return the names of all suites, those of this package first."""
     return [*_built_in(), *sorted(_installed())]
@@ -200,8 +195,8 @@ def options_of_suite(suite: str) -> dict[str, Any]:
     Raises:
         ValueError: the suite is unknown.
     """
-    more = _asking_more().get(own_name(suite))
-    return _annotations(suite) | ({} if more is None else _annotations(more))
+    annotated = get_type_hints(options_class(suite))
+    return {each.name: annotated[each.name] for each in fields(options_class(suite))}
 
 
 def suite_of_data(data: str | None) -> str:
@@ -218,7 +213,7 @@ def suite_of_data(data: str | None) -> str:
     from ..io.table_files import is_table  # loads pandas, which `--help` does not need
     from .hub_data import columns_of, is_hub_id
 
-    of_suite = {name: options_class(name) for name, own in _built_in().items() if not own.asks_more_of}
+    of_suite = built_in_options()
     for name in _installed():
         with suppress(ValueError):  # a broken package is no suite of these data
             of_suite[name] = options_class(name)
@@ -276,8 +271,7 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
 
 def made_of(suite: str, given: Mapping[str, Any]) -> "Suite":
     """Make a suite from one of `options_of_each`; raises ValueError where the data cannot be used."""
-    name = answering_suite(suite, given)
-    return cast("Callable[[SuiteOptions], Suite]", find_suite(name))(options_class(name)(**given))
+    return cast("Callable[[SuiteOptions], Suite]", find_suite(suite))(options_class(suite)(**given))
 
 
 def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -295,7 +289,7 @@ def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, An
 def _checked(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
     checked_value("suite", suite, str)
     given = {option: value for option, value in options.items() if value is not None}
-    known = _annotations(answering_suite(suite, given))
+    known = options_of_suite(suite)
     refused = [Option(option) for option in given if option not in known]
     if refused:
         listed = [part for option in refused for part in (", ", option)][1:]
@@ -303,10 +297,10 @@ def _checked(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
         raise OptionError(
             *listed,
             f" {has} no effect with ",
-            Option("suite", answering_suite(suite, given)),
+            Option("suite", suite),
             f"; remove {it}.",
         )
-    checked = options_class(answering_suite(suite, given))(**given)
+    checked = options_class(suite)(**given)
     return {option: getattr(checked, option) for option in given}
 
 
@@ -326,24 +320,6 @@ def _one_by_one(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
         )  # fmt: skip
     of_each = {name: {} if source is None else {"source": source / name} for name in names}
     return [{**options, "data": name, **own} for name, own in of_each.items()]
-
-
-def answering_suite(suite: str, given: Collection[str]) -> str:
-    """Return the name of the suite that is made where a suite is asked for with these options.
-
-    An option that only the suite in context has asks for that suite.
-    """
-    more = _asking_more().get(own_name(suite))
-    if more is None or not {*given} & (_annotations(more).keys() - _annotations(suite).keys()):
-        return suite
-    return more
-
-
-def _annotations(suite: str) -> dict[str, Any]:
-    """Return the options of a suite: what each is annotated with."""
-    options = options_class(suite)
-    annotated = get_type_hints(options)
-    return {each.name: annotated[each.name] for each in fields(options)}
 
 
 def _installed() -> dict[str, EntryPoint]:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from .minimal_pairs.data.contexts import AFTER
 from .minimal_pairs.data.tables import HUB_DATASET
 from .minimal_pairs.registry import hub_dataset_of
 from .minimal_pairs.set_pairs import WHOLE_SET
@@ -122,7 +123,8 @@ def why_not_released(signature: Mapping[str, Any]) -> str:
 def _downloaded_blimp(signature: Mapping[str, Any]) -> ReleasedData | None:
     """Return BLiMP where the suite itself downloaded it: that is always one commit, and no folder gets this name."""
     identity = signature.get("identity") or {}
-    downloaded = (identity.get("dataset"), identity.get("config")) == (HUB_DATASET, "blimp")
+    config = str(identity.get("config")).removesuffix(AFTER)
+    downloaded = (identity.get("dataset"), config) == (HUB_DATASET, "blimp")
     return (
         ReleasedData("blimp", "blimp", 67_000) if downloaded and signature.get("n_paradigms") == 67 else None
     )
@@ -133,7 +135,7 @@ def _registered_set(signature: Mapping[str, Any]) -> ReleasedData | None:
     identity, n_whole = signature.get("identity") or {}, signature.get(WHOLE_SET)
     if not isinstance(n_whole, int):
         return None
-    dataset, config = str(identity.get("dataset")), str(identity.get("config"))
+    dataset, config = str(identity.get("dataset")), str(identity.get("config")).removesuffix(AFTER)
     return ReleasedData(dataset, config, n_whole, on_hub=hub_dataset_of(dataset) is not None)
 
 

@@ -1,14 +1,19 @@
-"""Headline measures of minimal pairs: accuracy by each method."""
+"""Headline measures of minimal pairs: accuracy by each method, and after each kind of context."""
 
 from typing import TYPE_CHECKING
 
 from ...report.measure import Measure, PublishedCurves
+from .data.contexts import KINDS, NONE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 METHOD_LABELS = {"full": "accuracy", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
 METHODS = tuple(METHOD_LABELS)
+IN_CONTEXT = "in_context"
+"""The table of scores of pairs in context, which has other columns than that of pairs by themselves."""
+CONTEXT_LABELS = {NONE: "no context"} | {kind: kind for kind in KINDS}
+"""Context -> label of its measure, at its greatest length; short, so that tables fit a terminal."""
 
 
 def _published_curves(rows: "pd.DataFrame") -> PublishedCurves | None:
@@ -33,5 +38,19 @@ def _accuracy(method: str) -> Measure:
     )
 
 
-MEASURES = tuple(map(_accuracy, METHOD_LABELS))
+def _in_context(context: str) -> Measure:
+    return Measure(
+        "accuracy_in_context",
+        CONTEXT_LABELS[context],
+        at={"context": context, "longest": "longest"},
+        table=IN_CONTEXT,
+        column="correct",
+        live_key=f"in_context/{context}",
+        digits=3,
+        right_or_wrong=True,
+        detail="" if context == NONE else "sentences of context {length:.0f}",
+    )
+
+
+MEASURES = (*map(_accuracy, METHOD_LABELS), *map(_in_context, CONTEXT_LABELS))
 ACCURACY = MEASURES[0]

@@ -17,8 +17,8 @@ from ..options import (
 
 
 @dataclass(frozen=True)
-class PairSetOptions(SuiteOptions):
-    """What both suites of minimal pairs take; each field says what it is for."""
+class MinimalPairOptions(SuiteOptions):
+    """The options of minimal pairs; each field says what it is for."""
 
     several_data: ClassVar = True
     own_columns: ClassVar = (
@@ -52,20 +52,31 @@ class PairSetOptions(SuiteOptions):
         takes_table=True,
     )
 
+    methods: Sequence[str] | None = option(
+        "Only full (whole sentences), one_prefix or two_prefix; repeatable",
+        "all that the model supports",
+        "Warstadt et al. (2020) compare them",
+    )
+    context: Sequence[str] | None = option(
+        "Judge pairs after sentences: matched, mismatched, ungrammatical, or a text file with one sentence per line; "
+        "repeatable",
+        "none",
+        "published accuracies are without one",
+    )
+    context_lengths: str | Sequence[int] | None = option(
+        "With --context: numbers of context sentences, separated by commas",
+        "0,1,2,4,8",
+        "longer contexts cost more and each doubling shows the trend",
+    )
+    template: Sequence[str] | None = option(
+        "Judge pairs inside this text as well; {sentence} is the place of the sentence; repeatable",
+        "none",
+        "published accuracies are without one",
+    )
+
     @classmethod
     def data_names(cls) -> Collection[str]:
         """Return the names of the registered sets."""
         from .registry import set_names  # looks for packages of others
 
         return set_names()
-
-
-@dataclass(frozen=True)
-class MinimalPairOptions(PairSetOptions):
-    """The options of minimal pairs; each field says what it is for."""
-
-    methods: Sequence[str] | None = option(
-        "Only full (whole sentences), one_prefix or two_prefix; repeatable",
-        "all that the model supports",
-        "Warstadt et al. (2020) compare them",
-    )

@@ -14,7 +14,7 @@ from ..checks import Finding
 from .ask.linking import Linking, load_unigrams
 from .data.pair_tables import pair_table
 from .data.tables import select
-from .options import PairSetOptions
+from .options import MinimalPairOptions
 from .registry import Flaw, LoadedPairs, PairSet, find_set, load_pairs, set_names
 
 _LANGUAGE = "language:"
@@ -48,7 +48,7 @@ class SetPairs:
 
 
 def load_set(
-    options: PairSetOptions, groups: Sequence[str] | None, limit: int | None, linking: Linking | None
+    options: MinimalPairOptions, groups: Sequence[str] | None, limit: int | None, linking: Linking | None
 ) -> SetPairs:
     """Load a registered set of minimal pairs.
 

@@ -1,6 +1,7 @@
-"""Minimal pairs of sentences as a suite: BLiMP, another registered set, or the user's own."""
+"""Minimal pairs of sentences as a suite: BLiMP, another registered set, or the user's own; also in context."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,38 +21,80 @@ from ...report.measure import Measure
 from ..contract import Items, Scored, Suite
 from ..hub_data import shipped_dataset
 from ..items import TwoWayChoices
+from .ask.context_queries import make_sweep
 from .ask.sentence_choices import sentence_choices
+from .context_scores import CONTEXT_SCORES, describe_in_context, require_continuations, score_in_context
 from .data.checks import flaws_of, inspect, left_out
+from .data.contexts import AFTER, make_chains, parts_of
 from .data.pair_tables import RENAMED
 from .data.tables import HUB_DATASET, load
+from .estimate.in_context import scored_in_context
 from .estimate.items import scored_pairs
-from .measures import MEASURES
-from .options import MinimalPairOptions, PairSetOptions
+from .measures import IN_CONTEXT, MEASURES
+from .options import MinimalPairOptions
 from .registry import Flaw, find_set, hub_dataset_of, is_registered
 from .scores import EXAMPLES, LINKED, describe, score_pairs
-from .set_pairs import as_authors, load_set, make_linking
+from .set_pairs import as_authors, load_set, make_linking, select_pairs
 from .show.section_paradigms import group_name, title_of
 
 BLIMP = "blimp"
 """BLiMP, as `data`, as a configuration in results, and as the data set of a local copy there."""
 
 
-class PairSuite(Suite):
-    """What suites of minimal pairs share: the pairs, their linking function, what is known of their set.
+class MinimalPairSuite(Suite):
+    """Minimal pairs: accuracy by the full-sentence, one-prefix and two-prefix methods, or in context.
+
+    A run in context asks about whole sentences after contexts of growing length and inside templates. Its scores are
+    another table, with measures and a configuration of their own, so that they never stand for those of another run.
+
+    Args:
+        options: which pairs, how their sentences are compared, and after which contexts.
 
     Attributes:
         flaws: pairs that are known to be wrong, as the set declares them.
         linking: the linking function; None for the sum, where no authors' function is known.
         set_signature: what decides the scores of a registered set; empty for other pairs.
         authors_pll: the authors' pseudo-log-likelihood, which masked models use by default; "" for other pairs.
+
+    Raises:
+        ValueError: the data cannot be used, or has too few sentences for the contexts.
     """
 
-    options: PairSetOptions
+    name, title, Options = "minimal_pairs", "Minimal pairs", MinimalPairOptions
+    options: MinimalPairOptions
+    measures = MEASURES
+    columns: ClassVar[Mapping[str, pa.Schema]] = {
+        SINGLE: pa.schema([*EXAMPLES, *LINKED]),
+        IN_CONTEXT: pa.schema([*CONTEXT_SCORES, *LINKED]),
+    }
     renamed = RENAMED
+    shipped: ClassVar[Mapping[str, Any]] = {HUB_DATASET: (BLIMP,)}
+    config_names: ClassVar[Mapping[str, str]] = {BLIMP: "BLiMP", f"{BLIMP}{AFTER}": "BLiMP in context"}
     live_groups: ClassVar[str] = "phenomenon"
+    live_options: ClassVar[Mapping[str, Any]] = {"methods": ["full"]}
     flaws: tuple[Flaw, ...]
 
-    def load_pairs(self, groups: Sequence[str] | None, limit: int | None) -> Items:
+    def load(self) -> Items:
+        """Read the pairs, and draw the contexts: too few sentences for one are refused before a model is loaded."""
+        options = self.options
+        self._sweep = make_sweep(options)
+        asked = SINGLE if self._sweep is None else IN_CONTEXT
+        self.tables = (asked,)
+        self.measures = tuple(own for own in MEASURES if (own.table or SINGLE) == asked)
+        if self._sweep is None:
+            return self._load_pairs(options.groups, options.limit)
+        items = self._load_pairs(None, None)  # contexts are drawn from all pairs
+        if self.linking is not None and self.linking.function.needs_continuations:
+            raise ValueError(
+                f"Sentences are compared by {self.linking.name}, which scores only their last part; in context, "
+                "whole sentences are compared. Choose another function, for instance --linking sum."
+            )
+        everything = items.frame.assign(part=parts_of(items.frame))
+        pairs = select_pairs(everything, options.groups, options.limit)
+        self._chains = make_chains(everything, pairs, self._sweep.kinds, self._sweep.longest)
+        return replace(items, frame=pairs, config=f"{items.config}{AFTER}")
+
+    def _load_pairs(self, groups: Sequence[str] | None, limit: int | None) -> Items:
         """Return the pairs of some groups, at most `limit` of each paradigm; raises ValueError where there are none."""
         options = self.options
         self.linking = make_linking(options.linking, options.unigram)
@@ -131,48 +174,39 @@ class PairSuite(Suite):
             return known
         return shipped_dataset(row, {}, organization)
 
-
-class MinimalPairSuite(PairSuite):
-    """Minimal pairs: accuracy by the full-sentence, one-prefix and two-prefix methods.
-
-    Args:
-        options: which pairs, and how their sentences are compared.
-
-    Raises:
-        ValueError: the data cannot be used.
-    """
-
-    name, title, Options = "minimal_pairs", "Minimal pairs", MinimalPairOptions
-    options: MinimalPairOptions
-    measures = MEASURES
-    columns: ClassVar[Mapping[str, pa.Schema]] = {SINGLE: pa.schema([*EXAMPLES, *LINKED])}
-    shipped: ClassVar[Mapping[str, Any]] = {HUB_DATASET: (BLIMP,)}
-    config_names: ClassVar[Mapping[str, str]] = {BLIMP: "BLiMP"}
-    live_options: ClassVar[Mapping[str, Any]] = {"methods": ["full"]}
-
-    def load(self) -> Items:
-        """Read the pairs."""
-        return self.load_pairs(self.options.groups, self.options.limit)
-
     def describe(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""
+        if self._sweep is not None:
+            return describe_in_context(self.pairs, self._sweep, self._chains)
         return describe(scorer, self.pairs, self.options.methods)
 
+    def check_scorer(self, scorer: Scorer) -> None:
+        """Raise ValueError where the scorer cannot score a sentence after a context."""
+        if self._sweep is not None:
+            require_continuations(scorer)
+
     def ask(self, scorer: Any, items: pd.DataFrame, progress: Progress) -> Tables:
-        """Return scores per pair and method."""
+        """Return scores per pair and method, or per pair, context and length."""
         scorer = as_authors(scorer, self.authors_pll)
+        if self._sweep is not None:
+            scored = score_in_context(scorer, items, self._chains, self._sweep, progress, self.linking)
+            return {IN_CONTEXT: scored}
         return {SINGLE: score_pairs(scorer, items, self.options.methods, progress, self.linking)}
 
     def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, Any], Tables]:
-        """Return signature and scores of pairs whose sentences were scored elsewhere."""
+        """Return signature and scores of pairs whose sentences were scored elsewhere, by themselves."""
+        if self._sweep is not None:
+            return super().looked_up(scorer, only_outcomes)
         scores = score_pairs(scorer, self.pairs, ["full"])
         for name in ("logprob_good", "logprob_bad") if only_outcomes else ():
             place = scores.column_names.index(name)
             scores = scores.set_column(place, name, pa.nulls(len(scores), pa.float64()))
         return self.signature(scorer), {SINGLE: scores}
 
-    def two_way_choices(self) -> TwoWayChoices:
+    def two_way_choices(self) -> TwoWayChoices | None:
         """Return the pairs as whole sentences; raises ValueError where they are not compared by their sums."""
+        if self._sweep is not None:
+            return None
         return sentence_choices(self.config, self.pairs, self.linking)
 
     @classmethod
@@ -187,8 +221,11 @@ class MinimalPairSuite(PairSuite):
 
     @classmethod
     def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:
-        """Yield whether each pair is right, by method."""
-        return scored_pairs(table_named(tables, SINGLE), measures or cls.measures)
+        """Yield whether each pair is right, by method, or by context and length with what changes with it."""
+        if IN_CONTEXT in tables:
+            return scored_in_context(tables[IN_CONTEXT], measures)
+        by_method = [own for own in measures or cls.measures if not own.table]
+        return scored_pairs(table_named(tables, SINGLE), by_method)
 
     @classmethod
     def views(cls, runs: Runs) -> Section | None:

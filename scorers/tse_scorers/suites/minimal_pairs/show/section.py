@@ -1,13 +1,13 @@
 """The BLiMP section: Tables 3 and 4 and Figures 1 to 6 of Warstadt et al. (2020)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
 
 from ....report.best import best_of_rows, unusable
 from ....report.blocks import Chart, Section, View
-from ....report.comparable import listed
 from ....report.findings import extremes
 from ....report.inputs import Runs, configs_apart
 from ....report.tables import (
@@ -21,9 +21,11 @@ from ....report.tables import (
 )
 from ...item_files import example
 from ..measures import ACCURACY
+from .flaws import flawed_pairs
 from .section_analyses import correlations, methods, predictors
 from .section_conditions import locality, regularity
 from .section_growth import growth
+from .section_in_context import in_context
 from .section_paradigms import (
     HUMANS,
     METHODS,
@@ -65,7 +67,20 @@ def terms_of(paradigms: pd.DataFrame) -> dict[str, str]:
 
 
 def section(runs: Runs) -> Section | None:
-    """Build the section, or None where the suite was not run."""
+    """Build the section of pairs by themselves, in context, or of both; None where the suite was not run."""
+    alone, after = _by_themselves(runs), in_context(runs)
+    if alone is None or after is None:
+        return alone or after
+    return replace(
+        alone,
+        lead=f"{alone.lead} {after.lead}",
+        terms={**alone.terms, **after.terms},
+        views=[*alone.views, *after.views],
+        source=f"{alone.source} {after.source}",
+    )
+
+
+def _by_themselves(runs: Runs) -> Section | None:
     rows = _accuracies(runs)
     if rows.empty:
         return None
@@ -105,13 +120,14 @@ def _analyses(runs: Runs, rows: pd.DataFrame, method: str) -> Iterator[View]:
     else:
         yield _means_alone(one_method, METHODS[method])
     yield View(
-        "Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, "minimal_pairs")]), [_coverage(rows)]
+        "Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, set(rows["config"]))]), [_coverage(rows)]
     )
 
 
 def _accuracies(runs: Runs) -> pd.DataFrame:
-    rows = configs_apart(runs.suite("minimal_pairs"))
-    return rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
+    rows = runs.suite("minimal_pairs")
+    rows = configs_apart(rows[rows["metric"] == "accuracy"])
+    return rows.assign(method=rows["method"].fillna("full"))
 
 
 def _of_method(runs: Runs, method: str) -> pd.DataFrame:
@@ -273,18 +289,6 @@ _COVERAGE_TEXT = (
     "without the prefixes that a method needs."
 )
 _COUNTS = (("n", "pairs"), ("n_excluded", "excluded"), ("n_ties", "tied"), ("n_nonfinite", "no number"))
-
-
-def flawed_pairs(runs: Runs, suite: str) -> list[str]:
-    """Say how many pairs of a suite are known to be flawed, one sentence for each number and what became of them."""
-    systems: dict[str, list[str]] = {}
-    for (system, of_suite, _), signature in runs.signatures.items():
-        scored, left_out = (signature.get(key) for key in ("n_flawed", "n_flawed_left_out"))
-        if of_suite == suite and scored:
-            systems.setdefault(f"{count(scored)} scored pairs are known to be flawed", []).append(system)
-        if of_suite == suite and left_out:
-            systems.setdefault(f"{count(left_out)} flawed pairs are left out", []).append(system)
-    return [f"{what} ({listed(list(dict.fromkeys(names)))})." for what, names in systems.items()]
 
 
 def _coverage(rows: pd.DataFrame) -> Table:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from ....io.records import SINGLE
 from ....report.blocks import Chart, View
 from ....report.correlation import pearson
 from ....report.curves import on_naming
@@ -64,7 +65,7 @@ def predictors(runs: Runs) -> Iterator[View]:
     """Accuracy by sentence length, perplexity, log-probability and confidence (Figure 2)."""
     columns = ["method", "sentence_good", "logprob_good", "logprob_bad", "n_tokens_good", "correct"]
     panels: dict[str, list[pd.DataFrame]] = {}
-    files = list(runs.scores("minimal_pairs"))
+    files = list(runs.scores("minimal_pairs", SINGLE))
     counts = Counter(file.system for file in files)  # pairs that are not BLiMP's are in files of their own
     for file in files:
         label = f"{file.system} ({file.config or 'all'})" if counts[file.system] > 1 else file.system

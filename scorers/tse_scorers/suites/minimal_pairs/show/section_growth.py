@@ -141,6 +141,7 @@ def pythia_curves(rows: pd.DataFrame) -> PublishedCurves | None:
         rows: results of one model on BLiMP.
     """
     table = published("biderman2023_blimp")
+    rows = rows[rows["metric"] == "accuracy"]  # without a context
     paradigms = set(rows.loc[rows["level"] == "paradigm", "value"])
     if table.empty or not paradigms or not paradigms <= set(table["paradigm"]):
         return None

@@ -27,8 +27,9 @@ LEVELS = ("phenomenon", "paradigm", "field")
 
 def tabs(runs: Runs) -> list[View]:
     """Return the tabs `BLiMP` (also for other pairs) and `People`; none if no run has results of the suite."""
-    rows = configs_apart(runs.suite("minimal_pairs"))
-    rows = rows[rows["metric"] == "accuracy"].assign(method=rows["method"].fillna("full"))
+    rows = runs.suite("minimal_pairs")
+    rows = configs_apart(rows[rows["metric"] == "accuracy"])
+    rows = rows.assign(method=rows["method"].fillna("full"))
     if rows.empty:
         return []
     methods = {name: method for method, name in METHODS.items() if method in set(rows["method"])}

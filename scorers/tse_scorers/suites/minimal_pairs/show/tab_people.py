@@ -6,6 +6,7 @@ from functools import partial
 import pandas as pd
 
 from ....io.bundle import metric_modules
+from ....io.records import SINGLE
 from ....report.blocks import Chart, Control, View
 from ....report.inputs import Runs
 from ....report.published import shipped
@@ -30,6 +31,7 @@ def people_tabs(runs: Runs, rows: pd.DataFrame) -> list[View]:
         models = Control("Model", {name: name for name in points})
         tabs.append(View("", "", partial(_paradigms, points), [models], (), TITLE, "BLiMP paradigms"))
     scored = runs.suite("minimal_pairs")  # with the names that files of scores have
+    scored = scored[scored["metric"] == "accuracy"]
     systems = {system: system for system in scored["system"][from_blimp(pd.Index(scored["value"]))].unique()}
     if systems and not judged_pairs().empty:
         models = Control("Model", systems)
@@ -111,7 +113,7 @@ def _pairs(runs: Runs, system: str) -> list[Chart]:
 
 def _judged_and_scored(runs: Runs, system: str) -> pd.DataFrame:
     judged = judged_pairs()
-    files = [file for file in runs.scores("minimal_pairs") if file.system == system]
+    files = [file for file in runs.scores("minimal_pairs", SINGLE) if file.system == system]
     if not files:
         raise ValueError(
             f"The folder of {system} holds no scores of single pairs; expected a record of BLiMP in runs/. Copy it "

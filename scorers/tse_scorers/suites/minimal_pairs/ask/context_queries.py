@@ -6,15 +6,15 @@ what stands before the sentence is the same for both sides of a pair and decides
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
-from .contexts import KINDS, Chains
+from ....io.suggestions import unknown_name
+from ....models.options import Option, OptionError
+from ..data.contexts import KINDS, NONE, Chains
+from ..options import MinimalPairOptions
 
-NONE = "none"
-"""The context of a pair by itself."""
-LABELS = {NONE: "no context"} | {kind: kind for kind in KINDS}
-"""Context -> label of its measure, at its greatest length; short, so that tables fit a terminal."""
 PLACE = "{sentence}"
 DEFAULT_LENGTHS = (0, 1, 2, 4, 8)
 
@@ -39,30 +39,33 @@ class Sweep:
         return max(self.lengths, default=0)
 
 
-def make_sweep(
-    kinds: Sequence[str] | None, lengths: str | Sequence[int] | None, templates: Sequence[str] | None
-) -> Sweep:
-    """Check the options of the command line.
-
-    Args:
-        kinds: None uses all of `KINDS`, or none where there are templates.
-        lengths: numbers, or text such as "0,1,2,4".
-        templates: None for none.
+def make_sweep(options: MinimalPairOptions) -> Sweep | None:
+    """Return what is asked about each pair in context; None where pairs are asked about by themselves.
 
     Raises:
-        ValueError: a length is no number, or a template does not have `{sentence}` once.
+        ValueError: a kind of context or a length is unknown, a template does not have `{sentence}` once, or an option
+            has no effect with the others.
     """
-    templates = list(templates or ())
+    kinds, templates = list(options.context or ()), list(options.template or ())
+    if options.context_lengths is not None and not kinds:
+        raise ValueError("--context-lengths has no effect without --context; remove it, or name a context.")
+    if not kinds and not templates:
+        return None
+    if options.methods is not None:
+        other = Option("context") if kinds else Option("template")
+        raise OptionError(Option("methods"), " has no effect with ", other, "; remove it.")
+    for kind in kinds:
+        if kind not in KINDS and not Path(kind).is_file():
+            raise ValueError(unknown_name("context", kind, KINDS, "a text file with one sentence per line"))
     for template in templates:
         if template.count(PLACE) != 1:
             raise ValueError(
                 f"The template {template!r} has {PLACE} {template.count(PLACE)} times; expected once. Write for "
                 f"instance 'This is a grammatical sentence: {PLACE}'."
             )
-    chosen = list(kinds) if kinds is not None else ([] if templates else list(KINDS))
-    if lengths is not None and not chosen:
-        raise ValueError("--context-lengths has no effect without --context; remove it, or name a context.")
-    return Sweep(list(dict.fromkeys(chosen)), _lengths(lengths), list(dict.fromkeys(templates)))
+    return Sweep(
+        list(dict.fromkeys(kinds)), _lengths(options.context_lengths), list(dict.fromkeys(templates))
+    )
 
 
 def _lengths(lengths: str | Sequence[int] | None) -> list[int]:

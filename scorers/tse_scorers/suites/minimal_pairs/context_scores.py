@@ -7,7 +7,6 @@ joined to the sentence by one space. All lengths of all contexts of a paradigm a
 computes each shared prefix once: about the contexts and the sentences, not their product.
 """
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,22 +19,15 @@ from ...io.score_columns import Values, described
 from ...io.table_files import fingerprint
 from ...models.answers import continuation_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
-from ...report.inputs import TableSource, known_columns
-from ...report.measure import Measure
-from ...statistics import Units
-from ...statistics.estimate import DIFFERENCE
 from ...statistics.units import OWN_UNITS
-from ..contract import Scored
-from ..items import Group
-from ..minimal_pairs.ask.linking import Linking, n_scored
-from ..minimal_pairs.data.pair_tables import names_of_own
-from ..minimal_pairs.estimate.intervals import grouped, with_units
-from ..minimal_pairs.scores import LINKED
 from ..own_columns import column_arrays, data_signature
-from .contexts import PARTS, SEED, Chains
-from .queries import NONE, PLACE, Sweep, queries
+from .ask.context_queries import PLACE, Sweep, queries
+from .ask.linking import Linking, n_scored
+from .data.contexts import PARTS, SEED, Chains
+from .data.pair_tables import names_of_own
+from .scores import LINKED
 
-SCORES = described(
+CONTEXT_SCORES = described(
     ("paradigm", "string", "`UID` of the data"),
     ("phenomenon", "string", "its phenomenon"),
     ("field", "string", "its field"),
@@ -65,7 +57,7 @@ SCORES = described(
 """Scores per pair, context and length; then the user's own units, `cluster` and `item`, where there are any."""
 
 
-def describe(pairs: pd.DataFrame, sweep: Sweep, chains: Chains) -> dict[str, Any]:
+def describe_in_context(pairs: pd.DataFrame, sweep: Sweep, chains: Chains) -> dict[str, Any]:
     """Return what decides the scores besides the scorer."""
     drawn = pd.DataFrame(
         [(*place, " ".join(chain)) for of in chains for place, chain in of.items()],
@@ -105,7 +97,7 @@ def score_in_context(
     progress: Progress | None = None,
     linking: Linking | None = None,
 ) -> pa.Table:
-    """Score each pair after each context; see `SCORES`, and with a linking function the columns of `LINKED`.
+    """Score each pair after each context; see `CONTEXT_SCORES`, and with a linking function the columns of `LINKED`.
 
     Args:
         scorer: a `ContinuationScorer`.
@@ -120,7 +112,7 @@ def score_in_context(
         _scored(asked, pd.concat(list(queries(own, chains, sweep)), ignore_index=True), progress, linking)
         for _, own in pairs.groupby("paradigm", sort=False)
     ]
-    return pa.concat_tables(parts) if parts else SCORES.empty_table()
+    return pa.concat_tables(parts) if parts else CONTEXT_SCORES.empty_table()
 
 
 def _scored(
@@ -138,7 +130,7 @@ def _scored(
         tie=found.tie,
         **linked,
     )
-    schema = [*SCORES, *(field for field in LINKED if field.name in linked)]
+    schema = [*CONTEXT_SCORES, *(field for field in LINKED if field.name in linked)]
     scored = {field.name: pa.array(rows[field.name], field.type) for field in schema}
     return pa.table(scored | column_arrays(rows[[column for column in OWN_UNITS if column in rows]]))
 
@@ -201,69 +193,3 @@ def _token_counts(scorer: Scorer, texts: "pd.Series[str]") -> Any:
     )
     counted = {"": 0} | dict(zip(different, map(int, counts), strict=True))
     return texts.map(counted).to_numpy()
-
-
-_PAIR = ("paradigm", "pair_id", "sentence_good", "sentence_bad")
-_COLUMNS = (
-    *_PAIR, "phenomenon", "field", "context", "length", "chain", "correct", "tie", *OWN_UNITS, "linking",
-    "n_context_tokens",
-)  # fmt: skip
-
-
-def scored_in_context(table: TableSource, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:
-    """Yield accuracies and changes by context and length.
-
-    `accuracy_change` is the accuracy minus that of the same pairs without a context, over all pairs.
-
-    Args:
-        table: scores per pair, context and length.
-        measures: only these, each at its context and its greatest length; None: all contexts and lengths.
-    """
-    frame = (
-        known_columns(table, _COLUMNS, (*_PAIR, "context", "length", "correct"))
-        .rename(columns={"correct": "score"})
-        .astype({"score": float})
-    )
-    logprobs = known_columns(table, ["logprob_good", "logprob_bad"])[["logprob_good", "logprob_bad"]]
-    frame["nonfinite"] = ~np.isfinite(logprobs).all(axis=1)
-    longest = frame.groupby("context")["length"].max()
-    alone = frame[frame["context"] == NONE].set_index(["paradigm", "pair_id"])["score"]
-    headlines = {measure.at["context"]: measure for measure in measures or ()}
-    for (context, length), pairs in frame.groupby(["context", "length"], sort=False):
-        is_longest = length == longest[context]
-        if measures is not None:
-            if is_longest and context in headlines:
-                of_pairs = pairs.drop(columns=["n_context_tokens", "linking"], errors="ignore")
-                yield Scored(headlines[context], of_pairs, in_groups, _PAIR)
-            continue
-        at = {"context": str(context), "length": int(length)}
-        about = {
-            "longest": "longest" if is_longest else None,
-            "context_tokens": float(pairs["n_context_tokens"].mean()),
-            "linking": pairs["linking"].iloc[0] if "linking" in pairs else None,
-        }
-        yield Scored(Measure("accuracy_in_context", at=at), pairs, in_groups, about=about)
-        if context != NONE:
-            keys = pd.MultiIndex.from_frame(pairs[["paradigm", "pair_id"]])
-            changed = pairs.assign(score=pairs["score"].to_numpy() - alone.reindex(keys).to_numpy())
-            yield Scored(
-                Measure("accuracy_change", at=at), changed, lambda items: [next(in_groups(items))],
-                score_range=DIFFERENCE, about=about,
-            )  # fmt: skip
-
-
-def in_groups(frame: pd.DataFrame) -> Iterator[Group]:
-    """Yield each group of pairs after one context.
-
-    Other contexts could have been drawn, so within a paradigm or phenomenon the units are critical words crossed with
-    chains of context sentences.
-    """
-    pairs = with_units(frame.reset_index(drop=True))
-    for group in grouped(pairs):
-        if group.level != "field":
-            has_chains = group.units.name != "paradigms" and bool((group.items["chain"] != "").all())
-            yield group._replace(units=_crossed(group.units, group.items["chain"])) if has_chains else group
-
-
-def _crossed(units: Units, chains: "pd.Series[str]") -> Units:
-    return Units(units.clusters, f"{units.name} x contexts", chains.to_numpy(), units.strata, units.weighting)

@@ -23,9 +23,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ...io.files import read_text
+from ....io.files import read_text
 
 KINDS = ("matched", "mismatched", "ungrammatical")
+NONE = "none"
+"""The context of a pair by itself."""
+AFTER = "-in-context"
+"""End of a configuration in results whose pairs stand after contexts or inside templates."""
 PARTS = 10
 """Chains of context sentences per paradigm and kind."""
 SEED = 0

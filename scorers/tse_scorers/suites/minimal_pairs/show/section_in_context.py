@@ -5,13 +5,13 @@ from functools import partial
 
 import pandas as pd
 
-from ...io.result_row import group_name
-from ...report.blocks import Block, Chart, Control, ScoredItems, Section, Table, View
-from ...report.inputs import Runs, configs_apart
-from ..item_files import files_of, read_files
-from ..minimal_pairs.measures import ACCURACY
-from ..minimal_pairs.show.section import flawed_pairs
-from .queries import LABELS, NONE
+from ....io.result_row import group_name
+from ....report.blocks import Block, Chart, Control, ScoredItems, Section, Table, View
+from ....report.inputs import Runs, configs_apart
+from ...item_files import files_of, read_files
+from ..data.contexts import NONE
+from ..measures import ACCURACY, CONTEXT_LABELS, IN_CONTEXT
+from .flaws import flawed_pairs
 
 TAB = "In context"
 
@@ -22,23 +22,24 @@ LEAD = (
 TERMS = {
     "Matched, mismatched": "The context holds acceptable sentences of the same paradigm, or of another phenomenon.",
     "Ungrammatical": "The context holds the unacceptable sentences of the pairs that the matched context is made of.",
-    "Accuracy": "The share of pairs whose acceptable sentence is more probable after the context, the mean over "
-    "paradigms. Guessing gives 0.5.",
+    "Accuracy in context": "The share of pairs whose acceptable sentence is more probable after the context, the mean "
+    "over paradigms. Guessing gives 0.5.",
 }
 _TEMPLATE = "template: "
 
 
-def section(runs: Runs) -> Section | None:
-    """Build the section, or None where the suite was not run."""
-    rows = configs_apart(runs.suite("in_context"))
+def in_context(runs: Runs) -> Section | None:
+    """Build what is shown of pairs in context, or None where there are none."""
+    rows = runs.suite("minimal_pairs")
+    rows = configs_apart(rows[rows["metric"].isin(("accuracy_in_context", "accuracy_change"))])
     if rows.empty:
         return None
     lengths = rows["length"].astype(int)
     label = rows["context"].where(lengths == 0, rows["context"] + " · " + lengths.astype(str))
     return Section(
-        name="in_context",
-        title="In context",
-        lead=" ".join([LEAD, *flawed_pairs(runs, "in_context")]),
+        name="minimal_pairs",
+        title="Minimal pairs in context",
+        lead=" ".join([LEAD, *flawed_pairs(runs, set(rows["config"]))]),
         terms=TERMS,
         question="Does the model still find the acceptable one of two sentences more probable after other sentences?",
         views=list(_views(runs, rows.assign(label=label.str.removeprefix(_TEMPLATE)))),
@@ -51,7 +52,7 @@ def _views(runs: Runs, rows: pd.DataFrame) -> Iterator[View]:
     """Yield the accuracies after contexts and inside templates, each with a choice of the group of pairs."""
     places = rows[["level", "value"]].drop_duplicates().itertuples(index=False)
     groups = Control("Pairs", {group_name(level, value): (level, value) for level, value in places})
-    headlines = {label: ("all",) for label in LABELS.values()}
+    headlines = {label: ("all",) for label in CONTEXT_LABELS.values()}
     inside, alone = rows["context"].str.startswith(_TEMPLATE), rows["context"] == NONE
     if (~inside & ~alone).any():
         text = "Each line of the picture begins at the pairs without a context."
@@ -72,7 +73,9 @@ def _views(runs: Runs, rows: pd.DataFrame) -> Iterator[View]:
 def _longest(rows: pd.DataFrame) -> dict[str, str]:
     """Return the label of each context's measure -> the row of its greatest length, which the measure is about."""
     rows = rows.sort_values("length", key=lambda length: length.astype(int), kind="stable")
-    return {LABELS[context]: label for context, label in zip(rows["context"], rows["label"], strict=True)}
+    return {
+        CONTEXT_LABELS[context]: label for context, label in zip(rows["context"], rows["label"], strict=True)
+    }
 
 
 def _by_length(runs: Runs, rows: pd.DataFrame, group: tuple[str, str]) -> list[Block]:
@@ -139,7 +142,7 @@ _COLUMNS = [
 
 
 def _pairs(runs: Runs, system: str) -> pd.DataFrame:
-    frame = read_files(files_of(runs, "in_context", system), _COLUMNS).drop(columns="config")
+    frame = read_files(files_of(runs, "minimal_pairs", system, IN_CONTEXT), _COLUMNS).drop(columns="config")
     texts = {
         named: (frame["prefix"] + " " + frame[column]).str.strip()
         for named, column in (("good", "sentence_good"), ("bad", "sentence_bad"))
