@@ -290,7 +290,7 @@ def test_file_that_is_not_what_its_name_says(refused, data, models):
 
 def test_nan_logits(refused, data, models):
     said = refused(*run_on(data, models / "nan"))
-    assert "was not scored, because the check 'finite numbers' failed: the weights" in said
+    assert re.search(r"not scored.*'finite numbers' failed: .*weights", said)
 
 
 FULL = OSError(28, "No space left on device")
@@ -432,7 +432,7 @@ def test_scores_of_other_sentences_are_not_replaced_unasked(tse, refused, data):
     out = data / "scores.csv"
     out.write_text("mine\n")
     said = refused("score", data / "one.txt", "--model", "tiny-causal", "--out", out)
-    assert "already exists, and `tse score` did not write it. Choose another file with --out" in said
+    assert re.search(r"scores\.csv already exists.*`tse score`.*--out", said)
     for _ in range(2):  # the same scores again
         assert tse("score", data / "one.txt", "--model", "tiny-causal", "--out", out, "--overwrite")[0] == 0
         assert tse("score", data / "one.txt", "--model", "tiny-causal", "--out", out)[0] == 0
@@ -443,8 +443,8 @@ def test_scores_of_other_sentences_are_not_replaced_unasked(tse, refused, data):
         [data / "one.txt", "--start-token", "none"],
     ):
         said = refused("score", *options, "--model", "tiny-causal", "--out", out)
-        assert "already holds scores computed on other data or with different options" in said
-        assert "replace it with --overwrite" in said and out.read_text() == before
+        assert re.search(r"scores\.csv already holds .*other data .*options.*--overwrite", said)
+        assert out.read_text() == before
     for option in (["--column", "text"], ["--overwrite"]):
         assert f"{option[0]} has no effect" in refused(
             "score", data / "one.txt", "-m", "tiny-causal", *option
@@ -507,11 +507,7 @@ def test_a_stopped_run_goes_on(tse, data, models, batches):
     # The fourth of five contexts; the last two are for the most probable forms.
     batches.limit = uninterrupted - 3
     code, _, error = tse(*command)
-    assert (
-        code == 130
-        and "Run the same command again; it uses what was already scored" in error
-        and "Traceback" not in error
-    )
+    assert code == 130 and "Run the same command again" in error and "Traceback" not in error
     batches.clear()
     batches.limit = None
     code, _, error = tse(*command)
@@ -560,7 +556,7 @@ def test_as_a_command_of_its_own(data, models):
     done = forked("-m", "tse_scorers", *run_on(data, models / "nan"))
     assert done.returncode == 2
     assert done.stdout == "" and "Traceback" not in done.stderr
-    assert "nan was not scored, because the check 'finite numbers' failed" in done.stderr
+    assert re.search(r"nan .*not scored.*'finite numbers' failed", done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -576,7 +572,7 @@ def test_options_without_effect(refused, data, models, command, model, option, w
         "score": ("score", data / "text.txt", "-m", models / model),
     }[command]
     said = refused(*arguments, *option)
-    assert said == f"tse: {option[0]} has no effect on {models / model}, {what}; remove it."
+    assert re.match(rf"tse: {option[0]} .*no effect .*{model}, {what}; remove", said)
     assert not (data / "out").exists()
 
 
@@ -597,14 +593,14 @@ def test_an_option_for_one_of_two_models(tse, refused, data, models):
         ("german", "causal"): (None, None),
     }
     said = refused("run", "-m", models / "bert", "-m", models / "bert", "--bos", "--out", data / "other")
-    assert "--bos has no effect on any of the models" in said
+    assert re.search(r"--bos .*no effect .*models .*bert", said)
 
 
 def test_words_of_scores_that_are_of_sentences(refused, data):
     (data / "published.csv").write_text("sentence,logprob\nThe author laughs.,-7.5\n")
     (data / "text.txt").write_text("The author laughs.\n")
     said = refused("score", data / "text.txt", "-m", data / "published.csv", "--by", "word")
-    assert "published only has scores of whole sentences, not of words. Use --by sentence" in said
+    assert re.search(r"published .*whole sentences, .*--by sentence", said)
 
 
 def test_a_warning_is_one_line_without_a_place_in_the_code():

@@ -236,7 +236,7 @@ def test_the_terminal_names_data_as_the_page_does(tmp_path, monkeypatch):
     monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda out, **_: out)
     show_report(out)
     said = stream.getvalue()
-    assert "Minimal pairs: mine: b was run on a different part of the data than a" in said
+    assert re.search(r"Minimal pairs: mine: b .*different part .*than a", said)
     assert said.startswith("Minimal pairs: mine ")
     assert not any(name in said.partition("Report: ")[0] for name in ("minimal_pairs", "minimal_pairs"))
 
