@@ -103,7 +103,7 @@ def causal():
 @pytest.mark.parametrize("host", ["256.1.1.1", "no such host", "192.0.2.1", "a" * 300])
 def test_a_host_that_is_not_this_machine_is_an_error_at_once(host):
     begun = time.monotonic()
-    with pytest.raises(ValueError, match=r"Cannot listen on --host .* Expected an address"):
+    with pytest.raises(ValueError, match=r"--host .*address.*127\.0\.0\.1"):
         launch(app([]), host)
     assert time.monotonic() - begun < 30
 
@@ -212,7 +212,7 @@ def test_a_form_that_is_no_single_token_is_named(causal):
 
 
 def test_what_cannot_be_asked_is_explained(causal):
-    with pytest.raises(ValueError, match="'greenly' is not a form of one of the 1951 listed verbs"):
+    with pytest.raises(ValueError, match=r"'greenly' .*1951 listed verbs"):
         gap_answers.find_lemma("greenly")
     with pytest.raises(ValueError, match="number is 'dual'"):
         gap_answers.ask(causal, KEYS, "dual")
@@ -239,7 +239,7 @@ def test_a_model_without_a_distribution_at_the_gap_is_refused():
         def sentence_logprobs(self, sentences, progress=None):
             return np.zeros(len(sentences))
 
-    with pytest.raises(ValueError, match=r"need the distribution at the gap.*only scores whole sentences"):
+    with pytest.raises(ValueError, match=r"distribution at the gap.*whole sentences"):
         gap_answers.gap_model(WholeSentences())
 
 
@@ -1050,5 +1050,5 @@ def test_the_command_refuses_folders_of_which_none_can_be_read(tmp_path, monkeyp
         raise AssertionError("a server was started")
 
     monkeypatch.setattr("tse_scorers.explore.server.launch", serve)
-    with pytest.raises(ValueError, match=r"nores holds no results.*other holds no results"):
+    with pytest.raises(ValueError, match=r"nores .*no results.*other .*no results"):
         explore_command([tmp_path / "nores", tmp_path / "other", tmp_path / "nores"])
