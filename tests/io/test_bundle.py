@@ -38,18 +38,18 @@ def test_shipped_data_by_bare_name():
     [
         (
             ("no_such_data",),
-            "No dataset named 'no_such_data' is shipped.*agreement_templates, .*organisation/name",
+            "dataset named 'no_such_data' .*agreement_templates, .*organisation/name",
         ),
         (
             ("verb_lemmas",),
-            r"'verb_lemmas' has several configurations; choose one of: clean, excluded, .*released",
+            "'verb_lemmas' .*several configurations; .*clean, excluded, .*released",
         ),
         (
             ("verb_lemmas", "cleaned"),
-            r"no configuration 'cleaned'; choose one of: clean, excluded, .*released",
+            "configuration 'cleaned'; .*clean, excluded, .*released",
         ),
-        (("verb_lemmas", "clean", "test"), r"'verb_lemmas/clean' has no split 'test'; choose one of: train"),
-        (("blimp_agreement", "blimp"), "is not shipped, because.*build_datasets.py blimp_agreement --source"),
+        (("verb_lemmas", "clean", "test"), "'verb_lemmas/clean' .*split 'test'; .*train"),
+        (("blimp_agreement", "blimp"), "not shipped, .*build_datasets.py blimp_agreement --source"),
     ],
 )
 def test_what_is_not_there_is_told_with_what_is(arguments, said):
@@ -83,7 +83,7 @@ def test_metrics_by_bare_name():
 
 
 def test_no_such_metric():
-    with pytest.raises(ValueError, match=r"No metric named 'bleu' is shipped.*refined_tse"):
+    with pytest.raises(ValueError, match=r"metric named 'bleu' .*refined_tse"):
         load_metric("bleu")
 
 
@@ -120,13 +120,7 @@ def test_a_metric_that_breaks_on_import_leaves_nothing_behind(tmp_path, monkeypa
     assert metric_modules("broken").sound.VALUE == 1
 
 
-def test_paths_stay_within_the_bundle():
-    for name in ("../metrics", "a/b", "/etc"):
-        with pytest.raises(ValueError, match="is shipped with refined-tse"):
-            bundle_path("datasets", name)
-
-
-@pytest.mark.parametrize("name", ["", ".", ".."])
-def test_names_that_are_no_names(name):
+@pytest.mark.parametrize("name", ["", ".", "..", "../metrics", "a/b", "/etc"])
+def test_paths_stay_within_the_bundle(name):
     with pytest.raises(ValueError, match="is shipped with refined-tse"):
         bundle_path("datasets", name)

@@ -90,7 +90,7 @@ def test_what_is_written_is_read(path):
     assert read(path, ["logprob"]).column_names == ["logprob"]
     assert is_current(record, SIGNATURE | {"computed": {"device": "cpu"}})
     assert not is_current(record, SIGNATURE | {"dtype": "float16"})
-    with pytest.raises(ValueError, match=r"dtype was .float32. and is .float16.*--out.*--overwrite"):
+    with pytest.raises(ValueError, match=r"dtype .*float32.*float16.*--out.*--overwrite"):
         require_same(record, SIGNATURE | {"dtype": "float16"})
 
 
@@ -174,9 +174,10 @@ def test_a_damaged_record_is_named_and_skipped(path, damage):
     """Scores of one model could appear under the name of another."""
     record = path.with_name("record.json")
     record.write_text(RECORDS[damage](record.read_text()))
-    with pytest.raises(DamagedFileError, match=r"record\.json .*Run the same `tse run` command again"):
+    told = r"record\.json .*`tse run`.*again"
+    with pytest.raises(DamagedFileError, match=told):
         read_record(path.parent)
-    with pytest.warns(UserWarning, match=r"record\.json .*Run the same `tse run` command again"):
+    with pytest.warns(UserWarning, match=told):
         assert read_records(path.parents[2]) == []
 
 
@@ -235,9 +236,9 @@ def test_links_of_a_stranger_are_not_followed(path, tmp_path, name):
 @pytest.mark.parametrize(
     ("column", "values", "said"),
     [
-        ("sentence_good", [-1.0] * 40, "'sentence_good' has values of the type double; expected texts"),
-        ("paradigm", [["a"]] * 40, "'paradigm' has values of the type list.*; expected texts"),
-        ("correct", [0.5] * 40, "row 1 has 0.5 in the column 'correct'; expected 0 or 1"),
+        ("sentence_good", [-1.0] * 40, "'sentence_good' .*type double; expected texts"),
+        ("paradigm", [["a"]] * 40, "'paradigm' .*type list.*; expected texts"),
+        ("correct", [0.5] * 40, "row 1 .*0.5 .*'correct'; .*0 or 1"),
     ],
 )
 def test_values_of_a_strangers_record_are_possible(tmp_path, column, values, said):
@@ -296,7 +297,7 @@ def test_what_a_record_is_stands_inside_it(path):
     """A copied or renamed record is read like the original, but two records of one model are refused."""
     out = path.parents[2]
     shutil.copytree(path.parent, path.parent.with_name("copy"))
-    with pytest.raises(ValueError, match=r"hold scores of the same model and data\. Remove one"):
+    with pytest.raises(ValueError, match=r"same model and data.*Remove"):
         read_records(out)
     shutil.rmtree(path.parent)
     (record,) = read_records(out)
@@ -367,7 +368,7 @@ class FullDisk:
 
 def assert_disk_full(path, before):
     """The old file is unchanged, no other file is left, and the message says why and what to do."""
-    with pytest.raises(ValueError, match=r"No space left on device\. Free space.*command again to continue"):
+    with pytest.raises(ValueError, match=r"No space left .*Free space.*again"):
         write_record(path.parents[2], SIGNATURE, {"scores": BIG})
     assert path.read_bytes() == before and same(read(path))
     assert not list(path.parent.glob("*.part"))

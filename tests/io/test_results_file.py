@@ -135,7 +135,7 @@ def test_the_export_has_whole_records_without_nulls(tmp_path):
     assert read_results(tmp_path / "results.json")["results"] == content["results"]
     (rows,) = record_folder(tmp_path, signed("a")).glob("rows-*")
     rows.write_bytes(b"PAR1")
-    with pytest.warns(UserWarning, match=r"rows-.*parquet is damaged.*`tse report` makes it again"):
+    with pytest.warns(UserWarning, match=r"rows-.*parquet is damaged.*`tse report`"):
         export_results(tmp_path)
     assert models(tmp_path) == ["b", "c"]
 
@@ -147,7 +147,7 @@ def test_a_folder_of_another_version_is_named(tmp_path, name):
         (tmp_path / name).mkdir()
     else:
         (tmp_path / name).write_text(json.dumps(GOOD))
-    with pytest.raises(ValueError, match=rf"holds {name}, but no folder runs .*--out"):
+    with pytest.raises(ValueError, match=rf"holds {name}, .*no folder runs .*--out"):
         read_results(tmp_path)
 
 
@@ -268,9 +268,7 @@ def test_numbers_of_numpy_are_numbers(tmp_path):
 
 @pytest.mark.parametrize("value", [[1], "0.5", {"a": 1}, np.array([1.0]), {1}])
 def test_a_row_that_could_not_be_read_is_not_written(tmp_path, value):
-    with pytest.raises(
-        ValueError, match=r"The suite 'minimal_pairs' returned .*'score' is .*Correct the suite"
-    ):
+    with pytest.raises(ValueError, match=r"'minimal_pairs' .*'score' is .*Correct .*`aggregate`"):
         write_record(tmp_path, signed("a"), {}).with_rows([row_of(score=value)])
     assert not list(tmp_path.rglob("rows-*"))
 
@@ -290,9 +288,7 @@ def test_results_of_somebody_else_stay(tmp_path, content):
     path = tmp_path / "results.json"
     path.write_text(content)
     for call in (lambda: require_ours(path), lambda: check_ours(tmp_path), lambda: add(tmp_path, "a")):
-        with pytest.raises(
-            ValueError, match=r"results\.json was not written by refined-tse.*--out.*--overwrite"
-        ):
+        with pytest.raises(ValueError, match=r"results\.json .*not .*refined-tse.*--out.*--overwrite"):
             call()
     assert path.read_text() == content
     add(tmp_path, "a", overwrite=True)

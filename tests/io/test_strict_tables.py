@@ -141,7 +141,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path, ending, kind):
 def test_a_named_pipe_as_data_is_refused_by_every_suite(tmp_path, suite):
     """`--suite regions` took it for a folder; others said that no files are in it."""
     os.mkfifo(tmp_path / "t.csv")
-    with pytest.raises(ValueError, match="is a named pipe; expected a regular file"):
+    with pytest.raises(ValueError, match=r"t\.csv .*named pipe.*regular file"):
         run("tiny-causal", suite=suite, data=tmp_path / "t.csv", out=tmp_path / "out")
 
 
@@ -168,21 +168,21 @@ def test_a_named_pipe_as_a_model_is_refused(tmp_path):
 def test_half_a_character_is_refused_with_its_row(tmp_path, name, content):
     """Pandas drops it, so that another sentence was scored."""
     (tmp_path / name).write_text(content.replace("HALF", r"The \ud800 cat"))
-    with pytest.raises(ValueError, match=r"half of a character \(a lone surrogate\) in column .* of row 2"):
+    with pytest.raises(ValueError, match=r"lone surrogate.*column .* of row 2"):
         read_table(tmp_path / name, texts=["sentence"])
 
 
 def test_bytes_in_a_parquet_file_are_refused_by_their_column(tmp_path):
     """They ended in an error of the decoder, without a column."""
     pd.DataFrame({"sentence": ["a"], "pair_id": [b"\xff"]}).to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match=r"holds bytes in column 'pair_id'; expected texts or numbers"):
+    with pytest.raises(ValueError, match=r"bytes .*column 'pair_id'.*texts or numbers"):
         read_table(tmp_path / "t.parquet")
 
 
 def test_half_a_character_in_a_list_of_words_is_refused():
     """A CSV file holds such lists as JSON."""
     frame = pd.DataFrame({"words": ['["A", "cat"]', r'["A", "\ud800"]']})
-    with pytest.raises(ValueError, match=r"column 'words' of row 2; expected a list of words"):
+    with pytest.raises(ValueError, match=r"'words' .*row 2; .*list of words"):
         word_lists(frame, "words", "x")
 
 
@@ -221,16 +221,14 @@ def test_what_is_false(value):
 
 @pytest.mark.parametrize("value", ["", "maybe", None, float("nan"), 2, -1, 0.5, "nein", [True]])
 def test_what_is_neither(value):
-    with pytest.raises(ValueError, match=r"in column 'x' of row 2; expected true or false"):
+    with pytest.raises(ValueError, match=r"'x' .*row 2; .*true or false"):
         require_boolean(pd.DataFrame({"x": [True, value]}, dtype=object), "x")
 
 
 def test_reserved_columns():
     """The user's own column `logprob` was replaced."""
     frame = pd.DataFrame({"sentence": ["a"], "logprob": [1], "n_tokens": [2]})
-    with pytest.raises(
-        ValueError, match=r"columns logprob, n_tokens, which the output would replace.*Rename"
-    ):
+    with pytest.raises(ValueError, match=r"columns logprob, n_tokens, .*output.*Rename"):
         require_unreserved(frame, ["logprob", "n_tokens", "surprisal_bits"], "The table")
     require_unreserved(frame, ["surprisal_bits"], "The table")
 
@@ -296,7 +294,7 @@ def test_an_output_never_replaces_its_input(tmp_path, ending):
     (tmp_path / f"link{ending}").symlink_to(path)
     for out in (path, tmp_path / f"link{ending}", tmp_path / "." / f"t{ending}"):
         for call in (lambda out: check_table(out, [path]), lambda out: write_table(frame, out, [path])):
-            with pytest.raises(ValueError, match="is the input file; the output would replace it"):
+            with pytest.raises(ValueError, match=r"is the input file.*--out"):
                 call(out)
     assert path.read_bytes() == before
     write_table(frame, path, [tmp_path / "other.csv"])
@@ -313,7 +311,7 @@ def test_a_full_disk_leaves_the_old_table(tmp_path, ending, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(ValueError, match=r"could not be written: No space left on device\. Free space"):
+    with pytest.raises(ValueError, match=r"written: No space left .*Free space"):
         write_table(pd.DataFrame({"x": [2]}), path)
     assert path.read_bytes() == before and [file.name for file in tmp_path.iterdir()] == [path.name]
 
@@ -369,7 +367,7 @@ def test_a_link_out_of_a_folder_is_not_written_through(tmp_path, name):
             write_text(tmp_path / "theirs" / "t.txt", "theirs")
     assert mine.read_text() == "mine"
     if name == "t.txt":
-        with pytest.raises(ValueError, match=r"is a link to .*mine.txt, outside its folder"):
+        with pytest.raises(ValueError, match=r"link to .*mine\.txt, outside .*--out"):
             write_text(tmp_path / "theirs" / "t.txt", "theirs")
 
 
@@ -381,9 +379,7 @@ def test_a_folder_is_only_created_inside_the_output_folder(tmp_path):
     (tmp_path / "theirs" / "inside").symlink_to(tmp_path / "theirs" / "real")
     (tmp_path / "out").symlink_to(tmp_path / "theirs")
     for folder in ("data", "data/org/model"):
-        with pytest.raises(
-            ValueError, match=r"theirs/data is a link to .*mine; files would be written there"
-        ):
+        with pytest.raises(ValueError, match=r"theirs/data .*link to .*mine;.*Replace"):
             make_folder(tmp_path / "theirs" / folder, tmp_path / "theirs")
     assert not list((tmp_path / "mine").iterdir())
     for folder in ("new/one", "inside/one"):
@@ -407,7 +403,7 @@ def test_a_folder_that_is_a_link_is_not_written_into(tmp_path, name):
     (tmp_path / "theirs").mkdir()
     (tmp_path / "mine").mkdir()
     (tmp_path / "theirs" / name).symlink_to(tmp_path / "mine")
-    with pytest.raises(ValueError, match=r"is a link to .*mine; files would be written there"):
+    with pytest.raises(ValueError, match=r"link to .*mine;.*Replace"):
         check_ours(tmp_path / "theirs")
 
 
@@ -417,9 +413,9 @@ def test_text_and_results_have_a_largest_size(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "TEXT_BYTES", 1024)
     monkeypatch.setattr(results, "RESULTS_BYTES", 1024)
     for read in (read_table, read_text):
-        with pytest.raises(ValueError, match=r"t\.csv has 1\.9 KiB; expected at most 1\.0 KiB"):
+        with pytest.raises(ValueError, match=r"t\.csv .*1\.9 KiB.* 1\.0 KiB"):
             read(tmp_path / "t.csv")
-    with pytest.raises(ValueError, match=r"results\.json has 2\.0 KiB; expected at most 1\.0 KiB"):
+    with pytest.raises(ValueError, match=r"results\.json .*2\.0 KiB.* 1\.0 KiB"):
         results.read_results(tmp_path / "results.json")
 
 
@@ -427,11 +423,12 @@ def test_a_small_parquet_file_does_not_become_gigabytes(tmp_path, monkeypatch):
     """A file of some megabytes held billions of equal values."""
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"sentence": ["a" * 10] * 3_000_000}), path, compression="zstd")
-    with pytest.raises(ValueError, match=r"t\.parquet has 3,000,000 rows; expected at most 1,000,000 in "):
+    with pytest.raises(ValueError, match=r"t\.parquet .*3,000,000 rows.* 1,000,000 "):
         read_table(path)
     pq.write_table(pa.table({"x": np.zeros(900_000)}), path, compression="zstd", use_dictionary=False)
     monkeypatch.setattr(limits, "UNPACKED", (2**20, 200))
-    with pytest.raises(ValueError, match=r"KiB, and 6\.9 MiB unpacked; expected at most 1\.0 MiB"):
+    too_large = r"t\.parquet .*6\.9 MiB unpacked.* 1\.0 MiB"
+    with pytest.raises(ValueError, match=too_large):
         read_table(path)
-    with pytest.raises(ValueError, match=r"KiB, and 6\.9 MiB unpacked; expected at most 1\.0 MiB"):
+    with pytest.raises(ValueError, match=too_large):
         StoredTable(path, 900_000, {"x": ""}, "minimal_pairs").read()

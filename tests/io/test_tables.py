@@ -41,7 +41,7 @@ def test_semicolons_in_place_of_commas_are_named(tmp_path, row):
     """Spreadsheets of many countries save them; the error listed one long column, or asked for quotes."""
     path = tmp_path / "pairs.csv"
     path.write_text(f"sentence;UID\n{row}\n")
-    with pytest.raises(ValueError, match="separated by ';'; save it with commas") as refused:
+    with pytest.raises(ValueError, match=r"separated by ';'.*commas") as refused:
         require_columns(read_table(path), ["sentence"], str(path))
     assert "Rename" not in str(refused.value) and "quotes" not in str(refused.value)
 
@@ -58,7 +58,7 @@ def test_numbers_are_numbers_and_nothing_is_nothing(tmp_path, ending):
     read = read_table(path)
     assert read["logprob"].iloc[0] == -1.5 and pd.isna(read["logprob"].iloc[1])
     assert read["n"].tolist() == [1, 2]
-    with pytest.raises(ValueError, match="no value in column 'logprob' of row 2"):
+    with pytest.raises(ValueError, match=r"no value .*'logprob' of row 2"):
         require_columns(read, ["logprob"], "The table")
 
 
@@ -101,7 +101,7 @@ def test_files_that_cannot_be_read(tmp_path, name, content, said):
 @pytest.mark.parametrize("value, kind", [(1984, "int"), (["The", "author"], "list"), (None, "NoneType")])
 def test_what_is_no_text_is_said_with_its_row(value, kind):
     frame = pd.DataFrame({"prefix": ["The author", value]}, dtype=object)
-    with pytest.raises(ValueError, match=rf"\({kind}\) in column 'prefix' of row 2; expected text"):
+    with pytest.raises(ValueError, match=rf"\({kind}\) .*'prefix' .*row 2; expected text"):
         require_text(frame, ["prefix"], "The table")
     require_text(frame.head(1), ["prefix"], "The table")
 
@@ -152,7 +152,7 @@ def test_a_gap_may_open_or_end_its_sentence(tmp_path, ending):
 @pytest.mark.parametrize("column", ["prefix", "suffix"])
 def test_a_text_that_is_missing_is_no_empty_text(tmp_path, column):
     path = write(pd.DataFrame([PAIR, PAIR | {column: None}]), tmp_path / "pairs.jsonl")
-    with pytest.raises(ValueError, match=f"no value in column '{column}' of row 2"):
+    with pytest.raises(ValueError, match=rf"no value .*'{column}' of row 2"):
         agreement.load(str(path))
 
 
@@ -160,7 +160,7 @@ def test_a_text_that_is_missing_is_no_empty_text(tmp_path, column):
 def test_lemmas_that_are_numbers(tmp_path, column):
     path = tmp_path / "lemmas.csv"
     pd.DataFrame({"singular": ["is"], "plural": ["are"]}).assign(**{column: 1}).to_csv(path, index=False)
-    with pytest.raises(ValueError, match=f"column '{column}' of row 1; expected text"):
+    with pytest.raises(ValueError, match=f"'{column}' of row 1; expected text"):
         agreement.load_lemmas(str(path))
 
 
@@ -169,7 +169,7 @@ def test_german_sentences_that_are_numbers(tmp_path):
     pd.DataFrame({"template": [1], "cases": ["NDA"], "positions": [123], "sentence": [5]}).to_csv(
         path, index=False
     )
-    with pytest.raises(ValueError, match="column 'sentence' of row 1; expected text"):
+    with pytest.raises(ValueError, match="'sentence' of row 1; expected text"):
         german.load(data=path)
 
 
