@@ -215,9 +215,7 @@ def test_only_the_end_of_a_text_is_a_word_without_characters():
 
     (row,) = score_dataset([{"text": "The author "}], Ending(), surprisals="text")
     assert (row["starts_text"], row["ends_text"]) == ([0, 4, 11], [3, 10, 11])
-    with pytest.raises(
-        ValueError, match=r"'</s>', which 'The author laughs\.' does not have after character 10"
-    ):
+    with pytest.raises(ValueError, match=r"'</s>'.*'The author laughs\.'.*character 10"):
         score_dataset([{"text": "The author laughs."}], Ending(), surprisals="text")
 
 
@@ -226,7 +224,7 @@ def test_other_words_than_the_texts_are_refused():
         def word_logprobs(self, sentences, progress=None, words=None):
             return [[(word.lower(), -1.0) for word in sentence.split()] for sentence in sentences]
 
-    with pytest.raises(ValueError, match=r"'the', which 'The author\.' does not have after character 0"):
+    with pytest.raises(ValueError, match=r"'the'.*'The author\.'.*character 0"):
         score_dataset([{"text": "The author."}], Lowering(), surprisals="text")
 
 
@@ -398,28 +396,28 @@ def test_a_stream_is_asked_in_parts():
                 }
             ],
             {"lemmas": [{"singular": "is", "plural": "are"}]},
-            "contradicts the verbs in 1 of 1 rows",
+            "contradicts .*1 of 1 rows",
         ),
-        ([{"text": "a"}], {"columns": 5}, "Got columns=5 .int.; expected a text or a list of texts"),
-        ([{"text": "a"}], {"columns": ["text", None]}, "expected a text or a list of texts"),
+        ([{"text": "a"}], {"columns": 5}, r"columns=5 \(int\); .*text or a list"),
+        ([{"text": "a"}], {"columns": ["text", None]}, "columns=.*text or a list"),
         (
             [{"text": "a"}],
             {"columns": "text", "stride": "x"},
-            "Got stride='x' .str.; expected a whole number",
+            r"stride='x' \(str\); .*whole number",
         ),
         ([{"text": "a"}], {"columns": "text", "stride": True}, "Got stride=True"),
         ([{"text": "a"}], {"surprisals": "text", "frequency": 5}, "Got frequency=5"),
         (
             [{"text": "a"}, {"text": " "}],
             {"columns": "text"},
-            "row 2; expected a text with at least one word",
+            "row 2; .*at least one word",
         ),
         (
             [{"text": "a"}, {"text": "b\ud800"}],
             {"columns": "text"},
-            "row 2; expected a text with whole",
+            "row 2; .*text with whole",
         ),
-        ([{"text": "a"}], {"lemmas": 5}, "Got a int as lemmas; expected a table"),
+        ([{"text": "a"}], {"lemmas": 5}, "int as lemmas; .*table"),
         (
             [{"text": "a"}],
             {"lemmas": [{"singular": "put", "plural": "put"}]},
@@ -428,7 +426,7 @@ def test_a_stream_is_asked_in_parts():
         (
             [{"text": "a"}],
             {"lemmas": [{"singular": "is", "plural": "are"}] * 2},
-            "lemma list has the lemma is, are in several rows, 1 and 2",
+            "lemma is, are .*1 and 2",
         ),
         (
             pd.DataFrame([["a", "b"]], columns=["text", "text"]),
@@ -445,7 +443,7 @@ def test_what_cannot_be_scored_is_said_before_a_model_is_asked(rows, options, sa
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"), [("wrong", "lacks the column wrong; it has text, n"), ("n", "row 1; expected text")]
+    ("columns", "said"), [("wrong", "column wrong; .*text, n"), ("n", "row 1; expected text")]
 )
 @pytest.mark.parametrize("kind", ["Dataset", "DatasetDict"])
 def test_what_a_data_set_lacks_is_said_before_the_model_is_loaded(kind, columns, said):
