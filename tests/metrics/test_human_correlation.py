@@ -184,14 +184,14 @@ def test_what_is_not_finite_is_left_out_and_counted(bad):
     [
         (
             {"predictions": [1, 2, 3], "references": [1, 2]},
-            "Mismatched lengths: 3 predictions and 2 references",
+            "3 predictions and 2 references",
         ),
-        ({"predictions": [1, 2], "references": [1, 2]}, "2 of 2 items .* needs at least 3"),
+        ({"predictions": [1, 2], "references": [1, 2]}, "2 of 2 .*at least 3"),
         ({"predictions": [], "references": []}, "0 of 0 items"),
         ({"predictions": [1, 2, np.nan], "references": [1, 2, 3]}, "2 of 3 items"),
         (
             {"predictions": ["a", 2, 3], "references": [1, 2, 3]},
-            "predictions hold something that is not a number",
+            "predictions .*not a number",
         ),
         ({"predictions": [[1, 2, 3]], "references": [1, 2, 3]}, "predictions have shape"),
         (

@@ -125,17 +125,17 @@ def test_every_pair_is_in_exactly_one_state(rows):
     [
         ({"good": [], "bad": []}, "no minimal pairs"),
         ({"good": [-1.0], "bad": [-1.0, -2.0]}, "Mismatched lengths: 1 .* 2"),
-        ({"good": ["one"], "bad": [-1.0]}, "good holds something that is not a number"),
+        ({"good": ["one"], "bad": [-1.0]}, "good .*not a number"),
         ({"good": [[-1.0]], "bad": [[-2.0]]}, "Sum token log-probabilities"),
         ({"good": [10**400], "bad": [-2.0]}, "good holds .* too large"),
-        ({"good": ["-1"], "bad": [-2.0]}, "good holds .*'-1' in place 0 is of the type str"),
+        ({"good": ["-1"], "bad": [-2.0]}, "good .*'-1' .*place 0 .*type str"),
         ({"good": [-1j], "bad": [-2.0]}, "good holds .* type complex"),
-        ({"good": [-1.0], "bad": [-2.0], "paradigm": ["a", "b"]}, "1 pairs and 2 values of paradigm"),
-        ({"good": [-1.0] * 2, "bad": [-2.0] * 2, "paradigm": ["a", None]}, "1 of 2 pairs have no paradigm"),
+        ({"good": [-1.0], "bad": [-2.0], "paradigm": ["a", "b"]}, "1 pairs .*2 values .*paradigm"),
+        ({"good": [-1.0] * 2, "bad": [-2.0] * 2, "paradigm": ["a", None]}, "1 of 2 .*no paradigm"),
         ({"good": [-1.0], "bad": [-2.0], "phenomenon": ["p"]}, "given without paradigm"),
         (
             {"good": [-1.0] * 2, "bad": [-2.0] * 2, "paradigm": ["a", "a"], "phenomenon": ["p", "q"]},
-            "'a' has more than one phenomenon: p, q",
+            "'a' .*phenomenon: p, q",
         ),
     ],
 )

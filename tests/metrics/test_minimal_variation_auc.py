@@ -185,9 +185,7 @@ def test_set_with_a_violation_missing():
     frame = design(2)
     scores = np.where(frame["cases"].map(lambda c: len(set(c)) == 3), 1.0, 0.0)
     gap = (frame["template"] == 1) & (frame["cases"] == "NNA") & (frame["positions"] == "123")
-    with pytest.raises(
-        ValueError, match=r"2 acceptable sentences lack a violation.*template 1, cases NDA.*cases NNA"
-    ):
+    with pytest.raises(ValueError, match=r"2 .*violation.*template 1, .*NDA.*NNA"):
         score(frame[~gap], scores[~gap])
     rows = score(frame[~gap], scores[~gap], incomplete="exclude")
     # NNA doubles the nominative of NDA and, standing where the dative stood, of DNA.

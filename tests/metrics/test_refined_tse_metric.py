@@ -707,7 +707,7 @@ def test_bad_contexts_are_refused_before_anything_is_stored(metric, prediction, 
 
 def test_more_mass_than_a_distribution_has_is_warned_about(metric):
     """A covered mass of 1.006 was returned without a word."""
-    with pytest.warns(UserWarning, match=r"Context 0: the probabilities of the forms sum to 1\.013"):
+    with pytest.warns(UserWarning, match=r"Context 0: .*sum to 1\.013"):
         metric.compute(predictions=[{"correct": [-0.5], "incorrect": [-0.9]}])
     with warnings.catch_warnings():  # one form in two lemmas counts once
         warnings.simplefilter("error")
@@ -727,7 +727,7 @@ def test_a_caller_hears_what_is_wrong_with_the_arguments(metric, root):
     with pytest.raises(ValueError, match="no contexts"):
         metric.compute(predictions=[])
     metric.num_process = 2  # as `evaluate.load(…, num_process=2, process_id=1)` sets it
-    with pytest.raises(ValueError, match="Each process must add at least one context"):
+    with pytest.raises(ValueError, match=r"Each process .*one context"):
         metric.compute()
     metric.num_process = 1
     for groups in (["a", "b"], ["all"]):
@@ -826,7 +826,7 @@ def test_contexts_may_be_large_hashes(metric):
 @pytest.mark.parametrize("value", [10**400, "-1", 1j, True, {}], ids=str)
 def test_what_is_not_a_number_is_named_with_its_place(metric, value):
     """A number of 400 digits raised OverflowError, and the text "-1" and True were taken for numbers."""
-    with pytest.raises(ValueError, match=r"Context 0 holds something that is not a number \(.*"):
+    with pytest.raises(ValueError, match=r"Context 0 .*not a number \("):
         metric.compute(predictions=[{"correct": [value, value], "incorrect": [-2.0, -3.0]}])
 
 
