@@ -145,13 +145,11 @@ def test_what_a_decoder_cannot_begin_with_is_refused():
     model, tokenizer = FAMILIES["t5"]
     without = copy.deepcopy(model)
     without.config.decoder_start_token_id = None
-    with pytest.raises(ValueError, match="does not say with which token its decoder begins"):
+    with pytest.raises(ValueError, match=r"decoder begins.*decoder_start_token_id"):
         load_scorer(without, tokenizer)
     maskless = copy.deepcopy(tokenizer)
     maskless.mask_token = None
-    with pytest.raises(ValueError, match=r"neither a mask token nor <extra_id_0>.*Use encoder_input='empty'"):
+    with pytest.raises(ValueError, match=r"mask token nor <extra_id_0>.*encoder_input='empty'"):
         load_scorer(model, maskless, encoder_input="mask")
-    with pytest.raises(ValueError, match="Unknown encoder_input 'copy'; expected empty or mask"):
-        load_scorer(model, tokenizer, encoder_input="copy")
-    with pytest.raises(ValueError, match=r"start_token=… has no effect on .*, an encoder-decoder model"):
+    with pytest.raises(ValueError, match=r"start_token=… .*no effect .*encoder-decoder model"):
         load_scorer(model, tokenizer, start_token="<s>")

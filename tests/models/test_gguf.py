@@ -61,7 +61,7 @@ def test_scores_are_those_of_the_model_that_transformers_reads(tiny):
 def test_options_are_those_of_a_causal_model(tiny):
     (used, _) = options_of_models([str(tiny), "tiny-causal"], ModelOptions(bos=True))
     assert used.bos
-    with pytest.raises(ValueError, match=r"pll=… has no effect on .*a causal model"):
+    with pytest.raises(ValueError, match=r"pll=… .*no effect .*causal model"):
         load_scorer(tiny, pll="original")
 
 
@@ -73,13 +73,13 @@ def test_doctor_reads_it(tiny):
 
 
 def test_a_folder_of_gguf_files_names_them(tiny):
-    with pytest.raises(ValueError, match=r"but GGUF files. Name one of them: .*tiny\.gguf"):
+    with pytest.raises(ValueError, match=r"GGUF files.*Name one .*tiny\.gguf"):
         load_scorer(tiny.parent)
 
 
 def test_a_damaged_file_is_one_paragraph(tiny, tmp_path):
     (tmp_path / "half.gguf").write_bytes(tiny.read_bytes()[:2000])
-    with pytest.raises(ValueError, match="could not be loaded as a model") as error:
+    with pytest.raises(ValueError, match=r"half\.gguf.* could not be loaded") as error:
         load_scorer(tmp_path / "half.gguf")
     assert "\n" not in str(error.value)
     with pytest.raises(ValueError, match="There is no file"):

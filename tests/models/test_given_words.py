@@ -124,7 +124,7 @@ def test_a_token_over_two_words_is_named_and_counts_for_the_first():
     weights = torch.randn(len(pieces), len(pieces), generator=torch.Generator().manual_seed(0))
     scorer = load_scorer(lambda ids: weights[ids], inside)
     text, words = "我的是你", ["我", "的", "是", "你"]
-    with pytest.warns(TextWarning, match="tokens that reach into the next word: 1.*NaN.: 1 .'是'"):
+    with pytest.warns(TextWarning, match=r"next word: 1.*NaN.: 1 .'是'"):
         (found,) = scorer.word_logprobs([text], words=[words])
     assert [word for word, _ in found] == words and np.isnan(found[2][1])
     logprobs = weights.double().log_softmax(-1)
@@ -147,10 +147,10 @@ def test_an_ngram_model_reads_the_given_words(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([["我", "爱", "天"]], "expected '北京天安门。' at character 3, got the word '天'"),
-        ([SPLIT[:-1]], "expected '。' at character 8, got no more words"),
-        ([[*SPLIT, "！"]], "expected '' at character 9, got the word '！'"),
-        (["我 爱"], "expected a list of words, as JSON in a CSV file"),
+        ([["我", "爱", "天"]], "'北京天安门。' .*character 3, .*'天'"),
+        ([SPLIT[:-1]], "'。' .*character 8, .*no more"),
+        ([[*SPLIT, "！"]], "'' .*character 9, .*'！'"),
+        (["我 爱"], "list of words, .*JSON"),
         ([["我", 3]], "expected a list of words"),
         ([[]], "expected a list of words"),
     ],

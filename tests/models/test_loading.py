@@ -313,17 +313,13 @@ def test_bundled_models_by_name(name, kind):
 def test_what_has_no_effect_on_a_named_or_loaded_model_is_refused(tmp_path):
     """A second tokenizer, and options of a scorer that is loaded already, were dropped without a word."""
     scorer = load_scorer("tiny-causal")
-    with pytest.raises(
-        ValueError, match="tokenizer has no effect on 'tiny-causal', which is loaded with its own"
-    ):
+    with pytest.raises(ValueError, match=r"tokenizer .*no effect .*'tiny-causal'.*its own"):
         load_scorer("tiny-causal", tokenizer=scorer.tokenizer)
-    with pytest.raises(
-        ValueError, match=r"dtype has no effect on tiny-causal, loaded already\. Give it to load_"
-    ):
+    with pytest.raises(ValueError, match=r"dtype .*no effect .*tiny-causal.*load_scorer"):
         tse_scorers.run(scorer, out=tmp_path, model_options={"dtype": "float64"})
     with pytest.raises(TypeError, match=r"Got dtype=torch\.float64 \(dtype\); expected a text"):
         load_scorer("tiny-causal", dtype=torch.float64)
-    with pytest.raises(TypeError, match=r"Got batch_tokens=True \(bool\); expected a whole number"):
+    with pytest.raises(TypeError, match=r"batch_tokens=True \(bool\); .*whole number"):
         load_scorer("tiny-causal", batch_tokens=True)
     assert load_scorer("tiny-causal", batch_tokens=np.int64(64), dtype=None).batch_tokens == 64
 
@@ -331,5 +327,5 @@ def test_what_has_no_effect_on_a_named_or_loaded_model_is_refused(tmp_path):
 @pytest.mark.parametrize("revision", ["../../mine", "a/../../b", "/mine", "..\\\\mine"])
 def test_a_revision_leads_nowhere(revision):
     """Results of others name revisions; this one named a folder beside the downloaded models."""
-    with pytest.raises(ValueError, match="is not a revision of org/name: it would lead out of the folder"):
+    with pytest.raises(ValueError, match=r"revision of org/name.*out of"):
         load_scorer(f"org/name@{revision}")

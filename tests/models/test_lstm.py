@@ -82,7 +82,7 @@ def test_a_mask_with_holes_means_the_tokens_are_not_there(model):
 
 
 def test_a_tree_mask_is_refused(model):
-    with pytest.raises(ValueError, match="reads a row from left to right"):
+    with pytest.raises(ValueError, match=r"\(1, 1, 2, 2\);.*\(1, 2\)"):
         model(torch.tensor([[1, 2]]), attention_mask=torch.zeros(1, 1, 2, 2))
 
 
@@ -319,7 +319,7 @@ def test_a_module_is_a_bag_of_attributes_and_cannot_be_called(tmp_path):
     )
     assert isinstance(bag, Opaque)
     assert vars(bag) == {"a": 1}
-    with pytest.raises(ValueError, match="could not be read as a checkpoint: TypeError"):
+    with pytest.raises(ValueError, match=r"m\.pt .*as a checkpoint: TypeError"):
         read_checkpoint(sequence_of(b"ctorch.nn.modules.rnn\nsystem\n(S'ls'\ntR.", tmp_path / "m.pt"))
 
 
@@ -368,7 +368,7 @@ def test_damaged_files_are_errors(tmp_path):
     with zipfile.ZipFile(tmp_path / "other.pt", "w") as archive:
         archive.writestr("readme.txt", "nothing")
     for name in ("cut", "text", "empty", "packed", "hollow", "other"):
-        with pytest.raises(ValueError, match=rf"{name}\.pt could not be read as a checkpoint"):
+        with pytest.raises(ValueError, match=rf"{name}\.pt could not .*checkpoint"):
             read_checkpoint(tmp_path / f"{name}.pt")
     with pytest.raises(ValueError, match="cannot be read: No such file"):
         read_checkpoint(tmp_path / "absent.pt")
@@ -382,11 +382,9 @@ def test_files_that_do_not_go_together(tmp_path):
     save_module(RNNModel("LSTM", len(VOCABULARY), 4, 5, 1, dropout=0), module, zipped=True)
     save_module(RNNModel("GRU", len(VOCABULARY), 4, 5, 1, dropout=0), gru, zipped=True)
     out = tmp_path / "out"
-    with pytest.raises(
-        ValueError, match="a dict with rnn, output, char_embeddings, optim; expected a module"
-    ):
+    with pytest.raises(ValueError, match=r"rnn, output, char_embeddings, optim; .*module RNNModel"):
         convert_lstm(wordnlm, vocabulary, out)
-    with pytest.raises(ValueError, match="a RNNModel; expected a dict of state dicts"):
+    with pytest.raises(ValueError, match=r"RNNModel; .*dict of state dicts.*kind='colorless_green'"):
         convert_lstm(module, vocabulary, out, kind="wordnlm")
     with pytest.raises(ValueError, match="recurrent layer is a GRU"):
         convert_lstm(gru, vocabulary, out)
@@ -397,7 +395,7 @@ def test_files_that_do_not_go_together(tmp_path):
     vocabulary.write_text("a b")
     with pytest.raises(ValueError, match=f"2 words, the checkpoint {len(VOCABULARY)}"):
         convert_lstm(module, vocabulary, out)
-    with pytest.raises(ValueError, match="2 words, the checkpoint 3 and three ids") as caught:
+    with pytest.raises(ValueError, match=r"2 words, .*3 and three ids") as caught:
         vocabulary.write_text("a\nb")
         convert_lstm(wordnlm, vocabulary, out, kind="wordnlm")
     assert "\n" not in str(caught.value)
@@ -409,7 +407,7 @@ def test_files_that_do_not_go_together(tmp_path):
     state = WordNlm(3, 2, 2, 1).checkpoint()
     state["output"]["bias"] = torch.zeros(5)
     torch.save(state, wordnlm)
-    with pytest.raises(ValueError, match=r"decoder\.bias has the shape \(5,\); expected \(6,\)"):
+    with pytest.raises(ValueError, match=r"decoder\.bias .*shape \(5,\); .*\(6,\)"):
         convert_lstm(wordnlm, vocabulary, out, kind="wordnlm")
     assert not out.exists()
 

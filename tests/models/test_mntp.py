@@ -62,9 +62,7 @@ def test_it_needs_a_token_before_the_text_and_a_masked_model():
         tokenizer.backend_tokenizer.to_str()
     ), mask_token="[MASK]", unk_token="[UNK]")  # fmt: skip
     bare.backend_tokenizer.post_processor = None
-    with pytest.raises(
-        ValueError, match=r"one position before it \(mntp\), but its tokenizer puts no token before"
-    ):
+    with pytest.raises(ValueError, match=r"\(mntp\), .*tokenizer .*start token"):
         load_scorer(model, bare, mntp=True).sentence_logprobs(SENTENCES)
-    with pytest.raises(ValueError, match=r"mntp=… has no effect on .*, a causal model"):
+    with pytest.raises(ValueError, match=r"mntp=… .*no effect .*causal model"):
         load_scorer(*tiny_model("causal", "gpt2"), mntp=True)

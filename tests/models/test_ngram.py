@@ -206,14 +206,14 @@ def test_bad_input_says_what_to_do(tmp_path):
         LaplaceNgramScorer(1, vocabulary_size=0)
     with pytest.raises(ValueError, match="not been trained"):
         LaplaceNgramScorer(1).sentence_logprobs(["a"])
-    with pytest.raises(ValueError, match="No word was found in 1 lines"):
+    with pytest.raises(ValueError, match=r"No word .*1 lines; .*one sentence"):
         LaplaceNgramScorer(1).train([" "])
-    with pytest.raises(ValueError, match=r"ends in .\.pkl.; expected one of: \.json"):
+    with pytest.raises(ValueError, match=r"ends in .\.pkl.; .*\.json"):
         ngram.train_ngram(tmp_path / "text.txt", 1, tmp_path / "m.pkl")
     with pytest.raises(ValueError, match="cannot be read"):
         ngram.train_ngram(tmp_path / "absent.txt", 1, tmp_path / "m.json")
     (tmp_path / "latin.txt").write_bytes("Müller schläft.".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"latin.txt is not UTF-8 text .* Save the file as UTF-8"):
+    with pytest.raises(ValueError, match=r"latin\.txt .*not UTF-8 .*Save .*UTF-8"):
         ngram.train_ngram(tmp_path / "latin.txt", 1, tmp_path / "m.json")
     with pytest.raises(ValueError, match="Cannot tell what kind"):
         ngram.load(tmp_path / "model.pkl")
@@ -225,7 +225,7 @@ def test_a_mangled_file_is_an_error(tmp_path, how):
     path = LaplaceNgramScorer(2).train(TEXT).save(tmp_path / "m.json")
     state = json.loads(path.read_text())
     path.write_text(json.dumps(state | change))
-    with pytest.raises(ValueError, match=rf"m\.json is not an n-gram model .*{re.escape(said)}"):
+    with pytest.raises(ValueError, match=rf"m\.json .*not an n-gram model .*{re.escape(said)}"):
         ngram.load(path)
 
 
@@ -238,7 +238,7 @@ def test_outcomes_out_of_order_are_refused(tmp_path):
     outcomes = state["outcomes"]
     outcomes[start : start + 2] = outcomes[start : start + 2][::-1]
     path.write_text(json.dumps(state))
-    with pytest.raises(ValueError, match="its outcomes are not words in ascending order"):
+    with pytest.raises(ValueError, match=r"outcomes .*ascending order"):
         ngram.load(path)
 
 
@@ -289,7 +289,7 @@ def test_kenlm_files_by_their_ending(arpa, tmp_path):
     assert np.allclose(binary.sentence_logprobs(SENTENCES), expected)
     assert np.allclose(unpacked.sentence_logprobs(SENTENCES), expected)
     assert plain.signature["revision"] != binary.signature["revision"]
-    with pytest.raises(ValueError, match=r"There is no file .*expected an ARPA file"):
+    with pytest.raises(ValueError, match=r"no file .*absent\.arpa; .*ARPA file"):
         ngram.load(tmp_path / "absent.arpa")
     (tmp_path / "wrong.arpa").write_text("not a model")
     with pytest.raises(ValueError, match="KenLM cannot read"):

@@ -63,9 +63,8 @@ def test_options_without_effect_are_refused_before_the_weights_are_loaded(
         raise AssertionError("the weights were loaded")
 
     monkeypatch.setattr(loading, "load_weights", load)
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ValueError, match=rf"^{option}=… .*no effect .*{model}, {what}; remove"):
         load_scorer(model, **{option: value})
-    assert str(refused.value) == f"{option}=… has no effect on {model}, {what}; remove it."
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,7 @@ def test_options_that_changed_nothing(model, option, value):
 
     The tokenizer of tiny-lstm opens every text with its start token, and that of tiny-masked drops spaces.
     """
-    with pytest.raises(ValueError, match=rf"^{option}=… has no effect on {model}, a .* model; remove it\.$"):
+    with pytest.raises(ValueError, match=rf"^{option}=… .*no effect .*{model}, .* model; remove"):
         load_scorer(model, **{option: value})
 
 
@@ -106,30 +105,27 @@ def test_the_signature_tells_a_start_token_that_the_tokenizer_puts_before_gaps()
 def test_options_of_other_questions_than_a_suite_asks(model, suite, option, value, tmp_path):
     """The same scores had another signature: no gap is asked for in sentences, and no sentence at gaps."""
     kind = DESCRIPTIONS[load_scorer(model).signature["kind"]]
-    with pytest.raises(ValueError) as refused:
+    told = rf"^{option}=… .*no effect .*{model}, {kind}, .*suite {suite}; remove"
+    with pytest.raises(ValueError, match=told):
         run(model, suite, tmp_path, limit=1, model_options={option: value})
-    said = f"{option}=… has no effect on {model}, {kind}, with the suite {suite}; remove it."
-    assert str(refused.value) == said
 
 
 def test_options_of_other_questions_than_a_live_evaluation_asks():
     live = LiveEvaluation(["german"], budget=72, model_options={"bos": True})
-    with pytest.raises(ValueError, match=r"bos=… has no effect on .* with the suite german; remove it"):
+    with pytest.raises(ValueError, match=r"bos=… .*no effect .*suite german; remove"):
         live(*tiny_model("causal", "gpt2"))
 
 
 @pytest.mark.parametrize("option", GIVEN)
 def test_files_take_no_option_at_all(option, published, trigram):
     for path, family in ((published, "published"), (trigram, "ngram")):
-        with pytest.raises(
-            ValueError, match=rf"{option}=… has no effect on .*, {DESCRIPTIONS[family]}; remove"
-        ):
+        with pytest.raises(ValueError, match=rf"{option}=… .*no effect .*, {DESCRIPTIONS[family]}; remove"):
             load_scorer(path, **{option: GIVEN[option]})
 
 
 @pytest.mark.parametrize("option", ["device", "dtype", "device_map", "trust_remote_code", "quantization"])
 def test_a_model_that_is_already_loaded_stays_where_and_what_it_is(option):
-    with pytest.raises(ValueError, match=rf"{option}=… has no effect on .* already loaded"):
+    with pytest.raises(ValueError, match=rf"{option}=… .*no effect .*already loaded"):
         load_scorer(*tiny_model("causal", "gpt2"), **{option: GIVEN[option]})
 
 
@@ -147,19 +143,17 @@ def test_of_several_models_each_takes_the_options_that_have_an_effect_on_it(publ
     assert loading.options_of_models(names, given) == [
         ModelOptions(device="cpu"), ModelOptions(), ModelOptions(pll="original", device="cpu")
     ]  # fmt: skip
-    with pytest.raises(
-        ValueError, match=r"pll=… has no effect on any of the models tiny-causal, .*published"
-    ):
+    with pytest.raises(ValueError, match=r"pll=… .*no effect .*models tiny-causal, .*published"):
         loading.options_of_models(names[:2], given)
 
 
 @pytest.mark.parametrize(
     "option, value, said",
     [
-        ("kind", "decoder", "Unknown kind 'decoder'; expected masked or causal or seq2seq"),
-        ("encoder_input", "copy", "Unknown encoder_input 'copy'; expected empty or mask"),
-        ("quantization", "2bit", "Unknown quantization '2bit'; expected 8bit or 4bit"),
-        ("pll", "full", "Unknown pll 'full'; expected within_word_l2r or original"),
+        ("kind", "decoder", "kind 'decoder'; .*masked or causal or seq2seq"),
+        ("encoder_input", "copy", "encoder_input 'copy'; .*empty or mask"),
+        ("quantization", "2bit", "quantization '2bit'; .*8bit or 4bit"),
+        ("pll", "full", "pll 'full'; .*within_word_l2r or original"),
     ],
 )
 def test_unknown_values(option, value, said):
@@ -176,7 +170,7 @@ def test_options_by_name_or_as_one(tmp_path):
         lambda: run("tiny-causal", out=tmp_path / "new", limit=1, model_options={"tokens": 7}),
         lambda: LiveEvaluation(budget=36, model_options={"tokens": 7}),
     ):
-        with pytest.raises(TypeError, match=r"Unknown model option 'tokens'; expected one of: kind, device"):
+        with pytest.raises(TypeError, match=r"Unknown model option 'tokens'; .*kind, device"):
             call()
 
 

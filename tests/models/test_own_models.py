@@ -206,10 +206,10 @@ def test_sentencepiece_gives_ids_positions_and_special_tokens():
     "function, said",
     [
         (lambda ids: (of_letters(ids), None), r"returned a tuple; .* lambda ids: model\(ids\)\[0\]"),
-        (lambda ids: of_letters(ids)[:, -1:], r"shape \(2, 1, 40\) .* expected logits at all positions"),
-        (lambda ids: of_letters(ids)[..., :8], "8 numbers for each position, but the tokenizer has 32 tokens"),
+        (lambda ids: of_letters(ids)[:, -1:], r"shape \(2, 1, 40\) .*all positions"),
+        (lambda ids: of_letters(ids)[..., :8], "8 numbers .*tokenizer .*32 tokens"),
         (lambda ids: torch.nn.functional.dropout(of_letters(ids)), r"random; .* Call eval\(\)"),
-        (7, "Got a int as model; expected a name, a language model of transformers, or a function"),
+        (7, "int as model; .*name, .*transformers, .*function"),
     ],
 )  # fmt: skip
 def test_functions_that_are_not_models_are_refused(function, said):
@@ -219,29 +219,25 @@ def test_functions_that_are_not_models_are_refused(function, said):
 
 
 def test_objects_that_are_not_tokenizers_and_options_without_effect_are_refused():
-    with pytest.raises(
-        TypeError, match=r"Got a builtins\.dict as tokenizer; expected one of transformers, tokenizers"
-    ):
+    with pytest.raises(TypeError, match=r"builtins\.dict as tokenizer; .*transformers, tokenizers"):
         load_scorer(of_letters, {})
     with pytest.raises(ValueError, match="without its tokenizer"):
         load_scorer(of_letters)
-    with pytest.raises(
-        ValueError, match="dtype=… has no effect on of_letters, a model that is already loaded"
-    ):
+    with pytest.raises(ValueError, match=r"dtype=… .*no effect .*of_letters, .*already loaded"):
         load_scorer(of_letters, Letters(LETTERS), dtype="bfloat16")
     with pytest.raises(ValueError, match="has no encoder of its own"):
         load_scorer(of_letters, Letters(LETTERS), kind="seq2seq")
 
 
 def test_a_text_longer_than_the_block_is_refused_before_the_model_fails(own):
-    with pytest.raises(ValueError, match="longer than the 64 positions of nano"):
+    with pytest.raises(ValueError, match=r"longer .*64 positions of nano"):
         own.sentence_logprobs(["The author laughs. " * 30])
 
 
 def test_a_function_that_sees_what_follows_is_a_masked_model():
     model, tokenizer = tiny_model("masked", "bert")
     function = OwnModel(lambda ids: model(ids).logits, module=model, name="own bert")
-    with pytest.raises(ValueError, match=r"Load it as a masked model \(kind='masked'\)"):
+    with pytest.raises(ValueError, match=r"masked model \(kind='masked'\)"):
         load_scorer(function, tokenizer).sentence_logprobs(SENTENCES)
     expected = load_scorer(model, tokenizer).sentence_logprobs(SENTENCES)
     found = load_scorer(function, tokenizer, kind="masked").sentence_logprobs(SENTENCES)

@@ -22,9 +22,7 @@ def cpu(monkeypatch):
 
 
 def test_without_a_cuda_gpu_it_is_refused_with_the_name_of_the_option(cpu):
-    with pytest.raises(
-        OptionError, match=r"with quantization='4bit' on cpu; expected a CUDA GPU\. Remove quant"
-    ):
+    with pytest.raises(OptionError, match=r"quantization='4bit' on cpu; .*CUDA GPU.*Remove"):
         load_scorer("tiny-causal", quantization="4bit")
     done = CliRunner().invoke(app, ["score", "--help"])
     assert "--quantization" in done.output
@@ -32,7 +30,7 @@ def test_without_a_cuda_gpu_it_is_refused_with_the_name_of_the_option(cpu):
 
 def test_without_bitsandbytes_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr(quantization, "find_spec", lambda _: None)
-    with pytest.raises(ImportError, match=r"in 8bit, which requires the package bitsandbytes\. Install it"):
+    with pytest.raises(ImportError, match=r"8bit, .*package bitsandbytes.*pip install"):
         quantization.quantized_loading("8bit", torch.device("cuda"), "model")
 
 
@@ -61,11 +59,6 @@ def test_weights_that_are_quantized_already_are_not_quantized_again(tmp_path, cp
     pytest.importorskip("gguf", reason="needs gguf: pip install 'refined-tse[gguf]'")
     with pytest.raises(OptionError, match=r"quantized already \(gguf Q8_0\); remove quantization"):
         load_scorer(write_tiny_gguf(tmp_path / "tiny.gguf"), quantization="8bit")
-
-
-def test_models_in_memory_take_no_quantization():
-    with pytest.raises(ValueError, match=r"quantization=… has no effect on .*already loaded"):
-        load_scorer(*tiny_model("causal", "gpt2"), quantization="8bit")
 
 
 @pytest.mark.real

@@ -112,7 +112,7 @@ def test_a_token_without_a_log_probability_is_refused(gpt2, monkeypatch):
         return answer
 
     monkeypatch.setattr(gpt2, "complete", incomplete)
-    with pytest.raises(ValueError, match="one for each token after the first"):
+    with pytest.raises(ValueError, match=r"token_logprobs, .*not one .*after the first"):
         scorer.sentence_logprobs(["The senators laugh."])
 
 
@@ -153,9 +153,7 @@ def test_distributions_are_refused_before_anything_runs(gpt2, tmp_path):
     scorer = load_scorer(gpt2.url)
     assert isinstance(scorer, ContinuationScorer) and not isinstance(scorer, GapScorer)
     asked = len(gpt2.requests)
-    with pytest.raises(
-        ValueError, match=r"need the distribution at the gap; .*#tiny only scores whole sentences"
-    ):
+    with pytest.raises(ValueError, match=r"distribution .*gap; .*#tiny .*whole sentences"):
         tse_scorers.run([gpt2.url, "tiny-causal"], out=tmp_path, limit=1, report=False)
     assert len(gpt2.requests) == asked + 1  # the one that finds out what the server can do
     assert not list(tmp_path.rglob("*.parquet"))
@@ -173,12 +171,12 @@ def test_a_server_that_asks_for_hours_is_asked_again_sooner(gpt2, monkeypatch):
     monkeypatch.setattr(server_session, "LONGEST_WAIT", 0.1)
     monkeypatch.setattr(gpt2, "retry_after", 7200)
     gpt2.failures[:] = [429]
-    with pytest.warns(UserWarning, match=r"asked us to wait 7200 seconds\. Retrying after 0 seconds"):
+    with pytest.warns(UserWarning, match=r"wait 7200 seconds.*after 0 seconds"):
         load_scorer(f"{gpt2.url}#tiny")
     gpt2.failures[:] = [429] * 3
     with (
         pytest.warns(UserWarning),
-        pytest.raises(ValueError, match=r"busy or broken\. It answered 3 attempts with status 429"),
+        pytest.raises(ValueError, match=r"busy .*3 attempts .*status 429"),
     ):
         load_scorer(f"{gpt2.url}#tiny")
     assert not gpt2.failures
@@ -223,9 +221,7 @@ def test_the_address_of_a_server_is_in_no_file_for_others(gpt2, minimal, tmp_pat
 
 def test_two_servers_of_one_model_are_not_mixed_up():
     require_distinct(["http://a/v1#m", "http://a/v1#n", "org/m", "http://a/v1#m"])
-    with pytest.raises(
-        ValueError, match=r"both models would be named remote#m\. Export one folder at a time\."
-    ):
+    with pytest.raises(ValueError, match=r"named remote#m.*one folder"):
         require_distinct(["http://a/v1#m", "http://b/v1#m"])
 
 
@@ -251,12 +247,12 @@ def test_two_servers_of_one_model_are_not_exported_together(tmp_path, command, o
 @pytest.mark.parametrize(
     "name, options, said",
     [
-        ("{url}#other", {}, "refused the request with status 404: .*The model other does not exist"),
-        ("http://127.0.0.1:9/v1#tiny", {}, r"The server at http://127\.0\.0\.1:9/v1 does not answer"),
+        ("{url}#other", {}, "status 404: .*model other does not exist"),
+        ("http://127.0.0.1:9/v1#tiny", {}, r"http://127\.0\.0\.1:9/v1 .*not answer"),
         ("http://user:secret@127.0.0.1:9/v1#tiny", {}, "contains a user name, a password"),
-        ("http://#tiny", {}, "is not the address of a server"),
-        ("{url}", {"start_token": "no token"}, "reads 5 tokens before a text with 'no token'; expected one"),
-        ("{url}", {"dtype": "bfloat16"}, "dtype=… has no effect on .*, a model behind a server"),
+        ("http://#tiny", {}, "http://.* not the address"),
+        ("{url}", {"start_token": "no token"}, "5 tokens .*'no token'; expected one"),
+        ("{url}", {"dtype": "bfloat16"}, "dtype=… .*no effect .*behind a server"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(gpt2, name, options, said):
@@ -268,19 +264,17 @@ def test_what_cannot_be_asked_is_refused(gpt2, name, options, said):
 def test_servers_without_echo_and_wrong_keys_are_named(monkeypatch):
     with CompletionsServer(*tiny_model("causal", "gpt2"), key="right") as server:
         monkeypatch.setenv(server_session.KEY, KEY)
-        with pytest.raises(ValueError, match=r"status 401: .*Check .* the key in TSE_API_KEY") as error:
+        with pytest.raises(ValueError, match=r"status 401: .*key in TSE_API_KEY") as error:
             load_scorer(server.url)
         assert KEY not in str(error.value) and "wrong key: …" in str(error.value)
         monkeypatch.setenv(server_session.KEY, "right")
         server.echoes = False
-        with pytest.raises(
-            ValueError, match=r"returned no log-probabilities .*the server of llama\.cpp does not"
-        ):
+        with pytest.raises(ValueError, match=r"no log-probabilities .*llama\.cpp"):
             load_scorer(server.url)
 
 
 def test_a_text_that_the_server_does_not_spell_is_refused(gpt2):
-    with pytest.raises(ValueError, match="do so for characters that a model splits into bytes"):
+    with pytest.raises(ValueError, match=r"spell .*expected .*😀.*Remove such texts"):
         load_scorer(gpt2.url).sentence_logprobs(["The author 😀 laughs."])
 
 
@@ -380,13 +374,10 @@ def _many_tokens(handler):
 @pytest.mark.parametrize(
     "respond, said",
     [
-        (_drip, "did not finish its answer within 0 seconds"),
-        (_flood, r"sent an answer that is not read: it has more than 1\.0 MiB"),
-        (_packed, r"is not read: it is packed \(gzip\)"),
-        (
-            _many_tokens,
-            r"returned 5,000 tokens for 'The author laughs\.'; expected at most one for each byte",
-        ),
+        (_drip, "not finish .*0 seconds"),
+        (_flood, r"not read: .*more than 1\.0 MiB"),
+        (_packed, r"not read: .*packed \(gzip\)"),
+        (_many_tokens, r"5,000 tokens .*'The author laughs\.'; .*byte"),
     ],
 )
 def test_an_answer_has_a_limit(gpt2, monkeypatch, respond, said):

@@ -312,7 +312,7 @@ def test_a_model_that_cannot_read_a_sentence_is_refused():
     config = copy.copy(tiny_model("causal", "gpt2")[0].config)
     config.n_positions = 1
     scorer = CausalScorer(GPT2LMHeadModel(config), tokenizer, name="short")
-    with pytest.raises(ValueError, match="short reads at most 1 tokens; expected 8 or more"):
+    with pytest.raises(ValueError, match=r"short .* 1 tokens; expected 8"):
         distributions(scorer, [Slot("The", ".")])
     assert "longer than the 1 positions of short" in diagnose(scorer)[2].found
 
@@ -361,7 +361,7 @@ class TestRefusals:
         model.resize_token_embeddings(max(scorer.single_token_ids(["laughs", "laugh"])))
         small = type(scorer)(model, scorer.tokenizer)
         lemmas = pd.DataFrame({"singular": ["laughs"], "plural": ["laugh"]})
-        with pytest.raises(ValueError, match=r"for an inflection.*do not belong together"):
+        with pytest.raises(ValueError, match=r"inflection.* only \d+ tokens.*belong together"):
             inflections_in_vocabulary(small, lemmas)
 
     def test_empty_tokenizer(self, make):

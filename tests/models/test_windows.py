@@ -155,7 +155,7 @@ def test_an_lstm_and_an_ngram_model_have_no_window(root):
     for without in (scorer, ngram):
         with pytest.raises(ValueError, match="stride has no effect on"):
             without.map([{"text": text}], "text", stride=3)
-    with pytest.raises(ValueError, match="stride has no effect on tiny-masked, a masked model"):
+    with pytest.raises(ValueError, match=r"stride .*no effect .*tiny-masked, .*masked model"):
         score_dataset([{"text": text}], "tiny-masked", "text", stride=3)
 
 
