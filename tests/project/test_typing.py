@@ -203,7 +203,7 @@ def test_the_options_of_a_model_are_in_the_signature_and_the_docstring():
     assert parameters["pll"].default is None and parameters["dtype"].default == "auto"
     told = inspect.getdoc(tse_scorers.load_scorer) or ""
     assert [name for name in names if not re.search(rf"^    {name}: \w.*\. Default: ", told, re.M)] == []
-    with pytest.raises(TypeError, match="Unknown model option 'dtyp'; expected one of: kind, device"):
+    with pytest.raises(TypeError, match=r"Unknown model option 'dtyp'; .*kind, device"):
         tse_scorers.load_scorer("tiny-causal", dtyp="float32")
 
 
