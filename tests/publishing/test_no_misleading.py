@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import socket
 import threading
 import time
@@ -103,7 +104,7 @@ def test_a_run_with_a_limit_is_no_score_of_the_whole(tmp_path):
     tse_scorers.run("tiny-causal", out=tmp_path, limit=1, report=False)
     said = CliRunner().invoke(app, ["publish", str(tmp_path), "--model-repo", MODEL, "--data-org", "org"])
     assert isinstance(said.exception, ValueError)
-    assert "9 pairs were scored; the released data set has 121,220" in str(said.exception)
+    assert re.search(r"\b9 pairs .*121,220", str(said.exception))
     assert "--results-repo" in str(said.exception)
     (publication,) = publishing.publications(tmp_path, results_repo=RESULTS)
     (content,) = (content for path, content in publication.files.items() if path.endswith(".parquet"))
@@ -128,7 +129,7 @@ def test_pairs_of_ones_own_in_a_folder_named_blimp_are_not_blimp(tmp_path):
     )
     (signature,) = read_results(tmp_path / "out")["signature"]["models"]
     assert signature["identity"]["dataset"] == "blimp"  # what the folder made of it
-    with pytest.raises(ValueError, match="70 pairs were scored; the released data set has 67,000"):
+    with pytest.raises(ValueError, match=r"70 pairs .*67,000"):
         publishing.publications(tmp_path / "out", model_repo=MODEL)
 
 
@@ -173,7 +174,7 @@ def test_blimp_of_the_pinned_commit_is_whole_if_nothing_is_missing():
 
 def test_another_repository_than_the_scored_one_is_refused(tmp_path):
     results = folder(tmp_path / "run", signed("org/scored", revision="a" * 40))
-    with pytest.raises(ValueError, match=r"results are for org/scored, not for org/tiny.*--other-repo"):
+    with pytest.raises(ValueError, match=r"org/scored, not for org/tiny.*--other-repo"):
         publishing.publications(results, model_repo=MODEL)
     made = publishing.publications(results, model_repo=MODEL, results_repo=RESULTS, other_repo=True)
     assert "org/scored" in made[0].notes[0] and "not org/tiny" in made[0].notes[0]
@@ -218,7 +219,7 @@ def test_task_ids_are_stable(tmp_path):
 
 def test_a_score_that_cannot_be_one_is_refused(tmp_path):
     signature, rows = signed(MODEL)
-    with pytest.raises(ValueError, match="expected a number from 0 to 1"):
+    with pytest.raises(ValueError, match=r"'score' .*75.* 0 to 1"):
         folder(tmp_path / "run", (signature, [row | {"score": 75.0} for row in rows]))
 
 

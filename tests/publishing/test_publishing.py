@@ -208,7 +208,7 @@ def test_a_models_repository_that_is_not_there_is_not_made(hub, run):
 @pytest.mark.parametrize(
     ("runs", "options", "said"),
     [
-        ([signed("a"), signed("b")], {"model_repo": MODEL}, "not clear which of them org/tiny is: a, b"),
+        ([signed("a"), signed("b")], {"model_repo": MODEL}, "not clear .*org/tiny .*: a, b"),
         ([signed(MODEL, revision="1"), signed(MODEL, revision="2")], {"model_repo": MODEL}, "2 revisions"),
         ([signed("a", GERMAN)], {"model_repo": MODEL}, "--data-org"),
         ([signed("a")], {}, "--model-repo org/model, --results-repo"),
@@ -289,7 +289,7 @@ def test_files_of_ones_own_are_no_data_sets_on_the_hub(tmp_path, data):
 def test_a_registered_set_that_the_hub_lacks_gets_no_entry(tmp_path):
     """An entry names a data set on the Hub; the whole of `climp` was scored, but it is only on GitHub."""
     run = signed("a", ("minimal_pairs", "climp", "climp"), n_pairs=16, n_pairs_of_set=16)
-    with pytest.raises(ValueError, match="climp is not a data set on the Hub"):
+    with pytest.raises(ValueError, match=r"climp .*not a data set .*Hub"):
         publishing.publications(folder(tmp_path / "run", run), model_repo=MODEL)
 
 
