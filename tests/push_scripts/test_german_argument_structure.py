@@ -158,7 +158,7 @@ def test_ambiguous_template_is_refused():
     template = german_grammar.Template(
         "Es heißt, dass", (("der", "Koch"), ("der", "Student"), ("ein", "Brief")), "gibt", False
     )
-    with pytest.raises(ValueError, match="'den Studenten' can also be a dative plural"):
+    with pytest.raises(ValueError, match=r"'den Studenten' .*dative plural"):
         german_argument_structure._require_singular(template, LEXICON)
 
 

@@ -147,7 +147,7 @@ def test_every_language_is_in_the_same_columns_as_the_english_list():
     [
         ([Verb("a", "x", "x", True)], "the forms of 'a' are equal"),
         ([Verb("a", "x", "y", True), Verb("a", "v", "w", True)], "share the lemma 'a'"),
-        ([Verb("a", "x", "y", True), Verb("b", "y", "z", True)], "'b' and 'a' share the form 'y'"),
+        ([Verb("a", "x", "y", True), Verb("b", "y", "z", True)], "'b' and 'a' .*form 'y'"),
     ],
 )
 def test_the_builder_refuses_equal_and_shared_forms(verbs, message):
