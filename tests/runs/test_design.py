@@ -97,8 +97,8 @@ def test_a_pilot_that_says_nothing_says_so(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-d", "0.05"], "or neither; expected one of the two"),
-        (["-d", "2", "--sd-clusters", "1"], "The difference is 2; expected a number between 0 and 1"),
+        (["-d", "0.05"], "neither; .*one of the two"),
+        (["-d", "2", "--sd-clusters", "1"], "difference is 2; .*0 and 1"),
         (["-d", "0.1", "--sd-clusters", "-1"], "expected numbers from 0 up"),
         (["-d", "0.1", "--sd-clusters", "1", "--power", "1"], "The power is 1; expected"),
         (["-d", "0.1", "--sd-clusters", "1", "--lemmas", "1"], "expected whole numbers from 2 up"),
@@ -110,7 +110,7 @@ def test_designs_that_cannot_be_are_refused(options, message):
 
 
 def test_an_unknown_group_is_refused(run):
-    with pytest.raises(ValueError, match=r"no difference for the group 'simple'; choose .*Simple, VP coord"):
+    with pytest.raises(ValueError, match=r"group 'simple'; .*Simple, VP coord"):
         CliRunner().invoke(app, ["power", str(run), "-d", "0.1", "--group", "simple"], catch_exceptions=False)
 
 
@@ -232,7 +232,7 @@ def test_a_folder_without_scores_is_refused(run, tmp_path):
     shutil.copytree(run, tmp_path, dirs_exist_ok=True)
     for record in read_records(tmp_path):
         record.without(record.scores)
-    with pytest.raises(ValueError, match="There are no scores of items in"):
+    with pytest.raises(ValueError, match=r"no scores of items .*`runs`"):
         CliRunner().invoke(app, ["export", "mixed-models", str(tmp_path)], catch_exceptions=False)
 
 
@@ -240,5 +240,5 @@ def test_a_noise_ceiling_of_one_rater_is_refused(tmp_path):
     """It printed "split-half correlation nan"."""
     rows = [{"item": item, "rater": "a", "rating": item} for item in range(5)]
     pd.DataFrame(rows).to_csv(tmp_path / "ratings.csv", index=False)
-    with pytest.raises(ValueError, match=r"5 items with at most 1 rating.*two raters or more"):
+    with pytest.raises(ValueError, match=r"5 items .* 1 rating.*two raters"):
         tse("noise-ceiling", tmp_path / "ratings.csv")

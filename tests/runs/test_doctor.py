@@ -270,9 +270,7 @@ def broken(tmp_path):
 
 
 def test_a_run_refuses_before_it_scores(broken, tmp_path):
-    with pytest.raises(
-        ValueError, match=r"was not scored, because the check 'finite numbers' failed: .*c_fc"
-    ):
+    with pytest.raises(ValueError, match=r"not scored.*'finite numbers' .*c_fc"):
         run(str(broken), out=tmp_path / "out", limit=1)
     assert not list((tmp_path / "out").rglob("*.parquet"))
 

@@ -133,7 +133,7 @@ def test_outcomes_of_other_lemmas_are_named(out, name, change):
     """They ended in `cannot reshape array of size 4 into shape (4,109)`."""
     rewrite(out, name, change(read_table(out, name)))
     said = CliRunner().invoke(app, ["report", str(out)])
-    assert "The tables 'outcomes' and 'lemmas' do not belong together" in str(said.exception)
+    assert re.search(r"'outcomes' and 'lemmas' .*together", str(said.exception))
 
 
 @pytest.mark.parametrize("column", ["method", "pair_id"])
@@ -151,7 +151,7 @@ def test_a_column_that_is_missing_is_named(out, tmp_path, column):
 def test_a_cut_off_that_is_missing_is_named(out):
     """It ended in a KeyError."""
     rewrite(out, "contexts", read_table(out, "contexts").drop_columns(["mw_top_0.9"]))
-    with pytest.warns(UserWarning, match=r"A table of scores has no column mw_top_0\.9"):
+    with pytest.warns(UserWarning, match=r"no column mw_top_0\.9; .*`tse run`"):
         CliRunner().invoke(app, ["report", str(out)])
 
 
@@ -165,4 +165,4 @@ def test_an_outcome_that_contradicts_its_log_probabilities_is_named(tmp_path):
     flipped = pa.array([1 - value.as_py() for value in table["correct"]], table["correct"].type)
     rewrite(tmp_path / "mp", "scores", table.set_column(place, "correct", flipped))
     said = CliRunner().invoke(app, ["compare", str(copied), str(tmp_path / "mp")])
-    assert "A table of scores contradicts itself: row 1 has correct" in str(said.exception)
+    assert re.search(r"table of scores contradicts .*row 1 .*correct", str(said.exception))

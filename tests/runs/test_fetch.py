@@ -73,8 +73,6 @@ def test_a_wrong_byte_is_refused_and_leaves_nothing(served, tmp_path, place):
 
 def test_a_file_that_is_gone_is_an_error_in_words(served, tmp_path):
     sorted(served.rglob("*.jsonl"))[0].unlink()
-    with pytest.raises(
-        ValueError, match=r"could not be downloaded: 404.*Check the connection, or .*--source"
-    ):
+    with pytest.raises(ValueError, match=r"downloaded: 404.*connection, .*--source"):
         fetch("newman2021-blimp", tmp_path / "out")
     assert not list(tmp_path.glob("out/**/*"))

@@ -133,9 +133,7 @@ def test_several_suites_load_a_model_once(place, loads, tmp_path):
 
 
 def test_an_option_that_no_suite_has_is_refused(place, tmp_path):
-    with pytest.raises(
-        ValueError, match="--lemmas has no effect with --suite minimal_pairs or german; remove it"
-    ):
+    with pytest.raises(ValueError, match=r"--lemmas .*no effect .*minimal_pairs or german"):
         tse(place, "run", "--out", tmp_path, "--lemmas", "clean", suites=("minimal_pairs", "german"))
     with pytest.raises(ValueError, match="Name each suite once"):
         tse(place, "run", "--out", tmp_path, suites=("minimal_pairs", "minimal_pairs"))
@@ -369,9 +367,7 @@ def test_collect_refuses_different_scores_of_one_name(place, jobs, tmp_path):
         tmp_path / "other",
     )
     assert tse(place, "run", *arguments).exit_code == 0
-    with pytest.raises(
-        ValueError, match=r"but differ \(.*--limit was not given and is 2.*Nothing was copied"
-    ):
+    with pytest.raises(ValueError, match=r"--limit .*not given .* 2.*Nothing .*copied"):
         collect(*jobs, tmp_path / "other", "--out", tmp_path / "out")
     assert not (tmp_path / "out" / "runs").exists()
 
@@ -387,7 +383,7 @@ def test_collect_reads_and_writes_nothing_outside_of_its_folders(jobs, tmp_path)
         crafted = shutil.copytree(tmp_path / "job", tmp_path / f"crafted-{len(change)}")
         path = crafted / "runs" / record.folder.name / "record.json"
         path.write_text(json.dumps(content | {"checksum": checksum(content)}))
-        with pytest.raises(ValueError, match="expected the name of a file in this folder"):
+        with pytest.raises(ValueError, match=r"its table .*file in this folder"):
             collect(crafted, "--out", tmp_path / "out")
     assert not list(tmp_path.rglob("escaped*"))
 

@@ -119,13 +119,13 @@ def test_a_folder_named_twice_is_one(parts, tmp_path):
 @pytest.mark.parametrize(
     "folders, said",
     [
-        (["of three"], r"shard 2, 3 of 3 is missing. Run it with --shard 2/3"),
-        (["of two", "copy"], r"Shard 1 of .* was found twice: .*of two.* and .*copy"),
-        (["of two", "of three"], r"cut into 2 and into 3 shards; expected one number of shards"),
-        (["nothing"], r"There are no shards in .*nothing; expected runs"),
-        (["unsigned"], r"is damaged: .*Run the same `tse run` command again"),
-        (["outside"], r"is in the file '\.\./.*; expected the name of a file in this folder"),
-        (["differing"], r"differ in dtype, so they are not parts of one run"),
+        (["of three"], "shard 2, 3 of 3 .*--shard 2/3"),
+        (["of two", "copy"], "Shard 1 .*twice: .*of two.* .*copy"),
+        (["of two", "of three"], "into 2 and into 3 shards; .*one"),
+        (["nothing"], "no shards .*nothing; expected runs"),
+        (["unsigned"], "is damaged: .*`tse run`.*again"),
+        (["outside"], r"in the file '\.\./.*; .*in this folder"),
+        (["differing"], "differ in dtype, .*one run"),
     ],
 )
 def test_what_is_no_whole_run_is_not_merged(parts, tmp_path, folders, said):

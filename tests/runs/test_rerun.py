@@ -81,7 +81,7 @@ def test_scores_that_are_there_are_not_taken_for_new_ones(tmp_path):
         "tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU
     )
     shutil.copytree(tmp_path / "run", tmp_path / "copy")
-    with pytest.raises(ValueError, match="copy holds scores, which would be compared in place of new ones"):
+    with pytest.raises(ValueError, match=r"copy holds scores.*--out"):
         rerun(tmp_path / "run", tmp_path / "copy")
 
 
@@ -93,9 +93,9 @@ def test_a_model_that_stayed_on_another_machine_is_named(tmp_path, monkeypatch):
         "models/mine", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU
     )
     shutil.rmtree(tmp_path / "models")
-    with pytest.raises(ValueError, match=r"which is not here\. Copy it to models/mine"):
+    with pytest.raises(ValueError, match=r"not here.*to models/mine"):
         rerun(tmp_path / "run", tmp_path / "again", granted=Granted(files=[tmp_path]))
-    with pytest.raises(ValueError, match="There is no file or folder absent"):
+    with pytest.raises(ValueError, match="no file or folder absent"):
         rerun(tmp_path / "run", tmp_path / "again", granted=Granted(files=["absent"]))
 
 
@@ -259,12 +259,10 @@ def test_code_of_others_is_not_run(run, coded, tmp_path):
     results = results_of_others(run, {"model": str(coded)}, **asked)
     assert "add --trust-remote-code." in refused(results)
     assert "add --trust-remote-code." in refused(results, "--files", str(coded))
-    assert (
-        f"names {coded}, which your command does not; only files in folders that you name are read. If it should be, "
-        f"add --files {coded} to your command." in (refused(results, "--trust-remote-code"))
-    )
+    said = refused(results, "--trust-remote-code")
+    assert re.search(rf"names {coded}, .*only files in folders .*--files {coded} ", said)
     granted = ["--trust-remote-code", "--files", str(tmp_path)]
-    assert f"names {coded}, which is no longer what it was (revision: sha256:" in refused(results, *granted)
+    assert re.search(rf"names {coded}, .*no longer .*\(revision: sha256:", refused(results, *granted))
     assert not (tmp_path / "ran").exists()
     results_of_others(run, {"revision": model_digest(coded)})
     CliRunner().invoke(app, ["rerun", results, *granted])
@@ -273,7 +271,7 @@ def test_code_of_others_is_not_run(run, coded, tmp_path):
 
 def test_results_under_another_models_name_are_not_made_again(run):
     said = refused(results_of_others(run, model="tiny-masked"))
-    assert "names tiny-masked, which is no longer what it was: the scores are of tiny-causal." in said
+    assert re.search(r"names tiny-masked, .*no longer .*scores .*tiny-causal", said)
 
 
 def test_servers_and_keys_are_the_users_own(run, monkeypatch):
@@ -284,7 +282,7 @@ def test_servers_and_keys_are_the_users_own(run, monkeypatch):
         asked = {"model": f"{server.url}#tiny", "suite": "german", "suite_options": {"limit": 1}}
         results = results_of_others(run, named, **asked, model_options={})
         host = server.url.removesuffix("/v1").removeprefix("http://")
-        assert f"add --server {server.url}, or list its host in TSE_API_HOSTS." in refused(results)
+        assert re.search(rf"--server {server.url}, .*TSE_API_HOSTS", refused(results))
         for other in (f"https://{host}", "127.0.0.1:9", "example.org", f"{host}0"):
             assert "only servers that you name are asked" in refused(results, "--server", other)
             monkeypatch.setenv("TSE_API_HOSTS", f"{other}, ")
@@ -332,7 +330,7 @@ def test_only_files_in_folders_that_the_user_names_are_read(run, tmp_path, monke
     monkeypatch.setattr(recipe, "sha256", lambda path: pytest.fail(f"{path} was read"))
     for typed in ([], ["--files", str(inside)]):
         said = refused(results, *typed)
-        assert "only files in folders that you name are read. If it should be, add --files " in said
+        assert re.search(r"only files in folders .*add --files ", said)
         assert f"({option}) names " in said
     assert hashlib.sha256(secret.read_bytes()).hexdigest()[:12] not in said
 

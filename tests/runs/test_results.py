@@ -69,7 +69,7 @@ def test_the_table_has_headlines_with_intervals_and_is_shown_in_notebooks(agreem
 
 
 def test_items_are_those_of_the_chosen_table(agreement):
-    with pytest.raises(ValueError, match=r"2 tables \(contexts, pairs\) and got none"):
+    with pytest.raises(ValueError, match=r"2 tables \(contexts, pairs\) .*none"):
         agreement.items()
     with pytest.raises(ValueError, match="got 'words'"):
         agreement.items(table="words")
@@ -112,15 +112,15 @@ def test_a_table_is_taken_where_a_file_is(given, tmp_path):
 
 def test_a_data_set_of_several_splits_is_refused(tmp_path):
     splits = datasets.DatasetDict({"dev": datasets.Dataset.from_pandas(PAIRS)})
-    with pytest.raises(ValueError, match=r"splits dev; expected one of them. Give data=dataset\['dev'\]"):
+    with pytest.raises(ValueError, match=r"splits dev; .*data=dataset\['dev'\]"):
         run(Lengths("a"), "minimal_pairs", tmp_path, data=splits, report=False)
 
 
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (PAIRS.assign(more=[object()] * 2), "data has values that a table in a file cannot hold"),
-        (PAIRS.set_axis([*PAIRS.columns[:-1], "UID"], axis=1), "data has two columns with one name"),
+        (PAIRS.assign(more=[object()] * 2), "data .*values .*cannot hold"),
+        (PAIRS.set_axis([*PAIRS.columns[:-1], "UID"], axis=1), "data .*two columns .*one name"),
     ],
 )
 def test_a_table_that_cannot_be_a_file_is_refused(data, said, tmp_path):
@@ -142,9 +142,9 @@ def test_arguments_of_another_type_are_named(agreement, tmp_path):
             asked()
     with pytest.raises(ValueError, match="Unknown column 'mood'"):
         agreement.compare(by="mood")
-    with pytest.raises(ValueError, match=r"results.json is a file; expected an output folder"):
+    with pytest.raises(ValueError, match=r"results\.json is a file; .*output folder"):
         Results.load(agreement.folder / "results.json")
-    with pytest.raises(ValueError, match=r"There is 1 suite \(agreement\) and got 'other'"):
+    with pytest.raises(ValueError, match=r"1 suite \(agreement\) .*'other'"):
         agreement.items("other")
 
 

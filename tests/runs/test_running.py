@@ -76,7 +76,7 @@ def test_scores_made_otherwise_are_not_lost(source, tmp_path):
     Run(make_suite("minimal_pairs", data=source), out).add(Lengths())
     there = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     looking = Lengths()
-    with pytest.raises(ValueError, match=r"number of pairs was 3 and is 2.*--out.*--overwrite") as refused:
+    with pytest.raises(ValueError, match=r"pairs was 3 .* 2\).*--out.*--overwrite") as refused:
         Run(make_suite("minimal_pairs", data=source, limit=1), out).add(looking)
     assert "\n" not in str(refused.value) and not looking.asked
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == there
@@ -126,7 +126,7 @@ def test_shards_are_put_beside_what_is_there_and_lose_nothing(source, tmp_path):
     merge([tmp_path / "shards"], out)
     assert set(results(out)[0]["model"]) == {"other", "lengths"}
     Run(make_suite("minimal_pairs", data=source, limit=1), out, overwrite=True).add(Lengths())
-    with pytest.raises(ValueError, match="number of pairs was 2 and is 3"):
+    with pytest.raises(ValueError, match=r"pairs was 2 and is 3"):
         merge([tmp_path / "shards"], out)
     merge([tmp_path / "shards"], out, overwrite=True)
     rows = results(out)[0]
@@ -174,7 +174,7 @@ def test_pairs_that_are_no_text_cost_no_model_time(tmp_path, column, value):
     path = tmp_path / "pairs.jsonl"
     known = {"linguistics_term": "word_order", "field": "syntax"}
     PAIRS.assign(**known, **{column: [value] * 3}).to_json(path, orient="records", lines=True)
-    with pytest.raises(ValueError, match=f"column '{column}' of row 1; expected text"):
+    with pytest.raises(ValueError, match=f"'{column}' of row 1; expected text"):
         make_suite("minimal_pairs", data=path)
 
 
@@ -187,7 +187,7 @@ def test_a_source_that_is_not_there(tmp_path):
     "options, error, said",
     [
         ({"groups": "Simple"}, TypeError, r"Write \['Simple'\]"),
-        ({"limit": "3"}, TypeError, r"Got limit='3' \(str\); expected a whole number"),
+        ({"limit": "3"}, TypeError, r"limit='3' \(str\); .*whole number"),
         ({"source": "folder"}, ValueError, "source has no effect with suite='agreement'"),
         (
             {"source": "folder", "data": "pairs.csv"},
@@ -199,11 +199,7 @@ def test_a_source_that_is_not_there(tmp_path):
             ValueError,
             "There is no file pairs.csv",
         ),
-        (
-            {"suite": "minimal_pairs", "data": "pairs.csv"},
-            ValueError,
-            "There is no file or folder pairs.csv",
-        ),
+        ({"suite": "minimal_pairs", "data": "pairs.csv"}, ValueError, "no file or folder pairs.csv"),
         (
             {"suite": "german", "groups": ["N"], "lemmas": "clean"},
             ValueError,
@@ -216,7 +212,7 @@ def test_a_source_that_is_not_there(tmp_path):
             ValueError,
             "source has no effect with data",
         ),
-        ({"suite": "german", "data": "mine"}, ValueError, "one of: ours, rochereau2020, or a file"),
+        ({"suite": "german", "data": "mine"}, ValueError, "'mine'.*: ours, rochereau2020, or a file"),
         ({"suite": "minimal_pairs", "data": "turblmp"}, ValueError, "Did you mean turblimp"),
         (
             {"suite": "minimal_pairs", "data": "x.csv", "config": "deu"},
@@ -245,9 +241,7 @@ def test_a_place_for_scores_that_is_none_is_told_in_a_paragraph(source, tmp_path
     out = tmp_path / "out"
     out.mkdir()
     (out / "runs").touch()
-    with pytest.raises(
-        ValueError, match=r"lock could not be written: Not a directory\. Choose another place"
-    ):
+    with pytest.raises(ValueError, match=r"lock .*Not a directory.*another place"):
         Run(make_suite("minimal_pairs", data=source), out).add(Lengths())
 
 
@@ -256,7 +250,7 @@ def test_results_of_somebody_else_are_replaced_on_demand_only(source, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "results.json").write_text('{"results": [{"model": "other", "score": 0.5}]}')
-    with pytest.raises(ValueError, match=r"results\.json was not written by refined-tse.*--overwrite"):
+    with pytest.raises(ValueError, match=r"results\.json .*not .*refined-tse.*--overwrite"):
         Run(make_suite("minimal_pairs", data=source), out).add(Lengths())
     Run(make_suite("minimal_pairs", data=source), out, overwrite=True).add(Lengths())
     rows, signatures = results(out)
@@ -277,7 +271,7 @@ def test_a_scorer_that_does_not_say_which_model_it_is(signature, tmp_path):
 
     scorer = Plain()
     scorer.signature = signature
-    with pytest.raises(TypeError, match=r"'plain' has the signature .*; expected a dict with 'model'"):
+    with pytest.raises(TypeError, match=r"'plain' .*signature .*dict with 'model'"):
         Run(make_suite("german", limit=1), tmp_path).add(scorer)
     assert not (tmp_path / "results.json").exists()
 

@@ -173,7 +173,7 @@ def test_two_revisions_or_hashes_make_no_curve(tmp_path, revisions):
 
 
 def test_nothing_that_fits_is_said_with_what_is_there(checkpoints, tmp_path):
-    with pytest.raises(ValueError, match=r"matches 'epoch\*'; expected one of: step4, step16, step64\.$"):
+    with pytest.raises(ValueError, match=r"'epoch\*'; .*: step4, step16, step64\.$"):
         tse_run(checkpoints, tmp_path, "epoch*")
 
 
@@ -194,20 +194,18 @@ def test_revisions_on_the_hub_are_its_branches_and_tags(hub):
     found = series.expand("org/pythia", "step*")
     assert [each.name for each in found] == ["step2", "step64", "step512", "step1000"]
     assert found[0].model == "org/pythia@step2"
-    with pytest.raises(
-        ValueError, match="No revision of org/pythia matches 'v'; expected one of: step2, step64"
-    ):
+    with pytest.raises(ValueError, match=r"org/pythia .*'v'; .*step2, step64"):
         series.expand("org/pythia", "v")
 
 
 def test_a_folder_without_checkpoints_says_what_they_are(tmp_path):
-    with pytest.raises(ValueError, match=r"expected one of: none \(those of a folder: subfolders"):
+    with pytest.raises(ValueError, match=r"'\*'; .*none \(.*config\.json"):
         series.expand(str(tmp_path), "*")
 
 
 @pytest.mark.parametrize("name", ["org/none", "no such folder", "../none"])
 def test_a_series_that_is_nowhere_is_said(hub, name):
-    with pytest.raises(ValueError, match="could not be listed on the Hub"):
+    with pytest.raises(ValueError, match=rf"'{re.escape(name)}' .*listed on the Hub"):
         series.expand(name, "step*")
 
 
