@@ -193,11 +193,11 @@ def test_a_sample_of_lemmas_is_part_of_a_larger_one_and_widens_the_interval():
 
 
 def test_word_ends_are_refused_where_they_mean_nothing():
-    with pytest.raises(ValueError, match=r"--no-word-end has no effect with masked.*Remove"):
+    with pytest.raises(ValueError, match=r"--no-word-end .*no effect .*masked.*Remove"):
         AgreementOptions(forms="all", word_end=False).word_end_for(scorer_of("masked"))
     with pytest.raises(ValueError, match="expected single"):
         AgreementOptions(forms="several")
-    with pytest.raises(ValueError, match="lemma_sample=0; expected a whole number from 1 up"):
+    with pytest.raises(ValueError, match=r"lemma_sample=0; .*number from 1 up"):
         AgreementOptions(lemma_sample=0)
     assert ALL.word_end_for(scorer_of("causal")) is True
     assert AgreementOptions().word_end_for(scorer_of("causal")) is False
@@ -304,7 +304,7 @@ def test_ngram_models_are_scored_by_whole_words(runs, tmp_path):
     own = {"lemmas": str(tmp_path / "lemmas.csv"), "allow_unverified": True}
     for order in (1, 2):
         scorer = LaplaceNgramScorer(order=order, name=f"{order}-gram").train(text)
-        with pytest.raises(ValueError, match="With --forms all it can score words at the gap"):
+        with pytest.raises(ValueError, match=r"--forms all .*words at the gap"):
             make_suite("agreement", data=runs / "pairs.csv", **own).check_scorer(scorer)
         out = tmp_path / f"{order}-gram"
         Run(make_suite("agreement", data=runs / "pairs.csv", forms="all", **own), out).add(scorer)

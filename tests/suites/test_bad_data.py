@@ -161,7 +161,7 @@ def test_english_pairs_are_verified_beside_a_list_of_other_verbs(tmp_path):
     assert [line.split(":")[0] for line in lines(suite)] == [
         "groups with no verb of their own in the lemma list"
     ]
-    with pytest.raises(ValueError, match="contradicts the verbs in 4 of 4 rows"):
+    with pytest.raises(ValueError, match=r"contradicts .*4 of 4 rows"):
         make_suite("agreement", data=str(save(swap_numbers(AGREEMENT), tmp_path / "bad.csv")), lemmas=others)
 
 
@@ -201,7 +201,7 @@ def test_every_flipped_number_is_found(chosen, data):
     assert check_numbers(pairs, lemmas, "It") == []
     flipped = data.draw(st.sets(st.sampled_from(range(len(pairs))), min_size=1))
     wrong = pairs["number"].where(~pairs.index.isin(flipped), swap_numbers(pairs)["number"])
-    with pytest.raises(ValueError, match=f"in {len(flipped)} of {len(pairs)} rows: row {min(flipped) + 1} "):
+    with pytest.raises(ValueError, match=rf"\b{len(flipped)} of {len(pairs)} rows: row {min(flipped) + 1} "):
         check_numbers(pairs.assign(number=wrong), lemmas, "It")
 
 
@@ -427,16 +427,16 @@ def test_numbers_in_a_list_are_an_answer():
 
 def test_two_scorers_of_one_name_are_refused(tmp_path):
     """The scores of the second one replaced those of the first."""
-    with pytest.raises(ValueError, match="2 of the scorers are named 'lengths'"):
+    with pytest.raises(ValueError, match=r"2 .*scorers .*named 'lengths'"):
         run([Lengths(), Lengths()], suite="german", limit=1, out=tmp_path, report=False)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_model_without_output_layer_and_a_tokenizer_of_another_kind_are_refused():
     scorer = load_scorer("tiny-causal")
-    with pytest.raises(ValueError, match="Got a GPT2Model, which returns hidden states"):
+    with pytest.raises(ValueError, match=r"GPT2Model, .*hidden states.*AutoModelForCausalLM"):
         load_scorer(GPT2Model(GPT2Config(n_layer=1, n_embd=8, n_head=1, vocab_size=20)), scorer.tokenizer)
-    with pytest.raises(TypeError, match=r"Got a builtins\.list as tokenizer; expected one of transformers"):
+    with pytest.raises(TypeError, match=r"builtins\.list as tokenizer; .*transformers"):
         load_scorer(scorer.model, ["The", "author"])
 
 
@@ -461,9 +461,7 @@ def test_words_that_a_model_does_not_know_are_named_in_every_command(model, tmp_
         f"score {tmp_path}/texts.txt --out {tmp_path}/scored.csv",
     )
     for command in commands:
-        with pytest.warns(
-            UserWarning, match=rf"{model} does not know 1 words, in .* texts, .* '{odd}'"
-        ) as said:
+        with pytest.warns(UserWarning, match=rf"{model} .*not know 1 words, .* '{odd}'") as said:
             done = runner.invoke(app, [*command.split(), "--model", model])
         assert done.exit_code == 0, done.output
         assert sum("does not know" in str(each.message) for each in said) == 1

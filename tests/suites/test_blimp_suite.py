@@ -199,14 +199,14 @@ def test_groups_and_limit_choose_pairs(tmp_path):
     [
         ({"sentence_bad": " "}, "empty sentence_bad in row 1"),
         ({"sentence_bad": None}, "no value in column 'sentence_bad'"),
-        ({"one_prefix_prefix": "Somebody else"}, "is not the beginning of the sentence_good"),
+        ({"one_prefix_prefix": "Somebody else"}, "not the beginning of the sentence_good"),
         ({"UID": "mine", "linguistics_term": None}, "no value in column 'linguistics_term'"),
-        ({"UID": ["npi_present_2"]}, r"\(list\) in column 'UID' of row 1; expected text"),
-        ({"sentence_good": 7}, r"7 \(int64\) in column 'sentence_good' of row 1; expected text"),
-        ({"pairID": "x"}, "file.jsonl holds x in column 'pairID' of row 1; expected a whole number"),
+        ({"UID": ["npi_present_2"]}, r"\(list\) .*'UID' .*row 1; expected text"),
+        ({"sentence_good": 7}, r"7 \(int64\) .*'sentence_good' .*row 1; .*text"),
+        ({"pairID": "x"}, "file.jsonl .*x .*'pairID' .*row 1; .*whole"),
         ({"pairID": 1.5}, "holds 1.5 in column 'pairID'"),
         ({"pairID": None}, "holds nan in column 'pairID'"),
-        ({"one_prefix_prefix": ["Ann"]}, r"\(list\) in column 'one_prefix_prefix' of row 1"),
+        ({"one_prefix_prefix": ["Ann"]}, r"\(list\) .*'one_prefix_prefix' of row 1"),
     ],
 )
 def test_bad_rows_are_refused(tmp_path, change, message):
@@ -295,16 +295,14 @@ def test_the_hubs_version_that_was_asked_for_or_an_error(hub, monkeypatch):
     hub.log.clear()
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert [sentence(revision) for revision in revisions] == found and not hub.log
-    with pytest.raises(
-        ValueError, match=r"'nyu-mll/blimp@third' could not be loaded from the Hub.*local copy of BLiMP: give"
-    ):
+    with pytest.raises(ValueError, match=r"'nyu-mll/blimp@third' .*Hub.*copy of BLiMP: .*--source"):
         sentence("third")
-    with pytest.raises(ValueError, match="local copy of BLiMP: give its folder with --source"):
+    with pytest.raises(ValueError, match=r"copy of BLiMP: .*--source"):
         blimp.load(None, groups=["passive_2"], revision="first")  # of which nothing is in the cache
 
 
 def test_the_pinned_version_is_the_one_that_is_read(hub):
-    with pytest.raises(ValueError, match=rf"'nyu-mll/blimp@{HUB_REVISION}' could not be loaded from the Hub"):
+    with pytest.raises(ValueError, match=rf"'nyu-mll/blimp@{HUB_REVISION}' .*loaded from the Hub"):
         blimp.load(None)
 
 

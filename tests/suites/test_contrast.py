@@ -134,24 +134,24 @@ def test_a_file_with_the_name_of_our_data_has_no_published_values(scorer, write,
         (
             own_values(),
             None,
-            "the lemma list 'released' has the columns .*; expected a column of forms for each value",
+            "list 'released' .*columns .*; .*each value",
         ),
         (
             own_values().assign(value=own_values()["value"].tolist()[::-1]),
             LEMMAS.rename(columns=NAMES),
-            "has a value that contradicts the forms in 2 of 2 rows: .*value=",
+            "contradicts .*2 of 2 rows: .*value=",
         ),
         (
             own_values().assign(form_correct=list("abcd"), form_incorrect=list("efgh")),
             LEMMAS.rename(columns=NAMES),
-            "no form that is in the lemma list, so the column 'value' cannot be verified",
+            "no form .*lemma list, .*column 'value'",
         ),
         (
             PAIRS,
             LEMMAS[LEMMAS["group"] == "far"],
-            "lemmas for the groups 'far', but none for the group 'near'",
+            "groups 'far', .*none .*group 'near'",
         ),
-        (PAIRS.assign(number="dual"), None, "holds 'dual' in column 'number' of row 1; .* call it 'value'"),
+        (PAIRS.assign(number="dual"), None, "'dual' .*'number' .*row 1; .*'value'"),
     ],
 )
 def test_a_wrong_label_is_refused(write, pairs, lemmas, message):
@@ -171,7 +171,7 @@ def test_syncretic_forms_are_counted(write):
     "options", [{"forms": "all"}, {"word_end": True}, {"lemma_sample": 2}, {"keep_forms": True}]
 )
 def test_options_that_need_one_list_are_refused_with_groups(write, options):
-    with pytest.raises(ValueError, match=r"has a column 'group', .* need one list for all groups"):
+    with pytest.raises(ValueError, match=r"'group', .*one list for all groups"):
         agreement(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv"), **options)
 
 
@@ -183,9 +183,7 @@ def test_all_forms_of_other_values_score_as_those_of_numbers(scorer, write, tmp_
     found = [results(number, scorer, tmp_path / "number"), results(other, scorer, tmp_path / "own")]
     compared = ["score", "n", "se", "n_units", "n_lemmas", "n_lemmas_listed", "forms"]
     pd.testing.assert_frame_equal(found[0][compared], found[1][compared])
-    with pytest.raises(
-        ValueError, match="values one and many one; keep_forms is for singular and plural only"
-    ):
+    with pytest.raises(ValueError, match=r"one and many one; keep_forms .*singular"):
         agreement(tmp_path / "own.csv", words, keep_forms=True)
 
 
@@ -195,7 +193,7 @@ def test_each_group_says_what_became_of_its_own_lemmas(scorer, write, tmp_path):
     assert listed[["near", "far"]].tolist() == [3, 2] and pd.isna(listed["all"])
     table = pd.read_parquet(table_path(tmp_path, "listed"))
     assert table.groupby("group").size().to_dict() == {"near": 3, "far": 2}
-    with pytest.raises(ValueError, match=r"lemmas for each group \(lemma_groups in their signature\)"):
+    with pytest.raises(ValueError, match=r"lemmas for each group \(lemma_groups"):
         add_frequencies(tmp_path)
     with pytest.raises(ValueError, match="has other lemmas for each group"):
         make_suite("agreement", lemmas=f"common:{tmp_path}")

@@ -191,15 +191,15 @@ def _set(column, row, value):
         (lambda table: table.iloc[:0], "no rows"),
         (lambda table: pd.concat([table, table.iloc[:1]]), "1 sentences more than once"),
         (_set("sentence", 3, "  "), "empty sentence in row 4"),
-        (_set("sentence", 3, None), "no value in column 'sentence' of row 4"),
+        (_set("sentence", 3, None), "no value .*'sentence' .*row 4"),
         (_set("cases", 0, "NNN"), "grammatical=True, but its cases are NNN"),
         (_set("grammatical", 0, False), "grammatical=False, but its cases are NDA"),
-        (_set("positions", 0, 124), "'124' is not one of the positions"),
+        (_set("positions", 0, 124), "'124' .*positions"),
         (lambda table: table[table["cases"] != "NNA"], "lack a violation"),
         (lambda table: table[table["grammatical"] == False], "no acceptable sentence"),  # noqa: E712
         (
             lambda table: table.drop(columns="grammatical").replace("NDA", "XDA"),
-            "'XDA' is not one of the cases",
+            "'XDA' .*cases",
         ),
     ],
 )
@@ -213,15 +213,15 @@ def test_sources_that_are_not_there(tmp_path):
         german.load(data=tmp_path / "none.csv")
     with pytest.raises(ValueError, match="Neither german_argument_structure/rochereau2020"):
         german.load("rochereau2020", tmp_path)
-    with pytest.raises(ValueError, match="is a folder; expected a file with the columns"):
+    with pytest.raises(ValueError, match=r"is a folder; .*file .*columns"):
         german.load(tmp_path)
-    with pytest.raises(ValueError, match="Unknown data of German word order 'theirs'; expected one of: ours"):
+    with pytest.raises(ValueError, match=r"word order 'theirs'; .*: ours"):
         german.load("theirs")
 
 
 def test_released_sentences_need_a_source(monkeypatch, tmp_path):
     monkeypatch.setattr(german, "bundle_path", lambda kind, name: tmp_path)
-    with pytest.raises(ValueError, match="not shipped, since their release states no licence"):
+    with pytest.raises(ValueError, match=r"rochereau2020\) .*licence.*--source"):
         german.load("rochereau2020")
 
 

@@ -97,5 +97,5 @@ def test_no_context_has_a_subject_of_either_number(dataset):
 
 
 def test_the_list_of_what_no_list_has_is_refused():
-    with pytest.raises(ValueError, match="'excluded' contains the verbs that were removed"):
+    with pytest.raises(ValueError, match=r"'excluded' .*verbs .*removed"):
         make_suite("agreement", data="clams_german", lemmas="excluded", limit=1)

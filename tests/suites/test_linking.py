@@ -62,13 +62,11 @@ def test_each_function_is_its_formula(name):
 def test_names_are_read_and_written():
     for name in ("sum", "slln:0.5", "morcela:0.8,4"):
         assert str(linking.parse_linking(name)) == name
-    with pytest.raises(
-        ValueError, match="Unknown linking function 'product'; expected one of: sum, mean_token"
-    ):
+    with pytest.raises(ValueError, match=r"linking function 'product'; .*: sum, mean_token"):
         linking.parse_linking("product")
-    with pytest.raises(ValueError, match=r"'slln:a'; slln takes 1 number. Write slln:0.5"):
+    with pytest.raises(ValueError, match=r"'slln:a'; .*1 number\. Write slln:0\.5"):
         linking.parse_linking("slln:a")
-    with pytest.raises(ValueError, match=r"'sum:2'; sum takes no numbers. Write sum\."):
+    with pytest.raises(ValueError, match=r"'sum:2'; .*no numbers\. Write sum\."):
         linking.parse_linking("sum:2")
 
 
@@ -78,7 +76,7 @@ def test_a_sentence_without_scored_tokens_has_no_score():
     with pytest.raises(ValueError, match="slor needs the unigram log-probability"):
         linking.parse_linking("slor")(of)
     with pytest.raises(
-        ValueError, match="mean_continuation needs the log-probability and the number of tokens"
+        ValueError, match=r"mean_continuation .*\(continuation_logprob, n_continuation_tokens\)"
     ):
         linking.parse_linking("mean_continuation")(of)
 
@@ -165,7 +163,7 @@ def test_unigrams_are_over_the_tokens_that_are_scored(model, kind, pairs, tmp_pa
     # The stored log-probabilities of unigrams give SLOR and MORCELA without the model.
     stored = linked_accuracies(scores, signature)
     assert stored["slor"]["accuracy"] == found["correct"].mean() and "morcela:1,0" in stored
-    with pytest.raises(ValueError, match="Unigrams of tokens need the model's tokenizer"):
+    with pytest.raises(ValueError, match=r"Unigrams of tokens .*model's tokenizer.*--unigram"):
         linked_accuracies(scores, signature, load_unigrams(given))
 
 
@@ -183,7 +181,7 @@ def test_unigrams_in_context_are_over_the_tokens_after_it(tmp_path):
 
 def test_counts_of_another_tokenizer_are_refused(pairs, tmp_path):
     (tmp_path / "counts.csv").write_text("token,count\n##augh,3\n[CLS],4\n")
-    with pytest.raises(ValueError, match="tokens of the sentences have no count, such as 'The'"):
+    with pytest.raises(ValueError, match=r"tokens .*no count, .*'The'.*--unigram"):
         run(
             "tiny-causal", "minimal_pairs", tmp_path / "out", data=str(pairs), linking="slor",
             unigram=tmp_path / "counts.csv",
@@ -204,19 +202,19 @@ def test_unigrams_of_a_table_are_those_of_the_text(unigrams, tmp_path):
     trained, given = (load_unigrams(path) for path in (unigrams, tmp_path / "counts.tsv"))
     np.testing.assert_allclose(given.of_words(sentences), trained.of_words(sentences))
     (tmp_path / "bad.csv").write_text("word,count\nthe,many\n")
-    with pytest.raises(ValueError, match="holds many in column 'count' of row 1; expected a whole number"):
+    with pytest.raises(ValueError, match=r"many .*'count' .*row 1; .*whole number"):
         load_unigrams(tmp_path / "bad.csv")
     bigrams = train_ngram(tmp_path / "text.txt", 2, tmp_path / "bigrams.json")
-    with pytest.raises(ValueError, match="is an n-gram model of order 2"):
+    with pytest.raises(ValueError, match=r"bigrams\.json .*order 2; .*--order 1"):
         load_unigrams(bigrams)
 
 
 def test_functions_and_unigrams_must_fit(unigrams):
-    with pytest.raises(ValueError, match=r"no unigrams were given\. Name a text with one sentence per line"):
+    with pytest.raises(ValueError, match=r"slor .*no unigrams .*--unigram"):
         Linking("slor")
-    with pytest.raises(ValueError, match="--unigram has no effect with the linking function sum"):
+    with pytest.raises(ValueError, match=r"--unigram .*no effect .*function sum; .*--linking"):
         Linking("sum", load_unigrams(unigrams))
-    with pytest.raises(ValueError, match="The authors of BLiMP-NL compare sentences by slor"):
+    with pytest.raises(ValueError, match=r"authors of BLiMP-NL .*slor.*--linking sum"):
         make_suite("minimal_pairs", data="blimp-nl")
 
 

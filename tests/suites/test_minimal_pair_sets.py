@@ -114,15 +114,15 @@ def test_no_sentence_of_a_set_is_carried():
     [
         ({"licence": {"name": "x", "share": True}}, "licence.share is true; expected text"),
         ({"columns": {"good": "correct"}}, "columns.bad is missing; expected text"),
-        ({"layout": {"file": "own.tsv"}}, "layout has the unknown key file; expected: files"),
+        ({"layout": {"file": "own.tsv"}}, "layout .*unknown key file; .*files"),
         ({"convention": {"linking": "product"}}, "Unknown linking function 'product'"),
-        ({"convention": {"pll": "full"}}, "convention.pll is 'full'; expected within_word_l2r or original"),
+        ({"convention": {"pll": "full"}}, "convention.pll is 'full'; .*within_word_l2r or original"),
         ({"pairs": 3}, "has the unknown key pairs"),
         ({"prepare": "upper"}, "prepare is 'upper'; expected sentence_case"),
-        ({"id": "../own"}, r"id names '../own'; expected a path inside the folder of the set"),
-        ({"layout": {"files": "../../*.tsv"}}, r"layout.files names '../../\*.tsv'; expected a path inside"),
-        ({"configs": {"../deu": "deu"}}, "configs names '../deu'; expected a path inside"),
-        ({"source": {"revision": "/tmp"}}, "source.revision names '/tmp'; expected a path inside"),
+        ({"id": "../own"}, "id names '../own'; .*inside the folder"),
+        ({"layout": {"files": "../../*.tsv"}}, r"layout.files names '../../\*.tsv'; .*inside"),
+        ({"configs": {"../deu": "deu"}}, "configs names '../deu'; .*inside"),
+        ({"source": {"revision": "/tmp"}}, "source.revision names '/tmp'; .*inside"),
         (
             {"source": {"checksums": {"../../.bashrc": "0"}}},
             "source.checksums names '../../.bashrc'; expected",
@@ -149,7 +149,7 @@ def test_sets_of_another_package_are_found(own, tmp_path, monkeypatch):
         assert find_set("own").title == "Own" and "own" in set_names()
     finally:
         finding._files.cache_clear()
-    with pytest.raises(ValueError, match=r"Unknown set of minimal pairs 'nothing'; expected one of: blimp, "):
+    with pytest.raises(ValueError, match=r"minimal pairs 'nothing'; .*: blimp, "):
         find_set("nothing")
 
 
@@ -235,7 +235,7 @@ def test_an_archive_has_a_largest_size_unpacked(tmp_path, monkeypatch, ending):
             member = tarfile.TarInfo("ZhoBLiMP/BA.bin")  # also what is no table is unpacked to be listed
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
-    with pytest.raises(ValueError, match=r"holds tables of more than 1\.0 MiB, unpacked"):
+    with pytest.raises(ValueError, match=r"more than 1\.0 MiB, unpacked"):
         load_pairs(find_set("climp" if ending == ".zip" else "zhoblimp"), None, tmp_path)
 
 
@@ -295,7 +295,7 @@ def test_multiblimp_is_downloaded_from_the_hub_at_the_commit_that_is_named(hub, 
         advice = " ".join(finding.advice for finding in suite.findings)
         assert (f"write --data multiblimp@{commit}" in advice) == (name == "multiblimp")
     assert downloaded and all(patterns == ["deu/data.tsv"] for patterns in downloaded)  # of one language
-    with pytest.raises(ValueError, match=r"'org/multiblimp@v9' could not be loaded from the Hub"):
+    with pytest.raises(ValueError, match=r"'org/multiblimp@v9' .*from the Hub"):
         make_suite("minimal_pairs", data="multiblimp@v9", config="deu")
 
 
@@ -335,9 +335,7 @@ def test_a_download_with_another_checksum_is_refused(hub, own):
         if checksum == digest:
             assert load_pairs(described).revision == commit
         else:
-            with pytest.raises(
-                ValueError, match="1 downloaded files of Own do not have the checksum of the pinned"
-            ):
+            with pytest.raises(ValueError, match=r"1 .*Own .*checksum .*own\.tsv.*--source"):
                 load_pairs(described)
 
 
@@ -368,13 +366,13 @@ def repository(own, tmp_path, monkeypatch):
 def test_files_of_a_repository_are_downloaded_and_checked(repository):
     digest = hashlib.sha256(TSV.encode()).hexdigest()
     assert load_pairs(repository(own=digest)).revision == "0" * 40
-    with pytest.raises(ValueError, match=r"own\.tsv could not be downloaded: SHA256 hash"):
+    with pytest.raises(ValueError, match=r"own\.tsv .*downloaded: SHA256 hash"):
         load_pairs(repository(own=digest[::-1]))
 
 
 def test_a_download_has_a_largest_size(repository, monkeypatch):
     monkeypatch.setattr(limits, "DOWNLOAD_BYTES", 8)
-    with pytest.raises(ValueError, match=r"own\.tsv could not be downloaded: it has more than 8 bytes"):
+    with pytest.raises(ValueError, match=r"own\.tsv .*downloaded: .*more than 8 bytes"):
         load_pairs(repository(own=hashlib.sha256(TSV.encode()).hexdigest()))
 
 
@@ -398,7 +396,7 @@ def test_files_are_also_known_by_the_name_that_git_gives_their_content(repositor
         pooch.get_logger().removeHandler(caplog.handler)
     (line,) = caplog.messages  # pooch also advised on the arguments of its functions
     assert line.startswith("Downloading data from 'http://127.0.0.1")
-    with pytest.raises(ValueError, match="1 downloaded files of Own do not have the checksum of the pinned"):
+    with pytest.raises(ValueError, match=r"1 .*Own .*checksum .*own\.tsv.*--source"):
         load_pairs(repository(own=name[::-1]))
 
 
@@ -438,15 +436,11 @@ def test_only_line_ends_end_a_row(own, tmp_path):
 
 
 def test_missing_files_columns_and_unequal_sides_are_refused(own, tmp_path):
-    with pytest.raises(
-        ValueError, match=r"no files data/\{config\}/\*.csv of TurBLiMP in .* Give the folder"
-    ):
+    with pytest.raises(ValueError, match=r"data/\{config\}/\*\.csv of TurBLiMP .*--source"):
         load_pairs(find_set("turblimp"), None, tmp_path)
-    with pytest.raises(
-        ValueError, match="no configuration 'xyz'; expected one or more of: base, experimental"
-    ):
+    with pytest.raises(ValueError, match=r"configuration 'xyz'; .*: base, experimental"):
         load_pairs(find_set("turblimp"), "xyz", tmp_path)
-    with pytest.raises(ValueError, match=r"own\.tsv could not be read: own\.tsv has no rows\. Check that"):
+    with pytest.raises(ValueError, match=r"own\.tsv .*read: .*no rows"):
         load_pairs(find_set(own(tsv="")), None, tmp_path)
     with pytest.raises(ValueError, match="lacks the column topic"):
         load_pairs(find_set(own(tsv="correct\twrong\nA.\tB.\n")), None, tmp_path)
@@ -454,7 +448,7 @@ def test_missing_files_columns_and_unequal_sides_are_refused(own, tmp_path):
         load_pairs(find_set(own(tsv="topic\tcorrect\na\tA.\n")), None, tmp_path)
     (tmp_path / "de_evalset").mkdir()
     (tmp_path / "de_evalset" / "vp_coord.txt").write_text("True\ta\nTrue\tb\nFalse\tc\n")
-    with pytest.raises(ValueError, match="has 2 rows with label = 'True' and 1 others; expected as many"):
+    with pytest.raises(ValueError, match=r"2 rows .*label .*'True' .*1 others"):
         load_pairs(find_set("clams"), "de", tmp_path)
     (tmp_path / "own.tsv").write_bytes(b"topic\tcorrect\twrong\na\t\xff.\tB.\n")
     with pytest.raises(ValueError, match="UTF-8"):
@@ -463,7 +457,7 @@ def test_missing_files_columns_and_unequal_sides_are_refused(own, tmp_path):
 
 def test_a_set_without_a_list_of_files_says_where_it_is(own):
     described = find_set(own(source={"repository": "me/own", "revision": "0" * 40}))
-    with pytest.raises(ValueError, match=r"Get it from https://github.com/me/own and name the folder"):
+    with pytest.raises(ValueError, match=r"from https://github\.com/me/own .*--source"):
         load_pairs(described)
 
 
@@ -654,7 +648,7 @@ def test_groups_may_be_languages_and_configurations_are_in_the_name(tmp_path):
         make_suite("minimal_pairs", data="multiblimp", config="deu", source=tmp_path).config
         == "multiblimp-deu"
     )
-    with pytest.raises(ValueError, match="No pairs in the language eng; there are: deu, fra"):
+    with pytest.raises(ValueError, match=r"language eng; .*: deu, fra"):
         make_suite("minimal_pairs", data="multiblimp", source=tmp_path, groups=["language:eng"])
 
 

@@ -68,7 +68,7 @@ def test_other_bases_become_natural_logs(tmp_path):
 
 def test_a_missing_sentence_is_an_error(tmp_path):
     scorer = load_published(write_sentences(tmp_path / "s.csv", [("Ann ran.", -2.0)]))
-    with pytest.raises(ValueError, match=r"1 of 2 sentences have no score in s.csv, for instance 'Bo ran.'"):
+    with pytest.raises(ValueError, match=r"1 of 2 .*s\.csv.*'Bo ran\.'"):
         scorer.sentence_logprobs(["Ann ran.", "Bo ran."])
 
 
@@ -76,7 +76,7 @@ def test_two_scores_for_a_sentence_are_an_error_and_one_twice_is_not(tmp_path):
     twice = write_sentences(tmp_path / "s.csv", [("Ann ran.", -2.0), ("Ann ran.", -2.00001)])
     assert load_published(twice).sentence_logprobs(["Ann ran."]).tolist() == [-2.0]
     conflict = write_sentences(tmp_path / "c.csv", [("Ann ran.", -2.0), ("Ann ran.", -3.0)])
-    with pytest.raises(ValueError, match=r"two scores for 'Ann ran.': -2 and -3"):
+    with pytest.raises(ValueError, match=r"c\.csv .*'Ann ran\.': -2 and -3"):
         load_published(conflict)
 
 
@@ -98,9 +98,9 @@ NOT_FINITE = [("Ann ran.", "low"), ("Bea ran.", -1.0), ("Dan ran.", "inf"), ("Ev
     [
         ([("Ann ran.", -2.0)], ("text", "logprob"), "lacks the column sentence"),
         ([("Ann ran.", -2.0)], ("sentence", "value"), "lacks the column logprob"),
-        ([("Ann ran.", "low")], ("sentence", "logprob"), r"not finite numbers, in 1 of 1 rows: 1 \(low\)\."),
-        (NOT_FINITE, ("sentence", "logprob"), r"in 3 of 4 rows: 1 \(low\), 3 \(inf\), 4 \(-inf\)\."),
-        ([*NOT_FINITE, ("Cy ran.", "x")], ("sentence", "logprob"), r"in 4 of 5 rows: .*4 \(-inf\), …\."),
+        ([("Ann ran.", "low")], ("sentence", "logprob"), r"finite .*1 of 1 .*: 1 \(low\)\."),
+        (NOT_FINITE, ("sentence", "logprob"), r"3 of 4 .*: 1 \(low\), 3 \(inf\), 4 \(-inf\)\."),
+        ([*NOT_FINITE, ("Cy ran.", "x")], ("sentence", "logprob"), r"4 of 5 .*4 \(-inf\), …\."),
         ([], ("sentence", "logprob"), "has no rows"),
     ],
 )
@@ -137,7 +137,7 @@ def test_probabilities_above_one_are_refused(tmp_path):
         }
     )
     published = write_sentences(tmp_path / "s.csv", [("Ann ran.", 31.0), ("Ann run.", -3.0)])
-    with pytest.raises(ValueError, match=r"s: PublishedScorer.sentence_logprobs returned 31 for 'Ann ran\.'"):
+    with pytest.raises(ValueError, match=r"s: .*sentence_logprobs .*31 .*'Ann ran\.'"):
         evaluate_pairs(load_published(published), pair_table(pairs, "pairs"))
 
 
@@ -184,13 +184,13 @@ def test_without_numbers_pairs_are_counted(tmp_path):
 
 def test_a_missing_pair_is_an_error(pairs):
     other = ("wh_island", "7", "A b?", "B a?")
-    with pytest.raises(ValueError, match=r"1 of 2 pairs have no score .* pair 7 of wh_island"):
+    with pytest.raises(ValueError, match=r"1 of 2 .*7 of wh_island"):
         pairs.pair_logprobs(table(PAIRS[0], other))
 
 
 def test_two_scores_for_a_pair_are_an_error(tmp_path):
     conflict = (*PAIRS[0][:5], -19.0)
-    with pytest.raises(ValueError, match="two different scores for pair 0 of wh_island"):
+    with pytest.raises(ValueError, match=r"two .*scores .*pair 0 of wh_island"):
         load_published(write_pairs(tmp_path / "o.jsonl", [*PAIRS, conflict]))
 
 
@@ -198,7 +198,7 @@ def test_a_sentence_with_two_scores_is_refused_but_not_its_pairs(tmp_path):
     other = ("wh_island", "2", PAIRS[0][2], "Who did Cy say who met?", -21.5, -25.0)
     scorer = load_published(write_pairs(tmp_path / "o.jsonl", [*PAIRS, other]))
     assert scorer.pair_logprobs(table(PAIRS[0], other))[0].tolist() == [-20.5, -21.5]
-    with pytest.raises(ValueError, match=r"two different scores for 'Who did Al say they met\?'"):
+    with pytest.raises(ValueError, match=r"two .*scores .*say they met\?'"):
         scorer.sentence_logprobs([PAIRS[0][2]])
 
 

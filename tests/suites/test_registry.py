@@ -38,9 +38,7 @@ def test_each_suite_of_this_package_keeps_the_contract():
 def test_a_suite_is_found_by_the_name_of_its_folder_too():
     assert find_suite("minimal_pairs") is find_suite("blimp")
     assert make_suite("variation_sets", limit=1).name == "german"
-    with pytest.raises(
-        ValueError, match="Unknown suite 'syntax'; expected one of: agreement, minimal_pairs, german"
-    ):
+    with pytest.raises(ValueError, match=r"Unknown suite 'syntax'; .*agreement, minimal_pairs, german"):
         find_suite("syntax")
     with pytest.raises(ValueError, match=r"blimp, variation_sets\. Did you mean minimal_pairs\?"):
         find_suite("minimal_pair")
@@ -81,7 +79,7 @@ def test_scores_without_word_ends_are_those_of_the_forms_alone(tmp_path):
             "minimal_pairs",
             {"banana": False},
             ValueError,
-            "banana has no effect with suite='minimal_pairs'; remove it",
+            "banana .*no effect .*suite='minimal_pairs'; remove",
         ),
         ("german", {"groups": []}, ValueError, "groups has no effect with suite='german'"),
         ("agreement", {"lemmas": ""}, ValueError, "lemmas is empty; expected a value"),
@@ -95,23 +93,18 @@ def test_scores_without_word_ends_are_those_of_the_forms_alone(tmp_path):
             ValueError,
             "context_lengths is empty",
         ),
-        ("german", {"limit": False}, TypeError, r"Got limit=False \(bool\); expected a whole number"),
-        ("german", {"limit": 0}, ValueError, "limit=0; expected a whole number from 1 up"),
-        ("german", {"limit": 2.0}, TypeError, r"Got limit=2.0 \(float\); expected a whole number"),
+        ("german", {"limit": False}, TypeError, r"limit=False \(bool\); .*whole number"),
+        ("german", {"limit": 0}, ValueError, "limit=0; .*from 1 up"),
+        ("german", {"limit": 2.0}, TypeError, r"limit=2.0 \(float\); .*whole number"),
         ("german", {"source": 3}, TypeError, r"Got source=3 \(int\); expected a path"),
-        ("agreement", {"word_end": "no"}, TypeError, r"Got word_end='no' \(str\); expected True or False"),
+        ("agreement", {"word_end": "no"}, TypeError, r"word_end='no' \(str\); .*True or False"),
         ("agreement", {"lemmas": ["clean"]}, TypeError, r"Got lemmas=\['clean'\] \(list\); expected a text"),
-        (
-            "agreement",
-            {"groups": ["Simple", 3]},
-            TypeError,
-            r"'Simple', 3\] \(list\); expected a list of texts",
-        ),
+        ("agreement", {"groups": ["Simple", 3]}, TypeError, r"'Simple', 3\] \(list\); .*list of texts"),
         (
             "minimal_pairs",
             {"context_lengths": [0, 0.5]},
             TypeError,
-            "expected a text or a list of whole numbers",
+            "context_lengths=.*list of whole numbers",
         ),
         ("minimal_pairs", {"data": "turblimp,rublimp"}, ValueError, "names several. Make one of each"),
         (["blimp"], {}, TypeError, r"Got suite=\['blimp'\] \(list\); expected a text"),
@@ -211,14 +204,12 @@ def test_data_of_no_or_several_suites_are_refused_by_their_columns(tmp_path):
     (tmp_path / "own.csv").write_text("id,text,label\n1,It is.,1\n")
     with pytest.raises(
         ValueError,
-        match=r"has the columns id, text, label, which are those of no suite .*minimal_pairs: sent",
+        match=r"columns id, text, label, .*minimal_pairs: sent",
     ):
         suite_of_data(str(tmp_path / "own.csv"))
-    with pytest.raises(
-        ValueError, match="blimp is data of the suites agreement and minimal_pairs; choose with suite"
-    ):
+    with pytest.raises(ValueError, match=r"blimp .*suites agreement and minimal_pairs; .*suite"):
         suite_of_data("blimp")
-    with pytest.raises(ValueError, match=r"Unknown data 'turblmp'.* Did you mean turblimp"):
+    with pytest.raises(ValueError, match=r"data 'turblmp'.*Did you mean turblimp"):
         suite_of_data("turblmp")
 
 
@@ -243,9 +234,7 @@ def test_a_copy_of_blimp_holds_its_pairs(tmp_path):
     (tmp_path / "own.jsonl").write_text(
         '{"UID": "own", "sentence_good": "It is.", "sentence_bad": "It are."}\n'
     )
-    with pytest.raises(
-        ValueError, match=r"names a copy of BLiMP, but .* holds other pairs.*your own pairs with data="
-    ):
+    with pytest.raises(ValueError, match=r"copy of BLiMP, .*other pairs.*data="):
         make_suite("minimal_pairs", source=tmp_path / "own.jsonl")
 
 
@@ -259,5 +248,5 @@ def test_a_folder_of_pairs_is_no_data_set_of_the_hub(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     suite = make_suite("minimal_pairs", data="pairs/mine")
     monkeypatch.chdir(folder)
-    with pytest.raises(ValueError, match=r"these results are for your own data, 'pairs/mine'"):
+    with pytest.raises(ValueError, match=r"your own data, 'pairs/mine'.*--results-repo"):
         suite.hub_dataset({"dataset": suite.dataset, "config": suite.config}, "org")

@@ -112,7 +112,7 @@ def test_a_model_without_cut_offs_is_named(tmp_path):
         *(row for row in made.agreement_rows("one") if row["metric"] not in ("ew", "mw")),
     ]
     runs = read_runs([made.write_run(tmp_path / "run", rows, {})])
-    with pytest.raises(ValueError, match="one has no EW or MW under cut-offs"):
+    with pytest.raises(ValueError, match=r"one .*no EW or MW .*cut-offs"):
         view(agreement, runs, "constructions, for one model", "EW and MW", "one")
 
 
@@ -185,7 +185,7 @@ def test_single_pairs_are_set_against_peoples_choices(tmp_path, monkeypatch):
     assert points["y"].to_dict() == {"Good two. ⁄ *Bad two.": -0.5, "Good one. ⁄ *Bad one.": 1.0}
     assert points["x"].tolist() == [1.0, 2 / 3] and points["n"].tolist() == [1, 3]
     assert points["choice"].tolist() == ["✗ not correct", "✓ correct"]
-    with pytest.raises(ValueError, match="The folder of other holds no scores of single pairs"):
+    with pytest.raises(ValueError, match=r"folder of other .*no scores .*BLiMP"):
         view(minimal_pairs, runs, "BLiMP pairs", "other")
     monkeypatch.setattr(tab_people, "shipped", lambda name, config: JUDGED.assign(sentence_good="Other."))
     with pytest.raises(ValueError, match="scored none of the"):
@@ -231,5 +231,5 @@ def test_the_cells_of_the_paper_correlate_as_its_table_5_says(runs):
 def test_a_kind_of_set_that_a_system_lacks_is_explained(tmp_path):
     rows = [row for row in made.german_rows("two") if row["variation_set"] == "1-6"]
     runs = read_runs([made.write_run(tmp_path / "run", rows, {})])
-    with pytest.raises(ValueError, match="two has no AUCs for sets of doubled dative"):
+    with pytest.raises(ValueError, match=r"two .*no AUCs .*doubled dative"):
         view(variation_sets, runs, "German cells", "two", "doubled dative")

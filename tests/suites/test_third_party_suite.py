@@ -94,7 +94,7 @@ def test_it_is_found_by_its_name(site):
     assert suite_names() == ["agreement", "minimal_pairs", "german", "regions", "word_order"]
     assert find_suite("word_order") in all_suites() and find_suite("word_order").title == "Order of words"
     assert make_suite("word_order", limit=1).n_items == 2
-    with pytest.raises(ValueError, match="groups has no effect with suite='word_order'; remove it"):
+    with pytest.raises(ValueError, match=r"groups .*no effect .*suite='word_order'; remove"):
         make_suite("word_order", groups=["short"])
 
 
@@ -239,7 +239,7 @@ def test_impossible_scores_in_its_record_are_named(run, tmp_path):
     for value, expected in ((7.0, "0 to 1"), (0.5, "0 or 1")):
         changed = table.set_column(place, "in_order", pa.array([value] * len(table)))
         edited = write_record(tmp_path / "edited", record.signature, {SINGLE: changed})
-        with pytest.raises(ValueError, match=f"has {value} in the column 'in_order'; expected {expected}"):
+        with pytest.raises(ValueError, match=rf"has {value} .*'in_order'; expected {expected}"):
             edited.read()
     with pytest.raises(ValueError, match="in_order"):
         tse("compare", run[0], "--by", "in_order", "--out", tmp_path / "by")
@@ -270,7 +270,7 @@ def test_its_metric_gives_the_score_of_the_run(run):
             "has 1 items more than once",
         ),
         ({"load": lambda self: pd.DataFrame({"sentence": ["A."]})}, "length"),
-        ({"ask": lambda self, scorer, items, progress: items}, "no column in_order, the scores of a measure"),
+        ({"ask": lambda self, scorer, items, progress: items}, "no column in_order, .*measure"),
         ({"ask": lambda self, scorer, items, progress: items.assign(in_order=1)[:1]}, "returned 1 rows"),
     ],
 )
@@ -297,9 +297,7 @@ def test_scores_derived_from_all_items_are_one_for_each(site):
     suite = type("Short", (find_suite("word_order"),), {"measures": (measure,)})
     made = suite(suite.Options())
     tables = made.score(ShorterIsBetter(), lambda done, total: None)
-    with pytest.raises(
-        ValueError, match=r"in_order returned an array of shape \(1,\); expected .* of 6 rows"
-    ):
+    with pytest.raises(ValueError, match=r"in_order .*shape \(1,\); .*6 rows"):
         made.aggregate(tables)
 
 
@@ -359,9 +357,7 @@ def test_levels_that_the_class_does_not_list_are_refused():
             self.levels = ("length", "word")
             return loaded
 
-    with pytest.raises(
-        ValueError, match=r"Added.load set the levels length, word; .* List word in its `levels`"
-    ):
+    with pytest.raises(ValueError, match=r"Added\.load .*levels length, word; .*List word"):
         Added(Known.Options())
 
 

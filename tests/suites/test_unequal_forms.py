@@ -86,10 +86,10 @@ def test_a_sentence_without_a_log_probability_is_no_error_of_the_model(tmp_path,
 
 
 def test_the_option_is_refused_where_it_has_no_meaning_or_no_end(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match=r"single tokens are scored.*Add --forms all"):
+    with pytest.raises(ValueError, match=r"--sentence-pll .*single tokens .*--forms all"):
         AgreementOptions(sentence_pll=True)
-    with pytest.raises(ValueError, match=r"needs a masked model.*causal is not"):
+    with pytest.raises(ValueError, match=r"--sentence-pll .*masked model .*causal is not"):
         suite_in(tmp_path, sentence_pll=True).check_scorer(scorer_of("causal"))
     monkeypatch.setattr(unequal_forms, "MOST", 7)
-    with pytest.raises(ValueError, match=r"would score .* expected at most 7.*--lemma-sample"):
+    with pytest.raises(ValueError, match=r"--sentence-pll .*at most 7.*--lemma-sample"):
         Run(suite_in(tmp_path, sentence_pll=True), tmp_path / "out").add(scorer_of("masked"))
