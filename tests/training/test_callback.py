@@ -78,9 +78,9 @@ def test_every_suite_is_scored_during_training_or_refused(tmp_path):
     assert (scores["in_context/none_n"], scores["regions/criteria_n"]) == (12, 1)
     unlogged = make_suite("german", limit=1)
     unlogged.measures = ()
-    with pytest.raises(ValueError, match="german has no score that is logged during training"):
+    with pytest.raises(ValueError, match=r"german .*no score .*`live_key`"):
         evaluate_live(model, tokenizer, [unlogged])
-    with pytest.raises(TypeError, match=r"Got budget='5' \(str\); expected a whole number"):
+    with pytest.raises(TypeError, match=r"budget='5' \(str\); .*whole number"):
         evaluate_live(model, tokenizer, budget="5")
 
 
@@ -217,7 +217,7 @@ def test_early_stopping_sees_the_scores_however_it_was_added(tmp_path, how):
 
 def test_a_warning_names_reporters_that_will_not_see_the_scores(tmp_path):
     trainer = make_trainer(tmp_path, SyntaxEvaluationCallback(budget=PAIRS), report_to=["tensorboard"])
-    with pytest.warns(UserWarning, match=r"do not reach: tensorboard\. Add it with .*add_to\(trainer\)"):
+    with pytest.warns(UserWarning, match=r"not reach: tensorboard.*add_to\(trainer\)"):
         trainer.train()
 
 
@@ -326,7 +326,7 @@ def test_attention_that_refuses_float32_is_scored_under_the_trainings_autocast(e
     clean.load_state_dict(trainer.model.state_dict())
     plain = evaluation.evaluate(clean, tokenizer)
     refuse_float32(clean)
-    with pytest.raises(ValueError, match=r"does not compute in float32.*torch\.autocast.*sdpa"):
+    with pytest.raises(ValueError, match=r"not compute in float32.*torch\.autocast.*sdpa"):
         evaluation(clean, tokenizer)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         own = LiveEvaluation(budget=PAIRS)
@@ -521,13 +521,10 @@ def test_groups_other_suites_and_sources(tmp_path):
         ({"suites": ["german", "variation_sets"]}, "Name each suite once"),
         ({"suites": ["german"], "budget": 5}, "smallest part"),
         ({"budget": 0}, "leaves nothing to score"),
-        (
-            {"groups": {"minimal_pairs": ["islands"]}},
-            "given for minimal_pairs, which is not one of the suites",
-        ),
+        ({"groups": {"minimal_pairs": ["islands"]}}, "for minimal_pairs, .*not one of the suites"),
         ({"groups": {"agreement": ["islands"]}}, "No table row 'islands'"),
         ({"every_n_steps": 0}, "every_n_steps is 0"),
-        ({"max_seconds": 0}, "max_seconds is 0; expected a number of seconds above 0"),
+        ({"max_seconds": 0}, "max_seconds is 0; .*above 0"),
         ({"wait_seconds": -1}, "wait_seconds is -1"),
     ],
 )
@@ -571,12 +568,12 @@ def test_two_measures_with_one_name_of_a_score_are_refused(monkeypatch):
     """The second one replaced the first one silently."""
     measures = [replace(measure, live_key="tse/ew") for measure in AgreementSuite.measures[:2]]
     monkeypatch.setattr(AgreementSuite, "measures", measures)
-    with pytest.raises(ValueError, match="agreement has two measures that log a score named 'tse/ew'"):
+    with pytest.raises(ValueError, match=r"agreement .*two measures .*'tse/ew'"):
         LiveEvaluation(["agreement"])
 
 
 def test_two_suites_with_one_name_of_a_score_are_refused(monkeypatch):
     measures = [replace(measure, live_key="tse/ew") for measure in VariationSetSuite.measures[:1]]
     monkeypatch.setattr(VariationSetSuite, "measures", measures)
-    with pytest.raises(ValueError, match="agreement and german both log a score named 'tse/ew'"):
+    with pytest.raises(ValueError, match=r"agreement and german .*'tse/ew'"):
         LiveEvaluation(["agreement", "german"])

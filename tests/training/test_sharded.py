@@ -107,7 +107,7 @@ def two_processes(monkeypatch):
 
 def test_a_meeting_that_failed_is_held_again(two_processes):
     number = meeting._met
-    with pytest.raises(ValueError, match=r"within 0\.1 seconds only 1 came \(rank 0\)"):
+    with pytest.raises(ValueError, match=r"0\.1 seconds .* 1 came \(rank 0\)"):
         meeting.meet(0.1)
     assert meeting._met == number
     comes(two_processes, 1, of=2)  # the other one comes first, this one last
@@ -144,7 +144,7 @@ def test_sharded_models_do_not_retreat_from_full_memory(monkeypatch):
         parameter.ds_id = 0  # so DeepSpeed marks what ZeRO-3 has taken to pieces
     monkeypatch.setattr(run, "smallest", lambda limit: limit)
     monkeypatch.setattr(BatchRunner, "_answer", _full)
-    with pytest.raises(ValueError, match=r"must run the same ones\. Use a smaller batch_tokens"):
+    with pytest.raises(ValueError, match=r"share a model .*smaller batch_tokens"):
         evaluate_live(model.eval(), tokenizer, budget=PAIRS)
     assert ForwardPass(model).way == "whole model"
 
