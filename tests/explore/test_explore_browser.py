@@ -466,7 +466,7 @@ def test_curves_show_no_model_and_leave_systems_without_curves_chosen(browser, t
     served.close()
 
 
-@pytest.mark.parametrize("width", ["wide", "narrow"])
+@pytest.mark.parametrize("width", [pytest.param("wide", marks=pytest.mark.slow), "narrow"])
 def test_no_name_reaches_into_the_scores_and_each_warning_is_explained(browser, tmp_path, width):
     """A long name covered the first score of its row; a sign for a part of the data was explained as few items."""
     names = [
@@ -543,7 +543,7 @@ def test_a_checkpoint_is_found_and_chosen_among_many_models(browser, tmp_path):
     served.close()
 
 
-@pytest.mark.parametrize("width", ["wide", "narrow"])
+@pytest.mark.parametrize("width", [pytest.param("wide", marks=pytest.mark.slow), "narrow"])
 def test_a_difference_opens_both_models_with_their_difference(browser, address, width):
     with opened(browser, address, width) as page:
         go_to(page, "Agreement")

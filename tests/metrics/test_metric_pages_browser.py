@@ -44,7 +44,7 @@ def test_every_metric_has_a_page():
     assert {path.parent.name for path in METRICS.glob("*/app.py")} == set(SAYS)
 
 
-@pytest.mark.parametrize("width", ["wide", "narrow"])
+@pytest.mark.parametrize("width", [pytest.param("wide", marks=pytest.mark.slow), "narrow"])
 def test_the_example_is_there_and_is_answered(browser, served, width):
     """As the page opens, it was empty until somebody pressed Submit."""
     name, address = served

@@ -163,10 +163,10 @@ def test_a_token_is_in_no_file_and_no_message(tmp_path):
         endpoint = {"HF_ENDPOINT": hub.url}
         out = str(tmp_path / "out")
         commands = [
-            ["run", "--model", "tiny-causal", "--limit", "1", "--out", out],
+            ["run", "--model", "tiny-causal", "--groups", "Simple", "--limit", "1", "--out", out],
             ["publish", out, "--results-repo", "org/results"],
             ["publish", out, "--results-repo", "org/results", "--yes"],
-            ["run", "--model", "org/none", "--limit", "1", "--out", out],
+            ["run", "--model", "org/none", "--groups", "Simple", "--limit", "1", "--out", out],
         ]
         said, dry, failed, missing = tse(commands, tmp_path, **endpoint)
         assert "Report:" in said and "Nothing was sent" in dry and "org/none" in missing

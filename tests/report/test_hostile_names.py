@@ -193,7 +193,7 @@ def run(tmp_path_factory) -> Path:
     return made.write_run(tmp_path_factory.mktemp("hostile") / "<b>run</b>", rows, scores)
 
 
-@pytest.mark.usefixtures("drafts")
+@pytest.mark.usefixtures("no_pictures")
 def test_the_report_shows_names_and_runs_nothing(run):
     """Names in pictures are looked at above."""
     before = files_outside(run)
@@ -216,6 +216,7 @@ def test_the_report_shows_names_and_runs_nothing(run):
         assert not UNSEEN.search(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.usefixtures("drafts")
 def test_a_run_over_hostile_data_stays_in_its_folder(tmp_path):
     named = {key: name for key, name in HOSTILE.items() if "\0" not in name and name.strip()}
     pairs = pd.DataFrame(
