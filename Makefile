@@ -9,7 +9,8 @@ OUT ?= tse-results
 demo: $(VENV)/.installed
 	$(BIN)/tse run --out $(OUT)
 
-TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Three processes for two cores: now and then one waits for a server or a browser.
+TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 test: $(VENV)/.installed-dev
 	$(TESTS) -m "not slow" $(PYTEST)

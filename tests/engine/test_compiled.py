@@ -21,7 +21,9 @@ def _forget_what_was_compiled():
 
 
 @needs_compiler
-@pytest.mark.parametrize("kind, family", [("causal", "gpt2"), ("masked", "bert")])
+@pytest.mark.parametrize(
+    "kind, family", [pytest.param("causal", "gpt2", marks=pytest.mark.slow), ("masked", "bert")]
+)
 def test_compiled_scores_equal_eager_ones(kind, family):
     from torch._dynamo.utils import counters  # takes seconds
 

@@ -43,7 +43,10 @@ def scored(scorer):
 
 
 @pytest.mark.parametrize("device", ["cuda:0", "xpu:0", "mps:0"])
-@pytest.mark.parametrize("kind, family", [("causal", "gpt2"), ("masked", "bert"), ("causal", "gemma2")])
+@pytest.mark.parametrize(
+    "kind, family",
+    [("causal", "gpt2"), ("masked", "bert"), pytest.param("causal", "gemma2", marks=pytest.mark.slow)],
+)
 def test_scores_on_a_gpu_are_those_of_the_cpu(gpus, kind, family, device):
     model, tokenizer = fresh(kind, family)
     expected = scored(load_scorer(model, tokenizer))

@@ -92,7 +92,9 @@ def rows(page):
     return page.locator("table.tse-table tr > th[scope=row]").all_inner_texts()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [("wide", "light"), ("narrow", "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [pytest.param("wide", "light", marks=pytest.mark.slow), ("narrow", "dark")]
+)
 def test_every_tab_fits_its_window_and_has_no_serious_fault_of_access(browser, address, width, scheme):
     with opened(browser, address, width, scheme) as page:
         for tab in TABS:

@@ -242,6 +242,7 @@ def test_the_card_is_complete(root):
     assert check_metric(root / "metrics" / "human_correlation") == []
 
 
+@pytest.mark.slow
 def test_the_page_scores_its_example(root):
     pytest.importorskip("gradio")
     path = root / "metrics" / "human_correlation" / "app.py"

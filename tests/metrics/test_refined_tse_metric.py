@@ -761,6 +761,7 @@ def test_contexts_with_and_without_masses_or_groups_do_not_mix(metric):
     assert metric.compute(predictions=[ONE])["n_contexts"] == 2
 
 
+@pytest.mark.slow
 def test_the_module_is_found_from_a_fresh_home(root, tmp_path):
     """By the loader that copies the files it sees imports of, offline, in a process that has seen nothing."""
     script = (

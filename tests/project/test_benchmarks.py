@@ -143,7 +143,12 @@ def test_the_seconds_of_a_sample_are_multiplied_up(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in cpu.BENCHMARKS if name not in ("memory", "processes", "scaling")]
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "mapping" else [])
+        for name in cpu.BENCHMARKS
+        if name not in ("memory", "processes", "scaling")
+    ],
 )
 def test_a_benchmark_for_the_cpu_runs(name, options, monkeypatch):
     monkeypatch.setattr(peers, "of", lambda *_: {})

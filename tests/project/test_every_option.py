@@ -801,7 +801,11 @@ def test_options_that_let_commands_pass(command, option, in_a_copy):
 
 
 @pytest.mark.parametrize(
-    "base", walk(["agreement", "agreement, all forms", "minimal_pairs", "in_context", "regions"])
+    "base",
+    [
+        pytest.param("agreement", marks=pytest.mark.slow),
+        *walk(["agreement, all forms", "minimal_pairs", "in_context", "regions"]),
+    ],
 )
 def test_options_of_an_estimate(base, data, loaded_once, monkeypatch, record_property):
     """`tse estimate` refuses what a run refuses, and plans what a run with this option plans."""

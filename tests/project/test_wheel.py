@@ -132,6 +132,7 @@ def run(installed: Path, home: Path, *command: str) -> str:
     return ended.stdout
 
 
+@pytest.mark.slow
 def test_metrics_and_data_load_with_the_network_refused(installed, tmp_path):
     """No offline variable is set: nothing may even try."""
     shipped = {

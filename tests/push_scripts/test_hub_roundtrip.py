@@ -249,6 +249,7 @@ def results(with_models, home) -> list[dict]:
     return json.loads((out / "results.json").read_text())["results"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not MODELS, reason="the bundled models are not trained yet")
 def test_a_run_on_models_from_the_hub_gives_what_the_bundled_ones_give(results):
     rows: dict[str, list] = {}
@@ -269,6 +270,7 @@ def test_a_run_on_models_from_the_hub_gives_what_the_bundled_ones_give(results):
         assert [row[-1] for row in bundled] == pytest.approx([row[-1] for row in from_hub], abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not MODELS, reason="the bundled models are not trained yet")
 def test_models_that_were_loaded_once_score_offline_as_the_bundled_ones(with_models, home, results):
     found = json.loads(run(with_models, home, "-c", MODEL_READER, *NAMES, HF_HUB_OFFLINE="1"))

@@ -263,6 +263,7 @@ def test_a_forest_of_many_systems_has_one_panel_per_measure():
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [f"s{i}" for i in range(20)]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_leaderboard_is_sorted_by_the_column_that_a_reader_chooses(eight):
     """A second click turns the order; a model without a score stays last. The page names the script's hash."""
@@ -323,6 +324,7 @@ UNREADABLE = """[...document.querySelectorAll('svg')].filter(svg => svg.checkVis
 """Labels of pictures that reach out of them, and level labels that lie on each other."""
 
 
+@pytest.mark.slow
 def test_sections_show_the_best_of_very_many_systems(eight, tmp_path, monkeypatch):
     """A page of 1,000 models did not end within 15 minutes; its first screen has them all."""
     monkeypatch.setattr(selection, "MOST", 5)

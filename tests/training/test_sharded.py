@@ -31,6 +31,7 @@ def is_there(way):
     return way != "zero3" or importlib.util.find_spec("deepspeed") is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_sharded_models_score_as_whole_ones_and_train_as_without(way, sharded):
     """FSDP kept what an evaluation had gathered, and scored the old weights after the next update."""
