@@ -43,7 +43,10 @@ def compile_layers(model: Any) -> None:
     except Exception as error:  # compilers raise exceptions of many types
         for layer in layers:
             layer._compiled_call_impl = None
-        reason = str(error).strip().partition("\n")[0][:300]
+        cause = getattr(
+            error, "inner_exception", error
+        )  # what torch wraps: its own first line names the backend only
+        reason = str(cause).strip().partition("\n")[0].rstrip(".")[:300]
         raise ValueError(
             f"{type(model).__name__} cannot be compiled here: {reason}. Load it without compiling it, or "
             "install what torch.compile needs: a C++ compiler on a CPU, Triton on a GPU."
