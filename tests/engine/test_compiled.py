@@ -46,7 +46,7 @@ def test_compiled_scores_equal_eager_ones(kind, family):
 def test_what_cannot_be_compiled_says_so_and_stays_as_it_was(monkeypatch):
     model = copy.deepcopy(tiny_model("causal", "gpt2")[0])
 
-    def no_compiler(*_):
+    def no_compiler(*_, **__):
         raise RuntimeError("No working C++ compiler found.\nA long explanation.")
 
     monkeypatch.setattr("torch._inductor.compile_fx.compile_fx", no_compiler)
