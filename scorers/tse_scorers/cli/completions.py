@@ -8,13 +8,6 @@ def models() -> list[str]:
     return sorted(path.name for path in bundle_folder("models").iterdir() if path.is_dir())
 
 
-def pair_sets() -> list[str]:
-    """Return the names of the sets of minimal pairs."""
-    from ..suites.minimal_pairs.registry import set_names
-
-    return set_names()
-
-
 def datasets() -> list[str]:
     """Return the names of the data of all suites."""
     from ..suites.registry import built_in_options

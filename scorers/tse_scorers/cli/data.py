@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..io.files import require_exists
-from . import completions, tables, terminal
+from . import tables, terminal
 from .help import App
 from .options import DATA, OUTPUT, option
 from .usage import Commands
@@ -17,11 +17,18 @@ app = App(
     help="The registered sets of minimal pairs: list, show, check; linkings.",
 )
 
+
+def _set_names() -> list[str]:
+    from ..suites.minimal_pairs.registry import set_names
+
+    return set_names()
+
+
 Name = Annotated[
     str,
     typer.Argument(
         help="A set of `tse data list`, or a YAML file that describes one.",
-        autocompletion=completions.pair_sets,
+        autocompletion=_set_names,
     ),
 ]
 

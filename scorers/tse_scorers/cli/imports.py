@@ -103,10 +103,9 @@ def _write(
         raise ValueError(f"The logs have several models ({', '.join(models)}); --name is for one. Remove it.")
     for sentence in found.left_out:
         terminal.say(sentence)
-    by_default = "agreement" if all(log.agreement for log in found.logs) else "minimal_pairs"
     for log in found.logs:
         # Made for each log, because it keeps only its own items.
-        suites_made = make_suites(suite or [by_default], asked) if suite or asked else []
+        suites_made = make_suites(suite or [found.suite], asked) if suite or asked else []
         for imported in import_log(log, out, suites_made, overwrite, name):
             _say(imported)
     show_report(out)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..io.bundle import split_revision
 from ..io.files import make_folder, write_text
 from ..io.local_paths import require_distinct, without_address, without_paths
 from ..io.results import Row, read_results, written_at
@@ -181,7 +182,7 @@ def _source(signature: Mapping[str, Any], row: Row, reporter: Reporter) -> dict[
     }
     if known is not None and known.on_hub:
         with suppress(UnknownHostError):
-            place = hub_dataset(signature, row, reporter.data_org)
+            place, _ = split_revision(hub_dataset(signature, row, reporter.data_org))
             source |= {"source_type": "hf_dataset", "hf_repo": place, "samples_number": known.n}
     return source
 

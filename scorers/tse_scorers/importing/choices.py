@@ -40,7 +40,8 @@ class Log:
         data: what the log calls the data.
         convention: how the choices were scored, as keys of the signature.
         choices: the items.
-        agreement: whether these are items of `--suite agreement` data with that name.
+        suite: the suite that they are imported for.
+        is_known_data: whether the suite has data of that name, which has these items; else their texts are the data.
     """
 
     model: str
@@ -49,7 +50,8 @@ class Log:
     data: str
     convention: Mapping[str, Any]
     choices: Sequence[Choice]
-    agreement: bool = False
+    suite: str = "minimal_pairs"
+    is_known_data: bool = False
 
 
 class Logs(NamedTuple):
@@ -62,6 +64,12 @@ class Logs(NamedTuple):
 
     logs: Sequence[Log]
     left_out: Sequence[str]
+
+    @property
+    def suite(self) -> str:
+        """The suite of all logs; where they are of several, that which knows any pairs of texts."""
+        suites = {log.suite for log in self.logs}
+        return suites.pop() if len(suites) == 1 else Log.suite
 
 
 class NoChoiceError(ValueError):

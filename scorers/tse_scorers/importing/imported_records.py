@@ -108,11 +108,9 @@ def import_log(
     """
     check_output(out, overwrite)
     source = None
-    if not made and log.agreement:
-        made = suites_asked_for("agreement", {"data": log.data})
-    elif not made:
-        source = _own_pairs(log, out, overwrite)
-        made = suites_asked_for("minimal_pairs", {"data": source})
+    if not made:
+        source = None if log.is_known_data else _own_pairs(log, out, overwrite)
+        made = suites_asked_for(log.suite, {"data": source or log.data})
     written = [
         imported
         for suite, recipe in made

@@ -207,6 +207,7 @@ def _logs(runs: Collection[_Run], left_out: dict[str, list[str]]) -> Iterator[Lo
                             "them one by one into different folders, with --task."
                         )
             results = of_data[0].results
+            is_agreement = data in NAMES and of_data[0].exported is not None and after_contexts
             yield Log(
                 model,
                 results.config.model_sha or None,
@@ -214,7 +215,8 @@ def _logs(runs: Collection[_Run], left_out: dict[str, list[str]]) -> Iterator[Lo
                 data,
                 convention | {"log_sha256": digest.hexdigest()},
                 choices,
-                agreement=data in NAMES and of_data[0].exported is not None and after_contexts,
+                suite="agreement" if is_agreement else Log.suite,
+                is_known_data=is_agreement,
             )
 
 

@@ -8,15 +8,12 @@ from typing import Any
 
 import yaml
 
-from ..suites.agreement.options import CLAMS
 from ..suites.registry import all_suites
 from ..suites.released_data import RELEASED
 
 FILE = "eval.yaml"
 FRAMEWORK = "refined-tse"
 """The Hub shows results of frameworks that huggingface.js lists (packages/tasks/src/eval.ts)."""
-_LISTS = ("released", "clean")
-"""Of English data; data of another language have the list of that language."""
 
 
 def task_id(config: str, task: str, lemmas: str | None) -> str:
@@ -50,8 +47,6 @@ def _tasks(dataset: str, configs: Collection[str]) -> Iterator[tuple[str, Any]]:
     for released in RELEASED.values():
         if released.dataset != dataset or released.config not in configs:
             continue
-        language = CLAMS.get(released.config)
         for measure in measures:
-            lists = ([language] if language else _LISTS) if measure.over_lemmas else [None]
-            for lemmas in lists:
+            for lemmas in released.lemma_lists if measure.over_lemmas else (None,):
                 yield task_id(released.config, measure.task, lemmas), released.config

@@ -10,7 +10,6 @@ import yaml
 from ..io.bundle import split_revision
 from ..io.results import Row
 from ..report.measure import measured
-from ..suites.minimal_pairs.data.tables import HUB_DATASET, HUB_REVISION
 from ..suites.registry import find_suite
 from ..suites.released_data import LEMMA_LISTS, hub_dataset, knows_data_of, released_data, why_not_released
 from .benchmark_tasks import task_id
@@ -134,10 +133,9 @@ def _dataset(
 ) -> tuple[str, str | None]:
     """Return the id of the data on the Hub, and their commit where it is known that they came from there."""
     dataset = str(row["dataset"])
-    if dataset == HUB_DATASET:
-        return HUB_DATASET, HUB_REVISION
-    hub_id = hub_dataset(signature, row, data_org)
-    revision = split_revision(dataset)[1] if "@" in dataset else None
+    hub_id, revision = split_revision(hub_dataset(signature, row, data_org))
+    if revision is None and "@" in dataset:
+        revision = split_revision(dataset)[1]
     return hub_id, revision if revision and _COMMIT.fullmatch(revision) else None
 
 

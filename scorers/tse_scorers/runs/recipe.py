@@ -14,7 +14,6 @@ from ..io.files import is_file
 from ..models.model_source import FILES
 from ..models.options import ModelOptions
 from ..suites.contract import Suite
-from ..suites.minimal_pairs.registry import set_names
 from ..suites.registry import made_of, options_of_each
 from ..suites.released_data import LEMMA_LISTS, knows_data_of, released_data
 
@@ -144,11 +143,11 @@ def partial_reasons(
 
 
 def is_own_data(made: Suite) -> bool:
-    """Return whether the data have neither the name of a data set on the Hub nor that of a registered set."""
+    """Return whether the data have neither the name of a data set on the Hub nor one that the suite knows."""
     try:
         made.hub_dataset({"dataset": made.dataset, "config": made.config}, "organization")
     except ValueError:
-        return made.dataset not in set_names()
+        return made.dataset not in made.options.data_names()
     return False
 
 

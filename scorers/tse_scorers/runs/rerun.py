@@ -17,7 +17,6 @@ from ..loading import load_with_options, loads_at_once, revision_of
 from ..models.from_pretrained import choose_dtype
 from ..models.model_source import is_gguf, is_url, locate
 from ..models.options import ModelOptions, Option, OptionError
-from ..suites.agreement.estimate.frequency import METRICS as ADDED_LATER  # by `tse frequency`, not by a run
 from ..suites.contract import Suite
 from ..suites.registry import make_suite
 from .granted import Granted
@@ -245,7 +244,8 @@ def _again(
     new = [row.to_json() for row in this.add(scorer, model, revision, Loaded(recipe["model"], options))]
     shards = int(recipe.get("shards") or 1)
     tolerance = _noise(str(signature.get("dtype"))) if shards > 1 else 0.0
-    old = [row for row in rows if identity.items() <= row.items() and row["metric"] not in ADDED_LATER]
+    of_run = [row for row in rows if identity.items() <= row.items()]
+    old = [row for row in of_run if row.get("counts") is None]  # others were added by `tse frequency`
     return Comparison(
         identity["model"],
         identity["suite"],

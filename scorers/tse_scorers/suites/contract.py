@@ -429,6 +429,8 @@ class Suite(ABC):
     def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:
         """Return the id on the Hub of the data that a row of results is about, for entries of a model's card.
 
+        Where it is known which version the scores are of, `@` and its commit follow.
+
         Args:
             row: of `results.json`.
             organization: the organization that hosts the shipped data sets, or None.

@@ -22,6 +22,7 @@ class ReleasedData:
         n: the number of its items (pairs or sentences).
         items: what they are.
         on_hub: whether the Hub has it, or can have it.
+        lemma_lists: the released lists of its language.
     """
 
     dataset: str
@@ -29,14 +30,17 @@ class ReleasedData:
     n: int
     items: str = "pairs"
     on_hub: bool = True
+    lemma_lists: tuple[str, ...] = ("released", "clean")
 
 
 RELEASED = {
     "640b89527fdc5cdd": ReleasedData("agreement_templates", "marvin_linzen", 121_220),
-    "4d2f2e10a7907178": ReleasedData("agreement_templates", "clams_german", 47_580),
-    "777d32836fe71a6c": ReleasedData("agreement_templates", "clams_french", 49_120),
-    "8b6d4937abae0a8c": ReleasedData("agreement_templates", "clams_russian", 39_880),
-    "91bed6092c776705": ReleasedData("agreement_templates", "clams_hebrew", 40_640),
+    "4d2f2e10a7907178": ReleasedData("agreement_templates", "clams_german", 47_580, lemma_lists=("german",)),
+    "777d32836fe71a6c": ReleasedData("agreement_templates", "clams_french", 49_120, lemma_lists=("french",)),
+    "8b6d4937abae0a8c": ReleasedData(
+        "agreement_templates", "clams_russian", 39_880, lemma_lists=("russian",)
+    ),
+    "91bed6092c776705": ReleasedData("agreement_templates", "clams_hebrew", 40_640, lemma_lists=("hebrew",)),
     "a78ba12dc9585b20": ReleasedData("blimp_agreement", "newman2021", 4_000),
     "31418b4312a2739e": ReleasedData("blimp_agreement", "blimp", 4_000),
     "380d77defd3b1864": ReleasedData("blimp", "blimp", 67_000),  # the files of the paper's repository

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from ...engine.arrays import Indices, Values
+from ...io.bundle import shipped_table
 from ...models.causal import CausalScorer
 from ...models.queries import CARRIER, Slot
-from ...suites.agreement.data.tables import load
 from ...suites.sampling import stratified_sample
 from .diagnosis import Diagnosis, NeuralScorer, not_applicable
 from .inputs import SENTENCE
@@ -169,7 +169,7 @@ def same_scores(scorer: NeuralScorer) -> Diagnosis:
 
 def sampled_pairs(scorer: NeuralScorer) -> pd.DataFrame:
     """Return agreement pairs whose verbs are single tokens, at most 500, with the ids of the verbs."""
-    pairs = load("marvin_linzen")
+    pairs = shipped_table("agreement_templates", "marvin_linzen").to_pandas()
     pairs = pairs[pairs["prefix"] != ""]
     verbs = {
         name: scorer.single_token_ids(pairs[f"form_{name}"].tolist()) for name in ("correct", "incorrect")

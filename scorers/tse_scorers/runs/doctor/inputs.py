@@ -1,11 +1,11 @@
 """Checks of what goes into a model: start token, mask, spaces, which lemmas are single tokens."""
 
+from ...io.bundle import shipped_table
 from ...models.causal import CausalScorer
 from ...models.masked import MaskedScorer
 from ...models.queries import CARRIER
 from ...models.start_tokens import opens_chat_turns
 from ...models.tokens import SPACES
-from ...suites.agreement.data.tables import load_lemmas
 from .diagnosis import Diagnosis, NeuralScorer, not_applicable
 
 SENTENCE = "The author near the senators is tall."
@@ -106,7 +106,7 @@ def leading_space(scorer: NeuralScorer) -> Diagnosis:
 
 def lemma_coverage(scorer: NeuralScorer) -> Diagnosis:
     """Count the lemmas whose two forms are single tokens, which EW and MW average over."""
-    lemmas = load_lemmas("released")
+    lemmas = shipped_table("verb_lemmas", "released").to_pandas()
     singular, plural = (scorer.single_token_ids(lemmas[number].tolist()) for number in ("singular", "plural"))
     single = (singular >= 0) & (plural >= 0) & (singular != plural)
     examples = lemmas[~single].head(3)

@@ -27,7 +27,7 @@ from .context_scores import CONTEXT_SCORES, describe_in_context, require_continu
 from .data.checks import flaws_of, inspect, left_out
 from .data.contexts import AFTER, make_chains, parts_of
 from .data.pair_tables import RENAMED
-from .data.tables import HUB_DATASET, load
+from .data.tables import HUB_DATASET, HUB_REVISION, load
 from .estimate.in_context import scored_in_context
 from .estimate.items import scored_pairs
 from .measures import IN_CONTEXT, MEASURES
@@ -168,7 +168,9 @@ class MinimalPairSuite(Suite):
     @classmethod
     def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:
         """Return the id on the Hub of BLiMP, or of a registered set."""
-        if row["dataset"] in (BLIMP, HUB_DATASET):
+        if row["dataset"] == HUB_DATASET:  # that is always one commit, and no folder gets this name
+            return f"{HUB_DATASET}@{HUB_REVISION}"
+        if row["dataset"] == BLIMP:
             return HUB_DATASET
         if (known := hub_dataset_of(row["dataset"])) is not None:
             return known
