@@ -6,6 +6,7 @@ In reading order:
     jobs.py             the models of a command: looked up, loaded once each, and run over all suites
     recipe.py           what a run was made of, for `tse rerun`
     report.py           `tse report`: the sections of all suites on one page
+    own_data.py         the first part of a section on one's own data
     frequency.py        `tse frequency`: frequencies of lemmas, added to a run
     granted.py          what results of others may ask for
     rerun.py            `tse rerun`: a run made again and compared

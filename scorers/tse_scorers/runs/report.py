@@ -40,6 +40,7 @@ from ..suites.contract import Suite
 from ..suites.registry import aggregate, names, suites_of
 from .comparing.paired_scores import paired
 from .jobs import not_scored
+from .own_data import own_data_view
 
 LOCK_SECONDS = 300.0
 """How long to wait for another process that writes a report into the same folder; it takes seconds."""
@@ -122,8 +123,7 @@ def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
     if curves is None and len(summary.board.rows) > MANY:
         runs = runs.in_order(summary.board.rows)
     best, sentences = best_of_many(runs, _headlines(runs.rows, measures, called), called)
-    found = [(suite.name, suite.views(best)) for suite in suites]
-    sections = [(suite, section.in_report()) for suite, section in found if section is not None]
+    sections = [(suite.name, section) for suite in suites if (section := _section(best, suite))]
     summary = replace(summary, answers=_asked(summary.answers, dict(sections)))
     lines = _headlines(best.rows, measures, called)
     noticed = [
@@ -131,6 +131,15 @@ def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
         for name, section in sections
     ]
     return best, replace(summary, sentences=[*summary.sentences, *sentences]), noticed
+
+
+def _section(runs: Runs, suite: type[Suite]) -> Section | None:
+    """Return what the report shows of a suite, one's own data first; None where the suite was not run."""
+    section = suite.views(runs)
+    if section is None:
+        return None
+    own = own_data_view(runs, suite)
+    return replace(section, views=[*filter(None, [own]), *section.views]).in_report()
 
 
 def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:

@@ -15,11 +15,12 @@ import numpy as np
 import pandas as pd
 
 from ...io.suggestions import did_you_mean, unknown_name
-from ...report.inputs import Runs
+from ...report.inputs import Runs, ScoreFile
 from ...statistics.clustered import Units
 from ...statistics.conditions import condition_contrast
 from ...statistics.differences import holm
 from ...statistics.estimate import two_sided_p
+from ...suites.contract import Suite
 from ...suites.items import ItemScores
 from ...suites.registry import suites_of
 from .paired_scores import names_of
@@ -128,6 +129,25 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
     frame.loc[tested, "p_adjusted"] = adjusted.transform(lambda p: pd.Series(holm(p), p.index))
     frame.loc[tested, "n_family"] = adjusted.transform("count")
     return frame
+
+
+def condition_scores(
+    suite: type[Suite], file: ScoreFile, columns: Sequence[str], most: int
+) -> Iterator[ConditionRow]:
+    """Yield the scores of a system by the values of each column that has from two to `most` of them.
+
+    Args:
+        suite: whose scores they are.
+        file: a table of scores.
+        columns: of the user's own table.
+        most: see above.
+    """
+    for measure, scores in suite.compared_items(replace(file, own_columns=tuple(columns))).items():
+        items = scores.items.reset_index()
+        for column in columns:
+            if column in items and 2 <= items.loc[items["score"].notna(), column].nunique() <= most:
+                design = _Design.of(scores, items, [column], measure, names_of(file))
+                yield from (row for row in design.rows() if row.kind == "score")
 
 
 def _nothing(columns: Sequence[str], seen: Collection[str], refused: Collection[str]) -> str:

@@ -65,12 +65,16 @@ def frequency_rows(groups: Iterable[Group], outcomes: Outcomes, frequencies: pa.
 
 
 def band_name(low: float) -> str:
-    """Name a band by its lower end on the Zipf scale.
+    """Name a band by its ends on the Zipf scale; the lower one belongs to it.
 
-    >>> band_name(0.0), band_name(2.0)
-    ('below 2', '2 and more')
+    >>> band_name(0.0), band_name(2.0), band_name(5.0)
+    ('below 2', '2 to 3', '5 and more')
     """
-    return f"{low:g} and more" if low else f"below {BANDS[0]:g}"
+    ends = (0.0, *BANDS)
+    number = ends.index(low)
+    if number == 0:
+        return f"below {ends[1]:g}"
+    return f"{low:g} and more" if number == len(BANDS) else f"{low:g} to {ends[number + 1]:g}"
 
 
 def of_lemmas(zipf: Floats) -> Floats:

@@ -1,0 +1,124 @@
+"""The first part of a section on one's own data: scores by one's own columns, and one's own sentences."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+
+import numpy as np
+import pandas as pd
+
+from ..report.blocks import View
+from ..report.charts import MANY
+from ..report.inputs import Runs, ScoreFile
+from ..report.numbers import MISSING, count, decimals, score
+from ..report.observations import split_pair
+from ..report.tables import Table
+from ..suites.contract import Suite
+from .comparing.conditions import condition_scores
+
+MOST_CONDITIONS = 8
+"""A column with more values than this is a name or a number of its items, not a condition."""
+MOST_SENTENCES = 10
+_UNITS = {"item", "cluster", "pair_id"}
+"""Columns of one's own table that say which items belong together."""
+
+
+def own_data_view(runs: Runs, suite: type[Suite]) -> View | None:
+    """Return what a section shows first of the systems that were run on the user's own data; None without such a run.
+
+    Args:
+        runs: the results.
+        suite: whose section it is.
+    """
+    own = {
+        (system, config)
+        for (system, of_suite, config), signature in runs.signatures.items()
+        if of_suite == suite.name and (signature.get("recipe") or {}).get("own_data")
+    }
+    files = [file for file in runs.scores(suite.name) if (file.system, file.config) in own]
+    if not files:
+        return None
+    blocks = [*_conditions(files, suite), *_sentences(replace(runs, files=files), suite, own)]
+    return View("Your data", "", blocks) if blocks else None
+
+
+def _conditions(files: Sequence[ScoreFile], suite: type[Suite]) -> Iterator[Table]:
+    """Yield the scores by the values of one's own columns."""
+    several = len({file.config for file in files}) > 1
+    rows = []
+    for file in files:
+        declared = {*suite.declared_columns(file.table).names, *suite.score_columns(file), *_UNITS}
+        columns = [name for name in file.column_names if name not in declared]
+        for row in condition_scores(suite, file, columns, MOST_CONDITIONS):
+            system = f"{row.system} ({row.config})" if several else row.system
+            rows.append(
+                asdict(row)
+                | {"label": f"{row.by}: {row.condition}", "system": system, "score": row.value}
+                | {"n": row.n_items}
+            )
+    if rows:
+        order = {measure.label: place for place, measure in enumerate(suite.measures)}
+        systems = list(dict.fromkeys(row["system"] for row in rows))
+        rows.sort(key=lambda row: (systems.index(row["system"]), order.get(row["measure"], len(order))))
+        cells = pd.DataFrame(rows)
+        yield Table.of_scores(
+            cells, "Scores by your own columns.", "Condition",
+            across=("system", "measure") if cells["measure"].nunique() > 1 else ("system",),
+            digits=max(measure.digits for measure in suite.measures),
+            about=f"Over {cells['unit'].iloc[0]}; tse compare --by tests the differences.",
+        )  # fmt: skip
+
+
+def _sentences(runs: Runs, suite: type[Suite], own: set[tuple[str, str | None]]) -> Iterator[Table]:
+    """Yield one's own first items with the scores of few systems; nothing where a suite stores no items."""
+    is_own = [key in own for key in zip(runs.rows["system"], runs.rows["config"], strict=True)]
+    section = suite.views(replace(runs, rows=runs.rows[is_own]))
+    tables = (block for view in section.views for block in view.chosen()) if section else ()
+    table = next((block for block in tables if isinstance(block, Table) and block.items), None)
+    if table is None or table.items is None or table.cells is None:
+        return
+    items = table.items
+    systems = list(dict.fromkeys(table.cells.loc[table.cells["n"].notna(), "system"]))[:MANY]
+    try:
+        frames = {str(system): items.read(str(system)) for system in systems}
+    except (KeyError, ValueError):  # missing or damaged: the other parts say so
+        return
+    first = next(iter(frames.values())).drop_duplicates(["good", "bad"])
+    shown = first[["good", "bad"]].head(MOST_SENTENCES)
+    names = [_named(good, bad) for good, bad in shown.itertuples(index=False)]
+    index = pd.Index(names, name=items.unit.capitalize())
+    has_margin = "logprob_good" in items.values
+    is_marked = has_margin or all(measure.right_or_wrong for measure in suite.measures)
+    values, text = {}, {}
+    for system, frame in frames.items():
+        found = shown.merge(frame.drop_duplicates(["good", "bad"]), on=["good", "bad"], how="left")
+        values[system] = found["score"].to_numpy(dtype=float)
+        margins = found["logprob_good"] - found["logprob_bad"] if has_margin else [None] * len(found)
+        text[system] = [_scored(*pair, is_marked) for pair in zip(values[system], margins, strict=True)]
+    is_part = len(first) > len(shown)
+    notes = [
+        "✓: right, ✗: wrong." if is_marked else "",
+        "The numbers: log P(good) − log P(bad)." if has_margin else "",
+    ]
+    notes += [f"tse explore shows all {count(len(first))}." if is_part else ""]
+    scores = "" if is_marked else f", with {items.values.get('score', 'their scores')}"
+    yield Table(
+        f"{'The first of y' if is_part else 'Y'}our {items.unit}{scores}.",
+        pd.DataFrame(values, index=index),
+        pd.DataFrame(text, index=index),
+        note=" ".join(filter(None, notes)),
+    )
+
+
+def _named(good: str, bad: str) -> str:
+    """Write both texts of an item as one: *The author laughs / laugh*."""
+    before, one, other, after = split_pair(good, bad)
+    return f"{before}{one} / {other}{after}" if bad else good
+
+
+def _scored(value: float, margin: float | None, is_marked: bool) -> str:
+    if np.isnan(value):
+        return MISSING
+    if not is_marked:
+        return score(value)
+    mark = "✓" if value == 1 else "✗"
+    return mark if margin is None else f"{mark} {decimals(margin, 2).replace('-', '−')}"

@@ -1,0 +1,71 @@
+"""A section on one's own data begins with one's own conditions and sentences, which were nowhere on its page."""
+
+import pandas as pd
+import pytest
+
+from tse_scorers import run
+from tse_scorers.report.inputs import read_runs
+from tse_scorers.runs.own_data import own_data_view
+from tse_scorers.runs.report import write_report
+from tse_scorers.suites.registry import find_suite
+
+NOUNS = ("author", "pilot", "guard", "chef", "senator", "farmer")
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("own")
+    rows = [
+        {
+            "item": noun, "attractor": attractor, "freq": 1000 * place + len(attractor),
+            "sentence_good": f"The {noun} near the {other} laughs.",
+            "sentence_bad": f"The {noun} near the {other} laugh.",
+        }
+        for place, noun in enumerate(NOUNS)
+        for attractor, other in (("same", "skater"), ("other", "skaters"))
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(folder / "mine.csv", index=False)
+    run("tiny-causal", "minimal_pairs", data=folder / "mine.csv", out=folder / "out", report=False)
+    return folder / "out"
+
+
+def _view(out):
+    return own_data_view(read_runs([out]), find_suite("minimal_pairs"))
+
+
+def test_conditions_have_the_means_of_their_items(out):
+    """Columns that tell items apart (freq), and those that say which belong together (item), are no conditions."""
+    conditions, _ = _view(out).blocks
+    runs = read_runs([out])
+    (file,) = runs.scores("minimal_pairs")
+    items = file.read(["attractor", "correct"])
+    expected = items.astype({"correct": float}).groupby("attractor")["correct"].mean()
+    assert list(conditions.values.index) == ["attractor: same", "attractor: other"]
+    for name, value in conditions.values["tiny-causal"].items():
+        assert value == pytest.approx(expected[name.removeprefix("attractor: ")])
+
+
+def test_sentences_have_their_scores(out):
+    _, sentences = _view(out).blocks
+    runs = read_runs([out])
+    (file,) = runs.scores("minimal_pairs")
+    items = file.read(["sentence_good", "logprob_good", "logprob_bad"])
+    assert sentences.caption == "The first of your pairs." and "shows all 12" in sentences.note
+    assert list(sentences.text.index)[:2] == [
+        "The author near the skater laughs / laugh.", "The author near the skaters laughs / laugh."
+    ]  # fmt: skip
+    margin = (items["logprob_good"] - items["logprob_bad"]).iloc[0]
+    mark, text = sentences.text["tiny-causal"].iloc[0].split()
+    assert mark == ("✓" if margin > 0 else "✗")
+    assert float(text.replace("−", "-")) == pytest.approx(margin, abs=0.005)
+
+
+def test_they_come_first_on_the_page(out):
+    page = write_report(out, figures=False).read_text(encoding="utf-8")
+    assert 0 < page.index(">Your data<") < page.index(">Accuracy by phenomenon<")
+
+
+def test_released_data_have_no_such_part(tmp_path):
+    run("tiny-causal", "agreement", limit=1, out=tmp_path, report=False)
+    runs = read_runs([tmp_path])
+    assert own_data_view(runs, find_suite("agreement")) is None
