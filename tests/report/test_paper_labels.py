@@ -47,6 +47,18 @@ def test_long_labels_of_a_column_are_broken_and_none_look_the_same(narrow):
     assert len(set(row_labels(alike).values())) == len(set(row_labels(alike, 2).values())) == 2
 
 
+def test_the_axis_of_a_column_is_named_inside_of_it(narrow):
+    """`difference from tiny-masked` was cut at the right, and labels were broken inside words."""
+    long = ["Determiner noun agreement with adj irregular 2", "overall"]
+    rows = pd.DataFrame({"label": long, "difference": 0.1, "ci_low": -0.9, "ci_high": 0.9, "is_clear": False})
+    figure = draw(Chart("forest", "c", {"accuracy": rows}, "c", x="difference from a-model-of-a-long-name"))
+    figure.canvas.draw()
+    (name,) = (text for text in figure.texts if "difference" in text.get_text())
+    box = name.get_window_extent()
+    assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1
+    assert row_labels(long, 2)[long[0]] == "Determiner noun agreement\nwith adj irregular 2"
+
+
 def test_a_model_has_one_name_in_all_figures_of_a_paper(narrow):
     """It was "pythia-70m-deduped" in rows and "EleutherAI/pythia-70m-deduped" in legends."""
     with colours_of(["org/a", "other/b"]):

@@ -154,7 +154,7 @@ def dots(
         axes.set_xlabel(axis)
     grid[0][0].set_yticks(place, labels)
     _set_references_apart(grid, values.index)
-    grid[0][0].invert_yaxis()
+    grid[0][0].set_ylim(len(values) - 0.5, -0.5)  # marks of the outer rows are whole
     legend(figure, grid, "outside upper center")
     return figure
 
@@ -231,5 +231,6 @@ def forest(panels: Mapping[str, pd.DataFrame], axis: str) -> "Figure":
         axes.set_ylim(len(panel) - 0.4, -0.6)
         axes.set_title(title, fontsize=9)
         axes.grid(axis="y", visible=False)
-    grid[-1][0].set_xlabel(axis)
+    # Below the figure, not the panel: beside long labels of rows, the panel of a column is narrower than this text.
+    figure.supxlabel(axis, fontsize=9.5)
     return figure

@@ -95,7 +95,8 @@ def in_lines(text: str, width: int) -> str:
     for sign in _BREAKS:
         places = [place + 1 for place, character in enumerate(text) if character == sign]
         pairs = [(text[:place].rstrip(), text[place:]) for place in places]
-        if fit := [pair for pair in pairs if max(map(len, pair)) <= width]:
+        # A line may be a little longer, rather than that a word is broken.
+        if fit := [pair for pair in pairs if max(map(len, pair)) <= width + width // 8]:
             return "\n".join(min(fit, key=lambda pair: max(map(len, pair))))
     if len(text) <= 2 * width:
         return f"{text[:width]}\n{text[width:]}"
