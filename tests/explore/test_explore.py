@@ -387,8 +387,8 @@ def test_curves_keep_their_points_and_mark_missing_ones():
         data["places"] == [("bottom 0.0001 %", 0), ("top 100 %", 2)] == data["ticks"]
     )  # a place is empty between
     assert data["points"] == [
-        ["EW", "one", "top", 1, 0.8, 40, None, None],
-        ["EW", "one", "bottom", 0, None, 0, None, None],
+        ["EW", "one", "top", 1, 0.8, 40, None, None, None],
+        ["EW", "one", "bottom", 0, None, 0, None, None, None],
     ]
 
 
@@ -400,7 +400,7 @@ def test_numbers_are_placed_on_a_logarithmic_axis_with_zero_before_the_first():
     assert [name for name, _ in data["ticks"]] == ["0", "100", "1k", "10k"]
     places = dict(data["places"])
     assert places["0"] < places["100"] == 2 and places["1,000"] == 3
-    assert data["points"][0] == ["EW", "one", "", 2, 0.5, None, 0.4, 0.6]
+    assert data["points"][0] == ["EW", "one", "", 2, 0.5, None, 0.4, 0.6, None]
 
 
 def points_of(x, y, **options):

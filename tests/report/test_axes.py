@@ -1,12 +1,15 @@
 """Marks of horizontal axes, lines that are told apart, and what captions say of bands."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from tse_scorers.report.blocks import Chart
 from tse_scorers.report.charts import draw
 from tse_scorers.report.curves import NAMED, small_multiples
-from tse_scorers.report.line_styles import colours_of, lines
+from tse_scorers.report.line_styles import PAPER, colours_of, lines
 from tse_scorers.report.scales import scale_axis
 from tse_scorers.suites.agreement.estimate.frequency import BAND
 from tse_scorers.suites.agreement.show.section_frequency import frequency_parts
@@ -70,3 +73,24 @@ def test_a_caption_speaks_of_intervals_only_where_bands_are_drawn(n):
     picture = next(frequency_parts(_bands(n))).of()[0]
     has_bands = any(axes.collections for axes in draw(picture).axes)
     assert ("95 % intervals" in picture.caption) == has_bands == (n == NAMED)
+
+
+@pytest.mark.parametrize("kind", ["lines", "whiskers", "multiples"])
+def test_points_over_few_units_are_hollow_and_have_no_interval(kind):
+    """They were drawn as all others, with intervals that nobody can rely on."""
+    points = pd.DataFrame({"label": "a", "x": [1, 2, 3, 4], "y": [0.5, 0.6, 0.7, 0.8]})
+    points = points.assign(
+        ci_low=points["y"] - 0.1, ci_high=points["y"] + 0.1, reliable=[True, False, True, True]
+    )
+    points.loc[2, ["ci_low", "ci_high"]] = float("nan")
+    chart = Chart(kind, "c", {"x": points}, "Scores.", x="x", y="y", whole="a")
+    axes = draw(chart).axes[0]
+    (hollow,) = (line for line in axes.lines if line.get_markerfacecolor() == PAPER)
+    assert list(hollow.get_xdata()) == [2, 3]
+    assert chart.title == "Scores. Hollow: over too few units for an interval to rely on."
+    sure = replace(chart, panels={"x": points.assign(reliable=True).drop(index=2)})
+    assert sure.title == "Scores." and not [
+        line
+        for line in draw(sure).axes[0].lines
+        if len(line.get_xdata()) and line.get_markerfacecolor() == PAPER
+    ]

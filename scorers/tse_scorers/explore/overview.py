@@ -153,7 +153,7 @@ def _curves(rows: pd.DataFrame, measure: str, place: tuple[str, str | None]) -> 
     chart = Chart(
         "lines",
         "training",
-        {measure: shown[["x", "n", "ci_low", "ci_high"]].assign(label=label, y=shown["score"])},
+        {measure: shown[["x", "n", "ci_low", "ci_high", "reliable"]].assign(label=label, y=shown["score"])},
         caption=f"{measure} of {of} over the course of training. Each point is one revision; its place is the last "
         "number in the revision's name.",
         x="step or tokens",

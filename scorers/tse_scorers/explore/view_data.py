@@ -215,7 +215,9 @@ def _curves(view: Chart) -> dict[str, Any]:
         else _numbers(points["x"])
     )
     order = {key: place for place, key in enumerate(axis.places)}
-    columns = points.reindex(columns=["measure", "label", "side", "x", "y", "n", "ci_low", "ci_high"])
+    columns = points.reindex(
+        columns=["measure", "label", "side", "x", "y", "n", "ci_low", "ci_high", "reliable"]
+    )
     return {
         "kind": "curves",
         "caption": view.caption,

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from .curves import are_unsure
 from .line_styles import Line
 from .tables import Basis, Intervals, ScoredItems, Table
 
@@ -159,10 +160,24 @@ class Chart:
     @property
     def title(self) -> str:
         """The caption, after the number of the paper's figure."""
-        caption = f"{self.caption} {self.basis or ''}".rstrip()
+        caption = " ".join(filter(None, [self.caption, self.on_hollow, str(self.basis or "")]))
         return f"{self.number}. {caption}" if self.number else caption
 
+    @property
+    def on_hollow(self) -> str:
+        """What its hollow points are, where it draws some and the caption does not say it."""
+        if self.kind == "dots":
+            reliable = None if self.intervals is None else self.intervals.reliable
+            is_hollow = reliable is not None and bool(reliable.eq(0).any(axis=None))
+        else:
+            is_hollow = self.kind in _CURVES and any(
+                are_unsure(panel).any() for panel in self.panels.values()
+            )
+        return _HOLLOW if is_hollow and "hollow" not in self.caption else ""
 
+
+_CURVES = ("lines", "whiskers", "multiples")
+_HOLLOW = "Hollow: over too few units for an interval to rely on."
 Block = Table | Chart | Examples
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .labels import legend, line_name, line_names
-from .line_styles import FAINT, INK, MUTED, Line, lines, place_of_system
+from .line_styles import FAINT, INK, MUTED, PAPER, Line, lines, place_of_system
 from .plots import figure_size, paper_width
 from .scales import scale_axis
 from .systems import shortened
@@ -41,7 +41,7 @@ def panels_of_lines(
 
     Args:
         panels: name of the horizontal axis → columns label, x, y; also ci_low and ci_high for bands, drawn around few
-            lines.
+            lines, and reliable.
         axis: name of the vertical axis, which all share.
         chance: where guessing lies, or None.
         logarithmic: panels whose horizontal axis is logarithmic.
@@ -81,16 +81,37 @@ def panels_of_lines(
 
 
 def draw_line(axes: "Axes", points: pd.DataFrame, label: str, line: Line, with_band: bool) -> None:
-    """Draw one line, the columns x and y, with a band over its intervals if asked for and there."""
+    """Draw one line, the columns x and y, with a band over its intervals if asked for and there.
+
+    A point whose interval is not one to rely on (column reliable) is hollow, and the band has a gap there.
+    """
+    unsure = are_unsure(points)
     axes.plot(
         points["x"],
         points["y"],
         label=line_name(label),
         **line.style() | (_DENSE if len(points) > _MARKED else {}),
     )
+    if line is not OTHERS:
+        mark_unsure(axes, points[unsure], line)
     if with_band and "ci_low" in points:
-        ends = points["ci_low"].astype(float), points["ci_high"].astype(float)
+        ends = (points[end].astype(float).mask(unsure) for end in ("ci_low", "ci_high"))
         axes.fill_between(points["x"], *ends, color=line.colour, alpha=0.15, linewidth=0)
+
+
+def are_unsure(points: pd.DataFrame) -> "pd.Series[bool]":
+    """Return which points have no interval to rely on: over too few units, or none where others have one."""
+    if "reliable" not in points:
+        return pd.Series(False, points.index)
+    return points["reliable"].eq(False) | points["ci_low"].isna() & points["ci_low"].notna().any()
+
+
+def mark_unsure(axes: "Axes", points: pd.DataFrame, line: Line) -> None:
+    """Draw points whose interval is not one to rely on: hollow, as in all figures."""
+    axes.plot(
+        points["x"], points["y"], linestyle="", marker=line.marker or "o", color=line.colour,
+        markerfacecolor=PAPER, markersize=None if line.marker else 3,
+    )  # fmt: skip
 
 
 def _draw_behind(axes: "Axes", points: pd.DataFrame) -> None:
@@ -191,7 +212,7 @@ def small_multiples(
     """Draw one panel per label with its band, and the line of the label `whole` in grey in all of them.
 
     Args:
-        points: columns label, x, y, ci_low, ci_high.
+        points: columns label, x, y, ci_low, ci_high; also reliable.
         whole: the label that all others are compared with; it has a panel of its own, the first.
         x_axis: name of the horizontal axes.
         y_axis: name of the vertical axis, which all share.
@@ -232,7 +253,8 @@ def lines_with_intervals(
     """Draw one panel per entry, each with one line per label and whiskers at its points.
 
     Args:
-        panels: title -> columns label, x, y, ci_low, ci_high; no whisker where an end is missing.
+        panels: title -> columns label, x, y, ci_low, ci_high, also reliable; no whisker where an end is missing, or the
+            interval is not one to rely on.
         x_axis: name of the horizontal axes.
         y_axis: name of the vertical axis, which all share.
         ticks: names of the x values 0, 1, …; None shows numbers.
@@ -270,5 +292,7 @@ def _draw_lines(axes: "Axes", panel: pd.DataFrame, styles: Mapping[str, Line], b
         one = panel[panel["label"] == label]
         x = one["x"].to_numpy(dtype=float) + beside * (number - (len(styles) - 1) / 2)
         y = one["y"].to_numpy(dtype=float)
-        ends = np.abs(one[["ci_low", "ci_high"]].to_numpy(dtype=float).T - y)
+        unsure = are_unsure(one)
+        ends = np.abs(one[["ci_low", "ci_high"]].mask(unsure).to_numpy(dtype=float).T - y)
         axes.errorbar(x, y, yerr=np.nan_to_num(ends), label=line_name(label), elinewidth=0.9, **line.style())
+        mark_unsure(axes, one.assign(x=x)[unsure], line)

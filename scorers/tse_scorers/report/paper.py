@@ -152,7 +152,7 @@ def paper_panels(picture: Chart) -> Iterator[tuple[str, str, Chart]]:
         is_only = len(panels) == 1
         name = picture.name if is_only else f"{picture.name}-{names[what]}"
         sentences = [picture.panel_caption or picture.caption, picture.panel_notes.get(what)]
-        sentences += [str(picture.basis or ""), picture.notice]
+        sentences += [chart.on_hollow, str(picture.basis or ""), picture.notice]
         caption = " ".join(filter(None, sentences))
         yield name, caption[:1].upper() + caption[1:] if is_only else f"{what}: {caption}", chart
 

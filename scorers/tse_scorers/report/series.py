@@ -55,7 +55,7 @@ def section(runs: Runs, measures: Measures, names: Names | None = None) -> Secti
 
 _COLUMNS = (
     "model", "suite", "config", "revision", "label", "measure", "is_whole", "x", "y", "ci_low",
-    "ci_high", *BASIS,
+    "ci_high", "reliable", *BASIS,
 )  # fmt: skip
 
 

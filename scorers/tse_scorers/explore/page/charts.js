@@ -24,7 +24,8 @@ function curvesView(view, target) {
     const emphasize = (label, on) => target.querySelectorAll("g[data-line]").forEach((line) => line.dataset.line === label && line.classList.toggle("on", on));
     redraw(target, h("p", { class: "tse-note" }, view.caption, shown.length > MOST_COLOURED ? ` The best ${BEST} of ${shown.length} have colours; point at a name to find its line.` : "",
         shown.length <= MOST_BANDS && view.points.some((point) => point[6] !== null) ? " Bands: 95 % intervals." : "",
-        view.points.some(([, label, , , value, n]) => shown.includes(label) && value !== null && n !== null && n < view.few) ? ` Faded points rest on fewer than ${view.few} ${view.unit}; do not rely on them.` : ""),
+        view.points.some(([, label, , , value, n]) => shown.includes(label) && value !== null && n !== null && n < view.few) ? ` Faded points rest on fewer than ${view.few} ${view.unit}; do not rely on them.` : "",
+        view.points.some((point) => shown.includes(point[1]) && point[4] !== null && point[8] === 0) ? " Hollow points rest on too few units for an interval to rely on." : ""),
       warnings(view.warnings),
       h("div", { class: "charts" }, measures.map((measure) => figure(curveChart(view, measure, isOneScale ? measures : [measure], shown, places), measure, [view.tab, measure, view.limited_to],
         shown.filter((label) => places.has(label)).map((label) => [colour(places.get(label)), markOf(places.get(label)), label])))),
@@ -50,7 +51,7 @@ const markOf = (place) => MARKS[Math.floor((place ?? 0) / COLOURS) % MARKS.lengt
 const colour = (place) => place === undefined ? "rest" : `c${place % COLOURS}`;
 
 function curveChart(view, measure, onScale, shown, places) {
-  const points = view.points.filter((point) => point[0] === measure), drawn = view.points.filter((point) => onScale.includes(point[0]) && shown.includes(point[1]));
+  const points = view.points.filter((point) => point[0] === measure), drawn = view.points.filter((point) => onScale.includes(point[0]) && shown.includes(point[1])).map((point) => point[8] === 0 ? [...point.slice(0, 6), null, null] : point);
   const [low, high, step] = rangeOf(drawn.flatMap((point) => shown.length <= MOST_BANDS ? [point[4], point[6], point[7]] : [point[4]]).filter((value) => value !== null));
   const spots = [...view.places, ...view.ticks].map(([, place]) => place), isShort = view.ticks.length <= 6, box = boxOf(640, isShort ? 340 : 390, isShort ? { ...MARGIN, bottom: 46 } : MARGIN), steps = Math.max(1, Math.round((high - low) / step));
   const x = box.x(Math.min(...spots), Math.max(...spots)), y = box.y(low, high), text = (value) => number.score(value, view.digits);
@@ -58,13 +59,14 @@ function curveChart(view, measure, onScale, shown, places) {
     [y, Array.from({ length: steps + 1 }, (_, i) => low + i * step), view.y || measure]);
   for (const label of [...shown].sort((a, b) => places.has(a) - places.has(b))) {  // grey lines below the others
     const place = places.get(label), own = points.filter((point) => point[1] === label && point[4] !== null)
-      .map(([, , side, at, value, n, lower, upper]) => ({ side, name: view.places[at][0], value, n, lower, upper, few: n !== null && n < view.few, x: x(view.places[at][1]), y: y(value) })).sort((a, b) => a.x - b.x);
-    const pieces = piecesOf(own), banded = shown.length <= MOST_BANDS ? pieces.map((piece) => piece.points.filter(({ lower, upper }) => lower !== null && upper !== null)).filter((piece) => piece.length > 1) : [];
+      .map(([, , side, at, value, n, lower, upper, reliable]) => ({ side, hollow: reliable === 0, name: view.places[at][0], value, n, lower, upper, few: n !== null && n < view.few, x: x(view.places[at][1]), y: y(value) })).sort((a, b) => a.x - b.x);
+    const pieces = piecesOf(own), banded = shown.length <= MOST_BANDS ? pieces.map((piece) => piece.points.filter(({ lower, upper, hollow }) => lower !== null && upper !== null && !hollow)).filter((piece) => piece.length > 1) : [];
     svg.append(h("g", { class: colour(place), "data-line": label },
       banded.map((piece) => h("polygon", { class: "band", points: [...piece.map((point) => `${point.x},${y(point.lower)}`), ...piece.reverse().map((point) => `${point.x},${y(point.upper)}`)].join(" ") })),
       pieces.map(({ few, points: piece }) => h("polyline", { class: few ? "line few" : "line", points: piece.map((point) => `${point.x},${point.y}`).join(" ") })),
       own.map((point) => { const drawn = mark(Math.floor((place ?? 0) / COLOURS), point.x, point.y, `${label} · ${measure}, ${point.name}: ${text(point.value)}${point.lower === null ? "" : ` (95 % interval: ${text(point.lower)} to ${text(point.upper)})`}\n${number.count(point.n)} ${view.unit}`);
         if (point.few) drawn.classList.add("few");
+        if (point.hollow) drawn.classList.add("hollow");
         return drawn; })));
   }
   return keyboard(svg);

@@ -9,10 +9,11 @@ import pandas as pd
 from ....io.records import SINGLE
 from ....report.blocks import Chart, View
 from ....report.correlation import pearson
-from ....report.curves import on_naming
+from ....report.curves import NAMED, on_naming
 from ....report.findings import extremes
 from ....report.inputs import Runs
-from ....report.tables import Table, count, formatted, score
+from ....report.tables import Table, count, formatted, note_on_intervals, score, with_interval
+from ....statistics.clustered import Units, clustered_mean
 from ..measures import ACCURACY
 from .section_paradigms import HUMANS, METHODS, phenomenon_name, phenomenon_of, system_names
 
@@ -63,7 +64,9 @@ def _of_pairs(matrix: pd.DataFrame) -> pd.DataFrame:
 
 def predictors(runs: Runs) -> Iterator[View]:
     """Accuracy by sentence length, perplexity, log-probability and confidence (Figure 2)."""
-    columns = ["method", "sentence_good", "logprob_good", "logprob_bad", "n_tokens_good", "correct"]
+    columns = [
+        "method", "paradigm", "sentence_good", "logprob_good", "logprob_bad", "n_tokens_good", "correct"
+    ]  # fmt: skip
     panels: dict[str, list[pd.DataFrame]] = {}
     files = list(runs.scores("minimal_pairs", SINGLE))
     counts = Counter(file.system for file in files)  # pairs that are not BLiMP's are in files of their own
@@ -75,7 +78,7 @@ def predictors(runs: Runs) -> Iterator[View]:
         if len(pairs) < ENOUGH_PAIRS:
             continue
         for name, x in _shallow(pairs).items():
-            panels.setdefault(name, []).append(_binned(x, pairs["correct"]).assign(label=label))
+            panels.setdefault(name, []).append(_binned(x, pairs).assign(label=label))
     if not panels:
         return
     binned = {name: pd.concat(parts, ignore_index=True) for name, parts in panels.items()}
@@ -86,7 +89,7 @@ def predictors(runs: Runs) -> Iterator[View]:
         binned,
         caption=f"Accuracy against {len(binned)} shallow properties of the acceptable sentence. Length: one "
         f"point per number of words with {ENOUGH_PAIRS} pairs or more; the others: {BINS} equally full bins, each at "
-        f"its mean.{on_naming(len(counts))}",
+        f"its mean.{_BANDS if len(counts) <= NAMED else on_naming(len(counts))}",
         alt=" ".join(_first_to_last(name, panel) for name, panel in binned.items()),
         number="Figure 2",
         y="accuracy",
@@ -117,31 +120,39 @@ def _shallow(pairs: pd.DataFrame) -> dict[str, "pd.Series[float]"]:
     }
 
 
-def _binned(x: "pd.Series[float]", correct: "pd.Series[float]") -> pd.DataFrame:
+def _binned(x: "pd.Series[float]", pairs: pd.DataFrame) -> pd.DataFrame:
     """Average the share of right answers over equally full bins of x, or over its values if they are whole numbers."""
-    frame = pd.DataFrame({"x": x, "y": correct.astype(float)}).dropna()
+    frame = pairs[["correct", "paradigm"]].assign(x=x).dropna()
     if (frame["x"] == frame["x"].round()).all():
-        grouped = frame.groupby("x", as_index=False).agg(y=("y", "mean"), n=("y", "size"))
-        enough = grouped[grouped["n"] >= ENOUGH_PAIRS]
-        return enough
-    bins = pd.qcut(frame["x"], BINS, labels=False, duplicates="drop")
-    return frame.groupby(bins).agg(x=("x", "mean"), y=("y", "mean"), n=("y", "size")).reset_index(drop=True)
+        parts = [own for _, own in frame.groupby("x") if len(own) >= ENOUGH_PAIRS]
+    else:
+        parts = [own for _, own in frame.groupby(pd.qcut(frame["x"], BINS, labels=False, duplicates="drop"))]
+    return pd.DataFrame(map(_point, parts), columns=["x", "y", "n", "ci_low", "ci_high", "reliable"])
+
+
+def _point(of_bin: pd.DataFrame) -> dict[str, float]:
+    """Return the mean of a bin with its interval, whose units are paradigms: the pairs of one are alike."""
+    found = clustered_mean(of_bin["correct"].astype(float), Units(of_bin["paradigm"], "paradigms"))
+    ends = {name: found.columns()[name] for name in ("ci_low", "ci_high", "reliable")}
+    return {"x": of_bin["x"].mean(), "y": found.mean, "n": len(of_bin), **ends}
+
+
+_BANDS = " Bands: 95 % intervals over paradigms."
 
 
 def _bin_table(name: str, panel: pd.DataFrame) -> Table:
     values, text = {}, {}
     for system, part in panel.groupby("label", sort=False):
         part = part.reset_index(drop=True)
-        for column, heading, form in (
-            ("x", name, "{:.4g}".format),
-            ("y", "accuracy", ACCURACY.form),
-            ("n", "pairs", count),
-        ):
+        for column, heading in (("x", name), ("y", "accuracy"), ("n", "pairs")):
             values[(system, heading)] = part[column]
-            text[(system, heading)] = formatted(part[[column]], form)[column]
+        text[(system, name)] = part["x"].map("{:.4g}".format)
+        scored = zip(part["y"], part["ci_low"], part["ci_high"], strict=True)
+        text[(system, "accuracy")] = pd.Series([with_interval(*each, form=ACCURACY.form) for each in scored])
+        text[(system, "pairs")] = part["n"].map(count)
     values, text = pd.DataFrame(values), pd.DataFrame(text).fillna("")
     values.index = text.index = pd.RangeIndex(1, len(values) + 1, name="Bin")
-    return Table(f"Accuracy by {name}.", values, text)
+    return Table(f"Accuracy by {name}.", values, text, interval_note=note_on_intervals(text))
 
 
 def methods(rows: pd.DataFrame) -> Iterator[View]:
