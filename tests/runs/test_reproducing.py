@@ -57,6 +57,19 @@ def test_means_and_correlations_of_rochereau_2020(tmp_path, table):
         assert row.ours == results[row.metric, row.group, row.variation_set]
 
 
+def test_the_table_that_repeats_another_one_is_used_alone(tmp_path):
+    """`--table 18` was not known, though reports show it; in the paper it repeats Table 12."""
+    found = reproduce("rochereau2020", tmp_path, table="18", models=["tiny-causal"], limit=1)
+    assert set(found.table["system"]) == {"unigram"} and set(found.table["variation_set"]) == {
+        "1-2_accusative"
+    }
+    twelfth = reproduce("rochereau2020", tmp_path, table="12", models=["tiny-causal"], limit=1)
+    assert found.table["published"].tolist() == twelfth.table["published"].tolist()
+    assert found.table["ours"].tolist() != twelfth.table["ours"].tolist()
+    every = reproduce("rochereau2020", tmp_path, models=["tiny-causal"], limit=1).table
+    assert every.query("system == 'unigram' and variation_set == '1-2_accusative'").empty
+
+
 @pytest.mark.parametrize("table, kind", [("1", "1-6"), ("11", "1-2_nominative"), ("23", "1-2_dative")])
 def test_models_are_put_beside_people(tmp_path, table, kind):
     found = reproduce("rochereau2020", tmp_path, table=table, models=["tiny-causal"], limit=1)

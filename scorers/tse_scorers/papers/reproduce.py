@@ -193,7 +193,8 @@ def _probable_forms(out: Path, suite: Suite, models: Collection[str]) -> list[di
 def _rochereau(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
     """Return the cells of a table; their means by case order, by roles and by doubled case; and Table 5."""
     margins = metric_modules("minimal_variation_auc").variation_sets.margins
-    cells = frame[frame["repeats_table"].isna()].rename(columns={"role_assignment": "role"})
+    cells = frame[frame["repeats_table"].isna() | (frame["paper_table"].astype(str) == table)]
+    cells = cells.rename(columns={"role_assignment": "role"})
     grids = {key: grid_of(part) for key, part in cells.groupby(["system", "variation_set"], sort=False)}
     numbers = []
     for (system, kind), grid in grids.items():
