@@ -66,7 +66,7 @@ def test_scores_that_say_nothing_carry_badges(eight):
 def _lines_of(scores, measure="TSE", **more):
     """Headline numbers of systems: (score, half the width of its interval) by name."""
     about = {
-        "suite": "Agreement", "suite_name": "agreement", "config": "x", "measure": measure, "digits": 2,
+        "suite": "Agreement", "suite_name": "agreement", "config": "x", "measure": measure, "digits": 2, "place": 0,
         "n": 100.0,
         "n_excluded": 0.0, "n_ties": 0.0, "n_units": 50.0, "n_units_effective": 50.0, "reliable": True,
         "over_lemmas": False, "chance": 0.5,

@@ -2,6 +2,8 @@
 
 import json
 import re
+from html import unescape
+from io import StringIO
 from types import SimpleNamespace
 
 import matplotlib.colors
@@ -9,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from many_models import MODELS, base_scores, write_many
-from synthetic_runs import write_run
+from rich.console import Console
+from synthetic_runs import agreement_rows, blimp_rows, german_rows, write_run
 
 from tse_scorers.io.results import read_results
 from tse_scorers.report import curves
@@ -20,6 +23,8 @@ from tse_scorers.report.inline_svg import inline, share_styles
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.line_styles import HUES, INK, MUTED, colours_of, lines
 from tse_scorers.report.series import section
+from tse_scorers.report.summary import headlines
+from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.report import refresh_results, write_report
 from tse_scorers.suites.item_files import example
 from tse_scorers.suites.registry import all_measures, names
@@ -178,3 +183,27 @@ def test_the_example_is_an_item_that_a_model_is_wrong_about_if_there_is_one():
     assert (wrong.good, wrong.bad, wrong.wrong_for) == ("B runs.", "B run.", "m")
     right = example(runs, "minimal_pairs", lambda system: items.assign(score=1.0))
     assert (right.good, right.wrong_for) == ("A runs.", "")
+
+
+def test_suites_have_one_order_and_one_name_everywhere(tmp_path):
+    """A suite that only the second system has came last in table and terminal, but second in the sections."""
+    agreement, blimp = (
+        [row for row in agreement_rows("a") if row["config"] == "marvin_linzen"],
+        blimp_rows("b"),
+    )
+    first = [*agreement, *german_rows("a")]
+    mine = [row | {"config": "mine"} for row in blimp]
+    second = [*(row | {"model": "b"} for row in agreement), *blimp, *mine]
+    runs = [write_run(tmp_path / name, rows, {}) for name, rows in (("a", first), ("b", second))]
+    page = write_report(tmp_path / "page", runs, figures=False).read_text(encoding="utf-8")
+    titles = ["Agreement", "Minimal pairs", "German"]
+    assert re.findall(r'<h2 id="[a-z_]*">(.*?)</h2>', page)[:3] == titles
+    assert re.findall(r'<h3><a href="#[a-z_]*">(.*?)</a></h3>', page) == titles
+    board = page.partition('class="leaderboard')[2].partition("</table>")[0]
+    groups = [unescape(name) for name in re.findall(r'<th[^>]*class="group"[^>]*>(.*?)</th>', board)]
+    shown = headlines(read_runs(runs).rows, all_measures(), names().heading)
+    console = Console(width=200, record=True, file=StringIO())
+    console.print(Summary(shown))
+    said = console.export_text()
+    assert sorted(groups, key=said.index) == groups and len(groups) == 4
+    assert [group.partition(":")[0] for group in groups] == ["Agreement", "BLiMP", "Minimal pairs", "German"]

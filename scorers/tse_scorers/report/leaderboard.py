@@ -140,7 +140,9 @@ def leaderboard(
         is_series: keep the order of the results instead of sorting by the first measure.
     """
     keys = list(dict.fromkeys(zip(lines["suite"], lines["measure"], strict=True)))
-    order = {suite: place for place, suite in enumerate(dict.fromkeys(suite for suite, _ in keys))}
+    # As sections and navigation have them, whichever system has which suites.
+    suites = dict.fromkeys(lines.sort_values("place", kind="stable")["suite"])
+    order = {suite: place for place, suite in enumerate(suites)}
     keys.sort(key=lambda key: order[key[0]])
     columns = [dict(_cells(lines, key, signatures)) for key in keys]
     systems = list(dict.fromkeys(lines["system"]))

@@ -14,7 +14,7 @@ from .tables import with_interval
 _COLUMNS = (
     "system", "suite", "measure", "score", "text", "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit",
     "n_units", "n_units_effective", "reliable", "n_lemmas", "n_lemmas_effective", "chance", "over_lemmas",
-    "why_excluded", "detail", "suite_name", "config", "digits",
+    "why_excluded", "detail", "suite_name", "config", "digits", "place",
 )  # fmt: skip
 _COPIED = (
     "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable",
@@ -34,16 +34,18 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_na
         Columns system, suite (as `heading` names its data), measure, score (0 to 1), text (the score as
         it is printed, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high,
         unit, n_units, n_units_effective, reliable, n_lemmas, n_lemmas_effective, chance (0 to 1 or None),
-        over_lemmas, why_excluded, detail, suite_name, config and digits (of the measure's scores); one system after the
-        other, its suites in the order of `measures`.
+        over_lemmas, why_excluded, detail, suite_name, config, digits (of the measure's scores) and place (of the
+        suite in `measures`); one system after the other, its suites in the order of `measures`.
     """
     overall = rows[rows["group"] == "all"].to_dict("records")
     lines = [_headline(row, measure, heading) for row, measure in measured(overall, measures)]
     frame = pd.DataFrame(lines, columns=list(_COLUMNS))
-    orders = {"system": list(dict.fromkeys(rows["system"])), "suite_name": list(measures)}
-    return frame.sort_values(
-        list(orders), key=lambda own: own.map(orders[str(own.name)].index), kind="stable", ignore_index=True
+    frame["place"] = frame["suite_name"].map(list(measures).index)
+    systems = {system: place for place, system in enumerate(dict.fromkeys(rows["system"]))}
+    order = frame.assign(of_system=frame["system"].map(systems)).sort_values(
+        ["of_system", "place"], kind="stable"
     )
+    return frame.loc[order.index].reset_index(drop=True)
 
 
 def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dict[str, Any]:

@@ -31,7 +31,8 @@ class Summary:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the tables and the remarks below them."""
-        for suite, of_suite in self.lines.groupby("suite", sort=False):
+        in_order = self.lines.sort_values("place", kind="stable")  # as the report has them
+        for suite, of_suite in in_order.groupby("suite", sort=False):
             yield from _tables(str(suite), of_suite, options.max_width)
             for remark in remarks(of_suite):
                 yield Text(printable(remark))

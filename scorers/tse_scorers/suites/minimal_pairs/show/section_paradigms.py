@@ -43,8 +43,8 @@ def phenomenon_name(phenomenon: str) -> str:
 
 
 def title_of(configs: Collection[str | None]) -> str:
-    """Name the data of a run by its configurations: BLiMP, or other pairs."""
-    return "BLiMP" if {None, "blimp"} & set(configs) else "Minimal pairs"
+    """Name the data of a run by its configurations: BLiMP, or also other pairs."""
+    return "BLiMP" if set(configs) <= {None, "blimp"} else "Minimal pairs"
 
 
 def group_name(level: str, value: str) -> str:
