@@ -37,9 +37,8 @@ def sentences() -> pd.DataFrame:
     words = generator.normal(-40, 5, TEMPLATES)
     frame["logprob"] = words[frame["template"]] - 1.5 * (doubled != "-") + generator.normal(size=len(frame))
     texts = frame["template"].astype(str) + " " + frame["case_order"] + frame["positions"]
-    return frame.assign(
-        sentence=texts, acceptable=frame["case_order"].map(lambda cases: len(set(cases)) == 3)
-    )
+    acceptable = frame["case_order"].map(lambda cases: len(set(cases)) == 3)
+    return frame.assign(template=frame["template"].astype(str), sentence=texts, acceptable=acceptable)
 
 
 @pytest.fixture(scope="module")
