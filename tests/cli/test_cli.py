@@ -300,6 +300,7 @@ def fail(*_, **__):
     raise FULL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "where",
     ["pyarrow.parquet.write_table", "os.replace", "tempfile.TemporaryFile", "os.fsync"],

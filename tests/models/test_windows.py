@@ -57,7 +57,7 @@ def words_of(text: str, spans, scored, before, after):
     return np.array(words)
 
 
-@pytest.mark.parametrize("stride", [None, 50])
+@pytest.mark.parametrize("stride", [None, pytest.param(50, marks=pytest.mark.slow)])
 def test_tokens_of_many_windows_equal_a_literal_loop(stride):
     """A long text was refused; its log-probability and its surprisals are those of a loop over windows."""
     scorer, text = load_scorer("tiny-causal", dtype="float64"), long_text(1600)

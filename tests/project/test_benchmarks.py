@@ -145,7 +145,7 @@ def test_the_seconds_of_a_sample_are_multiplied_up(monkeypatch):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if name == "mapping" else [])
+        pytest.param(name, marks=[pytest.mark.slow] if name in ("mapping", "dtypes") else [])
         for name in cpu.BENCHMARKS
         if name not in ("memory", "processes", "scaling")
     ],
@@ -412,6 +412,7 @@ def test_a_process_of_its_own_answers_or_says_why_not():
 # ---- the command line ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_prints_json_and_tables(blimp, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(peers, "of", lambda *_: {})
     out = tmp_path / "results.json"

@@ -28,6 +28,8 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 COMMANDS = get_command(app).commands
 WITH_CODE = [page for page in PAGES if blocks(page.read_text(encoding="utf-8"))]
+SLOW = {"sharing", "languages", "checkpoint-series"}
+"""Pages whose runs take a quarter of the time of all pages."""
 SHOWN = [
     pytest.param(command, id=f"{page.stem}: {command[:60]}")
     for page in PAGES
@@ -55,8 +57,14 @@ def require_known(command: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def sessions(tmp_path_factory) -> dict:
-    """What each page's code printed, run offline in one process."""
+def sessions(request, tmp_path_factory) -> dict:
+    """What the code of each page that is asked for printed, run offline in one process."""
+    tests = [
+        item
+        for item in request.session.items
+        if item.originalname.startswith("test_every_block_runs_and_prints")
+    ]
+    asked = [test.callspec.params["page"] for test in tests]
     folder = tmp_path_factory.mktemp("pages")
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     offline = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1", "HF_ENDPOINT": "http://127.0.0.1:9"}
@@ -69,7 +77,7 @@ def sessions(tmp_path_factory) -> dict:
     runner = ROOT / "tests" / "support" / "doc_snippets.py"
     report = folder / "report.json"
     ended = subprocess.run(
-        [sys.executable, runner, report, folder, *WITH_CODE],
+        [sys.executable, runner, report, folder, *asked],
         env=kept | offline | own,
         capture_output=True,
         text=True,
@@ -78,7 +86,11 @@ def sessions(tmp_path_factory) -> dict:
     return json.loads(report.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("page", WITH_CODE, ids=name_of)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] if page.stem in SLOW else []) for page in WITH_CODE],
+    ids=name_of,
+)
 def test_every_block_runs_and_prints_what_is_shown(sessions, page):
     found = sessions[str(page)]
     assert [entry["error"] for entry in found if "error" in entry] == []
@@ -102,9 +114,11 @@ def test_a_shown_number_is_the_printed_one():
 
 
 def test_every_shown_output_was_checked(sessions):
-    shown = sum(block.title == "Output" for page in WITH_CODE for block in blocks(page.read_text("utf-8")))
+    shown = sum(
+        block.title == "Output" for page in sessions for block in blocks(Path(page).read_text("utf-8"))
+    )
     checked = sum("found" in entry for entries in sessions.values() for entry in entries)
-    assert checked == shown >= 20
+    assert checked == shown > 0
 
 
 def test_blocks_that_do_not_run_say_why():

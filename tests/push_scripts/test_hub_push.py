@@ -391,6 +391,7 @@ def test_an_endpoint_that_is_not_there(hub, data, monkeypatch, capsys):
 # ---- reading back, in its own process --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_was_pushed_is_read_back_by_a_stranger_with_empty_caches(
     hub, data, tmp_path, monkeypatch, capsys
 ):

@@ -124,7 +124,10 @@ LARGE = [
 ]
 
 
-@pytest.mark.parametrize(("n", "rows", "kind"), LARGE)
+@pytest.mark.parametrize(
+    ("n", "rows", "kind"),
+    [pytest.param(*large, marks=[pytest.mark.slow] if large[:2] == (60, 67) else []) for large in LARGE],
+)
 def test_every_part_of_a_table_fits_its_page_and_has_all_cells_once(n, rows, kind):
     """A table of 67 paradigms and 8 models reached 138 points into the margin and 90 below the page."""
     table = _large(n, rows, kind)

@@ -44,7 +44,9 @@ def results(out):
     return rows.round(digits).sort_index(axis=1)
 
 
-@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german"])
+@pytest.mark.parametrize(
+    "suite", [pytest.param("agreement", marks=pytest.mark.slow), "minimal_pairs", "german"]
+)
 def test_more_shards_than_there_is_to_score(suite, scorer, tmp_path):
     """Those without rows could not be run, and without them there was no merging."""
     Run(small(suite, tmp_path), tmp_path / "alone").add(scorer)

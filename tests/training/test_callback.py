@@ -374,7 +374,7 @@ def test_adapters_of_virtual_tokens_are_refused(evaluation):
         evaluation(prompted, tokenizer)
 
 
-@pytest.mark.parametrize("where", ["whole", "layers"])
+@pytest.mark.parametrize("where", ["whole", pytest.param("layers", marks=pytest.mark.slow)])
 def test_compiled_models_are_scored_uncompiled_and_not_compiled_anew(evaluation, where):
     graphs = []
 
