@@ -855,7 +855,7 @@ def post(address, path, body, kind="application/json"):
         with urllib.request.urlopen(request) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
-        return error.code, None
+        return error.code, json.load(error)
 
 
 def status(url, host):
@@ -906,6 +906,38 @@ def test_what_is_served_comes_from_this_machine_alone(folder):
     own = {url for url in loaded if not url.startswith("data:")}
     assert own == {*PAGE_FILES, "data/start.js"} - {"index.html"}
     assert {path.name for path in PAGE.iterdir()} == set(PAGE_FILES)
+
+
+_WITHOUT_MODEL = {"verb": "", "number": "plural", "words": gap_answers.LISTED, "sentence": "The keys ___."}
+WRONG_QUESTIONS = [
+    ("gap", b"", 200, "not JSON"),
+    ("gap", b'{"model":', 200, "not JSON"),
+    ("gap", b"\xff\xfe", 200, "not JSON"),
+    ("gap", b"9" * 5000, 200, "not JSON"),
+    ("gap", b"{}", 400, "no 'sentence'"),
+    ("gap", json.dumps(_WITHOUT_MODEL).encode(), 400, "no 'model'"),
+    (
+        "gap",
+        json.dumps({"sentence": 3}).encode(),
+        200,
+        "Got 3 as 'sentence' of the question; expected a text",
+    ),
+    ("words", b'{"sentences": NaN}', 200, "expected a list of texts"),
+    ("words", b'{"sentences": "The keys"}', 200, "expected a list of texts"),
+    ("contexts", b'{"order": "as listed", "models": [null]}', 200, "expected a list of texts"),
+    ("contexts", b'{"order": "as listed", "models": ["m"]}', 400, "no 'row'"),
+]
+
+
+def test_a_question_that_the_page_would_not_ask_is_explained():
+    """Python's own words came back, such as `'sentence'` and `'int' object is not iterable`."""
+    served = launch(app([]))
+    try:
+        for route, body, code, said in WRONG_QUESTIONS:
+            answered, content = post(served.address, f"api/{route}", body)
+            assert answered == code and said in content["problem"], body
+    finally:
+        served.close()
 
 
 def half_a_question(address):

@@ -1,5 +1,6 @@
 """What the page asks models: the verbs at a gap, the words of sentences; and the contexts that it offers."""
 
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -66,8 +67,8 @@ class Questions:
 
     def gap(self, question: Question) -> dict[str, Any]:
         """Return the card of one model about a sentence with a gap, as HTML."""
-        slot = gap_contexts.parse(str(question["sentence"]))
-        options = str(question["number"]), str(question["words"]), str(question["verb"])
+        slot = gap_contexts.parse(_text(question, "sentence"))
+        options = _text(question, "number"), _text(question, "words"), _text(question, "verb")
         from .cards import answer  # with what fills templates: most pages ask no model
 
         with self._lock:
@@ -76,7 +77,7 @@ class Questions:
 
     def words(self, question: Question) -> dict[str, Any]:
         """Return the words of sentences with their log-probabilities; None for one that cannot be scored."""
-        sentences = [str(sentence) for sentence in question["sentences"]][:2]
+        sentences = _texts(question, "sentences")[:2]
         if any(len(sentence) > LONGEST for sentence in sentences):
             raise ValueError(f"A sentence has more than {LONGEST} characters. Choose a shorter one.")
         name = self._model(question)
@@ -98,15 +99,15 @@ class Questions:
 
     def contexts(self, question: Question) -> dict[str, Any]:
         """Return the constructions, the contexts of one in an order, and how many it has; the first one for ""."""
-        order, models = str(question["order"]), list(question["models"])
+        order, models, row = _text(question, "order"), _texts(question, "models"), _text(question, "row")
         if order not in gap_contexts.ORDERS:
             raise ValueError(
                 f"There is no order {order!r}; expected one of {', '.join(gap_contexts.ORDERS)}."
             )
         if not models:
             raise ValueError("Choose at least one model: the order of contexts depends on the models.")
-        row = str(question["row"]) or self._constructions[0]
-        one, other = (self._contexts(str(model)) for model in (models[0], models[min(1, len(models) - 1)]))
+        row = row or self._constructions[0]
+        one, other = (self._contexts(model) for model in (models[0], models[min(1, len(models) - 1)]))
         listed = one if len(one) else gap_contexts.shipped_contexts()
         choices = gap_contexts.choices(listed, other, row, order)
         n = int((listed["group"] == row).sum())
@@ -117,9 +118,9 @@ class Questions:
 
     def _model(self, question: Question) -> str:
         """Return the name of the model; raises ValueError unless it is one of the choices and may be asked."""
-        if question["model"] not in self.choices["models"]:
+        name = _text(question, "model")
+        if name not in self.choices["models"]:
             raise ValueError(f"Choose models from the list: {', '.join(self.choices['models'])}.")
-        name = str(question["model"])
         if name not in self._named_by_user:
             try:
                 Granted(files=self._folders).require_model(name, "The results")
@@ -129,6 +130,29 @@ class Questions:
                     f"that they name are not asked. If you know this model, start `tse explore` with --model {name}."
                 ) from error
         return name
+
+
+def _part(question: Question, name: str) -> Any:
+    """Return a part of a question; raises LookupError if there is none."""
+    if name not in question:
+        raise LookupError(f"The question has no {name!r}. Reload the page: the server may be a newer one.")
+    return question[name]
+
+
+def _text(question: Question, name: str) -> str:
+    """Return a text of a question; raises LookupError if there is none, TypeError if it is something else."""
+    text = _part(question, name)
+    if not isinstance(text, str):
+        raise TypeError(f"Got {json.dumps(text):.80} as {name!r} of the question; expected a text.")
+    return text
+
+
+def _texts(question: Question, name: str) -> list[str]:
+    """Return a list of texts of a question; raises LookupError if there is none, TypeError if it is something else."""
+    texts = _part(question, name)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise TypeError(f"Got {json.dumps(texts):.80} as {name!r} of the question; expected a list of texts.")
+    return texts
 
 
 def _shown_names(models: Sequence[str], systems: Mapping[str, str]) -> dict[str, str]:

@@ -142,6 +142,8 @@ def _question(body: bytes) -> dict[str, Any]:
         raise ValueError("The question is nested too deeply. Send one JSON object.") from error
     except UnicodeEncodeError as error:
         raise ValueError("The question holds half a character (a lone surrogate). Remove it.") from error
+    except ValueError as error:
+        raise ValueError("The question is not JSON in UTF-8. Send one JSON object.") from error
     if not isinstance(question, dict):
         raise ValueError("The question is not a JSON object.")
     return question
