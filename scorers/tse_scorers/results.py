@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 import pandas as pd
 
+from .io.files import printable
 from .io.ours import RESULTS_FILE
 from .io.records import read_records
 from .io.result_row import IDENTITY, ResultRow
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 _SHORT = 12
 """Rows that `repr` shows."""
+_NO_FORMULAS = ["mathjax_ignore", "tex2jax_ignore"]
+"""Classes of tables in which notebooks do not look for formulas: a model's name may have dollar signs."""
 
 
 class Results(Sequence[ResultRow]):
@@ -36,6 +40,7 @@ class Results(Sequence[ResultRow]):
     def __init__(self, rows: Sequence[ResultRow], folder: Path | str) -> None:
         self._rows = list(rows)
         self.folder = Path(folder)
+        self._at = self.folder.absolute()  # a notebook may change its working directory
 
     @classmethod
     def load(cls, folder: Path | str) -> "Results":
@@ -64,7 +69,7 @@ class Results(Sequence[ResultRow]):
         """
         from .runs.folders.collect import collect
 
-        collect([self.folder], Path(folder))
+        collect([self._at], Path(folder))
         return Results.load(folder)
 
     def __len__(self) -> int:
@@ -77,7 +82,12 @@ class Results(Sequence[ResultRow]):
     def __getitem__(self, index: slice) -> "Results": ...
 
     def __getitem__(self, index: int | slice) -> "ResultRow | Results":
-        return Results(self._rows[index], self.folder) if isinstance(index, slice) else self._rows[index]
+        return self._some(self._rows[index]) if isinstance(index, slice) else self._rows[index]
+
+    def _some(self, rows: Sequence[ResultRow]) -> "Results":
+        some = Results(rows, self.folder)
+        some._at = self._at
+        return some
 
     def __iter__(self) -> Iterator[ResultRow]:
         return iter(self._rows)
@@ -94,10 +104,14 @@ class Results(Sequence[ResultRow]):
             for row in self._rows[:_SHORT]
         ]
         more = [f"… {len(self) - _SHORT} more"] if len(self) > _SHORT else []
-        return "\n".join([f"Results of {len(self)} rows in {self.folder}:", *shown, *more])
+        return printable("\n".join([f"Results of {len(self)} rows in {self.folder}:", *shown, *more]))
 
     def _repr_html_(self) -> str:
-        return self.table().to_html()
+        try:
+            table = self.table()
+        except ValueError as error:  # the folder is not as it was; a notebook would print a traceback
+            return f"<p>{escape(printable(str(error)))}</p><pre>{escape(repr(self))}</pre>"
+        return printable(table.to_html(classes=_NO_FORMULAS))
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per result, with its score and the other columns of `results.json` that have a value."""
@@ -112,11 +126,18 @@ class Results(Sequence[ResultRow]):
 
     @cached_property
     def _runs(self) -> "Runs":
-        """The folder's results and scores of these models on these data."""
-        from .report.inputs import read_runs
+        """The folder's results and scores of these models on these data; raises ValueError where others are there."""
+        from .report.inputs import read_folder, runs_of
         from .report.selection import only
 
-        runs = read_runs([self.folder])
+        folder = read_folder(self._at)
+        stored = {frozenset(row.to_json().items()) for row in folder.results.rows}
+        if not all(frozenset(row.to_json().items()) in stored for row in self._rows):
+            raise ValueError(
+                f"The results in {self.folder} are no longer those that were read. Read them again with "
+                f"Results.load({str(self.folder)!r})."
+            )
+        runs = runs_of([folder])
         identities = {tuple(row[column] for column in IDENTITY) for row in self._rows}
         row_identities = runs.rows[list(IDENTITY)].itertuples(index=False, name=None)
         return only(
@@ -185,7 +206,7 @@ class Results(Sequence[ResultRow]):
             raise ValueError(
                 f"There are no scores of the measure {measure!r}; expected one of {known or 'none'}, or another point."
             )
-        return Results(rows, self.folder).to_pandas()
+        return self._some(rows).to_pandas()
 
     def table(self) -> pd.DataFrame:
         """Return the headline scores as they are printed, with 95 % intervals: systems down, measures across."""
@@ -248,7 +269,7 @@ class Results(Sequence[ResultRow]):
                 f"Got a {type(other).__name__} to compare with; expected results, such as Results.load(folder)."
             )
         by = [by] if isinstance(by, str) else by
-        folders = list(dict.fromkeys([self.folder, *([other.folder] if other is not None else [])]))
+        folders = list(dict.fromkeys([self._at, *([other._at] if other is not None else [])]))
         comparison = compare(folders, reference, by=by)
         return comparison.conditions if by else comparison.rows
 

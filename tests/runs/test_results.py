@@ -1,6 +1,7 @@
 """`Results`: what `run` returns, as rows, frames, a table, a picture and a comparison."""
 
 import dataclasses
+import shutil
 
 import datasets
 import matplotlib
@@ -165,6 +166,43 @@ def test_systems_are_compared_and_names_are_escaped(tmp_path):
     one = run(Lengths("a"), "minimal_pairs", tmp_path / "one", data=PAIRS, report=False)
     other = run(Lengths("b"), "minimal_pairs", tmp_path / "two", data=PAIRS, report=False)
     assert one.compare(other)["reference"].unique().tolist() == ["a"]
+
+
+def test_what_controls_a_terminal_or_is_a_formula_is_shown_as_text(tmp_path):
+    """A name could colour a terminal, look like another one, or be typeset by a notebook."""
+    found = run(Lengths("a\x1b[31mb\u202ec$x$"), "minimal_pairs", tmp_path, data=PAIRS, report=False)
+    for shown in (repr(found), found._repr_html_()):
+        assert "a\ufffd[31mb\ufffdc$x$" in shown and "\x1b" not in shown and "\u202e" not in shown
+    assert "mathjax_ignore" in found._repr_html_()
+
+
+def test_a_notebook_shows_why_there_is_no_table(tmp_path):
+    """A deleted folder was a traceback of forty lines."""
+    found = run(Lengths("<b>a</b>"), "minimal_pairs", tmp_path / "out", data=PAIRS, report=False)
+    shutil.rmtree(tmp_path / "out")
+    assert "holds no results" in found._repr_html_()
+    assert "&lt;b&gt;a&lt;/b&gt; minimal_pairs" in found._repr_html_() and "<b>" not in found._repr_html_()
+
+
+def test_results_stay_those_of_their_folder(tmp_path, monkeypatch):
+    """After a change of directory or of the folder, the table had the scores of other results."""
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    found = run(Lengths("a"), "minimal_pairs", "out", data=PAIRS, report=False)
+    items = found.items()
+    monkeypatch.chdir(tmp_path / "there")
+    again = Results.load("../here/out")
+    monkeypatch.chdir(tmp_path)
+    for results in (again, again[:1]):
+        pd.testing.assert_frame_equal(results.items(), items)
+    late = Results.load("here/out")
+    swapped = PAIRS.rename(columns={"sentence_good": "sentence_bad", "sentence_bad": "sentence_good"})
+    swapped = run(Lengths("a"), "minimal_pairs", "other", data=swapped, report=False)
+    shutil.rmtree("here/out")
+    swapped.save("here/out")
+    with pytest.raises(ValueError, match=r"no longer those that were read\. .*Results\.load"):
+        late.table()
 
 
 def test_bars_are_shown_and_can_be_switched_off(tmp_path, capfd):
