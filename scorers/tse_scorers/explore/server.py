@@ -208,8 +208,8 @@ def launch(page: Starlette, host: str = "127.0.0.1", port: int | None = None) ->
         else:
             return Served(page, listening)
     raise ValueError(
-        f"The page cannot be served: {problem.strerror}. Choose another port with --port, or omit --port to take a free "
-        "one."
+        f"The page cannot be served: {problem.strerror}. Choose another port with --port, or omit --port to take a "
+        "free one."
     )
 
 
