@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -956,6 +957,32 @@ def test_a_client_that_leaves_is_not_worth_a_word(capfd):
     assert post(served.address, "api/gap", b"{}")[0] == 400
     served.close()
     assert capfd.readouterr() == ("", "")
+
+
+def test_data_are_served_while_many_questions_wait_for_a_model(monkeypatch):
+    """Forty questions to a server that did not answer kept the page from loading."""
+    answers = threading.Event()
+    monkeypatch.setattr(Questions, "gap", lambda self, question: {"html": str(answers.wait(60))})
+    served = launch(app([]))
+    found: list[tuple[int, dict[str, str]]] = []
+    asking = [
+        threading.Thread(target=lambda: found.append(post(served.address, "api/gap", b"{}")))
+        for _ in range(50)
+    ]
+    try:
+        for thread in asking:
+            thread.start()
+        time.sleep(1)
+        with urllib.request.urlopen(served.address + "data/start.js", timeout=20) as answer:
+            assert answer.read().startswith(b"tse.add(")
+        assert not found
+        answers.set()
+        for thread in asking:
+            thread.join(20)
+        assert found == [(200, {"html": "True"})] * 50
+    finally:
+        answers.set()
+        served.close()
 
 
 def test_the_end_does_not_wait_for_clients(capfd):

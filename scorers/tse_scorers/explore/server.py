@@ -1,5 +1,6 @@
 """Serves the page and its data, and asks models: to this machine only by default, nothing is fetched from elsewhere."""
 
+import asyncio
 import json
 import logging
 import socket
@@ -31,6 +32,8 @@ from .questions import Questions
 FIRST_PORT, N_PORTS = 7860, 100
 LARGEST_QUESTION = 100_000
 """Bytes."""
+ANSWERED_AT_ONCE = 4
+"""Questions of a kind; others wait without a thread, so that the page has threads for its data."""
 _LOCAL = ("127.0.0.1", "localhost", "::1", "[::1]", "[")
 """Names of this machine in a request; older versions of starlette cut an IPv6 address to its first character."""
 HEADERS = {
@@ -106,6 +109,7 @@ class _Page(StaticFiles):
 
 def _answering(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Any]:
     """Return the handler of a question in JSON; what the user can fix becomes `problem`."""
+    turn = asyncio.Semaphore(ANSWERED_AT_ONCE)
 
     async def handler(request: Request) -> Response:
         # Another site cannot send this type without asking first, which is never allowed.
@@ -113,7 +117,8 @@ def _answering(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[
             return JSONResponse({"problem": "Expected JSON."}, 415, HEADERS)
         try:
             question = _question(await _body(request))
-            return JSONResponse(await run_in_threadpool(answer, question), headers=HEADERS)
+            async with turn:
+                return JSONResponse(await run_in_threadpool(answer, question), headers=HEADERS)
         except ClientDisconnect:
             return Response(status_code=400, headers=HEADERS)  # nobody reads it
         except (ValueError, TypeError, LookupError) as error:
