@@ -49,7 +49,7 @@ def folders(tmp_path_factory, browser):
     """A real run of two bundled models, a made-up run of another, and a folder without results."""
     folder = tmp_path_factory.mktemp("explored")
     for model in ("tiny-causal", "tiny-masked"):
-        run(model, suite="agreement", out=folder / "real", limit=2)
+        run(model, suite="agreement", out=folder / "real", limit=2, report=False)
     rows = (
         made.agreement_rows("org/made-up") + made.blimp_rows("org/made-up") + made.german_rows("org/made-up")
     )

@@ -41,11 +41,6 @@ PLLS = ("original", "within_word_l2r")
 
 all_causal = pytest.mark.parametrize("family", CAUSAL)
 all_masked = pytest.mark.parametrize("family", MASKED)
-# It reads each token again with all its entities: a third of the time of these tests.
-masked_and_luke = pytest.mark.parametrize(
-    "family",
-    [pytest.param(family, marks=[pytest.mark.slow] if family == "luke" else []) for family in MASKED],
-)
 
 
 @functools.cache
@@ -111,7 +106,7 @@ def test_causal_scores_do_not_depend_on_the_batch(family):
     check_batches(scorer, scorer.sentence_logprobs, TEXTS)
 
 
-@masked_and_luke
+@all_masked
 def test_masked_scores_do_not_depend_on_the_batch(family):
     scorer = masked(family)
     check_batches(scorer, scorer.sentence_logprobs, TEXTS[:4])
@@ -133,7 +128,7 @@ def test_many_texts_of_one_length_get_the_scores_of_each_alone(family):
 
 
 @pytest.mark.parametrize("pll", PLLS)
-@masked_and_luke
+@all_masked
 def test_pseudo_log_likelihoods_equal_a_plain_loop(family, pll):
     scorer = masked(family, pll=pll)
     model = float64_model("masked", family)

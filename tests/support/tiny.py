@@ -172,7 +172,7 @@ MASKED: dict[str, tuple[Any, dict[str, Any]]] = {
     "convbert": (wordpiece_tokenizer, {"embedding_size": 16}),
     "fnet": (wordpiece_tokenizer, {}),
     "nystromformer": (wordpiece_tokenizer, {"num_landmarks": 4, "segment_means_seq_len": 4}),
-    "luke": (wordpiece_tokenizer, {}),
+    "luke": (wordpiece_tokenizer, {"entity_vocab_size": 8, "entity_emb_size": 16}),
 }  # fmt: skip
 CAUSAL: dict[str, tuple[Any, dict[str, Any]]] = {
     "gpt2": (GPT2, {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64}),
