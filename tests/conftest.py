@@ -28,7 +28,7 @@ LONGEST = (
     "test_callback.py",
     "test_explore_browser.py",
 )
-"""The files that take longest: 30 to 110 seconds of a processor."""
+"""The files that take longest: 20 to 55 seconds of a processor."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

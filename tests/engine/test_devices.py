@@ -42,7 +42,7 @@ def scored(scorer):
     return scorer.sentence_logprobs(SENTENCES), contexts.select_dtypes("number").to_numpy(float)
 
 
-@pytest.mark.parametrize("device", ["cuda:0", "xpu:0", "mps:0"])
+@pytest.mark.parametrize("device", ["cuda:0", pytest.param("xpu:0", marks=pytest.mark.slow), "mps:0"])
 @pytest.mark.parametrize(
     "kind, family",
     [("causal", "gpt2"), ("masked", "bert"), pytest.param("causal", "gemma2", marks=pytest.mark.slow)],

@@ -27,7 +27,15 @@ def browser():
         yield started
 
 
-@pytest.fixture(scope="module", params=sorted(SAYS))
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(
+            name, marks=[] if name in ("minimal_variation_auc", "refined_tse") else [pytest.mark.slow]
+        )
+        for name in sorted(SAYS)
+    ],
+)
 def served(request):
     """A metric's page: (its name, its address)."""
     pytest.importorskip("gradio", reason="needs gradio (pip install 'refined-tse[test]')")

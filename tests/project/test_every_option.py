@@ -450,7 +450,13 @@ def defaults(data, tmp_path_factory):
     return folder_of
 
 
-@pytest.mark.parametrize("base", walk(OF_SUITES))
+@pytest.mark.parametrize(
+    "base",
+    [
+        pytest.param("agreement", marks=pytest.mark.slow),
+        *walk(base for base in OF_SUITES if base != "agreement"),
+    ],
+)
 def test_options_of_suites(base, data, defaults, loaded_once, tmp_path, record_property):
     """Each option and value: in Python, on the command line beside the scores without it, and with another suite."""
     wrong, n = [], 0

@@ -154,6 +154,7 @@ def _score(place: Path, step: str, out: Path) -> None:
     os._exit(tse(place, "run", "-m", place / "training" / step, "--out", out).exit_code)
 
 
+@pytest.mark.slow
 def test_six_runs_at_once_lose_nothing(place, tmp_path):
     """Of six models, four were in results.json."""
     write_checkpoints(tmp_path / "training", 6, write_data(tmp_path / "pairs.jsonl"))
