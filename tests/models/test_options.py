@@ -123,6 +123,14 @@ def test_files_take_no_option_at_all(option, published, trigram):
             load_scorer(path, **{option: GIVEN[option]})
 
 
+def test_a_map_of_devices_decides_where_a_model_is_loaded_and_changes_no_score():
+    text = ["The author laughs."]
+    found = load_scorer("tiny-causal", device_map="cpu").sentence_logprobs(text)
+    assert found == load_scorer("tiny-causal").sentence_logprobs(text)
+    with pytest.raises(ValueError, match=r"tiny-causal.*nosuch"):
+        load_scorer("tiny-causal", device_map="nosuch")
+
+
 @pytest.mark.parametrize("option", ["device", "dtype", "device_map", "trust_remote_code", "quantization"])
 def test_a_model_that_is_already_loaded_stays_where_and_what_it_is(option):
     with pytest.raises(ValueError, match=rf"{option}=… .*no effect .*already loaded"):

@@ -239,6 +239,13 @@ def test_many_systems_become_the_rows_of_a_heat_table():
     assert tall.get_figheight() > 10 * short.get_figheight()
 
 
+def test_a_place_of_the_grid_without_a_panel_is_empty():
+    panels = ["One", "Two", "Three", "Four", "Five"]
+    frame = pd.DataFrame({(panel, "m"): [0.5, 0.6] for panel in panels}, index=["a", "b"])
+    shown = [axes.get_visible() for axes in dots(frame, panels, "score").axes]
+    assert shown == [True] * 5 + [False] * (len(shown) - 5) and len(shown) > 5
+
+
 def test_a_forest_of_many_systems_has_one_panel_per_measure():
     row = {
         "group": "all",
