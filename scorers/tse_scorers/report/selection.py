@@ -83,9 +83,10 @@ def best_of_many(runs: Runs, lines: pd.DataFrame, names: Names | None = None) ->
         best = ranked.sort_values(by, ascending=False, kind="stable")["system"].drop_duplicates()[:MOST]
         is_shown[of_suite.index] = of_suite["system"].isin(best)
         title = (names or Names()).title(str(suite), list(of_suite["config"].unique()))
-        name = str(measure)
         which = (
-            f"with the highest {name}" if "score" in by else f"that come first, because no {name} ranks them"
+            f"with the highest {measure}"
+            if "score" in by
+            else f"that come first, because no {measure} ranks them"
         )
         sentences.append(
             f"{title}: the section shows the {MOST} of {n:,} systems {which}; the first table has all."

@@ -40,12 +40,13 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_na
     overall = rows[rows["group"] == "all"].to_dict("records")
     lines = [_headline(row, measure, heading) for row, measure in measured(overall, measures)]
     frame = pd.DataFrame(lines, columns=list(_COLUMNS))
-    frame["place"] = frame["suite_name"].map(list(measures).index)
     systems = {system: place for place, system in enumerate(dict.fromkeys(rows["system"]))}
-    order = frame.assign(of_system=frame["system"].map(systems)).sort_values(
-        ["of_system", "place"], kind="stable"
-    )
-    return frame.loc[order.index].reset_index(drop=True)
+    places = {
+        "place": frame["suite_name"].map(list(measures).index),
+        "of_system": frame["system"].map(systems),
+    }
+    ordered = frame.assign(**places).sort_values(["of_system", "place"], kind="stable", ignore_index=True)
+    return ordered.drop(columns="of_system")
 
 
 def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dict[str, Any]:

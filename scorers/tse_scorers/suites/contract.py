@@ -272,10 +272,9 @@ class Suite(ABC):
         own: str | None = getattr(options, "data", None)
         self.dataset = items.dataset or (self.name if own is None else own)
         config = items.config or (self.name if own is None else slug(Path(own).stem))
-        is_mistaken = (
-            self.dataset == str(own) and config in self.config_names
-        )  # a file of one's own, blimp.csv
-        self.config = f"own-{config}" if is_mistaken else config
+        is_own_file = self.dataset == str(own)
+        # One's own blimp.csv is not BLiMP.
+        self.config = f"own-{config}" if is_own_file and config in self.config_names else config
         self.findings = items.findings
         items = replace(items, spread=items.spread or next(iter(self.levels), ""))
         self.items = self._checked(items).limited(getattr(options, "limit", None))

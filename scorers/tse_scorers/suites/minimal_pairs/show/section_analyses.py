@@ -133,7 +133,8 @@ def _binned(x: "pd.Series[float]", pairs: pd.DataFrame) -> pd.DataFrame:
 def _point(of_bin: pd.DataFrame) -> dict[str, float]:
     """Return the mean of a bin with its interval, whose units are paradigms: the pairs of one are alike."""
     found = clustered_mean(of_bin["correct"].astype(float), Units(of_bin["paradigm"], "paradigms"))
-    ends = {name: found.columns()[name] for name in ("ci_low", "ci_high", "reliable")}
+    columns = found.columns()
+    ends = {name: columns[name] for name in ("ci_low", "ci_high", "reliable")}
     return {"x": of_bin["x"].mean(), "y": found.mean, "n": len(of_bin), **ends}
 
 
