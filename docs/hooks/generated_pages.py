@@ -17,8 +17,9 @@ from typer.main import get_command
 from tse_scorers.cli.app import app
 from tse_scorers.cli.help import by_panel
 from tse_scorers.cli.usage import PANELS
+from tse_scorers.io.records import ROWS
 from tse_scorers.models.options import Described, ModelOptions, described_options
-from tse_scorers.suites.registry import built_in_options
+from tse_scorers.suites.registry import built_in_options, find_suite
 
 ROOT = Path(__file__).resolve().parents[2]
 _EXAMPLE = re.compile(
@@ -55,12 +56,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put a table in the place of `{{ columns: module.NAME }}`, rows of one in that of `| {{ … }} |`.
 
-    They are the columns of a declared table of scores, and the declared options of a model or of suites.
+    They are the columns of a declared table of scores, the declared options of a model or of suites, and the metrics
+    that suites declare.
     """
     header = "| column | type | meaning |\n|---|---|---|\n"
     markdown = re.sub(r"^(\{\{ columns: .*? \}\})$", rf"{header}| \1 |", markdown, flags=re.MULTILINE)
     markdown = re.sub(r"^\| \{\{ columns: ([\w.]+)\.(\w+) \}\} \|$", _columns, markdown, flags=re.MULTILINE)
-    return re.sub(r"^\| \{\{ options: (model|suites) \}\} \|$", _options, markdown, flags=re.MULTILINE)
+    markdown = re.sub(r"^\| \{\{ options: (model|suites) \}\} \|$", _options, markdown, flags=re.MULTILINE)
+    return re.sub(r"^\| \{\{ metrics \}\} \|$", _metrics, markdown, flags=re.MULTILINE)
 
 
 def _options(match: re.Match[str]) -> str:
@@ -88,6 +91,14 @@ def _columns(match: re.Match[str]) -> str:
     return "\n".join(
         f"| `{name}` | {kind} | {meaning} |"
         for name, kind, meaning in zip(schema.names, kinds, meanings, strict=True)
+    )
+
+
+def _metrics(_: re.Match[str]) -> str:
+    return "\n".join(
+        f"| `{metric.name}` | {suite} | {metric.metadata[b'meaning'].decode()} |"
+        for suite in built_in_options()
+        for metric in find_suite(suite).declared_columns(ROWS)
     )
 
 

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from tse_scorers import run
 from tse_scorers.cli.app import app
 from tse_scorers.io.checksums import checksum, digest
+from tse_scorers.io.records import write_record
+from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import read_results
 from tse_scorers.report.inputs import read_runs
 
@@ -57,8 +59,7 @@ def rewrite(out, name, table):
         ({"ci_high": 7.0}, "'ci_high' of tse is 7.0; expected a number from 0 to 1"),
         ({"se": -0.1}, "'se' is -0.1; expected a number from 0 up"),
         ({"se": "0.1"}, "'se' is '0.1'; expected a number or null"),
-        ({"metric": "human_kendall", "score": 1.5}, "'score' of human_kendall is 1.5; .* from -1 to 1"),
-        ({"metric": "region_surprisal", "score": -2}, "is -2.*; expected a number from 0 up"),
+        ({"metric": "covered_mass", "score": 1.5}, "'score' of covered_mass is 1.5; .* from 0 to 1"),
     ],
 )
 def test_impossible_values_of_results_are_named(out, changed, said):
@@ -92,6 +93,26 @@ def test_impossible_values_of_results_are_named(out, changed, said):
     exported.write_text(json.dumps(content))
     with pytest.raises(ValueError, match=f"row {row + 1} of 'results': .*{said}"):
         read_results(exported)
+
+
+@pytest.mark.parametrize(
+    ("suite", "metric", "values", "expected"),
+    [
+        ("german", "human_kendall", (-1.0, 1.0, 1.5), "from -1 to 1"),
+        ("minimal_pairs", "accuracy_change", (-0.4, 0.4, -1.1), "from -1 to 1"),
+        ("regions", "region_surprisal", (0.0, 40.0, -2.0), "from 0 up"),
+        ("regions", "criterion_accuracy", (0.0, 1.0, 1.1), "from 0 to 1"),
+    ],
+)
+def test_each_suite_declares_what_its_metrics_can_be(tmp_path, suite, metric, values, expected):
+    """A list of metrics in the folder of records named those of all suites, and those of no other package."""
+    identity = {"suite": suite, "dataset": "d", "config": "c", "model": "m", "revision": None}
+    record = write_record(tmp_path, {"model": "m", "identity": identity}, {})
+    for score in values[:2]:
+        [row] = record.with_rows([ResultRow(level="all", value="", metric=metric, score=score)])
+        assert row.score == score
+    with pytest.raises(ValueError, match=f"'score' of {metric} is {values[2]}; expected a number {expected}"):
+        record.with_rows([ResultRow(level="all", value="", metric=metric, score=values[2])])
 
 
 @pytest.mark.parametrize(

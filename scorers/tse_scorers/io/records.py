@@ -64,7 +64,7 @@ from .result_row import (
     plain,
     rows_of_run,
 )
-from .score_columns import impossible
+from .score_columns import impossible, values_of
 from .series_order import position
 from .signature_words import described_differences
 
@@ -158,11 +158,11 @@ class StoredTable:
             check_columns(table, self.n_rows, self.digests)
         except (ValueError, TypeError, pa.ArrowException) as error:
             raise self.damaged(error) from error
-        if self.name != ROWS:
-            from .. import declared_columns  # of the suites, which are above this folder
-
-            if (problem := impossible(table, declared_columns(self.suite, self.name) or ())) is not None:
-                raise self.damaged(problem)
+        if (
+            self.name != ROWS
+            and (problem := impossible(table, declared_by_suite(self.suite, self.name))) is not None
+        ):
+            raise self.damaged(problem)
         return table.replace_schema_metadata()
 
     def damaged(self, reason: str | BaseException) -> DamagedFileError:
@@ -228,18 +228,20 @@ class Record:
             return []
         identity, table = self.identity, self.tables[ROWS]
         nothing = dict.fromkeys(REQUIRED) | {column: identity.get(column) for column in IDENTITY}
+        metrics = declared_by_suite(identity["suite"], ROWS)
         rows = []
         for number, row in enumerate(table.read().to_pylist(), 1):
             columns = {column: plain(value) for column, value in row.items() if value is not None}
             try:
                 rows.append(ResultRow.from_json(nothing | columns))
+                rows[-1].require_possible(values_of(rows[-1].metric, metrics))
             except ValueError as error:
                 raise table.damaged(f"row {number}: {error}") from error
         return rows
 
     def with_rows(self, rows: Sequence[ResultRow]) -> list[ResultRow]:
         """Commit its averages, and return them with what they are about."""
-        of_run = rows_of_run(self.identity, rows)
+        of_run = rows_of_run(self.identity, rows, declared_by_suite(self.identity["suite"], ROWS))
         commit(self, {**self.tables, ROWS: _rows_table(of_run)})
         return of_run
 
@@ -254,6 +256,16 @@ class Record:
     def without(self, tables: Collection[str]) -> "Record":
         """Commit the scores without some of the tables."""
         return commit(self, {name: table for name, table in self.tables.items() if name not in tables})
+
+
+def declared_by_suite(suite: str, table: str) -> Sequence[pa.Field]:
+    """Return what a suite declares about the columns of a table, or about the metrics of its `rows`.
+
+    Suites are above this folder, so the package's root, which knows both, hands their declarations down.
+    """
+    from .. import declared_columns
+
+    return tuple(declared_columns(suite, table) or ())
 
 
 def record_name(signature: Mapping[str, Any]) -> str:

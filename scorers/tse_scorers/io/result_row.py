@@ -10,22 +10,14 @@ from operator import attrgetter
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
+import pyarrow as pa
+
+from .score_columns import NOISE, Values, values_of
 
 Scalar = str | int | float | bool | None
 
 LARGEST = 2**53
 """Larger whole numbers are not exact in all tools; no count of items comes near."""
-NOISE = 1e-6
-"""How far floating point may take a share beyond 0 or 1."""
-_SHARE, _CHANGE = (0.0, 1.0), (-1.0, 1.0)
-_RANGES = {
-    **dict.fromkeys(("tse", "ew", "mw", "covered_mass", "share_without_lemmas", "ew_single_token"), _SHARE),
-    **dict.fromkeys(("ew_several_tokens", "ew_different_lengths", "ew_frequency_band"), _SHARE),
-    **dict.fromkeys(("accuracy", "accuracy_in_context", "auc", "criterion_accuracy"), _SHARE),
-    **dict.fromkeys(("accuracy_change", "human_pearson", "human_spearman", "human_kendall"), _CHANGE),
-    "region_surprisal": (0.0, math.inf),
-}
-"""Metric -> least and greatest score; others can have any."""
 _NAMED_BY_VALUE = ("group", "paradigm")
 """Levels whose groups are called by their value alone."""
 
@@ -227,23 +219,27 @@ class ResultRow(Mapping[str, Scalar]):
                 column: value for column, value in found.items() if column not in KINDS and column != "group"
             },
         )
-        row._check_score()
+        row._check_interval()
         for column in _ESTIMATED:
             if column in found and found[column] is None:
                 setattr(row, column, math.nan)
         return row
 
-    def _check_score(self) -> None:
-        """Raise ValueError where the values of a score, its interval or its units are not possible."""
-        low, high = _RANGES.get(self.metric, (-math.inf, math.inf))
+    def require_possible(self, possible: Values) -> None:
+        """Raise ValueError where the score, or its interval, is not among the declared values of its metric."""
+        low, high = possible.value
         # The interval of a mean without an upper limit is not cut at 0.
         for column in ("score", "ci_low", "ci_high") if high < math.inf else ("score",):
             value = getattr(self, column)
-            if value is not None and not low - NOISE <= value <= high + NOISE:
-                expected = f"from {low:g} to {high:g}" if high < math.inf else f"from {low:g} up"
+            if value is not None and (value < low or value > high):
+                ends = [f"{round(end, 2) + 0.0:g}" for end in (low, high)]
+                expected = f"from {ends[0]} to {ends[1]}" if high < math.inf else f"from {ends[0]} up"
                 raise ValueError(
                     f"{column!r} of {self.metric} is {value!r:.60}; expected a number {expected}"
                 )
+
+    def _check_interval(self) -> None:
+        """Raise ValueError where an interval or the number of its units is not possible, whatever the metric is."""
         if self.se is not None and self.se < 0:
             raise ValueError(f"'se' is {self.se!r:.60}; expected a number from 0 up")
         if self.ci_low is not None and self.ci_high is not None and self.ci_low > self.ci_high + NOISE:
@@ -274,8 +270,15 @@ _AS_IN_JSON = frozenset({str, int, bool, type(None)})
 """Types of values that `plain` returns as they are."""
 
 
-def rows_of_run(identity: Mapping[str, Any], rows: Iterable[ResultRow]) -> list[ResultRow]:
+def rows_of_run(
+    identity: Mapping[str, Any], rows: Iterable[ResultRow], metrics: Iterable[pa.Field]
+) -> list[ResultRow]:
     """Check the rows of a suite, and add what they are about: the columns `IDENTITY`.
+
+    Args:
+        identity: what the rows are about.
+        rows: of the suite.
+        metrics: those that it declares, with the values that are possible.
 
     Raises:
         ValueError: a suite returned something else than rows, or a row that cannot be a result.
@@ -290,6 +293,7 @@ def rows_of_run(identity: Mapping[str, Any], rows: Iterable[ResultRow]) -> list[
             )
         try:
             checked.append(ResultRow.from_json(replace(row, **named).to_json()))
+            checked[-1].require_possible(values_of(row.metric, metrics))
         except ValueError as error:
             raise ValueError(
                 f"The suite {named['suite']!r} returned a row of results that cannot be written: {error}. Correct the "

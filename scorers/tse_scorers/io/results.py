@@ -11,6 +11,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,8 +20,18 @@ from .declared import CHECKSUM, parse, parse_object
 from .files import check_folder, read_bytes, write_text
 from .limits import RESULTS_BYTES
 from .ours import FORMAT, RESULTS_FILE, check_ours, require_ours
-from .records import KEPT, DamagedFileError, Record, listing, read_records, require_records
+from .records import (
+    KEPT,
+    ROWS,
+    DamagedFileError,
+    Record,
+    declared_by_suite,
+    listing,
+    read_records,
+    require_records,
+)
 from .result_row import ResultRow
+from .score_columns import values_of
 
 __all__ = [
     "RESULTS_FILE", "CannotAggregateError", "Row", "StoredResults", "check_output", "export_results", "read_results",
@@ -175,9 +186,11 @@ def read_results(path: Path) -> dict[str, Any]:
         parse(_WrittenResults, content)
     except ValueError as error:
         raise _wrong(path, str(error)) from error
-    for number, row in enumerate(content["results"], 1):
+    metrics = cache(partial(declared_by_suite, table=ROWS))
+    for number, of_row in enumerate(content["results"], 1):
         try:
-            ResultRow.from_json(row)
+            row = ResultRow.from_json(of_row)
+            row.require_possible(values_of(row.metric, metrics(row.suite)))
         except ValueError as error:
             raise _wrong(path, f"row {number} of 'results': {error}") from error
     return content

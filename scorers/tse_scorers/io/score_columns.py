@@ -1,7 +1,8 @@
 """The columns of tables of scores, as each suite declares them: name, type, meaning, and which values are possible.
 
 The tables are made from these declarations, and so is the reference page of output files. Whoever reads a table of a
-record checks it against them: a stranger can edit a score and make its checksum fit.
+record checks it against them: a stranger can edit a score and make its checksum fit. The metrics of a suite's rows of
+results are declared in the same way, as the columns of a table `rows`.
 """
 
 import math
@@ -12,7 +13,8 @@ from enum import Enum
 import numpy as np
 import pyarrow as pa
 
-from .result_row import NOISE
+NOISE = 1e-6
+"""How far floating point may take a share beyond 0 or 1."""
 
 
 class Values(Enum):
@@ -20,6 +22,7 @@ class Values(Enum):
 
     ANY = (-math.inf, math.inf)
     SHARE = (-NOISE, 1 + NOISE)
+    CHANGE = (-1 - NOISE, 1 + NOISE)
     RIGHT_OR_WRONG = (0, 1)
     COUNT = (0, math.inf)
     LOGPROB = (-math.inf, 1e-3)
@@ -51,15 +54,24 @@ def scores_among(names: Iterable[str], declared: pa.Schema) -> set[str]:
     return {name for name in names if any(pattern.fullmatch(name) for pattern in patterns)}
 
 
+def values_of(name: str, declared: Iterable[pa.Field]) -> Values:
+    """Return which values are possible in a column, or as a metric; any where it is not declared."""
+    found = (_values(field) for field in declared if _pattern(field).fullmatch(name))
+    return next(found, Values.ANY)
+
+
 def impossible(table: pa.Table, declared: Iterable[pa.Field]) -> str | None:
     """Name the first impossible score, or column of texts that holds something else; None where all are possible."""
     for field in declared:
         for column in filter(_pattern(field).fullmatch, table.column_names):
-            values = Values[(field.metadata or {}).get(b"values", b"ANY").decode()]
             found = _not_texts(table, column) if pa.types.is_string(field.type) else None
-            if found := found or _not_among(table, column, values):
+            if found := found or _not_among(table, column, _values(field)):
                 return found
     return None
+
+
+def _values(field: pa.Field) -> Values:
+    return Values[(field.metadata or {}).get(b"values", b"ANY").decode()]
 
 
 def _pattern(field: pa.Field) -> re.Pattern[str]:

@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from ..engine.progress import Progress
 from ..io.files import slug
-from ..io.records import SINGLE
+from ..io.records import ROWS, SINGLE
 from ..io.result_row import ResultRow
 from ..io.score_columns import Values, described, scores_among
 from ..io.table_files import Tables, require_columns
@@ -219,9 +219,10 @@ class Suite(ABC):
         asks: the kinds of questions that a model is asked: `sentence` (log P of texts) and `gap` (the distribution at a
             gap). Its options that decide the answers to others have no effect.
         tables: names of the tables of scores; by default one, `scores`.
-        columns: its tables of scores -> their declared columns, made by `described` of `tse_scorers.io.score_columns`.
-            Scores on disk are checked against them; no column that is declared with `Values` can be a condition of a
-            design. By default those of the measures: of a mean, scores are 0 to 1, or only 0 and 1.
+        columns: its tables of scores -> their declared columns, made by `described` of `tse_scorers.io.score_columns`;
+            under `rows` the metrics of its rows of results. Scores on disk are checked against them; no column that
+            is declared with `Values` can be a condition of a design. By default those of the measures: of a mean,
+            scores are 0 to 1, or only 0 and 1.
         renamed: columns of the user's table -> what the tables of scores call them.
         live_groups: the level of the groups that are logged during training on request; "" for all levels.
         live_options: options with which the suite is made for evaluation during training.
@@ -443,21 +444,20 @@ class Suite(ABC):
 
     @classmethod
     def declared_columns(cls, table: str) -> pa.Schema:
-        """Return the declared columns of a table of scores."""
+        """Return the declared columns of a table of scores, or the metrics of `rows`."""
         if table in cls.columns:
             return cls.columns[table]
-        of_mean = {True: Values.RIGHT_OR_WRONG, False: Values.SHARE}
-        return described(
-            *(
-                (
-                    own.column,
-                    "double",
-                    own.label,
-                    Values.ANY if own.estimate else of_mean[own.right_or_wrong],
-                )
+        if table == ROWS:
+            scores = ((own.name, own, Values.SHARE) for own in cls.measures)
+        else:
+            of_item = {True: Values.RIGHT_OR_WRONG, False: Values.SHARE}
+            scores = (
+                (own.column, own, of_item[own.right_or_wrong])
                 for own in cls.measures
                 if (own.table or SINGLE) == table
             )
+        return described(
+            *((name, "double", own.label, Values.ANY if own.estimate else mean) for name, own, mean in scores)
         )
 
     @classmethod

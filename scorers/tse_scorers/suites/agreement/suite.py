@@ -11,6 +11,7 @@ import pyarrow as pa
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules, split_revision
 from ...io.files import slug
+from ...io.records import ROWS
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables, fingerprint, is_table
 from ...models.answers import pair_logprobs
@@ -42,7 +43,7 @@ from .data.contrast import (
 )
 from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
 from .data.verb_choices import verb_choices
-from .estimate.averages import aggregate_scores
+from .estimate.averages import METRICS, aggregate_scores
 from .estimate.common import COMMON, common_lemma_rows, common_list, items_over_common_lemmas
 from .estimate.cutoffs import WHOLE
 from .estimate.frequency import FREQUENCIES
@@ -125,7 +126,12 @@ class AgreementSuite(Suite):
     options: AgreementOptions
     measures = MEASURES
     config_names: ClassVar[Mapping[str, str]] = CONFIG_NAMES
-    columns: ClassVar[Mapping[str, pa.Schema]] = {**_COLUMNS, "forms": KEPT_FORMS, "frequencies": FREQUENCIES}
+    columns: ClassVar[Mapping[str, pa.Schema]] = {
+        **_COLUMNS,
+        "forms": KEPT_FORMS,
+        "frequencies": FREQUENCIES,
+        ROWS: METRICS,
+    }
     shipped: ClassVar[Mapping[str, Any]] = {
         "agreement_templates": ("marvin_linzen", *CLAMS),
         "blimp_agreement": _BUILT,

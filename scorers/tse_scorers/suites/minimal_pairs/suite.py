@@ -11,7 +11,8 @@ import pyarrow as pa
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.files import slug
-from ...io.records import SINGLE
+from ...io.records import ROWS, SINGLE
+from ...io.score_columns import Values, described
 from ...io.table_files import Tables
 from ...models.base import PairScorer, Scorer
 from ...models.options import Option, OptionError
@@ -39,6 +40,22 @@ from .show.section_paradigms import group_name, title_of
 
 BLIMP = "blimp"
 """BLiMP, as `data`, as a configuration in results, and as the data set of a local copy there."""
+METRICS = described(
+    (
+        "accuracy",
+        "double",
+        "mean over paradigms of the share of pairs with the acceptable side more probable",
+        Values.SHARE,
+    ),
+    ("accuracy_in_context", "double", "the same, each pair after a context", Values.SHARE),
+    (
+        "accuracy_change",
+        "double",
+        "`accuracy_in_context` minus the accuracy of the same pairs without a context",
+        Values.CHANGE,
+    ),
+)
+"""Metrics of the rows of results."""
 
 
 class MinimalPairSuite(Suite):
@@ -66,6 +83,7 @@ class MinimalPairSuite(Suite):
     columns: ClassVar[Mapping[str, pa.Schema]] = {
         SINGLE: pa.schema([*EXAMPLES, *LINKED]),
         IN_CONTEXT: pa.schema([*CONTEXT_SCORES, *LINKED]),
+        ROWS: METRICS,
     }
     renamed = RENAMED
     shipped: ClassVar[Mapping[str, Any]] = {HUB_DATASET: (BLIMP,)}

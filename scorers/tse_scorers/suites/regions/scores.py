@@ -65,6 +65,23 @@ CRITERION_SCORES = described(
 )
 """One row per item and criterion; `correct` is null where a region that it names has no surprisal."""
 
+METRICS = described(
+    (
+        "criterion_accuracy",
+        "double",
+        "mean over suites and criteria of the share of items that fulfil them",
+        Values.SHARE,
+    ),
+    ("region_surprisal", "double", "mean surprisal of a region in a condition, bits", Values.SURPRISAL),
+    (
+        "region_interaction",
+        "double",
+        "mean 2 x 2 interaction at a region, bits: (a1 b1 − a1 b2) − (a2 b1 − a2 b2)",
+        Values.ANY,
+    ),
+)
+"""Metrics of the rows of results."""
+
 
 def describe(design: Design, n_items: int) -> dict[str, Any]:
     """Return what decides the scores besides the scorer."""

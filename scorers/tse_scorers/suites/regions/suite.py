@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.files import slug
+from ...io.records import ROWS
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables
 from ...models.base import Scorer
@@ -23,6 +24,7 @@ from .options import RegionOptions
 from .scores import (
     CRITERIA,
     CRITERION_SCORES,
+    METRICS,
     REGION_SCORES,
     REGIONS,
     describe,
@@ -56,8 +58,12 @@ class RegionSuite(Suite):
             why_excluded="a region has no surprisal",
         ),
     )
-    columns: ClassVar[Mapping[str, pa.Schema]] = {REGIONS: REGION_SCORES, CRITERIA: CRITERION_SCORES}
-    tables = tuple(columns)
+    columns: ClassVar[Mapping[str, pa.Schema]] = {
+        REGIONS: REGION_SCORES,
+        CRITERIA: CRITERION_SCORES,
+        ROWS: METRICS,
+    }
+    tables = (REGIONS, CRITERIA)
     live_groups: ClassVar[str] = "suite"
 
     def load(self) -> Items:

@@ -62,6 +62,23 @@ SENTENCES = described(
     ("n_tokens", "int64", "tokens; null if the scorer does not count them", Values.COUNT),
 )
 """Columns of the scores, before the user's own."""
+METRICS = described(
+    (
+        "auc",
+        "double",
+        "mean area under the ROC curve of acceptable sentences against their violations",
+        Values.SHARE,
+    ),
+    (
+        "human_pearson",
+        "double",
+        "Pearson's correlation with the 36 cells of human judgments, −1 to 1",
+        Values.CHANGE,
+    ),
+    ("human_spearman", "double", "the same, Spearman's", Values.CHANGE),
+    ("human_kendall", "double", "the same, Kendall's", Values.CHANGE),
+)
+"""Metrics of the rows of results."""
 
 
 def load(data: str | Path = OWN, source: Path | None = None, limit: int | None = None) -> pd.DataFrame:

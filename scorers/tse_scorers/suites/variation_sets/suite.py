@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ...engine.progress import Progress
-from ...io.records import SINGLE
+from ...io.records import ROWS, SINGLE
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables
 from ...models.base import Scorer
@@ -24,6 +24,7 @@ from .options import OWN, RELEASED, VariationSetOptions
 from .scores import (
     COLUMNS,
     DATASET,
+    METRICS,
     SENTENCES,
     VIOLATIONS,
     acceptable,
@@ -49,7 +50,7 @@ class VariationSetSuite(Suite):
     measures = MEASURES
     config_names: ClassVar[Mapping[str, str]] = CONFIG_NAMES
     group_name = staticmethod(group_name)
-    columns: ClassVar[Mapping[str, pa.Schema]] = {SINGLE: SENTENCES}
+    columns: ClassVar[Mapping[str, pa.Schema]] = {SINGLE: SENTENCES, ROWS: METRICS}
     shipped: ClassVar[Mapping[str, Any]] = {DATASET: (OWN, RELEASED)}
     live_groups: ClassVar[str] = "case_order"
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from ....io.bundle import metric_modules
 from ....io.result_row import ResultRow
+from ....io.score_columns import Values, described
 from ....statistics.clustered import clustered_mean
 from ....statistics.estimate import effective_number
 from ...items import Group
@@ -19,6 +20,46 @@ from .frequency import frequency_rows
 from .intervals import cells_of, groups_of, with_pair_units, with_units
 from .lemma_sample import over_sampled_lemmas, unsampled_share
 from .strata import strata_rows
+
+METRICS = described(
+    ("tse", "double", "share of pairs with the correct form more probable", Values.SHARE),
+    ("ew", "double", "mean share of lemmas with the correct form more probable", Values.SHARE),
+    ("mw", "double", "mean share of probability on correct forms", Values.SHARE),
+    ("covered_mass", "double", "mean probability of the listed forms", Values.SHARE),
+    ("share_without_lemmas", "double", "share of contexts with no lemma inside the cut-off", Values.SHARE),
+    (
+        "ew_single_token",
+        "double",
+        "with `--forms all`: EW over lemmas with two single-token forms",
+        Values.SHARE,
+    ),
+    (
+        "ew_several_tokens",
+        "double",
+        "with `--forms all`: EW over lemmas with a form of several tokens",
+        Values.SHARE,
+    ),
+    (
+        "ew_different_lengths",
+        "double",
+        "with `--sentence-pll`: EW over lemmas with forms of different lengths",
+        Values.SHARE,
+    ),
+    ("ew_frequency_band", "double", "EW over the lemmas of a band of frequency", Values.SHARE),
+    (
+        "ew_frequency_slope",
+        "double",
+        "change of EW for a lemma that is ten times as frequent",
+        Values.ANY,
+    ),
+    (
+        "ew_relative_frequency_slope",
+        "double",
+        "change of EW for a correct form that is ten times as frequent as the incorrect one",
+        Values.ANY,
+    ),
+)
+"""Metrics of the rows of results."""
 
 
 def aggregate_scores(
@@ -40,8 +81,7 @@ def aggregate_scores(
         frequencies: the table that `tse frequency` writes (`frequency.FREQUENCIES`), if there is one.
 
     Returns:
-        Rows of tse, ew, mw, covered_mass and share_without_lemmas, and the further metrics of `strata`, `unequal_forms`
-        and `frequency`. `n` counts contexts or pairs; `n_excluded` those without a lemma inside the cut-off, or whose
+        Rows of `METRICS`. `n` counts contexts or pairs; `n_excluded` those without a lemma inside the cut-off, or whose
         verb is not a single token. In the group `all`, a context that belongs to several table rows counts once.
     """
     contexts = with_units(contexts)
