@@ -28,9 +28,11 @@ from tse_scorers.suites.agreement.data.tables import CLAMS
 from tse_scorers.suites.minimal_pairs.data.pair_tables import pair_table
 from tse_scorers.suites.minimal_pairs.data.tables import load
 from tse_scorers.suites.minimal_pairs.scores import describe
-from tse_scorers.suites.registry import make_suite
-from tse_scorers.suites.released_data import LEMMA_LISTS, RELEASED, released_data
+from tse_scorers.suites.registry import all_suites, find_suite, make_suite
+from tse_scorers.suites.released_data import released_data
 
+RELEASED = {name: known for suite in all_suites() for name, known in suite.released.items()}
+LEMMA_LISTS = find_suite("agreement").lemma_lists
 TEMPLATES = ("agreement", "agreement_templates", "marvin_linzen")
 
 

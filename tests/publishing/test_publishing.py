@@ -24,12 +24,13 @@ from tse_scorers.io.results import read_results
 from tse_scorers.publishing.results_dataset import SCHEMA
 from tse_scorers.report.inputs import COLUMNS
 from tse_scorers.suites.minimal_pairs.data.tables import HUB_REVISION
-from tse_scorers.suites.released_data import LEMMA_LISTS, RELEASED
+from tse_scorers.suites.registry import all_suites
 
 MODEL, RESULTS = "org/tiny", "org/results"
+RELEASED = {name: known for suite in all_suites() for name, known in suite.released.items()}
 
 
-LEMMAS = {name: fingerprint for fingerprint, name in LEMMA_LISTS.items()}
+LEMMAS = {name: fingerprint for suite in all_suites() for fingerprint, name in suite.lemma_lists.items()}
 GERMAN = ("german", "german_argument_structure", "ours")
 HEADLINES = {
     "agreement": {"metric": "ew", "cutoff_side": "top", "cutoff": 1.0},

@@ -413,7 +413,8 @@ def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch)
 
     def reasons(**options):
         suite = make_suite("minimal_pairs", data="clams", source=tmp_path, methods=["full"], **options)
-        signature = suite.signature(causal) | {"identity": {"dataset": suite.dataset, "config": suite.config}}
+        identity = {"suite": suite.name, "dataset": suite.dataset, "config": suite.config}
+        signature = suite.signature(causal) | {"identity": identity}
         return is_own_data(suite), partial_reasons(options, suite, None, signature)
 
     assert reasons() == (False, [])

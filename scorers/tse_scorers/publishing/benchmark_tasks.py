@@ -9,7 +9,6 @@ from typing import Any
 import yaml
 
 from ..suites.registry import all_suites
-from ..suites.released_data import RELEASED
 
 FILE = "eval.yaml"
 FRAMEWORK = "refined-tse"
@@ -43,10 +42,10 @@ def benchmark(dataset: str, configs: Collection[str], title: str, description: s
 
 
 def _tasks(dataset: str, configs: Collection[str]) -> Iterator[tuple[str, Any]]:
-    measures = [own for suite in all_suites() if dataset in suite.shipped for own in suite.measures]
-    for released in RELEASED.values():
-        if released.dataset != dataset or released.config not in configs:
-            continue
-        for measure in measures:
-            for lemmas in released.lemma_lists if measure.over_lemmas else (None,):
-                yield task_id(released.config, measure.task, lemmas), released.config
+    for suite in all_suites():
+        for released in suite.released.values():
+            if released.dataset != dataset or released.config not in configs:
+                continue
+            for measure in suite.measures:
+                for lemmas in released.lemma_lists if measure.over_lemmas else (None,):
+                    yield task_id(released.config, measure.task, lemmas), released.config

@@ -11,7 +11,7 @@ from ..io.bundle import split_revision
 from ..io.results import Row
 from ..report.measure import measured
 from ..suites.registry import find_suite
-from ..suites.released_data import LEMMA_LISTS, hub_dataset, knows_data_of, released_data, why_not_released
+from ..suites.released_data import hub_dataset, knows_data_of, lemma_list, released_data, why_not_released
 from .benchmark_tasks import task_id
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -142,7 +142,7 @@ def _dataset(
 def _task(signature: Mapping[str, Any], measure: str) -> str:
     released = released_data(signature)
     config = signature["identity"].get("config") if released is None else released.config
-    return task_id(str(config), measure, LEMMA_LISTS.get(str(signature.get("lemmas_fingerprint"))))
+    return task_id(str(config), measure, lemma_list(signature))
 
 
 def _notes(signature: Mapping[str, Any], row: Mapping[str, Any], version: str | None) -> str:
@@ -156,7 +156,7 @@ def _notes(signature: Mapping[str, Any], row: Mapping[str, Any], version: str | 
         *([f"{nonfinite} not finite and counted as wrong"] if nonfinite else []),
         f"model at {revision}" if revision else "revision of the model unknown",
     ]
-    lemmas = LEMMA_LISTS.get(str(signature.get("lemmas_fingerprint")))
+    lemmas = lemma_list(signature)
     parts += [f"lemma list {lemmas}"] if lemmas else []
     data = signature.get("dataset_fingerprint")
     parts += [f"data {data}"] if isinstance(data, str) else []

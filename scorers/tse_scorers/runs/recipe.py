@@ -15,7 +15,7 @@ from ..models.model_source import FILES
 from ..models.options import ModelOptions
 from ..suites.contract import Suite
 from ..suites.registry import made_of, options_of_each
-from ..suites.released_data import LEMMA_LISTS, knows_data_of, released_data
+from ..suites.released_data import knows_data_of, released_data
 
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 """Endings of the files that count as the content of a folder of data."""
@@ -135,9 +135,9 @@ def partial_reasons(
     lemmas = signature.get("lemmas_fingerprint")
     if is_own_data(made):
         return reasons
-    if lemmas is not None and str(lemmas) not in LEMMA_LISTS:
+    if lemmas is not None and str(lemmas) not in made.lemma_lists:
         reasons.append("not a released lemma list")
-    if not reasons and knows_data_of(made.name) and released_data(signature) is None:
+    if not reasons and knows_data_of(made.name) and released_data(signature, type(made)) is None:
         reasons.append("not a released data set")
     return reasons
 

@@ -10,8 +10,8 @@
     items.py             scores of items, for comparisons; two-way choices, for `tse export`
     item_files.py        scores of items as the explorer reads them, file by file
     published_scores.py  scores from a file, in place of a model
-    hub_data.py          names of data on the Hub, for model cards
-    released_data.py     released data sets, known by their content
+    hub_data.py          data on the Hub, and released data
+    released_data.py     whether a whole released data set was scored
 
     agreement/       TSE, EW and MW at the gap of a verb
     minimal_pairs/   accuracy on minimal pairs (BLiMP), also after contexts and inside templates

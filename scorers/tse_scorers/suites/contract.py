@@ -55,7 +55,7 @@ from ..statistics import Units, clustered_mean
 from ..statistics.estimate import ACCURACY, Estimate, Range
 from ..statistics.units import own_units
 from .checks import Finding
-from .hub_data import shipped_dataset
+from .hub_data import ReleasedData, released_dataset
 from .item_files import compared_items
 from .items import Group, ItemScores, MixedModel, TwoWayChoices
 from .options import SuiteOptions
@@ -214,7 +214,9 @@ class Suite(ABC):
             each item by itself.
         lead: what is tested, for somebody who has never heard of it: first sentence of the section.
         hub_id: the data's id on the Hub, where it is there.
-        shipped: data sets that this package has or knows -> their configurations.
+        released: fingerprint of the data, as the key `dataset_fingerprint` of a signature has it -> the released data
+            set with this content, whatever its file or folder is called.
+        lemma_lists: fingerprint of a released lemma list (`lemmas_fingerprint`) -> its name.
         config_names: configurations -> what headings call them, where that is not their name in results.
         asks: the kinds of questions that a model is asked: `sentence` (log P of texts) and `gap` (the distribution at a
             gap). Its options that decide the answers to others have no effect.
@@ -241,7 +243,8 @@ class Suite(ABC):
     unit: ClassVar[str] = ""
     lead: ClassVar[str] = ""
     hub_id: ClassVar[str] = ""
-    shipped: ClassVar[Mapping[str, Collection[str]]] = {}
+    released: ClassVar[Mapping[str, ReleasedData]] = {}
+    lemma_lists: ClassVar[Mapping[str, str]] = {}
     config_names: ClassVar[Mapping[str, str]] = {}
     asks: frozenset[Question] = frozenset({"sentence"})
     tables: tuple[str, ...] = (SINGLE,)
@@ -433,12 +436,21 @@ class Suite(ABC):
 
         Args:
             row: of `results.json`.
-            organization: the organization that hosts the shipped data sets, or None.
+            organization: the organization that hosts the released data sets, or None.
 
         Raises:
             ValueError: the data is the user's own, or no organization was given.
         """
-        return cls.hub_id or shipped_dataset(row, cls.shipped, organization)
+        return cls.hub_id or released_dataset(row, cls.released.values(), organization)
+
+    @classmethod
+    def released_data(cls, signature: Mapping[str, Any]) -> ReleasedData | None:
+        """Return the released data set whose content was scored; None for any other.
+
+        Args:
+            signature: of one model, from `results.json`.
+        """
+        return cls.released.get(str(signature.get("dataset_fingerprint")))
 
     # What follows.
 

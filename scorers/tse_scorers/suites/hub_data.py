@@ -1,8 +1,9 @@
-"""Data on the Hub: tables of the user's own, and names for entries of a model's card."""
+"""Data on the Hub: tables of the user's own, released data, and names for entries of a model's card."""
 
 import json
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,26 +55,47 @@ def columns_of(data: str) -> list[str]:
     return [str(column) for column in own_table(str(path) if path.exists() else data).columns]
 
 
+@dataclass(frozen=True)
+class ReleasedData:
+    """A whole released data set.
+
+    Attributes:
+        dataset: its name in `results.json`.
+        config: its configuration.
+        n: the number of its items (pairs or sentences).
+        items: what they are.
+        on_hub: whether the Hub has it, or can have it.
+        lemma_lists: the released lists of its language, for measures over lemmas.
+    """
+
+    dataset: str
+    config: str
+    n: int
+    items: str = "pairs"
+    on_hub: bool = True
+    lemma_lists: tuple[str, ...] = ()
+
+
 class UnknownHostError(ValueError):
     """Nobody was named who hosts the shipped data sets on the Hub."""
 
 
-def shipped_dataset(
-    row: Mapping[str, Any], shipped: Mapping[str, Collection[str]], organization: str | None
+def released_dataset(
+    row: Mapping[str, Any], released: Collection[ReleasedData], organization: str | None
 ) -> str:
-    """Return the id on the Hub of a shipped data set.
+    """Return the id on the Hub of a released data set.
 
     Args:
         row: of `results.json`.
-        shipped: shipped data sets -> their configurations. The user's own file may have been run in place of one.
-        organization: who hosts the shipped data sets, if anybody was named.
+        released: released data sets. The user's own file may have been run in place of one.
+        organization: who hosts the released data sets, if anybody was named.
 
     Raises:
         UnknownHostError: nobody was named.
         ValueError: the data is the user's own.
     """
     dataset, config = row["dataset"], row["config"]
-    if config not in shipped.get(dataset, ()):
+    if (dataset, config) not in {(known.dataset, known.config) for known in released}:
         raise ValueError(
             "An entry in a model's repository names its data set on the Hub, but these results are for your own data, "
             f"{dataset!r} ({config}). Leave out --model-repo; --results-repo accepts all results."

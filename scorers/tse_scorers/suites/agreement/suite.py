@@ -41,6 +41,7 @@ from .data.contrast import (
     require_options,
     with_forms,
 )
+from .data.released import RELEASED, RELEASED_LISTS
 from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
 from .data.verb_choices import verb_choices
 from .estimate.averages import METRICS, aggregate_scores
@@ -132,10 +133,8 @@ class AgreementSuite(Suite):
         "frequencies": FREQUENCIES,
         ROWS: METRICS,
     }
-    shipped: ClassVar[Mapping[str, Any]] = {
-        "agreement_templates": ("marvin_linzen", *CLAMS),
-        "blimp_agreement": _BUILT,
-    }
+    released = RELEASED
+    lemma_lists = RELEASED_LISTS
 
     def load(self) -> Items:
         """Read the pairs and the lemmas, check each against the other, and note what is odd about them."""

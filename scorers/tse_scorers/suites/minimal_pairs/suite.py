@@ -20,7 +20,7 @@ from ...report.blocks import Section
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
 from ..contract import Items, Scored, Suite
-from ..hub_data import shipped_dataset
+from ..hub_data import ReleasedData, released_dataset
 from ..items import TwoWayChoices
 from .ask.context_queries import make_sweep
 from .ask.sentence_choices import sentence_choices
@@ -35,11 +35,12 @@ from .measures import IN_CONTEXT, MEASURES
 from .options import MinimalPairOptions
 from .registry import Flaw, find_set, hub_dataset_of, is_registered
 from .scores import EXAMPLES, LINKED, describe, score_pairs
-from .set_pairs import as_authors, load_set, make_linking, select_pairs
+from .set_pairs import WHOLE_SET, as_authors, load_set, make_linking, select_pairs
 from .show.section_paradigms import group_name, title_of
 
 BLIMP = "blimp"
 """BLiMP, as `data`, as a configuration in results, and as the data set of a local copy there."""
+_WHOLE_BLIMP = ReleasedData(BLIMP, BLIMP, 67_000)
 METRICS = described(
     (
         "accuracy",
@@ -86,7 +87,10 @@ class MinimalPairSuite(Suite):
         ROWS: METRICS,
     }
     renamed = RENAMED
-    shipped: ClassVar[Mapping[str, Any]] = {HUB_DATASET: (BLIMP,)}
+    released: ClassVar[Mapping[str, ReleasedData]] = {
+        "380d77defd3b1864": _WHOLE_BLIMP,  # the files of the paper's repository
+        "e8ef8c46c913f9e6": _WHOLE_BLIMP,  # the copy on the Hub, with the words of the release
+    }
     config_names: ClassVar[Mapping[str, str]] = {BLIMP: "BLiMP", f"{BLIMP}{AFTER}": "BLiMP in context"}
     live_groups: ClassVar[str] = "phenomenon"
     live_options: ClassVar[Mapping[str, Any]] = {"methods": ["full"]}
@@ -192,7 +196,21 @@ class MinimalPairSuite(Suite):
             return HUB_DATASET
         if (known := hub_dataset_of(row["dataset"])) is not None:
             return known
-        return shipped_dataset(row, {}, organization)
+        return released_dataset(row, (), organization)
+
+    @classmethod
+    def released_data(cls, signature: Mapping[str, Any]) -> ReleasedData | None:
+        """Return BLiMP or the registered set that was scored, known by its content or by where it is from."""
+        if (known := super().released_data(signature)) is not None:
+            return known
+        identity, n_whole = signature.get("identity") or {}, signature.get(WHOLE_SET)
+        dataset, config = str(identity.get("dataset")), str(identity.get("config")).removesuffix(AFTER)
+        if (dataset, config) == (HUB_DATASET, BLIMP) and signature.get("n_paradigms") == 67:
+            return _WHOLE_BLIMP  # what the suite downloads is always one commit, and no folder gets this name
+        if not isinstance(n_whole, int):
+            return None
+        # The checksums of the registered set's files were right.
+        return ReleasedData(dataset, config, n_whole, on_hub=hub_dataset_of(dataset) is not None)
 
     def describe(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores."""

@@ -16,6 +16,7 @@ from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
 from ..checks import WHITE_SPACE, openings_and_ends, white_space
 from ..contract import Items, Scored, Suite
+from ..hub_data import ReleasedData
 from .estimate.agreement_with_people import human_agreement
 from .estimate.intervals import OF_SENTENCES, grouped, mean_of_cells, set_aucs
 from .estimate.items import MIXED_MODEL, with_texts
@@ -51,7 +52,10 @@ class VariationSetSuite(Suite):
     config_names: ClassVar[Mapping[str, str]] = CONFIG_NAMES
     group_name = staticmethod(group_name)
     columns: ClassVar[Mapping[str, pa.Schema]] = {SINGLE: SENTENCES, ROWS: METRICS}
-    shipped: ClassVar[Mapping[str, Any]] = {DATASET: (OWN, RELEASED)}
+    released: ClassVar[Mapping[str, ReleasedData]] = {
+        "149d777c56b5d615": ReleasedData(DATASET, OWN, 7_200, "sentences"),
+        "112c39d22f6eca30": ReleasedData(DATASET, RELEASED, 7_200, "sentences"),
+    }
     live_groups: ClassVar[str] = "case_order"
 
     def load(self) -> Items:
