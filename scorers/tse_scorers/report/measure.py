@@ -147,13 +147,15 @@ class Measure:
         """Whether a row of results holds this measure, in any group."""
         return all(row.get(key) == value for key, value in self.where.items())
 
-    def all_tied(self, row: Mapping[str, Any]) -> bool:
-        """Whether all comparisons behind a score tie, so that it is 0.5 whatever the model knows.
+    def all_tied(self, row: "Mapping[str, Any] | pd.DataFrame") -> Any:
+        """Whether all comparisons behind a score (of a row, or of each of several) tie, so that it says nothing.
 
         >>> Measure("auc", comparisons=6).all_tied({"n": 300, "n_ties": 1800})
         True
         """
-        return self.comparisons is not None and row["n"] > 0 and row["n_ties"] == row["n"] * self.comparisons
+        if self.comparisons is None:
+            return False
+        return (row["n"] > 0) & (row["n_ties"] == row["n"] * self.comparisons)
 
     @property
     def form(self) -> Callable[[float], str]:

@@ -68,8 +68,22 @@ def to_svg(figure: "Figure") -> str:
     """Return a figure that was drawn in the style of the report as SVG."""
     buffer = BytesIO()
     with style():
+        _place_parts(figure)
         figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     return printable(buffer.getvalue().decode("utf-8"))  # XML has no control characters
+
+
+def _place_parts(figure: "Figure") -> None:
+    """Place the parts of a figure as saving it as SVG does, which would draw it twice, once only to place them."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    if (layout := figure.get_layout_engine()) is None:
+        return
+    FigureCanvasSVG(figure)
+    dpi, figure.dpi = figure.dpi, 72  # of SVG
+    layout.execute(figure)
+    figure.dpi = dpi
+    figure.set_layout_engine("none")
 
 
 class Pdf(NamedTuple):

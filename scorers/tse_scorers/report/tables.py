@@ -414,11 +414,13 @@ class Table:
 
     def rows(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Yield each row's header and its cells as (text, muted text or "")."""
-        beside = self.beside if self.beside is not None else pd.DataFrame(index=self.text.index)
-        beside = beside.reindex(columns=self.text.columns).astype(object)
-        beside = beside.where(beside.notna(), "")
-        for position, header in enumerate(self.text.index):
-            yield str(header), list(zip(self.text.iloc[position], beside.iloc[position], strict=True))
+        texts = self.text.to_numpy(dtype=object)
+        muted = np.full(texts.shape, "", dtype=object)
+        if self.beside is not None:
+            beside = self.beside.reindex(columns=self.text.columns).to_numpy(dtype=object)
+            muted = np.where(pd.isna(beside), "", beside)
+        for header, *cells in zip(self.text.index, texts, muted, strict=True):
+            yield str(header), list(zip(*cells, strict=True))
 
 
 def formatted(values: pd.DataFrame, form: Callable[[float], str]) -> pd.DataFrame:

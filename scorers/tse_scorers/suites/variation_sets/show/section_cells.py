@@ -6,6 +6,7 @@ import pandas as pd
 from ....io.bundle import metric_modules
 from ....report.published import published
 from ....report.tables import Intervals
+from ....statistics.estimate import Floats
 
 HUMANS = "humans"
 
@@ -130,17 +131,27 @@ def contrasts(grid: pd.DataFrame) -> "pd.Series[float]":
     Returns:
         Means with labels (constraint, position), and per constraint the `effect`: first minus last.
     """
-    nominative = np.array([order.index("N") for order in grid.index])
-    dative_first = np.array([order.index("D") < order.index("A") for order in grid.index])
-    canonical = grid[list(CANONICAL_ROLES)]
-    means = {}
-    for place, name in enumerate(("first", "second", "last")):
-        means[("NOMALIGN", f"nominative {name}")] = grid[nominative == place].stack().mean()
-    means[("NOMALIGN", "effect")] = (
-        means[("NOMALIGN", "nominative first")] - means[("NOMALIGN", "nominative last")]
-    )
-    for name, cells in (("DATALIGN", grid), ("DATALIGN, plausible roles", canonical)):
-        means[(name, "dative first")] = cells[dative_first].stack().mean()
-        means[(name, "accusative first")] = cells[~dative_first].stack().mean()
-        means[(name, "effect")] = means[(name, "dative first")] - means[(name, "accusative first")]
-    return pd.Series(means)
+    return pd.Series({label: float(mean) for label, mean in contrast_means(grid.to_numpy()).items()})
+
+
+def contrast_means(cells: Floats) -> dict[tuple[str, str], Floats]:
+    """Return the means of `contrasts` for many tables of cells at once, (..., case orders, role assignments)."""
+
+    def mean(cells: Floats) -> Floats:
+        flat = np.ascontiguousarray(cells).reshape(*cells.shape[:-2], -1)
+        n = (~np.isnan(flat)).sum(axis=-1)
+        return np.where(n > 0, np.nan_to_num(flat).sum(axis=-1) / np.maximum(n, 1), np.nan)
+
+    nominative = np.array([order.index("N") for order in orders()])
+    dative_first = np.array([order.index("D") < order.index("A") for order in orders()])
+    canonical = cells[..., [roles().index(role) for role in CANONICAL_ROLES]]
+    means = {
+        ("NOMALIGN", f"nominative {name}"): mean(cells[..., nominative == place, :])
+        for place, name in enumerate(("first", "second", "last"))
+    }
+    means["NOMALIGN", "effect"] = means["NOMALIGN", "nominative first"] - means["NOMALIGN", "nominative last"]
+    for name, own in (("DATALIGN", cells), ("DATALIGN, plausible roles", canonical)):
+        means[name, "dative first"] = mean(own[..., dative_first, :])
+        means[name, "accusative first"] = mean(own[..., ~dative_first, :])
+        means[name, "effect"] = means[name, "dative first"] - means[name, "accusative first"]
+    return means

@@ -15,7 +15,7 @@ from ....statistics.clustered import Units, clustered_mean
 from ....statistics.estimate import DIFFERENCE
 from ..estimate.intervals import UNIT, set_aucs
 from ..estimate.template_means import compare_means
-from .section_cells import SETS, contrasts, grid_of
+from .section_cells import SETS, contrast_means, orders, roles
 
 Sentences = dict[str, pd.DataFrame]  # system → `template`, `case_order`, `positions`, `logprob`
 Sets = dict[str, pd.DataFrame]  # system → its variation sets, as `set_aucs` returns them
@@ -84,9 +84,10 @@ def bias_intervals(sets: Sets, values: pd.DataFrame) -> Intervals:
 def _contrasts_by_template(sets: pd.DataFrame) -> pd.DataFrame:
     """Return the contrasts of each template: those of its own 36 cells."""
     six = sets[sets["variation_set"] == "1-6"]
-    return pd.DataFrame(
-        {template: contrasts(grid_of(own)) for template, own in six.groupby("template", sort=False)}
-    ).T
+    templates, names = pd.factorize(six["template"])
+    cells = np.full((len(names), len(orders()) * len(roles())), np.nan)
+    cells[templates, six["cell"]] = six["auc"]
+    return pd.DataFrame(contrast_means(cells.reshape(-1, len(orders()), len(roles()))), index=names)
 
 
 def _over_templates(

@@ -6,13 +6,12 @@ from ..measures import MEASURES
 from .section_cells import Cells, our_cells
 
 ALL_TIED = "all tied"
-_MEASURE_OF = {measure.at["variation_set"]: measure for measure in MEASURES}
 
 
 def is_tied(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Return for each row of results whether all comparisons behind its AUC tie."""
-    flags = [_MEASURE_OF[row["variation_set"]].all_tied(row) for row in rows.to_dict("records")]
-    return pd.Series(flags, index=rows.index, dtype=bool)
+    kinds = {measure: rows["variation_set"] == measure.at["variation_set"] for measure in MEASURES}
+    return pd.concat([measure.all_tied(rows[is_kind]) for measure, is_kind in kinds.items()])[rows.index]
 
 
 def tied_cells(rows: pd.DataFrame) -> Cells:
