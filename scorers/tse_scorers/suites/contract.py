@@ -153,7 +153,7 @@ class Scored:
         """Yield a row of results for each group."""
         for group in self.groups(self.items):
             counts = {
-                f"n_{kind}": int(group.items[column].sum())
+                f"n_{kind}": int(group.items[column].to_numpy().sum())
                 for kind, column in (("ties", "tie"), ("nonfinite", "nonfinite"))
                 if column in group.items
             }

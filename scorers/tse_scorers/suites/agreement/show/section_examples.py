@@ -44,9 +44,10 @@ def _examples(forms: pd.DataFrame, system: str) -> list[Example]:
     turn.iloc[papers] = -1
     shown = EXAMPLES_PER_SYSTEM + len(papers)
     chosen = contexts.assign(turn=turn).sort_values("turn", kind="stable").head(shown)
+    forms = chosen[["group", "context_id"]].merge(forms)
     examples = []
-    for row, context in chosen[["group", "context_id"]].itertuples(index=False):
-        top = forms[(forms["group"] == row) & (forms["context_id"] == context)].sort_values("rank")
+    for (row, _), top in forms.groupby(["group", "context_id"], sort=False):
+        top = top.sort_values("rank")
         first = top.iloc[0]
         listed = [Form(str(f.form), float(f.probability), f.status) for f in top.itertuples()]
         kind = f"{row}, {first['number']}"

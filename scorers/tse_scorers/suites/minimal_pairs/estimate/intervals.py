@@ -85,6 +85,7 @@ def _paradigms_are_units(pairs: pd.DataFrame) -> bool:
 def _words(pairs: pd.DataFrame) -> Units:
     name = str(pairs["unit"].iloc[0]) if len(pairs) else "critical words"
     words, strata = pairs["word"].to_numpy(), pairs["stratum"].to_numpy()
-    if pairs.loc[pairs["score"].notna(), "stratum"].nunique() < 2:
+    scored = strata[pairs["score"].notna().to_numpy()]
+    if (scored == scored[:1]).all():
         return Units(words, name)
     return Units(words, f"{name} (these paradigms)", strata=strata, weighting="strata")
