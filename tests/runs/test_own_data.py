@@ -29,8 +29,13 @@ def out(tmp_path_factory):
     return folder / "out"
 
 
+def _view_of(runs, name):
+    suite = find_suite(name)
+    return own_data_view(runs, suite, suite.views(runs))
+
+
 def _view(out):
-    return own_data_view(read_runs([out]), find_suite("minimal_pairs"))
+    return _view_of(read_runs([out]), "minimal_pairs")
 
 
 def test_conditions_have_the_means_of_their_items(out):
@@ -68,4 +73,34 @@ def test_they_come_first_on_the_page(out):
 def test_released_data_have_no_such_part(tmp_path):
     run("tiny-causal", "agreement", limit=1, out=tmp_path, report=False)
     runs = read_runs([tmp_path])
-    assert own_data_view(runs, find_suite("agreement")) is None
+    assert _view_of(runs, "agreement") is None
+
+
+def test_sentences_of_regions_are_shown_with_the_words_of_all_conditions(tmp_path):
+    """Items of regions were named by numbers."""
+    rows = [
+        {"item": item, "condition": condition, "region": region, "text": text}
+        for item, noun in enumerate(NOUNS[:2], 1)
+        for condition, verb in (("match", "laughs"), ("mismatch", "laugh"))
+        for region, text in (
+            ("subject", f"The {noun}"),
+            ("that", "" if verb == "laugh" else "who"),
+            ("verb", verb),
+        )
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "mine.csv", index=False)
+    criteria = ["agreement: (verb;%mismatch%) > (verb;%match%)"]
+    run(
+        "tiny-causal",
+        "regions",
+        data=tmp_path / "mine.csv",
+        criteria=criteria,
+        out=tmp_path / "out",
+        report=False,
+    )
+    (sentences,) = _view_of(read_runs([tmp_path / "out"]), "regions").blocks
+    assert list(sentences.text.index) == [
+        "mine · agreement · 1: The author who / – laughs / laugh",
+        "mine · agreement · 2: The pilot who / – laughs / laugh",
+    ]
+    assert set(sentences.text["tiny-causal"]) <= {"✓", "✗"} and "conditions" in sentences.note

@@ -234,6 +234,7 @@ class ScoredItems:
             `share_instead`, the heaviest of an item first; None where this is not stored.
         values: column of numbers -> its heading; `logprob_good` and `logprob_bad` get a margin.
         unit: what an item is, in the plural.
+        about: how the texts are to be read, as a sentence, where that is not plain.
         people: what the judgments in the column `people` are, as its heading.
         averaged: column of texts (`paradigm`) whose values have a mean each, over which a score is the mean; "" where
             a score is the mean of its items.
@@ -247,6 +248,7 @@ class ScoredItems:
     read: Callable[[str], pd.DataFrame]
     values: Mapping[str, str]
     unit: str = "items"
+    about: str = ""
     people: str = "people"
     averaged: str = ""
     words: Callable[[str], pd.DataFrame] | None = None

@@ -1,12 +1,12 @@
 """The first part of a section on one's own data: scores by one's own columns, and one's own sentences."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
 
-from ..report.blocks import View
+from ..report.blocks import ScoredItems, Section, View
 from ..report.charts import MANY
 from ..report.inputs import Runs, ScoreFile
 from ..report.numbers import MISSING, count, decimals, score
@@ -22,12 +22,13 @@ _UNITS = {"item", "cluster", "pair_id"}
 """Columns of one's own table that say which items belong together."""
 
 
-def own_data_view(runs: Runs, suite: type[Suite]) -> View | None:
+def own_data_view(runs: Runs, suite: type[Suite], section: Section) -> View | None:
     """Return what a section shows first of the systems that were run on the user's own data; None without such a run.
 
     Args:
         runs: the results.
         suite: whose section it is.
+        section: what the suite shows of the runs.
     """
     own = {
         (system, config)
@@ -37,7 +38,7 @@ def own_data_view(runs: Runs, suite: type[Suite]) -> View | None:
     files = [file for file in runs.scores(suite.name) if (file.system, file.config) in own]
     if not files:
         return None
-    blocks = [*_conditions(files, suite), *_sentences(replace(runs, files=files), suite, own)]
+    blocks = [*_conditions(files, suite), *_sentences(section, suite, own)]
     return View("Your data", "", blocks) if blocks else None
 
 
@@ -68,18 +69,24 @@ def _conditions(files: Sequence[ScoreFile], suite: type[Suite]) -> Iterator[Tabl
         )  # fmt: skip
 
 
-def _sentences(runs: Runs, suite: type[Suite], own: set[tuple[str, str | None]]) -> Iterator[Table]:
+def _own_items(section: Section, own: set[tuple[str, str | None]]) -> tuple[ScoredItems, list[str]] | None:
+    """Return the items of the first table with items of own runs, and the names of these runs there."""
+    names = {name for system, config in own for name in (system, f"{system} ({config})")}
+    for block in (block for view in section.views for block in view.chosen()):
+        if isinstance(block, Table) and block.items is not None and block.cells is not None:
+            scored = block.cells.loc[block.cells["n"].notna(), "system"]
+            if systems := [str(system) for system in dict.fromkeys(scored) if system in names]:
+                return block.items, systems
+    return None
+
+
+def _sentences(section: Section, suite: type[Suite], own: set[tuple[str, str | None]]) -> Iterator[Table]:
     """Yield one's own first items with the scores of few systems; nothing where a suite stores no items."""
-    is_own = [key in own for key in zip(runs.rows["system"], runs.rows["config"], strict=True)]
-    section = suite.views(replace(runs, rows=runs.rows[is_own]))
-    tables = (block for view in section.views for block in view.chosen()) if section else ()
-    table = next((block for block in tables if isinstance(block, Table) and block.items), None)
-    if table is None or table.items is None or table.cells is None:
+    if (found := _own_items(section, own)) is None:
         return
-    items = table.items
-    systems = list(dict.fromkeys(table.cells.loc[table.cells["n"].notna(), "system"]))[:MANY]
+    items, systems = found
     try:
-        frames = {str(system): items.read(str(system)) for system in systems}
+        frames = {system: items.read(system) for system in systems[:MANY]}
     except (KeyError, ValueError):  # missing or damaged: the other parts say so
         return
     first = next(iter(frames.values())).drop_duplicates(["good", "bad"])
@@ -98,6 +105,7 @@ def _sentences(runs: Runs, suite: type[Suite], own: set[tuple[str, str | None]])
     notes = [
         "✓: right, ✗: wrong." if is_marked else "",
         "The numbers: log P(good) − log P(bad)." if has_margin else "",
+        items.about,
     ]
     notes += [f"tse explore shows all {count(len(first))}." if is_part else ""]
     scores = "" if is_marked else f", with {items.values.get('score', 'their scores')}"

@@ -138,7 +138,7 @@ def _section(runs: Runs, suite: type[Suite]) -> Section | None:
     section = suite.views(runs)
     if section is None:
         return None
-    own = own_data_view(runs, suite)
+    own = own_data_view(runs, suite, section)
     return replace(section, views=[*filter(None, [own]), *section.views]).in_report()
 
 

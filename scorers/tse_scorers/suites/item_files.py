@@ -37,6 +37,11 @@ def read_files(files: list[ScoreFile], columns: list[str]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+def key_texts(file: ScoreFile, keys: pd.Index) -> "pd.Series[str]":
+    """Return the texts of items that have none: their keys."""
+    return keys.to_frame(index=False).astype(str).agg(" · ".join, axis=1)
+
+
 def compared_items(
     runs: Runs,
     suite: str,
@@ -44,6 +49,8 @@ def compared_items(
     label: str,
     rows: pd.DataFrame,
     kind: str | None = None,
+    texts: Callable[[ScoreFile, pd.Index], "pd.Series[str]"] = key_texts,
+    about: str = "",
 ) -> ScoredItems:
     """Return the items of a measure as the suite compares them, each called by what makes it the same in two runs.
 
@@ -56,12 +63,14 @@ def compared_items(
         label: the measure's label.
         rows: the rows of the table with `label`, `level` and `value`, which are groups of the items.
         kind: which of the suite's tables has them.
+        texts: returns the texts of items of a file, from what makes them the same in two runs; no two alike.
+        about: how the texts are to be read.
     """
     places = rows.drop_duplicates("label")[["label", "level", "value"]].itertuples(index=False)
     of_rows = {row: {} if level == "all" else {level: value} for row, level, value in places}
     return ScoredItems(
-        f"{suite}.{label}".replace(" ", "-"), of_rows, partial(_read_compared, runs, suite, compared, label, kind),
-        {"score": label},
+        f"{suite}.{label}".replace(" ", "-"), of_rows,
+        partial(_read_compared, runs, suite, compared, label, kind, texts), {"score": label}, about=about,
     )  # fmt: skip
 
 
@@ -71,13 +80,14 @@ def _read_compared(
     compared: Callable[[ScoreFile], Mapping[str, ItemScores]],
     label: str,
     kind: str | None,
+    texts: Callable[[ScoreFile, pd.Index], "pd.Series[str]"],
     system: str,
 ) -> pd.DataFrame:
     frames = []
     for file in files_of(runs, suite, system, kind):
         scores = compared(file)[label]
-        texts = scores.items.index.to_frame(index=False).astype(str).agg(" · ".join, axis=1)
-        frame = pd.DataFrame({"good": texts, "bad": "", "score": scores.items["score"].to_numpy(dtype=float)})
+        good = texts(file, scores.items.index)
+        frame = pd.DataFrame({"good": good, "bad": "", "score": scores.items["score"].to_numpy(dtype=float)})
         for group in scores.groups(scores.items):
             if group.level != "all":
                 frame.loc[group.items.index, group.level] = group.value

@@ -9,7 +9,7 @@ import pandas as pd
 from ...report.blocks import Block, Chart, Control, Section, Table, View
 from ...report.inputs import Runs, ScoreFile, configs_apart
 from ...report.tables import count, formatted
-from ..item_files import compared_items
+from ..item_files import compared_items, key_texts
 from ..items import ItemScores
 from ..standard_view import GroupScores, view_by_group
 from .scores import CRITERIA, REGIONS
@@ -64,10 +64,27 @@ def _criteria(runs: Runs, compared: Compared, rows: pd.DataFrame) -> Iterator[Vi
     }  # fmt: skip
     scores = GroupScores(
         MEASURE, own.assign(is_repeated=_is_single(own)), "Items that fulfil the criteria, as a proportion.",
-        items=partial(compared_items, runs, "regions", compared, MEASURE, kind=CRITERIA), options=options,
+        items=partial(
+            compared_items, runs, "regions", compared, MEASURE, kind=CRITERIA, texts=_sentences,
+            about="Where the conditions of an item have different words, these stand beside each other (– for none).",
+        ), options=options,
     )  # fmt: skip
     levels = {"suites": "suite", "criteria": "criterion"}
     yield view_by_group("Criteria", "How often each criterion holds.", [scores], levels, TAB)
+
+
+def _sentences(file: ScoreFile, keys: pd.Index) -> "pd.Series[str]":
+    """Return the words of each item, region by region: those of all conditions, `The cat / The cats sat.`."""
+    texts, regions = key_texts(file, keys), file.sibling(REGIONS)
+    if regions is None:
+        return texts
+    words = regions.read(["suite", "item", "region_number", "text"])
+    by_region = words.groupby(["suite", "item", "region_number"])["text"].agg(
+        lambda own: " / ".join(text or "–" for text in dict.fromkeys(own)) if any(own) else ""
+    )
+    of_item = by_region.groupby(["suite", "item"]).agg(lambda own: " ".join(filter(None, own)))
+    items = keys.droplevel("criterion")
+    return texts + ": " + of_item.reindex(items).fillna("").reset_index(drop=True)
 
 
 def _is_single(rows: pd.DataFrame) -> "pd.Series[bool]":
