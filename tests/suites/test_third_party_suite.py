@@ -508,13 +508,21 @@ def test_matthews_correlation_of_single_sentences(judgments, tmp_path):
     )
 
 
-def test_the_accuracy_of_judgments_is_compared(judgments, tmp_path):
-    """Its threshold is chosen on other items, so it had an estimate of its own: two models had nothing to compare."""
+def test_judgments_are_compared_by_their_accuracy_and_their_correlation(judgments, tmp_path):
+    """An accuracy whose threshold is chosen on other items had nothing to compare, and a correlation was left out."""
     models = ("-m", "tiny-causal", "-m", "tiny-masked")
     tse("run", "--data", judgments, *models, "--out", tmp_path / "out", "--no-report")
-    first, second = (row for row in read_results(tmp_path / "out")["results"]
-                     if (row["metric"], row["group"]) == ("accuracy", "all"))  # fmt: skip
+    scores = {}
+    for row in read_results(tmp_path / "out")["results"]:
+        scores.setdefault((row["metric"], row["group"]), []).append(row)
     tse("compare", tmp_path / "out", "--out", tmp_path / "compared")
-    row = pd.read_csv(tmp_path / "compared" / "comparison.csv").iloc[0]
-    assert (row["measure"], row["group"], row["n_items"]) == ("accuracy", "all", first["n"])
-    assert row["difference"] == pytest.approx(second["score"] - first["score"])
+    rows = pd.read_csv(tmp_path / "compared" / "comparison.csv").set_index(["measure", "group"])
+    for label, metric in (("accuracy", "accuracy"), ("Matthews' r", "matthews")):
+        first, second = scores[metric, "all"]
+        row = rows.loc[(label, "all")]
+        assert (row["n_items"], row["score"]) == (first["n"], pytest.approx(second["score"]))
+        assert row["difference"] == pytest.approx(second["score"] - first["score"])
+        assert row["ci_low"] < row["difference"] < row["ci_high"] and 0 < row["p"] <= 1
+    assert rows.loc[("Matthews' r", "all"), "test"] == "jackknife t test"
+    groups = [group for label, group in rows.index if label == "Matthews' r"]
+    assert groups == [group for label, group in rows.index if label == "accuracy"] and len(groups) > 2

@@ -58,6 +58,8 @@ def _write(out: Path, by: tuple[str, ...], runs: Runs, suite: type[Suite]) -> It
     for file in runs.scores(suite.name):
         about = names_of(file)
         for measure, scores in suite.compared_items(replace(file, own_columns=by)).items():
+            if scores.statistic is not None:
+                continue  # its items have no scores of their own
             rows = scores.mixed_model.rows(scores)
             models[measure] = scores.mixed_model.with_conditions([column for column in by if column in rows])
             about |= {"measure": measure}

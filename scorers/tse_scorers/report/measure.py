@@ -61,7 +61,7 @@ class Measure:
             with their `Units`. For Matthews' correlation, which is Pearson's of two columns of 0 and 1:
             `lambda items, units: correlation(items["label"], items["accepted"], units)`, with
             `tse_scorers.statistics.correlation`. By default the mean, with an interval over units. `tse compare`
-            compares only means: beside a correlation, declare an accuracy.
+            computes the difference of two systems again without each unit in turn.
         live_key: what training logs call it, for instance `tse/ew`; by default the suite and its name; None if it is
             not logged.
         digits: the decimals with which its scores are printed, everywhere.

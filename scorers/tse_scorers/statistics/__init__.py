@@ -17,7 +17,7 @@ The package does not depend on suites, models or reports: a suite declares its u
 
 from .cells import CellSums, cell_sums, crossed_mean
 from .clustered import Units, clustered_mean
-from .differences import Difference, paired_difference
+from .differences import Difference, jackknife_difference, paired_difference
 from .estimate import Estimate
 from .jackknife import correlation
 
@@ -30,5 +30,6 @@ __all__ = [
     "clustered_mean",
     "correlation",
     "crossed_mean",
+    "jackknife_difference",
     "paired_difference",
 ]

@@ -178,6 +178,7 @@ class Scored:
             items.drop_duplicates(key).set_index(key),
             lambda shared: self.groups(shared.reset_index()),
             self.mixed_model,
+            self.measure.estimate,
         )
 
 
@@ -548,9 +549,9 @@ class Suite(ABC):
     def compared_items(cls, file: ScoreFile) -> Mapping[str, ItemScores]:
         """Return the items for `tse compare` from a file of scores, by the label of their measure.
 
-        The groups of items have the names of the groups of results. A measure that is not a mean is left out.
+        The groups of items have the names of the groups of results.
         """
-        wanted = [own for own in cls.measures if own.estimate is None and (own.table or SINGLE) == file.table]
+        wanted = [own for own in cls.measures if (own.table or SINGLE) == file.table]
         labels = {own.label for own in wanted}
         found = cls.scored(file.record_tables(), wanted) if wanted else ()
         return {own.measure.label: own.item_scores() for own in found if own.measure.label in labels}
@@ -590,12 +591,11 @@ class Suite(ABC):
 
     @classmethod
     def _group_scores(cls, runs: Runs, own: Measure, rows: pd.DataFrame) -> GroupScores:
-        is_mean = own.estimate is None
         options = {
-            "file": f"{cls.name}_{own.name}", "measure": own.label, "compared": own.label if is_mean else "",
+            "file": f"{cls.name}_{own.name}", "measure": own.label, "compared": own.label,
             "about": f"Over {rows['unit'].iloc[0]}.",
         }  # fmt: skip
         items = partial(compared_items, runs, cls.name, cls.compared_items, own.label)
         return GroupScores(
-            own.label, rows, f"{own.label} of groups.", own.digits, items if is_mean else None, options
+            own.label, rows, f"{own.label} of groups.", own.digits, None if own.estimate else items, options
         )

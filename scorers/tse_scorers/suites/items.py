@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ..io.result_row import ResultRow, group_name
 from ..statistics.clustered import Units
-from ..statistics.differences import Difference, paired_difference
+from ..statistics.differences import Difference, jackknife_difference, paired_difference
 from ..statistics.estimate import Estimate
 from ..statistics.power import Components, components_of_items
 
@@ -123,11 +124,13 @@ class ItemScores:
             column `score` is from 0 to 1, NaN for none; other columns are what `groups` needs.
         groups: gives the groups of items that two systems share.
         mixed_model: how a mixed model is fitted to them.
+        statistic: how items become one number, where that is not their mean; it gets all columns.
     """
 
     items: pd.DataFrame
     groups: Callable[[pd.DataFrame], Iterable[Group]] = only_all
     mixed_model: MixedModel = field(default_factory=MixedModel)
+    statistic: Callable[[pd.DataFrame, Units], Estimate] | None = None
 
     def joined(self, reference: "ItemScores") -> pd.DataFrame:
         """Return the items that both systems were asked, with a column `reference_score`."""
@@ -144,6 +147,9 @@ class ItemScores:
         shared = self.joined(reference).dropna(subset=["score", "reference_score"])
         if shared.empty:
             return
+        if self.statistic is not None:
+            yield from self._differences_of(self.statistic, reference, shared)
+            return
         for group in self.groups(shared):
             scores, others = group.items["score"], group.items["reference_score"]
             found = paired_difference(scores, others, group.units)
@@ -152,6 +158,25 @@ class ItemScores:
                 *group.place, found, len(scores), int((scores == others).sum()),
                 found.estimate.n_crossed, components,
             )  # fmt: skip
+
+    def _differences_of(
+        self,
+        statistic: Callable[[pd.DataFrame, Units], Estimate],
+        reference: "ItemScores",
+        shared: pd.DataFrame,
+    ) -> Iterator[GroupDifference]:
+        """Yield the difference of another statistic than the mean on each group of shared items."""
+        tables = [scores.items.loc[shared.index].reset_index() for scores in (self, reference)]
+        for group in self.groups(shared.assign(place=np.arange(len(shared)))):
+            of_group = [table.iloc[group.items["place"]] for table in tables]
+
+            def values(kept: NDArray[np.bool_], group: Group = group, of_group: Any = of_group) -> Any:
+                units = group.units.of(kept)
+                return tuple(statistic(table[kept], units).mean for table in of_group)
+
+            found = jackknife_difference(values, group.units)
+            ties = int((group.items["score"] == group.items["reference_score"]).sum())
+            yield GroupDifference(*group.place, found, len(group.items), ties)
 
     def most_different(self, reference: "ItemScores", n: int) -> pd.DataFrame:
         """Return the items whose scores differ most: columns `item`, `score`, `reference_score`, `difference`."""

@@ -1,10 +1,11 @@
 """`tse compare`: what differs between systems on the same items, and whether that may be chance.
 
 A suite says what its items are, which groups they have, and which units they share (nouns, lemmas, templates, …). The
-difference of two systems is tested over these units, by t with cluster-robust standard errors. p-values are adjusted
-by Holm's method within a family: all tests of one measure against one reference that stand under one heading, which are
-the systems x the groups of one level (the paradigms, the phenomena, …, or `all`). Differences between data, lemma lists
-and options are found by the signatures of the scores.
+difference of two systems is tested over these units, by t with cluster-robust standard errors; for a score that is no
+mean, such as a correlation, with those of the jackknife. p-values are adjusted by Holm's method within a family: all
+tests of one measure against one reference that stand under one heading, which are the systems x the groups of one level
+(the paradigms, the phenomena, …, or `all`). Differences between data, lemma lists and options are found by the
+signatures of the scores.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -96,9 +97,8 @@ def compare(
         )
     if not rows:
         raise ValueError(
-            "There is nothing to compare: no two systems in these folders scored the same items, or only by measures "
-            "that are no means of items, such as correlations, which are not compared. Run them on the same suite and "
-            "data, with the same groups and limit."
+            "There is nothing to compare: no two systems in these folders scored the same items. Run them on the same "
+            "suite and data, with the same groups and limit."
         )
     return Comparison(
         with_families(pd.DataFrame(rows)).reindex(columns=list(COLUMNS)),

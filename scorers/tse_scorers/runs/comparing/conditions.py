@@ -94,6 +94,8 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
             wrong = of_scores.intersection(condition_columns)
             own_columns = tuple(name for name in condition_columns if name not in wrong)
             for measure, scores in suite.compared_items(replace(file, own_columns=own_columns)).items():
+                if scores.statistic is not None:
+                    continue  # conditions are compared by means of their items
                 seen |= dict.fromkeys(name for name in file_columns if name not in of_scores)
                 refused |= wrong.intersection(file_columns)
                 items = scores.items.reset_index()
@@ -143,6 +145,8 @@ def condition_scores(
         most: see above.
     """
     for measure, scores in suite.compared_items(replace(file, own_columns=tuple(columns))).items():
+        if scores.statistic is not None:
+            continue
         items = scores.items.reset_index()
         for column in columns:
             if column in items and 2 <= items.loc[items["score"].notna(), column].nunique() <= most:
