@@ -1,9 +1,8 @@
 """Data sets in, data sets out: the rows of a data set with a model's scores as further columns."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -22,7 +21,7 @@ from .io.table_files import fingerprint, require_columns, require_text, require_
 from .loading import load_scorer
 from .models.answers import continuation_logprobs, sentence_logprobs, with_windows, word_logprobs
 from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
-from .models.options import checked_value
+from .models.options import checked_fields
 from .runs.frequency import Zipf, per_million, word_list
 from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
 from .suites.agreement.data.checks import check_numbers
@@ -38,9 +37,7 @@ _WHAT = "The data set"
 _GAPS = ("prefix", "suffix", "number")
 _VERBS = ("form_correct", "form_incorrect")
 _LOGPROBS = ("logprob_correct", "logprob_incorrect")
-_NAMES: Any = str | Sequence[str]
 Data = TypeVar("Data")
-Score = Callable[[pd.DataFrame], pa.Table]
 
 
 def score_dataset(
@@ -106,50 +103,24 @@ def score_dataset(
             exactly one of `columns`, `lemmas` and `surprisals` is given, or an option has no effect on it; or the model
             cannot answer.
     """
-    splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
-    types: list[tuple[str, Any, Any]] = [
-        ("columns", columns, _NAMES), ("surprisals", surprisals, _NAMES), ("words", words, _NAMES),
-        ("frequency", frequency, str), ("language", language, str), ("context", context, str),
-        ("cutoffs", cutoffs, bool), ("forms", forms, bool), ("stride", stride, int),
-    ]  # fmt: skip
-    for option in types:
-        checked_value(*option)
-    ask = partial(
-        _asked,
-        columns=columns,
-        lemmas=lemmas,
-        surprisals=surprisals,
-        words=words,
-        frequency=frequency,
-        language=language,
-        context=context,
-        cutoffs=cutoffs,
-        forms=forms,
-        stride=stride,
+    request = Request(
+        columns, lemmas, surprisals, words, frequency, language, context, cutoffs, forms, stride
     )
-    checked = {split: _checked(data, ask) for split, data in splits.items()}
+    splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
+    questions = {split: _questions(data, request) for split, data in splits.items()}
     scorer = model if isinstance(model, Scorer) else load_scorer(model)
     if lemmas is None:
         scorer = with_windows(scorer, stride)
-    for _, asked in checked.values():
-        asked.check_scorer(scorer)
-
-    def mapped(split: str) -> Any:
-        rows, asked = checked[split]
-
-        def score(frame: pd.DataFrame) -> pa.Table:
-            if progress is not None or not is_main():
-                return asked.answers(scorer, frame, progress)
-            with bars(f"Scoring with {scorer.name}") as shown:
-                return asked.answers(scorer, frame, shown)
-
-        return _mapped(splits[split], rows, asked, scorer, score)
-
-    results = {split: mapped(split) for split in splits}
+    for _, question in questions.values():
+        question.check_scorer(scorer)
+    results = {
+        split: _mapped(splits[split], rows, question, scorer, progress)
+        for split, (rows, question) in questions.items()
+    }
     return type(dataset)(results) if isinstance(dataset, dict) else results[""]
 
 
-def _checked(dataset: Any, ask: Callable[[Sequence[str]], "_Asked"]) -> tuple[pd.DataFrame, "_Asked"]:
+def _questions(dataset: Any, request: "Request") -> tuple[pd.DataFrame, "_Question"]:
     """Return the rows of one data set, and what is asked about each, checked without a model."""
     rows = _rows(dataset)
     if rows.columns.nlevels > 1 or not rows.columns.is_unique:
@@ -157,12 +128,12 @@ def _checked(dataset: Any, ask: Callable[[Sequence[str]], "_Asked"]) -> tuple[pd
             f"{_WHAT} has two columns with one name, or names of several levels: {', '.join(map(str, rows.columns))}; "
             "expected one name for each column. Rename them."
         )
-    asked = ask(list(rows.columns))
-    require_unreserved(rows, asked.reserved(), _WHAT)
-    if isinstance(dataset, Dataset) and set(asked.columns) <= set(rows.columns):
-        rows = _frame(dataset, asked.columns)
-    asked.check(rows)
-    return rows, asked
+    question = request.about(list(rows.columns))
+    require_unreserved(rows, question.schema().names, _WHAT)
+    if isinstance(dataset, Dataset) and set(question.columns) <= set(rows.columns):
+        rows = _frame(dataset, question.columns)
+    question.check(rows)
+    return rows, question
 
 
 def _rows(dataset: Any) -> pd.DataFrame:
@@ -196,57 +167,52 @@ def _frame(dataset: Dataset, names: Sequence[str]) -> pd.DataFrame:
     return frame.assign(**{name: frame[name].map(tuple, na_action="ignore") for name in lists})
 
 
-def _mapped(dataset: Any, rows: pd.DataFrame, asked: "_Asked", scorer: Scorer, score: Score) -> Any:
+def _mapped(
+    dataset: Any, rows: pd.DataFrame, question: "_Question", scorer: Scorer, progress: Progress | None
+) -> Any:
     """Return the data set with the scores of its rows, which have been checked; those of a stream are while read."""
-    if isinstance(dataset, Dataset):
-        return _mapped_dataset(dataset, rows, asked, scorer, score)
+
+    def score(frame: pd.DataFrame) -> pa.Table:
+        if progress is not None or not is_main():
+            return question.answers(scorer, frame, progress)
+        with bars(f"Scoring with {scorer.name}") as shown:
+            return question.answers(scorer, frame, shown)
+
+    if isinstance(dataset, pd.DataFrame):
+        return pd.concat([dataset, score(rows).to_pandas().set_axis(dataset.index)], axis=1)
+    if isinstance(dataset, list):
+        return [{**row, **new} for row, new in zip(dataset, score(rows).to_pylist(), strict=True)]
+    features = dataset.features and Features(
+        {**dataset.features, **Features.from_arrow_schema(question.schema(scorer))}
+    )
     if isinstance(dataset, IterableDataset):
-        needed = asked.columns
-        features = dataset.features and Features(
-            {**dataset.features, **Features.from_arrow_schema(asked.schema(scorer))}
-        )
 
         def scored(batch: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-            frame = pd.DataFrame({name: batch[name] for name in needed})
-            asked.check(frame)
+            frame = pd.DataFrame({name: batch[name] for name in question.columns})
+            question.check(frame)
             return score(frame).to_pydict()
 
-        return dataset.map(
-            scored,
-            batched=True,
-            batch_size=CHUNK,
-            features=features,
-        )
-    if isinstance(dataset, pd.DataFrame):
-        added = score(rows).to_pandas().set_axis(dataset.index)
-        return pd.concat([dataset, added], axis=1)
-    added = score(rows).to_pylist()
-    return [{**row, **new} for row, new in zip(dataset, added, strict=True)]
+        return dataset.map(scored, batched=True, batch_size=CHUNK, features=features)
+    # Processes with caches of their own could disagree on whether there is something to compute together.
+    reusable = scorer.signature.get("revision") is not None and rank_and_size()[1] == 1
+    data = dataset._fingerprint, fingerprint(rows)  # a folder's own one ignores its content
+    identity = Hasher.hash([*data, scorer.signature, question.identity()])
+    all_scores: list[pa.Table] = []
 
-
-def _mapped_dataset(
-    dataset: Dataset, frame: pd.DataFrame, asked: "_Asked", scorer: Scorer, score: Score
-) -> Dataset:
-    """Add the columns by `Dataset.map`, whose first look-up scores all rows; a cached result has none."""
-    scored: list[pa.Table] = []
-
-    def lookup(batch: pa.Table, rows: list[int]) -> pa.Table:
-        if not scored:
-            scored.append(score(frame))
-        added = scored[0].slice(rows[0], len(rows))
+    def lookup(batch: pa.Table, places: list[int]) -> pa.Table:
+        """Add the columns; the first look-up scores all rows, and a cached result has none."""
+        if not all_scores:
+            all_scores.append(score(rows))
+        added = all_scores[0].slice(places[0], len(places))
         return pa.table(
             [*batch.itercolumns(), *added.itercolumns()], [*batch.column_names, *added.column_names]
         )
 
-    # Processes with caches of their own could disagree on whether there is something to compute together.
-    reusable = scorer.signature.get("revision") is not None and rank_and_size()[1] == 1
-    data = dataset._fingerprint, fingerprint(frame)  # a folder's own one ignores its content
-    identity = Hasher.hash([*data, scorer.signature, asked.identity()])
     result = dataset.with_format("arrow").map(
         lookup,
         with_indices=True,
         batched=True,
-        features=Features({**dataset.features, **Features.from_arrow_schema(asked.schema(scorer))}),
+        features=features,
         new_fingerprint=identity if reusable else generate_random_fingerprint(),
         load_from_cache_file=None if reusable else False,
         desc=f"Scoring with {scorer.name}",
@@ -281,14 +247,11 @@ class _Texts:
     def identity(self) -> Any:
         return "texts", self.texts, self.context
 
-    def reserved(self) -> list[str]:
-        return [f"{kind}_{text}" for text in self.texts for kind in ("logprob", "n_tokens")]
-
-    def schema(self, scorer: Scorer) -> pa.Schema:
-        types = {
-            "logprob": pa.float64(),
-            **({"n_tokens": pa.int64()} if isinstance(scorer, TokenCounter) else {}),
-        }
+    def schema(self, scorer: Scorer | None = None) -> pa.Schema:
+        """Return the columns that are added; without a scorer, all that one may add."""
+        types = {"logprob": pa.float64()}
+        if scorer is None or isinstance(scorer, TokenCounter):
+            types["n_tokens"] = pa.int64()
         return pa.schema([(f"{kind}_{text}", types[kind]) for text in self.texts for kind in types])
 
     def check(self, frame: pd.DataFrame) -> None:
@@ -339,9 +302,6 @@ class _Words:
 
     def identity(self) -> Any:
         return "words", self.texts, self.words, self.frequencies
-
-    def reserved(self) -> list[str]:
-        return list(self.schema().names)
 
     @property
     def _types(self) -> dict[str, pa.DataType]:
@@ -433,9 +393,6 @@ class _Gaps:
         version = metric_modules("refined_tse").scores.VERSION
         return "gaps", fingerprint(self.lemmas), self.columns, self.cutoffs, self.forms, version
 
-    def reserved(self) -> list[str]:
-        return list(self.schema().names)
-
     def schema(self, _: Scorer | None = None) -> pa.Schema:
         scores = [
             *MEASURES,
@@ -521,67 +478,68 @@ def _lists(found: AgreementScores, numbers: "pd.Series[str]") -> dict[str, pa.Ar
     }
 
 
-_Asked = _Texts | _Words | _Gaps
+_Question = _Texts | _Words | _Gaps
+_WITH_EFFECT = {
+    "columns": ("context", "stride"),
+    "lemmas": ("cutoffs", "forms"),
+    "surprisals": ("words", "frequency", "language", "stride"),
+}
+"""What is asked -> the other options that have an effect on it."""
 
 
-def _asked(
-    names: Sequence[str],
-    columns: str | Sequence[str] | None,
-    lemmas: Any,
-    surprisals: str | Sequence[str] | None,
-    words: str | Sequence[str] | None,
-    frequency: str | None,
-    language: str | None,
-    context: str | None,
-    cutoffs: bool,
-    forms: bool,
-    stride: int | None,
-) -> _Asked:
-    """Return what is asked about each row; ValueError where that is not one thing, or an option has no effect on it."""
-    kinds = [
-        name
-        for name, value in (("columns", columns), ("lemmas", lemmas), ("surprisals", surprisals))
-        if value is not None
-    ]
-    if len(kinds) != 1:
-        raise ValueError(
-            f"Got {' and '.join(kinds) or 'none of columns, lemmas and surprisals'}; expected one of columns (whole "
-            "texts), lemmas (gaps) and surprisals (words). For several, call it once for each."
-        )
-    options: dict[str, Any] = {
-        "words": words,
-        "frequency": frequency,
-        "language": language,
-        "context": context,
-    }
-    options |= {"cutoffs": cutoffs, "forms": forms, "stride": stride}
-    allowed = {
-        "columns": {"context", "stride"},
-        "lemmas": {"cutoffs", "forms"},
-        "surprisals": {"words", "frequency", "stride", *(("language",) if frequency else ())},
-    }[kinds[0]]
-    unused = [
-        name
-        for name, value in options.items()
-        if value is not None and value is not False and name not in allowed
-    ]
-    if unused:
-        raise ValueError(f"{' and '.join(unused)} has no effect with {kinds[0]}; remove it.")
-    if lemmas is not None:
-        return _Gaps(_lemma_table(lemmas), set(_VERBS) <= set(names), cutoffs, forms)
-    texts = columns if columns is not None else surprisals
-    chosen = (texts,) if isinstance(texts, str) else tuple(dict.fromkeys(texts or ()))
-    if not chosen:
-        raise ValueError(f"{kinds[0]} names no column; expected at least one.")
-    if columns is not None:
-        return _Texts(chosen, context)
-    split = (words,) if isinstance(words, str) else tuple(words or ())
-    if split and len(split) != len(chosen):
-        raise ValueError(
-            f"words names {len(split)} columns and surprisals {len(chosen)}; expected one for each."
-        )
-    zipf, source = word_list(frequency, language, "frequency") if frequency is not None else (None, None)
-    return _Words(chosen, split, zipf, source)
+@dataclass(frozen=True)
+class Request:
+    """The options of `score_dataset`, which explains them."""
+
+    columns: str | Sequence[str] | None = None
+    lemmas: Any = None
+    surprisals: str | Sequence[str] | None = None
+    words: str | Sequence[str] | None = None
+    frequency: str | None = None
+    language: str | None = None
+    context: str | None = None
+    cutoffs: bool = False
+    forms: bool = False
+    stride: int | None = None
+
+    def __post_init__(self) -> None:
+        checked_fields(self)
+
+    def about(self, names: Sequence[str]) -> _Question:
+        """Return what is asked about each row of a data set with these columns.
+
+        Raises:
+            ValueError: that is not one thing, or an option has no effect on it.
+        """
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        given = {name: value for name, value in given.items() if value is not None and value is not False}
+        kinds = [kind for kind in _WITH_EFFECT if kind in given]
+        if len(kinds) != 1:
+            raise ValueError(
+                f"Got {' and '.join(kinds) or 'none of columns, lemmas and surprisals'}; expected one of columns "
+                "(whole texts), lemmas (gaps) and surprisals (words). For several, call it once for each."
+            )
+        (kind,) = kinds
+        with_effect = {kind, *_WITH_EFFECT[kind]} - ({"language"} if self.frequency is None else set())
+        if unused := [name for name in given if name not in with_effect]:
+            raise ValueError(f"{' and '.join(unused)} has no effect with {kind}; remove it.")
+        if self.lemmas is not None:
+            return _Gaps(_lemma_table(self.lemmas), set(_VERBS) <= set(names), self.cutoffs, self.forms)
+        texts = tuple(dict.fromkeys(_in_tuple(self.columns if self.surprisals is None else self.surprisals)))
+        if self.surprisals is None:
+            return _Texts(texts, self.context)
+        words = _in_tuple(self.words)
+        if words and len(words) != len(texts):
+            raise ValueError(
+                f"words names {len(words)} columns and surprisals {len(texts)}; expected one for each."
+            )
+        if self.frequency is None:
+            return _Words(texts, words, None, None)
+        return _Words(texts, words, *word_list(self.frequency, self.language, "frequency"))
+
+
+def _in_tuple(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names or ())
 
 
 def _lemma_table(lemmas: Any) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 import tse_scorers.runs.run
 from tiny import SENTENCES, tiny_model
-import tse_scorers.models.causal_inputs
+import tse_scorers.models.causal
 from tse_scorers import load_scorer
 from tse_scorers.suites.registry import make_suite
 from tse_scorers.models.causal import CausalScorer
@@ -63,7 +63,7 @@ score("plain", CausalScorer(*tiny_model("causal", "gpt2"), share_prefixes=False)
 unwritable = CausalScorer(*tiny_model("causal", "gpt2"), revision="1")
 unwritable.journal_folder = Path("/proc/nowhere") if rank else folder / "journal"
 score("journal", unwritable)
-causal = tse_scorers.models.causal_inputs
+causal = tse_scorers.models.causal
 probe, causal.tree_attention_is_exact = causal.tree_attention_is_exact, lambda *_: not rank
 score("probes differ", CausalScorer(*tiny_model("causal", "gpt2")))
 causal.tree_attention_is_exact = lambda *given: full() if rank else probe(*given)

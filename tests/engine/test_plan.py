@@ -78,7 +78,7 @@ def test_row_plan_reads_each_once_over_all_batches(texts, tokens):
 def test_trie_plan_reads_each_wanted_node_once(texts, capacity, tokens, data):
     trie = build_trie(texts)
     wanted = np.array(data.draw(st.lists(st.booleans(), min_size=len(trie), max_size=len(trie))))
-    plan = TriePlan(trie, wanted, capacity)
+    plan = TriePlan(trie, np.flatnonzero(wanted), capacity)
     found = [plan.batch(rows) for rows in batches(plan.lengths, tokens)]
     reads = np.concatenate([batch.reads for batch in found])
     assert sorted(reads) == np.nonzero(wanted)[0].tolist()
@@ -99,7 +99,7 @@ def ancestors_or_self(trie, node):
 @given(texts, st.integers(6, 30))
 def test_packed_places_see_their_ancestors_and_themselves_and_no_other(texts, capacity):
     trie = build_trie(texts)
-    plan = TriePlan(trie, np.ones(len(trie), dtype=bool), capacity)
+    plan = TriePlan(trie, np.arange(len(trie)), capacity)
     batch = everything(plan)
     for row, nodes in enumerate(plan._rows):
         for here, node in enumerate(nodes):
@@ -116,22 +116,21 @@ def test_packed_places_see_their_ancestors_and_themselves_and_no_other(texts, ca
 
 def test_plain_rows_leave_mask_and_positions_to_the_model():
     trie = build_trie([[1, 2, 3], [1, 2, 4], [1, 2]])
-    batch = everything(TriePlan(trie, np.ones(len(trie), dtype=bool), None))
+    batch = everything(TriePlan(trie, np.arange(len(trie)), None))
     assert batch.visible is None and batch.positions is None
     assert batch.input_ids.tolist() == [[1, 2, 3], [1, 2, 4]]
 
 
 @pytest.mark.parametrize("capacity", [None, 8])
 def test_fingerprint_tells_inputs_and_reads_apart(capacity):
-    def fingerprint(texts, wanted=None):
+    def fingerprint(texts, read=None):
         trie = build_trie(texts)
-        wanted = np.ones(len(trie), dtype=bool) if wanted is None else wanted
-        return TriePlan(trie, wanted, capacity).fingerprint
+        return TriePlan(trie, np.arange(len(trie)) if read is None else read, capacity).fingerprint
 
     texts = [[1, 2, 3], [1, 4]]
     assert fingerprint(texts) == fingerprint(texts)
     assert fingerprint(texts) != fingerprint([[1, 2, 3], [1, 5]])
-    assert fingerprint(texts) != fingerprint(texts, np.array([True, False, True, True]))
+    assert fingerprint(texts) != fingerprint(texts, np.array([0, 2, 3]))
 
 
 def test_row_plan_fingerprint_tells_columns_and_owners_apart():

@@ -151,5 +151,5 @@ def test_what_a_decoder_cannot_begin_with_is_refused():
     maskless.mask_token = None
     with pytest.raises(ValueError, match=r"mask token nor <extra_id_0>.*encoder_input='empty'"):
         load_scorer(model, maskless, encoder_input="mask")
-    with pytest.raises(ValueError, match=r"start_token=… .*no effect .*encoder-decoder model"):
+    with pytest.raises(ValueError, match=r"start_token .*no effect .*encoder-decoder model"):
         load_scorer(model, tokenizer, start_token="<s>")

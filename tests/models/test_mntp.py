@@ -64,5 +64,5 @@ def test_it_needs_a_token_before_the_text_and_a_masked_model():
     bare.backend_tokenizer.post_processor = None
     with pytest.raises(ValueError, match=r"\(mntp\), .*tokenizer .*start token"):
         load_scorer(model, bare, mntp=True).sentence_logprobs(SENTENCES)
-    with pytest.raises(ValueError, match=r"mntp=… .*no effect .*causal model"):
+    with pytest.raises(ValueError, match=r"mntp .*no effect .*causal model"):
         load_scorer(*tiny_model("causal", "gpt2"), mntp=True)

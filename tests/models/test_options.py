@@ -63,7 +63,7 @@ def test_options_without_effect_are_refused_before_the_weights_are_loaded(
         raise AssertionError("the weights were loaded")
 
     monkeypatch.setattr(loading, "load_weights", load)
-    with pytest.raises(ValueError, match=rf"^{option}=… .*no effect .*{model}, {what}; remove"):
+    with pytest.raises(ValueError, match=rf"^{option} .*no effect .*{model}, {what}; remove"):
         load_scorer(model, **{option: value})
 
 
@@ -83,7 +83,7 @@ def test_options_that_changed_nothing(model, option, value):
 
     The tokenizer of tiny-lstm opens every text with its start token, and that of tiny-masked drops spaces.
     """
-    with pytest.raises(ValueError, match=rf"^{option}=… .*no effect .*{model}, .* model; remove"):
+    with pytest.raises(ValueError, match=rf"^{option} .*no effect .*{model}, .* model; remove"):
         load_scorer(model, **{option: value})
 
 
@@ -105,21 +105,21 @@ def test_the_signature_tells_a_start_token_that_the_tokenizer_puts_before_gaps()
 def test_options_of_other_questions_than_a_suite_asks(model, suite, option, value, tmp_path):
     """The same scores had another signature: no gap is asked for in sentences, and no sentence at gaps."""
     kind = DESCRIPTIONS[load_scorer(model).signature["kind"]]
-    told = rf"^{option}=… .*no effect .*{model}, {kind}, .*suite {suite}; remove"
+    told = rf"^{option} .*no effect .*{model}, {kind}, .*suite {suite}; remove"
     with pytest.raises(ValueError, match=told):
         run(model, suite, tmp_path, limit=1, model_options={option: value})
 
 
 def test_options_of_other_questions_than_a_live_evaluation_asks():
     live = LiveEvaluation(["german"], budget=72, model_options={"bos": True})
-    with pytest.raises(ValueError, match=r"bos=… .*no effect .*suite german; remove"):
+    with pytest.raises(ValueError, match=r"bos .*no effect .*suite german; remove"):
         live(*tiny_model("causal", "gpt2"))
 
 
 @pytest.mark.parametrize("option", GIVEN)
 def test_files_take_no_option_at_all(option, published, trigram):
     for path, family in ((published, "published"), (trigram, "ngram")):
-        with pytest.raises(ValueError, match=rf"{option}=… .*no effect .*, {DESCRIPTIONS[family]}; remove"):
+        with pytest.raises(ValueError, match=rf"{option} .*no effect .*, {DESCRIPTIONS[family]}; remove"):
             load_scorer(path, **{option: GIVEN[option]})
 
 
@@ -133,7 +133,7 @@ def test_a_map_of_devices_decides_where_a_model_is_loaded_and_changes_no_score()
 
 @pytest.mark.parametrize("option", ["device", "dtype", "device_map", "trust_remote_code", "quantization"])
 def test_a_model_that_is_already_loaded_stays_where_and_what_it_is(option):
-    with pytest.raises(ValueError, match=rf"{option}=… .*no effect .*already loaded"):
+    with pytest.raises(ValueError, match=rf"{option} .*no effect .*already loaded"):
         load_scorer(*tiny_model("causal", "gpt2"), **{option: GIVEN[option]})
 
 
@@ -151,7 +151,7 @@ def test_of_several_models_each_takes_the_options_that_have_an_effect_on_it(publ
     assert loading.options_of_models(names, given) == [
         ModelOptions(device="cpu"), ModelOptions(), ModelOptions(pll="original", device="cpu")
     ]  # fmt: skip
-    with pytest.raises(ValueError, match=r"pll=… .*no effect .*models tiny-causal, .*published"):
+    with pytest.raises(ValueError, match=r"pll .*no effect .*models tiny-causal, .*published"):
         loading.options_of_models(names[:2], given)
 
 

@@ -378,7 +378,7 @@ def test_masked_model_needs_a_mask_token():
 
 
 def test_unknown_pseudo_log_likelihood():
-    with pytest.raises(ValueError, match="Unknown pseudo-log-likelihood 'bidirectional'"):
+    with pytest.raises(ValueError, match="Unknown pll 'bidirectional'; expected within_word_l2r or original"):
         masked(pll="bidirectional")
 
 

@@ -19,9 +19,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..models.options import OptionError, UnusedOptionError
+from ..models.options import OptionError
 from . import terminal
-from .options import as_written, flag
+from .options import as_written
 
 STOPPED = {130, 143}
 
@@ -73,9 +73,6 @@ def _said(error: BaseException) -> int:
     if "--debug" in sys.argv[1:2] or os.environ.get("TSE_DEBUG", "") not in ("", "0"):
         traceback.print_exception(error)
     try:
-        if isinstance(error, UnusedOptionError):
-            terminal.fail(error.message(flag(error.option)))
-            return 2
         if isinstance(error, OptionError):
             terminal.fail(_one_paragraph(error.message(as_written)))
             return 2

@@ -73,12 +73,12 @@ class TriePlan:
 
     Args:
         trie: the inputs.
-        wanted: (nodes,) True where the distribution after the node's prefix is read.
+        read: nodes at which the distribution after their prefix is read.
         capacity: nodes in a packed row; None runs each distinct input in a row of its own with the model's
             ordinary attention, for models that cannot attend along a tree.
     """
 
-    def __init__(self, trie: PrefixTrie, wanted: Mask, capacity: int | None) -> None:
+    def __init__(self, trie: PrefixTrie, read: Indices, capacity: int | None) -> None:
         self.trie = trie
         self.packed = capacity is not None
         self._rows = leaf_rows(trie) if capacity is None else packed_rows(trie, capacity)
@@ -86,9 +86,10 @@ class TriePlan:
         # Ancestors may be in several rows; they are read in the first.
         nodes = np.concatenate([*self._rows, np.zeros(0, np.int64)])
         rows = np.repeat(np.arange(len(self._rows)), self.lengths)
+        first_rows = np.empty(len(trie), dtype=np.int64)
+        first_rows[nodes[::-1]] = rows[::-1]
         self._home = np.full(len(trie), -1, dtype=np.int64)
-        self._home[nodes[::-1]] = rows[::-1]
-        self._home[~wanted] = -1
+        self._home[read] = first_rows[read]
         self._introduced_by = np.empty(len(trie), dtype=np.int64)  # a sequence whose path contains each node
         self._introduced_by[trie.places] = np.repeat(np.arange(len(trie.lengths)), trie.lengths)
         self.fingerprint = digest(trie.token, trie.parent, self._home, nodes, self.lengths)

@@ -97,7 +97,5 @@ def _logprobs_along(trie: PrefixTrie, n: int, capacity: int | None, forward: For
     inner = inner[trie.depth[inner] > 0]
     read_of = np.concatenate([trie.parent[inner], last])
     token = np.concatenate([trie.token[inner], trie.token[last]])
-    is_read = np.zeros(len(trie), dtype=bool)
-    is_read[read_of] = True
     reader = TokenReader(read_of, token, len(trie))
-    return BatchRunner(TriePlan(trie, is_read, capacity), forward, reader).run(single_process=True)[:, 0]
+    return BatchRunner(TriePlan(trie, read_of, capacity), forward, reader).run(single_process=True)[:, 0]

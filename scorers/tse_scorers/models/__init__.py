@@ -15,9 +15,7 @@ In reading order:
     forms.py            words of several tokens at a gap, as steps that forms share
     pretrained.py       the common part of masked and causal scorers
     form_queries.py     scorers that give log P of many such words, with the least work
-    causal_inputs.py    what a causal model reads: ids of texts and gaps, shared prefixes
     causal.py           causal models: the chain rule, shared prefixes computed once
-    masked_inputs.py    what a masked model reads at a gap
     masked.py           masked models: pseudo-log-likelihoods, and one mask token at a gap
     seq2seq.py          encoder-decoder models: the decoder as a causal model
     server_session.py   the HTTP session with a server, and how long a busy one is waited for

@@ -1,25 +1,40 @@
 """Causal language models: the chain rule over tokens. Prefixes that texts share are computed once.
 
-log P(sentence) = sum over i of log P(w_i | w_<i). What w_1 is conditioned on is said in `causal_inputs`, and so is what
-the w_<i are in texts that are longer than the model's window.
+log P(sentence) = sum over i of log P(w_i | w_<i). In a text that is longer than the model's window, the w_<i are those
+in a window (`windows`).
+
+The first token of a sentence is conditioned on one start token, also where the tokenizer does not add it by itself
+(GPT-2). `start_tokens` decides which token that is. For a model without any start token, the first token is not scored,
+and the signature says so. At a gap, a start token is there only if the tokenizer adds one by default, as in Newman et
+al.'s code.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine.arrays import Indices, Values, concatenate, expand_ranges
+from ..engine.arrays import Indices, Mask, Values, concatenate, expand_ranges
+from ..engine.forward import ForwardPass
+from ..engine.layers import uncompiled
 from ..engine.plan import Plan, TriePlan
+from ..engine.processes import decided_together
 from ..engine.progress import Progress
 from ..engine.readers import DistributionReader, Reader, TokenReader
-from ..engine.trie import PrefixTrie, build_trie
+from ..engine.tree_probe import tree_attention_is_exact
+from ..engine.trie import PrefixTrie, build_trie, cheapest_capacity
 from .base import Logprobs, ScoredTokens, SlotFunction
-from .causal_inputs import CausalInputs
-from .forms import END, Reads, reader_of_steps
-from .queries import Slot
+from .form_queries import FormQueries
+from .forms import END, Reads, State, Step, reader_of_steps
+from .options import NO_TOKEN, Option, OptionError
+from .quantization import EIGHT_BIT
+from .queries import CARRIER, Slot
+from .start_tokens import choose_start_token, opens_chat_turns, opens_gaps, own_start_token
 from .tokens import (
     boundary_ids,
     checked_pairs,
+    continuing_ids,
     joined,
     name_straddling,
     require_offsets,
@@ -28,9 +43,193 @@ from .tokens import (
 )
 from .words import checked_texts
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-class CausalScorer(CausalInputs):
-    """Scores with a causal language model; the arguments are those of `CausalInputs`."""
+
+class CausalScorer(FormQueries):
+    """Scores with a causal language model.
+
+    Args:
+        model: what `AutoModelForCausalLM` loads.
+        tokenizer: its tokenizer.
+        name: the model's name in results.
+        revision: commit, or hash of the weights.
+        bos: at a gap, put the start token before the left context (sentences always have it).
+        start_token: the token that texts begin with, `none` for none; None uses the model's own, unless it opens the
+            turns of a chat.
+        leading_space: put a space before the first word of a text.
+        share_prefixes: compute shared prefixes of texts once, by attention along a prefix tree. None
+            tests whether this is exact for the model; False turns it off.
+        batch_tokens: tokens in one batch; None chooses by free memory.
+    """
+
+    context_columns = ("prefix",)
+    """The parts of a gap's context that the model sees."""
+    state_at_gap: State = ()
+    reads_word_ends = True
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        name: str = "model",
+        revision: str | None = None,
+        bos: bool = False,
+        start_token: str | None = None,
+        leading_space: bool = False,
+        share_prefixes: bool | None = None,
+        batch_tokens: int | None = None,
+    ) -> None:
+        super().__init__(model, tokenizer, name=name, revision=revision, batch_tokens=batch_tokens)
+        self._own_start = own_start_token(model, tokenizer)
+        self.start_token = choose_start_token(self._own_start, tokenizer, name, start_token)
+        self._start = [] if self.start_token is None else [self.start_token]
+        self.bos = bos
+        self.leading_space = leading_space
+        self._share_prefixes = share_prefixes
+        self._tree_is_exact: bool | None = None
+        self._longest_probed = 0
+        if bos and self.start_token is None:
+            raise OptionError(
+                f"{name} has no start token to put before the left context of a gap; remove {Option('bos')}."
+            )
+        self.signature |= {
+            "kind": "causal",
+            "first_token": "unscored" if self.start_token is None else "given the start token",
+            "bos_at_gap": self.start_token is not None and (bos or opens_gaps(tokenizer, self._own_start)),
+            "leading_space": leading_space,
+        }
+        if self.start_token != self._own_start:
+            self.signature["start_token"] = self.start_token_text
+
+    @property
+    def start_token_text(self) -> str:
+        """The token that the first token of a sentence is conditioned on, `none` for none."""
+        if self.start_token is None:
+            return NO_TOKEN
+        return str(self.tokenizer.convert_ids_to_tokens(self.start_token))
+
+    @property
+    def avoids_chat_token(self) -> bool:
+        """Whether another token replaces the model's start token, because its own opens the turns of a chat."""
+        if self._own_start is None or self.start_token == self._own_start:
+            return False
+        return opens_chat_turns(self.tokenizer, self._own_start)
+
+    def with_model(self, model: Any) -> "Self":
+        """Return a scorer with the same options of another model with the same vocabulary, such as a copy."""
+        other = super().with_model(model)
+        other._tree_is_exact, other._longest_probed = None, 0
+        return other
+
+    def one_text_at_a_time(self) -> "Self":
+        """Return a scorer of the same model that shares nothing between texts; slow, for comparisons."""
+        alone = super().one_text_at_a_time()
+        alone._share_prefixes = False
+        return alone
+
+    def _probed(self) -> ForwardPass:
+        forward = super()._probed()
+        if forward.sees_what_follows():
+            if self.signature.get("quantization") == EIGHT_BIT:
+                raise OptionError(
+                    f"The 8-bit layers of {self.name} choose outliers over all tokens of a batch, which "
+                    "changes its scores with the texts beside a text; expected layers that do not. Use "
+                    f"{Option('quantization', '4bit')}, or load the model without {Option('quantization')}."
+                )
+            raise OptionError(
+                f"In {self.name} each token attends to the tokens after it, so the chain rule does not give "
+                f"the probability of a sentence. Load it as a masked model ({Option('kind', 'masked')}). If "
+                "it can also be a decoder, set is_decoder in its configuration."
+            )
+        return forward
+
+    def sentence_ids(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Return the ids that the model reads for each sentence, the start token first."""
+        texts = [self._spaced(sentence) for sentence in sentences]
+        rows = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
+        return [self._start + row for row in rows]
+
+    def _checked_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the same for texts that may be read in windows; raises ValueError where one is too long."""
+        sequences = self.sentence_ids(texts)
+        self.check_inputs(sequences, texts, in_windows=True)
+        return sequences
+
+    def windows(self, sequences: Sequence[list[int]]) -> tuple[list[list[int]], Indices, Indices]:
+        """Return rows that the model can read, and where in them the distribution after each token is."""
+        return windows(sequences, self.window, self.stride, self._start)
+
+    def _token_spans(self, texts: Sequence[str]) -> list[Indices]:
+        """Return, for each text, the start and end of each token's characters (with the leading space), (tokens, 2)."""
+        require_offsets(self.tokenizer, self.name)
+        spaced = [self._spaced(text) for text in texts]
+        if not spaced:
+            return []
+        encoded = self.tokenizer(spaced, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        return [np.array(offsets, dtype=np.int64).reshape(-1, 2) for offsets in encoded["offset_mapping"]]
+
+    def slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
+        """Return the ids that the model reads before each gap."""
+        # If a gap opens its sentence, the leading space belongs to its word.
+        rows = self.opened([prefix and self._spaced(prefix) for prefix in prefixes])
+        if self.start_token != self._own_start:
+            # The tokenizer may add its own start token, which may differ from the chosen one.
+            rows = [self._start + ids[1:] if ids[:1] == [self._own_start] else ids for ids in rows]
+        if self.bos:
+            rows = [ids if ids[:1] == self._start else self._start + ids for ids in rows]
+        if not all(rows):
+            raise OptionError(
+                "A gap that opens its sentence leaves a causal model without any context. Use "
+                f"{Option('bos')}, or remove such sentences."
+            )
+        return rows
+
+    def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
+        """Return the steps of a form; a state is the ids of the tokens before."""
+        steps: list[Step] = [(tuple(ids[:index]), token) for index, token in enumerate(ids)]
+        # Where no token can continue a word, its end is certain.
+        return [*steps, (tuple(ids), END)] if ids and word_end and self._continuing.any() else steps
+
+    def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
+        """Return how many ids each slot has in its longest state; raises ValueError if they are too many."""
+        longest = max(states, key=len, default=())
+        prefixes = [slot.prefix for slot in slots]
+        sequences = [[*ids, *longest] for ids in self.slot_ids(prefixes)]
+        self.check_inputs(sequences, prefixes)
+        return list(map(len, sequences))
+
+    @cached_property
+    def _continuing(self) -> Mask:
+        (anchor,) = self.opened([CARRIER.prefix])
+        return continuing_ids(self.tokenizer, anchor[-1:], self.vocabulary_size)
+
+    def _capacity(self, trie: PrefixTrie) -> int | None:
+        """Return the nodes in a packed row; None runs each text by itself if sharing saves little or is not exact."""
+        capacity = None
+        if self._share_prefixes is not False and self._tree_is_exact is not False:
+            width = getattr(self.model.config.get_text_config(), "hidden_size", 768)
+            capacity = cheapest_capacity(trie, width)
+        with self._lock:
+            shared = capacity is not None and self._may_share(trie, capacity)
+            self.execution["prefixes_shared"] = shared
+        return capacity if shared else None
+
+    def _may_share(self, trie: PrefixTrie, capacity: int) -> bool:
+        """Whether the model's scores stay the same along a packed tree; all processes get the same answer."""
+        if self._share_prefixes is not None:
+            return self._share_prefixes
+        longest = int(trie.lengths.max())
+        # Longer texts need a new probe: a sliding window has no effect on texts that are shorter.
+        if self._tree_is_exact is None or (self._tree_is_exact and longest > self._longest_probed):
+            with uncompiled(self.model):
+                self._tree_is_exact = decided_together(
+                    lambda: tree_attention_is_exact(self.forward, trie, capacity)
+                )
+            self._longest_probed = longest
+        return self._tree_is_exact
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,) float64, natural logs; NaN if no token can be scored.
@@ -39,8 +238,7 @@ class CausalScorer(CausalInputs):
             ValueError: a sentence is empty or longer than the model's maximum.
         """
         texts = checked_texts(sentences)
-        sequences = self.sentence_ids(texts)
-        self.check_inputs(sequences, texts, in_windows=True)
+        sequences = self._checked_ids(texts)
         return self._sum_from(sequences, np.ones(len(sequences), dtype=np.int64), progress)
 
     def continuation_logprobs(
@@ -53,11 +251,12 @@ class CausalScorer(CausalInputs):
         """
         prefixes, continuations = checked_pairs(prefixes, continuations)
         texts = joined(prefixes, continuations)
-        sequences = self.sentence_ids(texts)
-        self.check_inputs(sequences, texts, in_windows=True)
-        ends = self._token_ends(texts)
+        sequences = self._checked_ids(texts)
         boundaries = [len(prefix) + (self.leading_space and len(prefix) > 0) for prefix in prefixes]
-        first = [np.searchsorted(end, past, side="right") for end, past in zip(ends, boundaries, strict=True)]
+        first = [
+            np.searchsorted(spans[:, 1], past, side="right")
+            for spans, past in zip(self._token_spans(texts), boundaries, strict=True)
+        ]
         start = np.array(first, dtype=np.int64) + (self.start_token is not None)
         return self._sum_from(sequences, np.maximum(start, 1), progress)
 
@@ -72,8 +271,7 @@ class CausalScorer(CausalInputs):
             ValueError: a sentence is empty or too long, or the tokenizer does not give the positions of its tokens.
         """
         texts = checked_texts(sentences)
-        sequences = self.sentence_ids(texts)
-        self.check_inputs(sequences, texts, in_windows=True)
+        sequences = self._checked_ids(texts)
         spans = self._token_spans(texts)
         unscored = int(self.start_token is None)
         first = np.ones(len(sequences), dtype=np.int64)
@@ -110,8 +308,7 @@ class CausalScorer(CausalInputs):
         require_offsets(self.tokenizer, self.name)
         if not texts:
             return []
-        sequences = self.sentence_ids(texts)
-        self.check_inputs(sequences, texts, in_windows=True)
+        sequences = self._checked_ids(texts)
         rows, row_of, column_of = self.windows(sequences)
         trie = build_trie(rows)
         logprob, ends_here = self._logprobs_and_ends(trie, progress)
@@ -149,10 +346,8 @@ class CausalScorer(CausalInputs):
         read_of = np.concatenate([trie.parent[inner], leaves])
         token = np.concatenate([trie.token[inner], np.zeros_like(leaves)])
         boundary = boundary_ids(self.tokenizer)
-        is_read = np.zeros(len(trie), dtype=bool)
-        is_read[read_of] = True
         reader = TokenReader(read_of, token, len(trie), beside=boundary if len(boundary) else None)
-        values = self.run(TriePlan(trie, is_read, self._capacity(trie)), reader, progress)
+        values = self.run(TriePlan(trie, read_of, self._capacity(trie)), reader, progress)
         logprob = np.full(len(trie), np.nan)
         logprob[inner] = values[: len(inner), 0]
         ends_here = np.zeros(len(trie))
@@ -180,10 +375,8 @@ class CausalScorer(CausalInputs):
         sequences = self.slot_ids(prefixes)
         self.check_inputs(sequences, prefixes)
         trie = build_trie(sequences)
-        is_read = np.zeros(len(trie), dtype=bool)
-        is_read[trie.ends] = True
         reader = DistributionReader(trie.ends, width, function, len(trie))
-        return self.run(TriePlan(trie, is_read, self._capacity(trie)), reader, progress)
+        return self.run(TriePlan(trie, trie.ends, self._capacity(trie)), reader, progress)
 
     def plan_reads(
         self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
@@ -192,11 +385,9 @@ class CausalScorer(CausalInputs):
         contexts = self.slot_ids([slot.prefix for slot in slots])
         trie = build_trie([[*context, *state] for context in contexts for state in reads.states])
         read_of = trie.ends.reshape(len(slots), -1)[:, reads.state].ravel()
-        is_read = np.zeros(len(trie), dtype=bool)
-        is_read[read_of] = True
         group = ~self._continuing if (reads.token == END).any() else None
         reader = reader_of_steps(read_of, np.tile(reads.token, len(slots)), len(trie), cutoffs, group)
-        return TriePlan(trie, is_read, self._capacity(trie)), reader
+        return TriePlan(trie, read_of, self._capacity(trie)), reader
 
     def _sum_from(self, sequences: list[list[int]], start: Indices, progress: Progress | None) -> Logprobs:
         """Sum log P(token | tokens before) over each sequence from position `start` (at least 1) on.
@@ -230,8 +421,42 @@ class CausalScorer(CausalInputs):
         )
         edges, edge_of = np.unique(node_and_token, return_inverse=True)
         nodes, tokens = np.divmod(edges, token.max() + 1)
-        is_read = np.zeros(len(trie), dtype=bool)
-        is_read[nodes] = True
-        plan = TriePlan(trie, is_read, self._capacity(trie))
+        plan = TriePlan(trie, nodes, self._capacity(trie))
         logprobs = self.run(plan, TokenReader(nodes, tokens, len(trie)), progress)[:, 0]
         return owner, logprobs[edge_of]
+
+
+def windows(
+    sequences: Sequence[list[int]], size: int | None, stride: int, start: list[int]
+) -> tuple[list[list[int]], Indices, Indices]:
+    """Cut sequences of tokens into rows of at most `size`.
+
+    A sequence that fits is a row. Each window of a longer one begins with the start token; then come its own tokens,
+    `stride` further than in the window before. The distribution after a token is read in the first window that has the
+    token that follows, or in the last window.
+
+    Args:
+        sequences: ids, the start token first.
+        size: the most tokens of a row; None for any number.
+        stride: tokens from one window to the next.
+        start: the start token, or nothing.
+
+    Returns:
+        (rows, row of each token, its column there); tokens are those of all sequences, one after the other.
+
+    >>> rows, row, column = windows([[0, 1, 2, 3, 4, 5, 6]], 4, 2, [0])
+    >>> rows, row.tolist(), column.tolist()
+    ([[0, 1, 2, 3], [0, 3, 4, 5], [0, 5, 6]], [0, 0, 0, 1, 1, 2, 2], [0, 1, 2, 1, 2, 1, 2])
+    """
+    lengths = np.array([len(ids) for ids in sequences], dtype=np.int64)
+    size = size or int(lengths.max(initial=0))
+    n_windows = 1 + np.maximum(-((size - lengths) // stride), 0)
+    owner, place = expand_ranges(lengths, np.zeros_like(lengths))
+    # Window k ends before token `size + k stride`.
+    window = np.clip((place + 1 - size) // stride + 1, 0, n_windows[owner] - 1)
+    rows = [
+        ids[:size] if k == 0 else start + ids[k * stride + len(start) : k * stride + size]
+        for ids, n in zip(sequences, n_windows.tolist(), strict=True)
+        for k in range(n)
+    ]
+    return rows, (np.cumsum(n_windows) - n_windows)[owner] + window, place - window * stride

@@ -9,7 +9,7 @@ import torch
 
 from ..engine.forward import is_out_of_memory
 from ..io.declared import parse, shown
-from .masked_inputs import require_mask
+from .masked import require_mask
 from .model_source import (
     file_stamp,
     gguf_quantization,

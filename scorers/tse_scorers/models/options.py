@@ -88,24 +88,6 @@ ANYTHING = Purpose()
 """Of a scorer that may be asked everything."""
 
 
-class UnusedOptionError(ValueError):
-    """An option was given that has no effect on the model.
-
-    Attributes:
-        option: its name in Python.
-        model: name and kind of the model.
-    """
-
-    def __init__(self, option: str, model: str) -> None:
-        self.option = option
-        self.model = model
-        super().__init__(self.message(f"{option}=…"))
-
-    def message(self, option: str) -> str:
-        """Return the message, with the option as the user wrote it."""
-        return f"{option} has no effect on {self.model}; remove it."
-
-
 class Option(NamedTuple):
     """An option in the message of an error, by its name in Python, alone or with a value."""
 
@@ -531,7 +513,7 @@ class ModelOptions:
         return replace(self, **{name: defaults[name] for name in self.unused_by(model, purpose)})
 
     def refuse_unused(self, models: Sequence[KnownModel], purpose: Purpose = ANYTHING) -> None:
-        """Raise UnusedOptionError, a ValueError, where a given option has no effect on any of these models."""
+        """Raise OptionError where a given option has no effect on any of these models."""
         for option in self.given:
             if not all(option in self.unused_by(model, purpose) for model in models):
                 continue
@@ -541,7 +523,7 @@ class ModelOptions:
                 described = f"{models[0].name}, {DESCRIPTIONS[models[0].family]}"
             acts_elsewhere = any(option not in self.unused_by(model) for model in models)
             asker = f", with {purpose.asker}" if acts_elsewhere and purpose.asker else ""
-            raise UnusedOptionError(option, described + asker)
+            raise OptionError(f"{Option(option)} has no effect on {described}{asker}; remove it.")
 
 
 def asked_signature(signature: Mapping[str, Any], questions: frozenset[Question]) -> dict[str, Any]:
@@ -554,10 +536,3 @@ def asked_signature(signature: Mapping[str, Any], questions: frozenset[Question]
         if not signature.get("bos_at_gap"):
             unasked.add("start_token")
     return {key: value for key, value in signature.items() if key not in unasked}
-
-
-def check_pseudo_likelihood(pll: str) -> None:
-    """Raise ValueError where there is no pseudo-log-likelihood of that name."""
-    if pll not in get_args(PseudoLikelihood):
-        expected = " or ".join(map(repr, get_args(PseudoLikelihood)))
-        raise ValueError(f"Unknown pseudo-log-likelihood {pll!r}; expected {expected}.")
