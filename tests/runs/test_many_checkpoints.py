@@ -20,9 +20,10 @@ from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import export_results, read_results
 from tse_scorers.models import model_source
-from tse_scorers.models.complete import is_complete
+from tse_scorers.models.complete import Settling, is_complete
 from tse_scorers.models.model_source import file_stamp
-from tse_scorers.runs.folders.watch import Pace
+from tse_scorers.models.revisions import Revision
+from tse_scorers.runs.folders.watch import Watch
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 
@@ -220,17 +221,27 @@ def test_a_series_is_exported_after_1_2_4_8_checkpoints_and_at_its_end(place, tm
     assert written == [1, 2, 4, 6]
 
 
-def test_growing_work_is_done_rarely(monkeypatch):
-    clock = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    pace = Pace(0.1)
-    assert pace.is_due()
-    with pace.working():
+def test_reports_take_a_tenth_of_the_time(monkeypatch):
+    """Each takes longer than the one before: after a thousand checkpoints, nothing else was done."""
+    clock, reports = [100.0], []
+
+    class Checkpoints(Watch):
+        def _untried(self):
+            return [Revision(f"step{len(self.done)}", "step")]
+
+        def _score(self, revisions):
+            clock[0] += 1
+            self.done |= {revision.model for revision in revisions}
+
+    def report():
         clock[0] += 2
-    clock[0] += 17.9
-    assert not pace.is_due()
-    clock[0] += 0.2
-    assert pace.is_due()
+        reports.append(len(watch.done))
+
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(Settling, "settled", lambda _, folders: set(folders))
+    watch = Checkpoints("training", "step*", [], None, report, print)
+    watch.until(40)
+    assert reports == [1, 19, 37, 40]  # 18 seconds after each of two
 
 
 def test_incomplete_checkpoints_are_recognized(place, tmp_path):

@@ -89,7 +89,7 @@ def inspect(
 
 
 def _write(
-    found: "Logs",
+    imported_logs: "Logs",
     out: Path,
     suite: Sequence[str] | None,
     asked: dict[str, Any],
@@ -98,49 +98,53 @@ def _write(
 ) -> None:
     from ..importing.imported_records import import_log
 
-    models = {log.model for log in found.logs}
+    models = {log.model for log in imported_logs.logs}
     if name is not None and len(models) > 1:
         raise ValueError(f"The logs have several models ({', '.join(models)}); --name is for one. Remove it.")
-    for sentence in found.left_out:
+    for sentence in imported_logs.left_out:
         terminal.say(sentence)
-    for log in found.logs:
+    for log in imported_logs.logs:
         # Made for each log, because it keeps only its own items.
-        suites_made = make_suites(suite or [found.suite], asked) if suite or asked else []
+        suites_made = make_suites(suite or [imported_logs.suite], asked) if suite or asked else []
         for imported in import_log(log, out, suites_made, overwrite, name):
-            _say(imported)
+            _print_imported(imported)
     show_report(out)
 
 
-def _say(each: "Imported") -> None:
-    """Say what was imported, by which convention, and what was not."""
-    n_found = each.n_choices - each.n_unmatched
+def _print_imported(imported: "Imported") -> None:
+    """Print what was imported, by which convention, and what was not."""
+    log, convention = imported.log, imported.log.convention
+    n_choices = len(log.choices)
     terminal.say(
-        f"{each.model} on {each.data}, scored by {each.tool}: {n_found:,} of {each.n_choices:,} items of the log."
+        f"{imported.model} on {log.data}, scored by {log.tool}: {n_choices - imported.n_unmatched:,} of {n_choices:,} "
+        "items of the log."
     )
-    if each.n_unmatched:
+    if imported.n_unmatched:
         terminal.say(
-            f"Not in the data: {each.n_unmatched:,} items of the log, for instance {each.unmatched!r:.200}."
+            f"Not in the data: {imported.n_unmatched:,} items of the log, for instance {imported.unmatched!r:.200}."
         )
-    if each.n_data > each.n_items:
-        terminal.say(
-            f"Not in the log: {each.n_data - each.n_items:,} of the {each.n_data:,} items of the data."
-        )
-    labels = [
+    if imported.n_data > imported.n_items:
+        n_absent = imported.n_data - imported.n_items
+        terminal.say(f"Not in the log: {n_absent:,} of the {imported.n_data:,} items of the data.")
+    for key, label in (
         ("scored", "answers"),
         ("first_token", "first token of a sentence"),
         ("num_fewshot", "examples"),
-    ]
-    for key, words in labels:
-        if key in each.convention:
-            terminal.say(f"{words}: {each.convention[key]}")
-    if "leading_space" in each.convention and "first_token" not in each.convention:
+    ):
+        if key in convention:
+            terminal.say(f"{label}: {convention[key]}")
+    if "leading_space" in convention and "first_token" not in convention:
         terminal.say(
             "first token of a sentence: the log does not say; the harness takes bos_token, else eos_token"
         )
-    if each.convention.get("leading_space"):
+    if convention.get("leading_space"):
         terminal.say("Sentences begin with a space, as in a run with --leading-space.")
-    if each.n_ties:
-        right = "" if each.n_right is None else f"; {each.tool} counts {each.n_right:,} items as right in all"
-        terminal.say(f"Ties: {each.n_ties:,}, which are not correct here{right}.")
-    if each.source is not None:
-        terminal.say(f"The items as data: {each.source}; score your own models on them with --data.")
+    if imported.n_ties:
+        right = (
+            ""
+            if imported.n_right is None
+            else f"; {log.tool} counts {imported.n_right:,} items as right in all"
+        )
+        terminal.say(f"Ties: {imported.n_ties:,}, which are not correct here{right}.")
+    if imported.source is not None:
+        terminal.say(f"The items as data: {imported.source}; score your own models on them with --data.")

@@ -60,7 +60,7 @@ def watch(
         )
     suites_made = make_suites(suite, asked)
     with terminal.starting("Loading PyTorch"):
-        from ..runs.folders.watch import Patience, Watch
+        from ..runs.folders.watch import Watch
         from ..runs.report import write_report
         from ..suites.checks import purpose_of
 
@@ -70,7 +70,7 @@ def watch(
     job = partial(_job, folder, options, purpose_of([suite for suite, _ in suites_made]))
 
     report = partial(write_report, out)
-    watching = Watch(str(folder), revisions, runs, job, report, terminal.note, Patience(every, settle, idle))
+    watching = Watch(str(folder), revisions, runs, job, report, terminal.note, every, settle, idle)
     terminal.note(f"Watching {folder} for {revisions} (Ctrl-C ends).")
     failures = watching.until(until)
     if watching.done:
@@ -80,10 +80,10 @@ def watch(
 
 def _job(folder: Path, options: ModelOptions, purpose: Purpose, checkpoint: "Revision") -> "Job":
     from ..loading import load_with_options
-    from ..runs.jobs import Job, Loaded
+    from ..runs.jobs import Job
 
     load = partial(load_with_options, checkpoint.model, options, purpose=purpose)
-    return Job(checkpoint.model, load, Loaded(checkpoint.model, options), str(folder), checkpoint.name)
+    return Job(checkpoint.model, load, options, series=str(folder), revision=checkpoint.name)
 
 
 @app.command()

@@ -45,26 +45,17 @@ class Plan(Protocol):
 
     lengths: Indices
     """(rows,) tokens in each row"""
+    n_inputs: int
+    """Number of inputs, equal ones counted each."""
+    n_tokens: int
+    """Tokens of all inputs, each run by itself."""
+    n_reads: int
+    """Number of positions that are read."""
     fingerprint: str
     """Hash of the inputs and their rows."""
 
     def batch(self, rows: Sequence[int]) -> Batch:
         """Build the batch of these rows."""
-        ...
-
-    @property
-    def n_inputs(self) -> int:
-        """Number of inputs, equal ones counted each."""
-        ...
-
-    @property
-    def n_tokens(self) -> int:
-        """Tokens of all inputs, each run by itself."""
-        ...
-
-    @property
-    def n_reads(self) -> int:
-        """Number of positions that are read."""
         ...
 
 
@@ -90,24 +81,11 @@ class TriePlan:
         first_rows[nodes[::-1]] = rows[::-1]
         self._home = np.full(len(trie), -1, dtype=np.int64)
         self._home[read] = first_rows[read]
+        self.n_inputs, self.n_tokens = len(trie.order), len(trie.places)
+        self.n_reads = int((self._home >= 0).sum())
         self._introduced_by = np.empty(len(trie), dtype=np.int64)  # a sequence whose path contains each node
         self._introduced_by[trie.places] = np.repeat(np.arange(len(trie.lengths)), trie.lengths)
         self.fingerprint = digest(trie.token, trie.parent, self._home, nodes, self.lengths)
-
-    @property
-    def n_inputs(self) -> int:
-        """Number of inputs, equal ones counted each."""
-        return len(self.trie.order)
-
-    @property
-    def n_tokens(self) -> int:
-        """Tokens of all inputs, each run by itself."""
-        return len(self.trie.places)
-
-    @property
-    def n_reads(self) -> int:
-        """Number of nodes that are read."""
-        return int((self._home >= 0).sum())
 
     def batch(self, rows: Sequence[int]) -> Batch:
         """Build the batch of these rows."""

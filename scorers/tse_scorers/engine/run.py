@@ -22,8 +22,7 @@ from .readers import Reader
 class BatchRunner:
     """Runs a plan through a model and collects the answers.
 
-    `tse estimate` uses runners without running them: `plan` describes the work, and `no_answers` replaces
-    the answers.
+    `tse estimate` uses runners without running them: `plan` describes the work.
 
     Args:
         plan: the inputs.
@@ -73,10 +72,6 @@ class BatchRunner:
             missing = int((self.written != 1).sum())
             raise RuntimeError(f"{missing} of {len(self.written)} answers are missing.")
         return self.answers if self.journal is None else np.array(self.answers)
-
-    def no_answers(self) -> Values:
-        """(answers, width) zeros that replace the answers of a plan that is not run."""
-        return np.zeros((self.reader.n_answers, self.reader.width))
 
     @cached_property
     def answers(self) -> Values:
@@ -160,9 +155,17 @@ class BatchRunner:
             if not is_out_of_memory(error):
                 raise
             if len(rows) == 1:
-                raise _too_long(int(self.plan.lengths[rows[0]])) from error
+                raise ValueError(
+                    f"A single text of {self.plan.lengths[rows[0]]} tokens does not fit into the memory of the device "
+                    "together with the model. Use dtype='bfloat16' (--dtype bfloat16), another device (--device), or "
+                    "device_map='auto' (--device-map auto) to spread the model over several GPUs."
+                ) from error
             if self.forward.sharded:
-                raise _too_much_at_once(self.token_limit) from error
+                raise ValueError(
+                    f"A batch of {self.token_limit} tokens does not fit into the memory of the device. Processes that "
+                    "share a model cannot retreat to smaller batches, because all must run the same ones. Use a "
+                    f"smaller batch_tokens (--batch-tokens), for instance {max(self.token_limit // 4, 1)}."
+                ) from error
             return False
         return True
 
@@ -205,22 +208,6 @@ def _batch_for(device: torch.device, plan: Plan, rows: Sequence[int]) -> Batch:
     arrays = {name: array for name, array in vars(batch).items() if array is not None}
     return replace(
         batch, **{name: torch.from_numpy(array).pin_memory().numpy() for name, array in arrays.items()}
-    )
-
-
-def _too_long(tokens: int) -> ValueError:
-    return ValueError(
-        f"A single text of {tokens} tokens does not fit into the memory of the device together with the model. Use "
-        "dtype='bfloat16' (--dtype bfloat16), another device (--device), or device_map='auto' (--device-map auto) to "
-        "spread the model over several GPUs."
-    )
-
-
-def _too_much_at_once(batch_tokens: int) -> ValueError:
-    return ValueError(
-        f"A batch of {batch_tokens} tokens does not fit into the memory of the device. Processes that share a model "
-        "cannot retreat to smaller batches, because all must run the same ones. Use a smaller batch_tokens "
-        f"(--batch-tokens), for instance {max(batch_tokens // 4, 1)}."
     )
 
 

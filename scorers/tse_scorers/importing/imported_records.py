@@ -36,31 +36,23 @@ class Imported:
     """A record that was written, and what was not.
 
     Attributes:
-        model: its name.
-        suite: the suite.
-        data: its configuration.
-        tool: name and version.
-        convention: how the choices were scored.
+        log: the log that it was written from.
+        model: what results call the model.
         n_items: items of the record.
-        n_choices: items of the log.
+        n_data: items of the data.
         n_unmatched: items of the log that are not in the data.
         unmatched: a text of one of them.
-        n_data: items of the data.
         n_ties: items whose two sides have the same log-probability.
         n_right: items that the tool counts as right, of those in the record; None where it does not say.
         source: the file of pairs that was written; None where the data were known.
     """
 
+    log: Log
     model: str
-    suite: str
-    data: str
-    tool: str
-    convention: Mapping[str, Any]
     n_items: int
-    n_choices: int
+    n_data: int
     n_unmatched: int
     unmatched: str
-    n_data: int
     n_ties: int
     n_right: int | None
     source: Path | None
@@ -189,11 +181,16 @@ def _record(
     unmatched = next((c for n, c in enumerate(log.choices) if n not in used), None)
     judgments = [choice.is_right for choice in kept]
     return Imported(
-        scorer.name, suite.name, suite.config, log.tool, log.convention, len(kept), len(log.choices),
-        len(log.choices) - len(used), "" if unmatched is None else unmatched.good, n_data,
-        sum(choice.logprobs is not None and choice.logprobs[0] == choice.logprobs[1] for choice in kept),
-        None if None in judgments else sum(map(bool, judgments)), source,
-    )  # fmt: skip
+        log=log,
+        model=scorer.name,
+        n_items=len(kept),
+        n_data=n_data,
+        n_unmatched=len(log.choices) - len(used),
+        unmatched="" if unmatched is None else unmatched.good,
+        n_ties=sum(c.logprobs is not None and c.logprobs[0] == c.logprobs[1] for c in kept),
+        n_right=None if None in judgments else sum(map(bool, judgments)),
+        source=source,
+    )
 
 
 def _matched(log: Log, rows: pd.DataFrame) -> tuple[list[Choice | None], set[int]]:

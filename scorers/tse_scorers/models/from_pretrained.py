@@ -20,7 +20,7 @@ from .model_source import (
     require_gguf,
 )
 from .options import KnownModel, ModelKind, ModelOptions, Option, OptionError
-from .quantization import quantization_of, quantized_loading, refuse_second_quantization
+from .quantization import quantization_of, quantized_loading
 from .queries import CARRIER
 from .start_tokens import opens_gaps, own_start_token
 
@@ -183,7 +183,11 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
     revision = local_revision(name, where) or keywords["revision"]
     quantization = gguf_quantization(Path(name)) if is_gguf(name) else None
     declared = quantization_of(described)
-    refuse_second_quantization(name, quantization or declared, options)
+    if options.quantization is not None and (quantization or declared) is not None:
+        raise OptionError(
+            f"The weights of {name} are quantized already ({quantization or declared}); remove "
+            f"{Option('quantization')}."
+        )
     for activation in ("hidden_act", "activation_function"):
         if getattr(config, activation, None) == "gelu_new":
             setattr(config, activation, "gelu_pytorch_tanh")  # the same in one kernel instead of eight
@@ -209,20 +213,17 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
             f"({', '.join(sorted(missing)[:3])}…), so its scores would be random. Perhaps it was saved without its "
             "language-modelling head: use the checkpoint that has it."
         )
-    model = model if "device_map" in keywords else _on(device, model, name)
+    if "device_map" not in keywords:
+        try:
+            model = model.to(device)
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+            raise OptionError(
+                f"{name!r} does not fit into the memory of {device}. Use {Option('dtype', 'bfloat16')} or another "
+                f"{Option('device')}."
+            ) from error
     return LoadedModel(model, tokenizer, name, revision, quantization or quantization_of(model))
-
-
-def _on(device: torch.device, model: Any, name: str) -> Any:
-    try:
-        return model.to(device)
-    except RuntimeError as error:
-        if not is_out_of_memory(error):
-            raise
-        raise OptionError(
-            f"{name!r} does not fit into the memory of {device}. Use {Option('dtype', 'bfloat16')} or another "
-            f"{Option('device')}."
-        ) from error
 
 
 def _require_reachable(name: str, where: str, asked: str | None) -> None:

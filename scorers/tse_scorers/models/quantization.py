@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from .options import ModelOptions, Option, OptionError, Quantization
+from .options import Option, OptionError, Quantization
 
 EIGHT_BIT = "bitsandbytes 8bit"
 """LLM.int8(): which columns it keeps in 16 bits depends on all tokens of a batch."""
@@ -57,11 +57,3 @@ def quantization_of(model: Any) -> str | None:
         return f"{method} {values.get('bnb_4bit_quant_type', '4bit')}"
     bits = 8 if values.get("load_in_8bit") else values.get("bits")
     return method if bits is None else f"{method} {bits}bit"
-
-
-def refuse_second_quantization(name: str, there: str | None, options: ModelOptions) -> None:
-    """Raise ValueError if weights that are quantized already are to be quantized again."""
-    if there is not None and options.quantization is not None:
-        raise OptionError(
-            f"The weights of {name} are quantized already ({there}); remove {Option('quantization')}."
-        )

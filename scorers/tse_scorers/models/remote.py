@@ -74,7 +74,7 @@ class RemoteScorer(MapsDataSets):
         self._start = "" if start_token in (None, NO_TOKEN) else str(start_token)
         self._space = " " if leading_space else ""
         # The same sentence is asked for by several methods of a suite.
-        self._echo = lru_cache(REMEMBERED)(self._ask)
+        self._echo = lru_cache(REMEMBERED)(lambda text: self._api.echo(text, self._start + self._space))
         probe = self._echo(PROBE)
         if self._start and probe.first != 1:
             raise OptionError(
@@ -146,9 +146,6 @@ class RemoteScorer(MapsDataSets):
             finally:
                 for future in futures:
                     future.cancel()
-
-    def _ask(self, text: str) -> Echo:
-        return self._api.echo(text, self._start + self._space)
 
 
 def _first_after(prefix: str, ends: Indices) -> int:

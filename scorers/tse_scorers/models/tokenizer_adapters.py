@@ -227,9 +227,11 @@ def _of_tokenizers(tokenizer: Tokenizer) -> Any:
 
 
 def _of_tiktoken(encoding: Any) -> AdaptedTokenizer:
+    from transformers.convert_slow_tokenizer import bytes_to_unicode
+
     special = {name: encoding.encode_single_token(name) for name in encoding.special_tokens_set}
     tokens = [""] * encoding.n_vocab
-    written = _byte_level_alphabet()
+    written = bytes_to_unicode()  # as byte-level vocabularies of `transformers` write bytes: a space is `Ġ`
     for data in encoding.token_byte_values():
         tokens[encoding.encode_single_token(data)] = "".join(written[byte] for byte in data)
     for name, index in special.items():
@@ -266,10 +268,3 @@ def _text_of(tokenizer: TextTokenizer, index: int) -> str:
         return tokenizer.decode([index])
     except Exception:  # the model has more ids than the tokenizer, whose exception can be any
         return ""
-
-
-def _byte_level_alphabet() -> dict[int, str]:
-    """Return how byte-level vocabularies of `transformers` write each byte: a space is `Ġ`."""
-    from transformers.convert_slow_tokenizer import bytes_to_unicode
-
-    return dict(bytes_to_unicode())

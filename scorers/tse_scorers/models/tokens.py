@@ -272,7 +272,13 @@ def continuing_ids(tokenizer: Any, anchor: Sequence[int], size: int) -> Mask:
     Raises:
         ValueError: the tokenizer cannot join pieces of words, because it has no decoder.
     """
-    _require_decoder(tokenizer)
+    backend = _backend(tokenizer)
+    if backend is not None and backend.decoder is None and not isinstance(backend.model, WordLevel):
+        raise ValueError(
+            "The tokenizer has no decoder, so nothing says which tokens continue a word; expected the decoder of its "
+            "kind. Set tokenizer.backend_tokenizer.decoder (for instance to tokenizers.decoders.ByteLevel()) and save "
+            "the tokenizer, or leave out the probability that the word ends (word_end=False)."
+        )
     ids = np.arange(size)
     continued = _decoded(tokenizer, [[*anchor, index] for index in ids.tolist()])
     (alone,) = _decoded(tokenizer, [list(anchor)])
@@ -284,18 +290,6 @@ def continuing_ids(tokenizer: Any, anchor: Sequence[int], size: int) -> Mask:
     special = {index for index, token in tokenizer.added_tokens_decoder.items() if token.special}
     ends_word = np.isin(ids, [*special, *tokenizer.all_special_ids])
     return np.array([bool(kinds[sign]) for sign in first]) & ~ends_word
-
-
-def _require_decoder(tokenizer: Any) -> None:
-    backend = _backend(tokenizer)
-    if backend is None:
-        return
-    if backend.decoder is None and not isinstance(backend.model, WordLevel):
-        raise ValueError(
-            "The tokenizer has no decoder, so nothing says which tokens continue a word; expected the decoder of its "
-            "kind. Set tokenizer.backend_tokenizer.decoder (for instance to tokenizers.decoders.ByteLevel()) and save "
-            "the tokenizer, or leave out the probability that the word ends (word_end=False)."
-        )
 
 
 def _backend(tokenizer: Any) -> Tokenizer | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..io.records import read_records
 from ..io.result_row import group_name
 from ..models.options import ModelOptions
 from ..report.systems import basename
-from ..runs.jobs import Failure, Job, Loaded, run_all
+from ..runs.jobs import Failure, Job, run_all
 from ..runs.recipe import Recipe
 from ..runs.run import Announce, Run, silent
 from ..statistics.jackknife import pearson
@@ -349,10 +350,7 @@ def _jobs(described: Paper, models: Sequence[str], systems: set[str]) -> list[Jo
             if system in systems
         ]
     )
-    return [
-        Job(name, lambda name=name, used=used: load_with_options(name, used), Loaded(name, used))  # type: ignore[misc]
-        for name, used in named_options
-    ]
+    return [Job(name, partial(load_with_options, name, options), options) for name, options in named_options]
 
 
 def _named(parts: Sequence[tuple[Recipe, Suite]], meant: Mapping[str, str | None]) -> list[str]:

@@ -4,7 +4,7 @@ import json
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,28 +28,14 @@ NOT_SCORED_FILE = "not_scored.json"
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """How a scorer was loaded.
-
-    Attributes:
-        model: the name that was given; None for a scorer that was in memory.
-        options: that were given.
-        stamp: `file_stamp` of the files that were loaded; None where it is not certain.
-    """
-
-    model: str | None = None
-    options: ModelOptions = field(default_factory=ModelOptions)
-    stamp: str | None = None
-
-
-@dataclass(frozen=True)
 class Job:
     """One model that waits for its turn in a run.
 
     Attributes:
-        model: what results call it.
+        model: its name, as it was given; of a scorer in memory, what results call it.
         load: loads it.
-        loaded: how it is loaded.
+        options: that it is loaded with.
+        in_memory: whether it was given as an object, so that the name loads nothing.
         series: the series that it belongs to, if any.
         revision: which one of the series it is.
         commit: its commit, if it is on the Hub and known without loading it.
@@ -57,7 +43,8 @@ class Job:
 
     model: str
     load: Callable[[], Scorer]
-    loaded: Loaded
+    options: ModelOptions = field(default_factory=ModelOptions)
+    in_memory: bool = False
     series: str | None = None
     revision: str | None = None
     commit: str | None = None
@@ -121,18 +108,18 @@ def make_jobs(
     jobs = []
     for model in models:
         if isinstance(model, Scorer):
-            jobs.append(Job(model.name, partial(_itself, model), Loaded()))
+            jobs.append(Job(model.name, partial(_itself, model), in_memory=True))
             continue
         if not isinstance(model, str | Path):  # loading it says what is missing
             load_it = partial(load, model, options, known=descriptions)
-            jobs.append(Job(type(model).__name__, load_it, Loaded(None, options)))
+            jobs.append(Job(type(model).__name__, load_it, options, in_memory=True))
             continue
         name = str(model)
         for checkpoint, revision, commit in series[name]:
             load_it = partial(load, checkpoint, used[name], known=descriptions)
             load_it = partial(_itself, ready[name]) if name in ready else load_it
-            of_series = (name, revision, commit) if revision else (None, None, commit)
-            jobs.append(Job(checkpoint, load_it, Loaded(checkpoint, used[name]), *of_series))
+            of_series = (name, revision) if revision else (None, None)
+            jobs.append(Job(checkpoint, load_it, used[name], False, *of_series, commit))
     return jobs
 
 
@@ -181,22 +168,22 @@ def _run_one(runs: "Sequence[Run]", job: Job) -> list[Exception]:
         stamp = _stamp(job)
         with propagating_failures(job.model):
             scorer = job.load()
-        # What was loaded is what was stamped only where nothing has changed meanwhile.
-        loaded = replace(job.loaded, stamp=stamp if stamp == _stamp(job) else None)
+        if stamp != _stamp(job):  # what was loaded may not be what was stamped
+            stamp = None
     except Exception as error:  # whatever it is: the other models may be fine
         return [error]
     for run in waiting:
         try:
-            run.add(scorer, job.series, job.revision, loaded)
+            run.add(scorer, job, stamp)
         except Exception as error:
             errors.append(error)
     return errors
 
 
 def _stamp(job: Job) -> str | None:
-    if job.loaded.model is not None:
+    if not job.in_memory:
         with suppress(ValueError, OSError):
-            return file_stamp(job.loaded.model)
+            return file_stamp(job.model)
     return None
 
 

@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..models.options import ModelOptions, Option, OptionError
 from ..suites.contract import Suite
 from ..suites.registry import make_suite
 from .granted import Granted
-from .jobs import Loaded
+from .jobs import Job
 from .recipe import Recipe, RecordedRecipe, sources
 from .run import Announce, Run, silent
 
@@ -234,14 +235,16 @@ def _again(
     note(f"Loading {recipe['model']}")
     this = Run(suite, out, announce, recipe=asked)
     model, revision = (identity["model"], identity["revision"]) if "series" in signature else (None, None)
-    scorer = load_with_options(recipe["model"], options)
+    load = partial(load_with_options, recipe["model"], options)
+    job = Job(recipe["model"], load, options, series=model, revision=revision)
+    scorer = job.load()
     changed = differences(signature, this.signature(scorer, model, revision))
     if changed:
         raise ValueError(
             f"{identity['model']} on {identity['dataset']} is no longer what it was: {'; '.join(changed)}. Restore the "
             "model, data and version of that run, or make a new run with `tse run`."
         )
-    new = [row.to_json() for row in this.add(scorer, model, revision, Loaded(recipe["model"], options))]
+    new = [row.to_json() for row in this.add(scorer, job)]
     shards = int(recipe.get("shards") or 1)
     tolerance = _noise(str(signature.get("dtype"))) if shards > 1 else 0.0
     of_run = [row for row in rows if identity.items() <= row.items()]

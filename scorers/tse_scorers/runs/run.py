@@ -39,7 +39,7 @@ from ..models.model_source import file_stamp, hub_commit, local_revision, locate
 from ..models.options import asked_signature
 from ..suites.contract import Suite
 from .doctor.checks import refuse_failures
-from .jobs import Job, Loaded
+from .jobs import Job
 from .recipe import Recipe
 
 NO_EFFECT_ON_SCORES = ("device", "device_map", "batch_tokens", "torch_compile", "dtype")
@@ -107,13 +107,7 @@ class Run:
         if self.shard is not None:
             self.suite.keep_shard(*self.shard)
 
-    def add(
-        self,
-        scorer: Scorer,
-        model: str | None = None,
-        revision: str | None = None,
-        loaded: Loaded | None = None,
-    ) -> list[ResultRow]:
+    def add(self, scorer: Scorer, job: Job | None = None, stamp: str | None = None) -> list[ResultRow]:
         """Run one model (or take its scores from an earlier run), write `results.json` and return its rows.
 
         Each of several processes scores its share; the main process writes, and its disk decides what is there.
@@ -121,16 +115,17 @@ class Run:
 
         Args:
             scorer: the model.
-            model: the series that it belongs to, which results name instead of the scorer's name.
-            revision: which one of the series it is.
-            loaded: how the scorer was loaded, for the recipe.
+            job: how it was loaded, for the recipe, and its series, which results name instead of the scorer's name;
+                None for a model in memory.
+            stamp: `file_stamp` of the files that were loaded; None where it is not certain.
 
         Raises:
             TypeError: the scorer's signature lacks its model or revision.
             ValueError: scores computed with different options would be lost; or see the suite's `score`.
         """
         require_described(scorer)
-        signature = self.signature(scorer, model, revision)
+        job = job or Job(scorer.name, lambda: scorer, in_memory=True)
+        signature = self.signature(scorer, job.series, job.revision)
         folder = record_folder(self.out, signature)
         # Weights that are only in memory may change between runs.
         is_known = signature.get("revision") is not None
@@ -142,7 +137,7 @@ class Run:
             if record is None:
                 refuse_failures(scorer)
                 journal = folder / "journal" if is_known else None
-                record = self._score(scorer, signature, journal, loaded or Loaded())
+                record = self._score(scorer, signature, journal, job, stamp)
             # Also after scores that were found: a run that was killed just after it wrote them left its journal.
             shutil.rmtree(folder / "journal", ignore_errors=True)
             with suppress(OSError):  # without a record on the disk of this process
@@ -161,18 +156,17 @@ class Run:
 
     def _finished_rows(self, job: Job) -> list[ResultRow] | None:
         """Return the results of a model whose scores are current and intact; None where that is not certain."""
-        name = job.loaded.model
-        if name is None:
+        if job.in_memory:
             return None
         of_series = {} if job.revision is None else {"series": f"{job.series}@{job.revision}"}
         identity = {"suite": self.suite.name, "config": self.suite.config}
-        folder = record_folder(self.out, {"model": name, "identity": identity} | of_series | self._shard)
+        folder = record_folder(self.out, {"model": job.model, "identity": identity} | of_series | self._shard)
         # Damaged scores, or a model that is gone: loading it says so.
         with suppress(ValueError, KeyError, FileNotFoundError):
             record = read_record(folder)
             if not _is_same_model(job, record):
                 return None
-            unloaded = UnloadedModel(name, record.signature["revision"])
+            unloaded = UnloadedModel(job.model, record.signature["revision"])
             of_scorer = {key: record.signature[key] for key in record.recipe["scorer_keys"]}
             signature = of_scorer | self.signature(unloaded, job.series, job.revision)
             needed = {*self.suite.tables, *([ROWS] if self.shard is None else [])}
@@ -234,7 +228,7 @@ class Run:
         return None
 
     def _score(
-        self, scorer: Scorer, signature: dict[str, Any], journal: Path | None, loaded: Loaded
+        self, scorer: Scorer, signature: dict[str, Any], journal: Path | None, job: Job, stamp: str | None
     ) -> Record:
         description = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
         with _keeping_answers(scorer, journal), self.announce(description) as progress:
@@ -242,9 +236,10 @@ class Run:
         execution = scorer.execution if isinstance(scorer, EngineScorer) else {}
         signature = signature | {"computed": execution}
         if self.recipe is not None:
-            recipe = self.recipe.of(loaded.model, loaded.options, self.suite, signature, self.shard)
+            model = None if job.in_memory else job.model
+            recipe = self.recipe.of(model, job.options, self.suite, signature, self.shard)
             signature["recipe"] = recipe | {
-                "model_files": loaded.stamp,
+                "model_files": stamp,
                 "scorer_keys": sorted(scorer.signature.keys() & signature.keys()),
             }
         score_tables = {table: tables[table] for table in self.suite.tables}
@@ -306,8 +301,8 @@ class UnloadedModel(CausalScorer):
 
 def _is_same_model(job: Job, record: Record) -> bool:
     """Whether a record's model, options, version of this package and revision are those of a job."""
-    signature, recipe, options = record.signature, record.recipe, job.loaded.options
-    name, revision, stored = str(job.loaded.model), signature.get("revision"), recipe.get("model_options")
+    signature, recipe, options = record.signature, record.recipe, job.options
+    name, revision, stored = job.model, signature.get("revision"), recipe.get("model_options")
     if not isinstance(revision, str) or not isinstance(stored, dict):
         return False
     deciding_options = {

@@ -16,7 +16,7 @@ import math
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -138,18 +138,15 @@ class LiveEvaluation:
 
     def evaluate(self, model: Any, tokenizer: Any) -> LiveScores:
         """Score a model as a call does, and return the scores of each item as well."""
-        with self._processes(model):
-            model = bare_model(model)
-            with undisturbed(model) as autocast:
-                self._autocast = autocast
-                # This refuses wrong options. Models in memory are scored by no other kind of scorer.
-                scorer = cast(PretrainedScorer, self._scorer(model, tokenizer))
-                if not gives_numbers(scorer.model, scorer.tokenizer):
-                    nothing = dict.fromkeys(self.keys, float("nan"))
-                    return LiveScores(nothing, signature=scorer.signature)
-                if self._unmeasured_seconds is not None:
-                    self._fit(self._unmeasured_seconds, model, tokenizer)
-                return self._scored(self._suites, model, tokenizer)
+        with self._undisturbed(model) as model:
+            # This refuses wrong options. Models in memory are scored by no other kind of scorer.
+            scorer = cast(PretrainedScorer, self._scorer(model, tokenizer))
+            if not gives_numbers(scorer.model, scorer.tokenizer):
+                nothing = dict.fromkeys(self.keys, float("nan"))
+                return LiveScores(nothing, signature=scorer.signature)
+            if self._unmeasured_seconds is not None:
+                self._fit(self._unmeasured_seconds, model, tokenizer)
+            return self._scored(self._suites, model, tokenizer)
 
     def check(self, model: Any, tokenizer: Any) -> int:
         """Plan the evaluation without running it, so that what cannot work fails before any training.
@@ -161,12 +158,9 @@ class LiveEvaluation:
             TypeError: as a call does.
             ValueError: as a call does.
         """
-        with self._processes(model):
-            model = bare_model(model)
-            with undisturbed(model) as autocast:
-                self._autocast = autocast
-                scorer = self._scorer(model, tokenizer)
-                works = [work for suite in self._suites for work in planned_work(scorer, suite)]
+        with self._undisturbed(model) as model:
+            scorer = self._scorer(model, tokenizer)
+            works = [work for suite in self._suites for work in planned_work(scorer, suite)]
         return round(sum(work.stands_for * int(work.plan.lengths.sum()) for work in works))
 
     def _scorer(self, model: Any, tokenizer: Any) -> Scorer:
@@ -209,20 +203,20 @@ class LiveEvaluation:
         self._whole, self._unmeasured_seconds = [], None
 
     @contextmanager
-    def _processes(self, model: Any) -> Iterator[None]:
-        """Wait for all processes of the launch, or work without them."""
+    def _undisturbed(self, model: Any) -> Iterator[Any]:
+        """Yield the model without its wrappers, in step with all processes of the launch or without them."""
         if self._distributed:
             meet(self.wait_seconds)
-            yield
-            return
-        if is_sharded(model):
+        elif is_sharded(model):
             raise ValueError(
                 "distributed=False was given, but the parameters of this model are sharded over several processes "
                 "(FSDP, ZeRO-3 or tensor parallel), so none can score it alone. Remove distributed=False, and make "
                 "the call in all processes."
             )
-        with single_process():
-            yield
+        with nullcontext() if self._distributed else single_process():
+            model = bare_model(model)
+            with undisturbed(model) as self._autocast:
+                yield model
 
 
 def evaluate_live(

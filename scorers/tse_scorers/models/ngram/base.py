@@ -217,13 +217,10 @@ class NgramScorer(MapsDataSets, ABC):
         unknown_words = [[word for word in split[text] if word in unknown] for text in texts]
         name_unknown(self.name, unknown_words, "<unk>", self._unknown_named)
 
-    def _scored_words(self, sentence: str) -> list[str]:
-        return self.split(sentence) + [END] * self.score_end
-
     def _sums(self, pairs: list[tuple[str, str]], progress: Progress | None, ends: bool = True) -> Logprobs:
         sums = np.empty(len(pairs))
         for index, (prefix, text) in enumerate(pairs):
-            words = self._scored_words(text) if ends else self.split(text)
+            words = self.split(text) + [END] * (ends and self.score_end)
             logprobs, is_known = self.score_words(words, self.split(prefix))
             # fsum, because the same words in another order must tie exactly.
             sums[index] = np.nan if self.unknown == "nan" and not is_known.all() else math.fsum(logprobs)

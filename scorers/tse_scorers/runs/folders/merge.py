@@ -56,9 +56,8 @@ def merge(folders: Sequence[Path], out: Path, overwrite: bool = False) -> list[R
             continue
     tables = {run_name: _whole_tables(run_name, parts) for run_name, parts in shards.items()}
     averages: dict[str, Sequence[ResultRow]] = {}
-    for run_name, identity in (
-        (run_name, signature["identity"]) for run_name, signature in signatures.items()
-    ):
+    for run_name, signature in signatures.items():
+        identity = signature["identity"]
         try:
             averages[run_name] = aggregate(identity["suite"], tables[run_name])
         except CannotAggregateError as error:

@@ -5,8 +5,8 @@ scored is recognized.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,51 +16,11 @@ from ..jobs import Failure, Job, remember_failures, run_all
 from ..run import Run
 
 REPORT_SHARE = 0.1
+"""Of the time, which reports may take; the first one is drawn at once."""
 INCOMPLETE = (
     "its files are not complete; expected config.json and weights as long as their headers say. Save it again, and "
     "repeat the command."
 )
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long to wait, in seconds.
-
-    Attributes:
-        every: between two looks at the folder.
-        settle: for the files of a checkpoint to stay as they are.
-        idle: without a new checkpoint until the watch ends; None: it does not end.
-    """
-
-    every: float = 10.0
-    settle: float = 10.0
-    idle: float | None = None
-
-
-class Pace:
-    """Says when repeated work is due: at once, then so rarely that it takes at most a share of the time.
-
-    Args:
-        share: of the time, in (0, 1].
-    """
-
-    def __init__(self, share: float) -> None:
-        self._share = share
-        self._due = float("-inf")
-
-    def is_due(self) -> bool:
-        """Whether the work may be done again."""
-        return time.monotonic() >= self._due
-
-    @contextmanager
-    def working(self) -> Iterator[None]:
-        """Measure the work, which decides when it is due again."""
-        start = time.monotonic()
-        try:
-            yield
-        finally:
-            end = time.monotonic()
-            self._due = end + (end - start) * (1 / self._share - 1)
 
 
 @dataclass
@@ -74,8 +34,10 @@ class Watch:
         job: makes the job of a checkpoint.
         report: draws the curve; called after checkpoints were scored, so rarely that it takes a tenth of the time, and
             at the end.
-        said: called with a sentence about each event.
-        patience: how long to wait.
+        note: called with a sentence about each event.
+        every: seconds between two looks at the folder.
+        settle: seconds for which the files of a checkpoint must stay as they are.
+        idle: seconds without a new checkpoint until the watch ends; None: it does not end.
     """
 
     folder: str
@@ -83,8 +45,10 @@ class Watch:
     runs: Sequence[Run]
     job: Callable[[Revision], Job]
     report: Callable[[], object]
-    said: Callable[[str], object]
-    patience: Patience = field(default_factory=Patience)
+    note: Callable[[str], object]
+    every: float = 10.0
+    settle: float = 10.0
+    idle: float | None = None
     done: set[str] = field(default_factory=set)
     failures: list[Failure] = field(default_factory=list)
 
@@ -98,8 +62,7 @@ class Watch:
         with ExitStack() as stack:
             for run in self.runs:
                 stack.enter_context(run.several_models())
-            settling, pace = Settling(self.patience.settle), Pace(REPORT_SHARE)
-            drawn, last = 0, time.monotonic()
+            settling, drawn, last, report_due = Settling(self.settle), 0, time.monotonic(), 0.0
             try:
                 while number is None or len(self.done) < number:
                     untried = self._untried()
@@ -108,7 +71,7 @@ class Watch:
                     if new:
                         self._score(new if number is None else new[: number - len(self.done)])
                         last = time.monotonic()
-                    elif self.patience.idle is not None and time.monotonic() - last > self.patience.idle:
+                    elif self.idle is not None and time.monotonic() - last > self.idle:
                         self._keep(
                             [
                                 Failure(checkpoint.model, ValueError(INCOMPLETE))
@@ -117,11 +80,11 @@ class Watch:
                         )
                         break
                     else:
-                        time.sleep(self.patience.every)
-                    if len(self.done) > drawn and pace.is_due():
-                        with pace.working():
-                            self.report()
-                        drawn = len(self.done)
+                        time.sleep(self.every)
+                    if len(self.done) > drawn and (start := time.monotonic()) >= report_due:
+                        self.report()
+                        end = time.monotonic()
+                        drawn, report_due = len(self.done), end + (end - start) * (1 / REPORT_SHARE - 1)
             finally:
                 if len(self.done) > drawn:
                     self.report()
@@ -146,9 +109,9 @@ class Watch:
         for failure in failures:
             is_there = Path(failure.model).is_dir()
             became = f"{failure} This checkpoint is left out."
-            self.said(became if is_there else f"{failure.model} was deleted before it was scored.")
+            self.note(became if is_there else f"{failure.model} was deleted before it was scored.")
         self._keep(
             [checkpoint for checkpoint in failures if Path(checkpoint.model).is_dir()],
             [checkpoint.model for checkpoint in revisions],
         )
-        self.said(f"{len(self.done)} checkpoints are scored. Waiting for the next one (Ctrl-C ends).")
+        self.note(f"{len(self.done)} checkpoints are scored. Waiting for the next one (Ctrl-C ends).")
