@@ -37,8 +37,8 @@ from typer.testing import CliRunner
 from tse_scorers import run
 from tse_scorers.cli.app import app
 from tse_scorers.loading import load_scorer
-from tse_scorers.runs import score_sentences as scoring
 from tse_scorers.runs.score_regions import read_regions, score_regions
+from tse_scorers.runs.score_sentences import ScoreRequest
 from tse_scorers.suites.agreement.data.checks import check_numbers
 from tse_scorers.suites.agreement.data.tables import load_lemmas
 from tse_scorers.suites.checks import DataWarning
@@ -90,7 +90,7 @@ def test_published_scores_are_refused(tmp_path, change, said):
 @faults(REFUSED_REGIONS)
 def test_regions_are_refused(tmp_path, change, said):
     with pytest.raises(ValueError, match=said):
-        scoring.read_sentences(str(save(change(REGIONS.copy()), tmp_path / "r.jsonl")), "text", "region")
+        ScoreRequest(str(save(change(REGIONS.copy()), tmp_path / "r.jsonl")), "text", "region").read()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_columns_of_the_output_are_reserved(tmp_path, by, columns):
     for column in columns:
         path = save(pd.DataFrame({"sentence": ["It rains."], column: [1]}), tmp_path / "s.csv")
         with pytest.raises(ValueError, match=f"{column}, which the output would replace"):
-            scoring.read_sentences(str(path), "sentence", by)
+            ScoreRequest(str(path), "sentence", by).read()
 
 
 def test_of_right_tables_nothing_is_said(tmp_path):
@@ -299,7 +299,7 @@ def regions(table):
 @pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
 def test_regions_are_sums_of_their_words(model):
     scorer = load_scorer(model)
-    found = scoring.score(scorer, regions(REGIONS), "text", by="region")
+    found = ScoreRequest(column="text", by="region").score(scorer, regions(REGIONS))
     first, second = scorer.word_logprobs(["The author near the senators laughs.", "The authors laugh."])
     values = [[value for _, value in words] for words in (first, second)]
     expected = [sum(values[0][:2]), sum(values[0][2:5]), values[0][5], sum(values[1][:2]), values[1][2]]
@@ -351,7 +351,7 @@ def test_regions_are_put_into_the_order_of_their_numbers():
 
 def test_own_columns_are_repeated_for_each_word():
     frame = pd.DataFrame({"item": [1, 2], "sentence": ["aa b", "c"], "condition": ["x", "y"]})
-    found = scoring.score(Lengths(), frame, by="word")
+    found = ScoreRequest(by="word").score(Lengths(), frame)
     assert list(found) == ["item", "condition", "sentence_id", "word_id", "word", "logprob", "surprisal_nats"]
     assert found["item"].tolist() == [1, 1, 1, 2, 2]
     assert found["condition"].tolist() == ["x", "x", "x", "y", "y"]
@@ -361,7 +361,7 @@ def test_a_masked_models_numbers_are_not_called_surprisals():
     scorer = load_scorer("tiny-masked")
     frame = pd.DataFrame({"sentence": ["The author laughs."]})
     for by in ("sentence", "word"):
-        nats, bits = (scoring.score(scorer, frame, by=by, bits=bits) for bits in (False, True))
+        nats, bits = (ScoreRequest(by=by, bits=bits).score(scorer, frame) for bits in (False, True))
         assert not any("surprisal" in name for name in [*nats, *bits])
         np.testing.assert_allclose(nats["pll_nats"], nats["logprob"])
         np.testing.assert_allclose(bits["pll_bits"], bits["logprob"] / np.log(2))
@@ -369,19 +369,19 @@ def test_a_masked_models_numbers_are_not_called_surprisals():
 
 def test_a_double_space_is_said_of_sentences():
     frame = pd.DataFrame({"sentence": ["The author laughs.", "The author  laughs."]})
-    (finding,) = scoring.inspect(frame, "sentence")
+    (finding,) = ScoreRequest().inspect(frame)
     assert finding.count == 1 and "row 2" in str(finding)
-    assert scoring.inspect(frame[:1], "sentence") == []
+    assert ScoreRequest().inspect(frame[:1]) == []
 
 
 def test_the_signature_lies_beside_the_table(tmp_path):
     source = save(REGIONS, tmp_path / "r.csv")
     scorer = load_scorer("tiny-causal")
-    asked = {"source": str(source), "column": "text", "by": "region", "bits": False, "n_rows": 5}
-    scoring.write_signature(scorer, tmp_path / "x.csv", asked)
+    asked = {"source": str(source), "column": "text", "by": "region", "bits": False}
+    ScoreRequest(**asked).write_signature(scorer, tmp_path / "x.csv", 5)
     written = json.loads((tmp_path / "x.csv.signature.json").read_text())
     of_sentences = {key: value for key, value in scorer.signature.items() if key != "bos_at_gap"}
-    assert written.items() >= (asked | of_sentences | {"scores": "x.csv"}).items()
+    assert written.items() >= (asked | of_sentences | {"scores": "x.csv", "n_rows": 5}).items()
     assert len(written["source_sha256"]) == 64
 
 
@@ -403,7 +403,9 @@ def test_a_wrong_answer_of_a_scorer_is_refused(tmp_path, change, said, suite):
 
     def ask():
         if suite is None:
-            return scoring.score(Wrong(), pd.DataFrame({"sentence": [f"It rains {n}." for n in range(4)]}))
+            return ScoreRequest().score(
+                Wrong(), pd.DataFrame({"sentence": [f"It rains {n}." for n in range(4)]})
+            )
         option = (
             {"data": save(PAIRS[:2], tmp_path / "own.jsonl")} if suite == "minimal_pairs" else {"limit": 1}
         )
@@ -422,7 +424,9 @@ def test_numbers_in_a_list_are_an_answer():
             return list(super().sentence_logprobs(sentences))
 
     frame = pd.DataFrame({"sentence": ["aa b", "c"]})
-    pd.testing.assert_frame_equal(scoring.score(Lists(), frame), scoring.score(Lengths(), frame))
+    pd.testing.assert_frame_equal(
+        ScoreRequest().score(Lists(), frame), ScoreRequest().score(Lengths(), frame)
+    )
 
 
 def test_two_scorers_of_one_name_are_refused(tmp_path):

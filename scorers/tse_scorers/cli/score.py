@@ -116,54 +116,33 @@ def score(
     with terminal.waiting("Reading the sentences"):
         from ..io.table_files import check_table, write_table
         from ..models.model_source import require_on_disk
-        from ..runs import score_sentences as scoring
-        from ..runs.frequency import word_list
+        from ..runs.score_sentences import SENTENCES, ScoreRequest, check_ours
 
-        facts = [name for name, value in (("frequency", frequency), ("length", length)) if value]
-        by = scoring.parse_by(by, [f"--{name}" for name in (*(["words"] if words else []), *facts)])
-        if language is not None and frequency is None:
-            raise ValueError("--language has no effect without --frequency wordfreq; remove it.")
-        zipf, known_from = word_list(frequency, language, "--frequency") if frequency else (None, None)
-        for name, value in (("--column", column), ("--words", words)):
-            if value is not None and scoring.is_text_file(file):
-                raise ValueError(f"{name} has no effect with {file}, a text without columns; remove it.")
+        request = ScoreRequest.of(file, column, by, words, frequency, language, length, bits)
         if overwrite and out is None:
             raise ValueError("--overwrite has no effect without --out; remove it.")
-        column = column or scoring.DEFAULT_COLUMNS[by]
         inputs = [path for path in (Path(file), Path(model)) if path.is_file()]
         if out is not None:
             check_table(out, inputs)
             if not overwrite:
-                scoring.check_ours(out)
-        frame = scoring.read_sentences(file, column, by, words, facts)
+                check_ours(out)
+        frame = request.read()
         require_on_disk([model])
-    terminal.findings(scoring.inspect(frame, column, by, words, zipf))
+    terminal.findings(request.inspect(frame))
     with terminal.waiting(f"Loading {model}"):  # importing PyTorch takes seconds
         from ..loading import load_with_options
         from ..models.answers import with_windows
-        from ..runs.score_sentences import SENTENCES
 
         terminal.quiet()
         scorer = with_windows(load_with_options(model, options, purpose=SENTENCES), stride)
     terminal.start_token(scorer)
-    request = {
-        "source": file,
-        "column": column,
-        "by": by,
-        "words": words,
-        "frequency": known_from,
-        "length": length,
-    }
-    request |= {"bits": bits}
     if out is not None and not overwrite:
-        scoring.check_not_lost(scorer, out, request)
+        request.check_not_lost(scorer, out)
     with terminal.progress(f"{scorer.name}: {file}") as progress:
-        scored = scoring.score(
-            scorer, frame, column, by=by, words=words, zipf=zipf, length=length, bits=bits, progress=progress
-        )
+        scored = request.score(scorer, frame, progress)
     if out is None:
         tables.table(scored)
     else:
         write_table(scored, out, inputs)
-        scoring.write_signature(scorer, out, request | {"n_rows": len(scored)})
+        request.write_signature(scorer, out, len(scored))
         terminal.say(f"{len(scored):,} rows: {out}")
