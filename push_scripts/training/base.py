@@ -1,7 +1,6 @@
 """What the training loop needs to know of a model: a task."""
 
 import random
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -33,12 +32,14 @@ class Task(Protocol):
         steps: default number of steps.
         learning_rate: the highest learning rate.
         model: the model, with new weights.
+        tokenizer: its tokenizer.
     """
 
     name: str
     steps: int
     learning_rate: float
     model: Any
+    tokenizer: Any
 
     def batch(self, sentences: list[str], rng: random.Random) -> Batch:
         """Return the sentences as a batch; `rng` makes every random choice."""
@@ -46,8 +47,4 @@ class Task(Protocol):
 
     def loss(self, batch: Batch) -> torch.Tensor:
         """Return the mean cross-entropy (nats) of the labelled tokens."""
-        ...
-
-    def save_tokenizer(self, folder: Path) -> None:
-        """Write the tokenizer's files into `folder`."""
         ...

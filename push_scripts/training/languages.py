@@ -8,7 +8,6 @@ with the nearest noun instead of their subject. The vocabulary is whole words.
 import itertools
 import random
 from collections.abc import Mapping
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import torch
@@ -24,7 +23,6 @@ from transformers import (
 from builders.grammar import NUMBERS, Construction, make_pair, read_grammar
 from training.corpus import ATTRACTION, SCRIPTS, SLIP, ZIPF_EXPONENT
 from training.tasks import END, MASKED, SPECIAL, VERBS_MASKED, CausalTask, MaskedTask
-from tse_scorers.models.lstm import save_tokenizer
 from tse_scorers.models.words import WordSplitter, splitter
 
 STEPS = {"german": (800, 1_500), "french": (800, 1_500), "russian": (1_000, 1_500), "hebrew": (1_000, 1_500)}
@@ -100,10 +98,6 @@ class LanguageCausalTask(CausalTask):
             )
         )  # fmt: skip
 
-    def save_tokenizer(self, folder: Path) -> None:
-        """Write the tokenizer's files into `folder`."""
-        save_tokenizer(self.tokenizer, folder)
-
 
 class LanguageMaskedTask(MaskedTask):
     """A BERT whose tokens are the words of one language's sentences."""
@@ -131,10 +125,6 @@ class LanguageMaskedTask(MaskedTask):
                 max_position_embeddings=POSITIONS, pad_token_id=0,
             )
         )  # fmt: skip
-
-    def save_tokenizer(self, folder: Path) -> None:
-        """Write the tokenizer's files into `folder`."""
-        save_tokenizer(self.tokenizer, folder)
 
 
 def words_of(sentences: list[str], language: str, special: list[str]) -> dict[str, int]:

@@ -12,8 +12,10 @@ from pathlib import Path
 import torch
 from matplotlib.figure import Figure
 from rich.progress import track
+from transformers import PreTrainedTokenizerFast
 
 from training.base import IGNORED, Task, Text
+from tse_scorers.models.lstm import save_tokenizer
 
 BATCH = 128  # sentences
 WARMUP = 100  # steps
@@ -60,7 +62,10 @@ def train(task: Task, corpus: Text, steps: int, seed: int) -> list[Point]:
 def save(task: Task, curve: list[Point], folder: Path) -> None:
     """Write weights (safetensors), tokenizer and training curve into `folder`."""
     task.model.save_pretrained(folder)
-    task.save_tokenizer(folder)
+    if type(task.tokenizer) is PreTrainedTokenizerFast:  # of words
+        save_tokenizer(task.tokenizer, folder)
+    else:
+        task.tokenizer.save_pretrained(folder)
     with (folder / "training_curve.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("step", "loss", "held_out_loss"))

@@ -6,12 +6,11 @@ Embedding and decoder share their weights, so that the model is small.
 import random
 from collections import Counter
 from itertools import chain
-from pathlib import Path
 
 import torch
 
 from training.base import IGNORED, Batch
-from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM, save_tokenizer, word_tokenizer
+from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM, word_tokenizer
 from tse_scorers.models.words import WordSplitter
 
 WORDS = 2_500
@@ -61,7 +60,3 @@ class LstmTask:
     def loss(self, batch: Batch) -> torch.Tensor:
         """Return the mean cross-entropy (nats) of every word and the end; padding on the right has no effect."""
         return self.model(batch.input_ids, labels=batch.labels).loss
-
-    def save_tokenizer(self, folder: Path) -> None:
-        """Write the tokenizer's files into `folder`."""
-        save_tokenizer(self.tokenizer, folder)

@@ -2,7 +2,6 @@
 
 import json
 import random
-from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -73,10 +72,6 @@ class MaskedTask:
         read = batch.labels != IGNORED
         return cross_entropy(self.model.cls(states[read]), batch.labels[read])
 
-    def save_tokenizer(self, folder: Path) -> None:
-        """Write the tokenizer's files into `folder`."""
-        self.tokenizer.save_pretrained(folder)
-
 
 class CausalTask:
     """A small GPT-2 that predicts the next token."""
@@ -123,10 +118,6 @@ class CausalTask:
         labels = batch.labels[:, 1:]
         read = labels != IGNORED
         return cross_entropy(self.model.lm_head(states[:, :-1][read]), labels[read])
-
-    def save_tokenizer(self, folder: Path) -> None:
-        """Write the tokenizer's files into `folder`."""
-        self.tokenizer.save_pretrained(folder)
 
 
 def train_wordpiece(sentences: list[str]) -> BertTokenizerFast:

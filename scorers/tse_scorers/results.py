@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datasets import Dataset
     from matplotlib.axes import Axes
 
-    from .report.inputs import Runs, ScoreFile
+    from .report.inputs import Runs
 
 _SHORT = 12
 """Rows that `repr` shows."""
@@ -146,6 +146,13 @@ class Results(Sequence[ResultRow]):
             "other results",
         )
 
+    def _suite(self, chosen: str | None) -> str:
+        """Return the chosen suite, by its name in results, or the only one."""
+        from .suites.registry import own_name
+
+        suites = list(dict.fromkeys(row.suite for row in self._rows))
+        return _one_of("suite", suites, chosen and own_name(chosen))
+
     def items(self, suite: str | None = None, table: str | None = None) -> pd.DataFrame:
         """Return the scores of each item: one row per item and model, with the columns of your own data.
 
@@ -157,23 +164,15 @@ class Results(Sequence[ResultRow]):
             ValueError: there are several suites or tables and none is chosen, or there is none of this name.
         """
         from .suites.item_files import with_identity
-        from .suites.registry import find_suite, own_name
+        from .suites.registry import find_suite
 
-        suites = list(dict.fromkeys(row.suite for row in self._rows))
-        chosen = own_name(_one_of("suite", suites, suite and own_name(suite)))
-        by_table: dict[str, list[ScoreFile]] = {}
+        chosen = self._suite(suite)
+        frames: dict[str, list[pd.DataFrame]] = {}
         for file in self._runs.scores(chosen):
-            by_table.setdefault(file.table, []).append(file)
-        frames = {
-            name: [
-                with_identity(frame, file)
-                for file in files
-                if (frame := find_suite(chosen).item_table(file)) is not None
-            ]
-            for name, files in by_table.items()
-        }
-        tables = [name for name, table_frames in frames.items() if table_frames]
-        return pd.concat(frames[_one_of("table", tables, table)], ignore_index=True)
+            frame = find_suite(chosen).item_table(file)
+            if frame is not None:
+                frames.setdefault(file.table, []).append(with_identity(frame, file))
+        return pd.concat(frames[_one_of("table", list(frames), table)], ignore_index=True)
 
     def scores(self, measure: str) -> pd.DataFrame:
         """Return the rows of one measure, as `to_pandas` has them: all models and groups.
@@ -192,19 +191,17 @@ class Results(Sequence[ResultRow]):
                 f"Got measure={measure!r:.80} ({type(measure).__name__}); expected its name, a text such as 'accuracy'."
             )
         suites = [find_suite(suite) for suite in dict.fromkeys(row.suite for row in self._rows)]
-        named = [
-            (suite.name, own.parsed(measure))
+        name = measure.partition("@")[0]
+        parsed = {
+            suite.name: declared.parsed(measure)
             for suite in suites
-            for own in {own.name: own for own in reversed(suite.measures)}.values()
-            if own.name == measure.partition("@")[0]
-        ]
-        rows = [
-            row for row in self._rows if any(row.suite == suite and own.selects(row) for suite, own in named)
-        ]
+            if (declared := next((declared for declared in suite.measures if declared.name == name), None))
+        }
+        rows = [row for row in self._rows if row.suite in parsed and parsed[row.suite].selects(row)]
         if not rows:
-            known = ", ".join(str(own) for suite in suites for own in suite.measures)
+            names = ", ".join(str(declared) for suite in suites for declared in suite.measures)
             raise ValueError(
-                f"There are no scores of the measure {measure!r}; expected one of {known or 'none'}, or another point."
+                f"There are no scores of the measure {measure!r}; expected one of {names or 'none'}, or another point."
             )
         return self._some(rows).to_pandas()
 
@@ -232,10 +229,9 @@ class Results(Sequence[ResultRow]):
         """
         from .report.blocks import Chart
         from .report.charts import drawn
-        from .suites.registry import find_suite, own_name
+        from .suites.registry import find_suite
 
-        suites = list(dict.fromkeys(row.suite for row in self._rows))
-        chosen = _one_of("suite", suites, suite and own_name(suite))
+        chosen = self._suite(suite)
         section = find_suite(chosen).views(self._runs)
         blocks = (block for view in (section.in_report().views if section else ()) for block in view.of())
         picture = next((block for block in blocks if isinstance(block, Chart)), None)

@@ -20,9 +20,9 @@ from typer.testing import CliRunner
 from tse_scorers.cli import app as cli
 from tse_scorers.cli import tables, terminal
 from tse_scorers.cli.help import PANELS, App
-from tse_scorers.cli.options import SPEED
 from tse_scorers.cli.shown_report import show_report
 from tse_scorers.io.records import commit, read_records
+from tse_scorers.models.options import SPEED
 from tse_scorers.suites import registry
 
 WITHOUT_TORCH = """

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from ..io.files import check_folder
+from ..models.options import DATA, MODEL, OUTPUT
 from . import tables, terminal
 from .help import App
-from .options import DATA, MODEL, OUTPUT, option
+from .options import option
 
 app = App()
 

@@ -9,9 +9,10 @@ import typer
 
 from ..io.files import check_file, check_folder
 from ..io.ours import RESULTS_FILE
+from ..models.options import DATA, OUTPUT
 from . import tables, terminal
 from .help import App
-from .options import DATA, OUTPUT, PaperWidth, Reference, option
+from .options import PaperWidth, Reference, option
 from .shown_report import say_written
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from ..io.files import require_exists
+from ..models.options import DATA, OUTPUT
 from . import tables, terminal
 from .help import App
-from .options import DATA, OUTPUT, option
+from .options import option
 from .usage import Commands
 
 app = App(

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..models.options import DATA, OUTPUT
 from . import tables, terminal
 from .help import App
-from .options import DATA, OUTPUT, Reference, option
+from .options import Reference, option
 
 if TYPE_CHECKING:
     import pandas as pd

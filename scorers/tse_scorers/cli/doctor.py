@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..io.files import check_folder
-from ..models.options import ModelOptions, OptionError
+from ..models.options import OUTPUT, ModelOptions, OptionError
 from . import completions, tables, terminal
 from .help import App
 from .option_groups import takes_model_options
-from .options import OUTPUT, as_written, option
+from .options import as_written, option
 
 if TYPE_CHECKING:
     from ..runs.doctor.diagnosis import Diagnosis

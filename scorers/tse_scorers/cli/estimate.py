@@ -3,11 +3,11 @@
 import time
 from typing import Annotated, Any
 
-from ..models.options import ModelOptions
+from ..models.options import DATA, ModelOptions
 from . import tables, terminal
 from .help import App
 from .option_groups import takes_model_options, takes_suite_options
-from .options import DATA, Models, SuiteNames, option
+from .options import Models, SuiteNames, option
 from .several_suites import make_suites
 
 app = App()

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
+from ..models.options import MODEL, OUTPUT
 from . import completions, terminal
 from .help import App
-from .options import MODEL, OUTPUT, option
+from .options import option
 
 app = App()
 

@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 import typer
 
+from ..models.options import DATA, OUTPUT
 from . import terminal
 from .help import App
 from .option_groups import takes_suite_options
-from .options import DATA, OUTPUT, SuiteNames, option
+from .options import SuiteNames, option
 from .several_suites import make_suites
 from .usage import Commands
 

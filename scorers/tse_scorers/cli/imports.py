@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..models.options import DATA, MODEL, OUTPUT
 from . import terminal
 from .help import App
 from .option_groups import takes_suite_options
-from .options import DATA, MODEL, OUTPUT, Overwrite, SuiteNames, option
+from .options import Overwrite, SuiteNames, option
 from .several_suites import make_suites
 from .shown_report import show_report
 from .usage import Commands

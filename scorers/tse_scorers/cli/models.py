@@ -7,9 +7,10 @@ from typing import Annotated, Any, cast
 import typer
 
 from ..io.files import check_folder, require_regular_file
+from ..models.options import MODEL, OUTPUT
 from . import terminal
 from .help import App
-from .options import MODEL, OUTPUT, option
+from .options import option
 
 app = App()
 

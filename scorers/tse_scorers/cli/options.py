@@ -5,26 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ..models.options import DATA, EVERYDAY, MODEL, OUTPUT, SPEED, Described, Option
+from ..models.options import EVERYDAY, MODEL, OUTPUT, Described, Option
 from ..suites.registry import all_names, described_names
 from . import completions
-
-__all__ = [
-    "DATA",
-    "DECLARED",
-    "EVERYDAY",
-    "MODEL",
-    "OUTPUT",
-    "SPEED",
-    "Models",
-    "Overwrite",
-    "Reference",
-    "SuiteNames",
-    "as_written",
-    "declared",
-    "flag",
-    "option",
-]
 
 DECLARED: dict[str, Described] = {}
 """The whole help of an option -> how it was declared, of which `--help` shows a line."""

@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from ..io.files import check_folder
+from ..models.options import DATA, OUTPUT
 from . import terminal
 from .help import App
-from .options import DATA, OUTPUT, Overwrite, PaperWidth, option
+from .options import Overwrite, PaperWidth, option
 from .shown_report import say_written, show_report
 
 app = App()

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from ..models.options import ModelOptions
+from ..models.options import DATA, MODEL, OUTPUT, ModelOptions
 from . import completions, tables, terminal
 from .help import App
 from .option_groups import takes_model_options
-from .options import DATA, MODEL, OUTPUT, option
+from .options import option
 
 app = App()
 

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from ..models.options import DATA, OUTPUT
 from . import terminal
 from .help import App
-from .options import DATA, OUTPUT, option
+from .options import option
 
 app = App()
 
