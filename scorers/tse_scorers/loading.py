@@ -25,7 +25,6 @@ from .models.model_source import WEIGHTS, hub_commit, is_gguf, is_url, local_rev
 from .models.ngram import KENLM_SUFFIXES
 from .models.options import (
     ANYTHING,
-    Family,
     KnownModel,
     ModelKind,
     ModelOptions,
@@ -218,44 +217,34 @@ def options_with_effect(name: str, options: ModelOptions) -> ModelOptions:
 
 
 def _known_model(name: str, options: ModelOptions, known: Descriptions) -> KnownModel:
-    if is_url(name):
-        from .models.remote import refuse_secrets
+    if not loads_at_once(name):
+        described = known.find(name, options)
+        return known_model(name, described.kind, described, described.tokenizer)
+    if not is_url(name):
+        return KnownModel(name, "ngram" if name.endswith(NGRAM_SUFFIXES) else "published")
+    from .models.remote import refuse_secrets
 
-        refuse_secrets(name)
-        return KnownModel(name, "remote")
-    if loads_at_once(name):
-        return KnownModel(name, _family_of_file(Path(name)))
-    described = known.find(name, options)
-    return known_model(name, described.kind, described, described.tokenizer)
-
-
-def _family_of_file(path: Path) -> Family:
-    return "ngram" if path.name.endswith(NGRAM_SUFFIXES) else "published"
+    refuse_secrets(name)
+    return KnownModel(name, "remote")
 
 
 NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
 
 
 def _load_by_name(name: str, options: ModelOptions, known: Descriptions, purpose: Purpose) -> LoadedScorer:
-    if is_url(name):
-        from .models.remote import RemoteScorer, refuse_secrets
-
-        refuse_secrets(name)
-        options.refuse_unused([KnownModel(name, "remote")], purpose)
-        return RemoteScorer(name, start_token=options.start_token, leading_space=options.leading_space)
     path = Path(name)
-    if loads_at_once(name):
-        _refuse_part_of_model(path)
-        options.refuse_unused([KnownModel(name, _family_of_file(path))], purpose)
-        return ngram.load(path) if path.name.endswith(NGRAM_SUFFIXES) else load_published(path)
-    described = known.take(name, options)
-    options.refuse_unused([known_model(name, described.kind, described, described.tokenizer)], purpose)
-    loaded = load_weights(name, described, options)
-    return scorer_of(loaded, replace(options, kind=described.kind))
-
-
-def _refuse_part_of_model(path: Path) -> None:
-    if path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json"):
+    if not loads_at_once(name):
+        described = known.take(name, options)
+        options.refuse_unused([known_model(name, described.kind, described, described.tokenizer)], purpose)
+        return scorer_of(load_weights(name, described, options), replace(options, kind=described.kind))
+    if not is_url(name) and (path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json")):
         raise ValueError(
             f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
         )
+    model = _known_model(name, options, known)
+    options.refuse_unused([model], purpose)
+    if model.family != "remote":
+        return ngram.load(path) if model.family == "ngram" else load_published(path)
+    from .models.remote import RemoteScorer
+
+    return RemoteScorer(name, start_token=options.start_token, leading_space=options.leading_space)

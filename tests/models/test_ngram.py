@@ -84,8 +84,6 @@ def test_words_outside_the_vocabulary_share_unk():
     scorer = LaplaceNgramScorer(order=1, vocabulary_size=2).train(TEXT)
     # kept: "." 3 and, of the words with 2, the first in the alphabet: "The"; all others, 7, are <unk>. V = 3
     assert scorer.sentence_logprobs(["The", "cat", "never"]) == logs(3 / 15, 8 / 15, 8 / 15)
-    strict = LaplaceNgramScorer(order=1, vocabulary_size=2, unknown="nan").train(TEXT)
-    assert np.isnan(strict.sentence_logprobs(["The cat.", "The."])).tolist() == [True, False]
 
 
 def test_literal_specials_in_the_text_are_not_words():
@@ -104,13 +102,6 @@ def test_splitting_and_case_are_options():
     assert lower.sentence_logprobs(["the"]) == logs(4 / 5)
     assert lower.signature["lowercase"] is True
     assert lower.signature["split"] == "whitespace"
-
-
-def test_words_of_unknown_parts_have_no_score_on_request():
-    scorer = LaplaceNgramScorer(order=2, unknown="nan").train(TEXT)
-    (words,) = scorer.word_logprobs(["The cat flies. The cat"])
-    assert [word for word, _ in words] == ["The", "cat", "flies.", "The", "cat"]
-    assert np.isnan([logprob for _, logprob in words]).tolist() == [False, False, True, False, False]
 
 
 def test_the_same_words_in_another_order_tie_exactly():
@@ -200,8 +191,6 @@ def test_bad_input_says_what_to_do(tmp_path):
         LaplaceNgramScorer(3)
     with pytest.raises(ValueError, match="Unknown split 'letters'"):
         LaplaceNgramScorer(1, split="letters")
-    with pytest.raises(ValueError, match="unknown='skip'"):
-        LaplaceNgramScorer(1, unknown="skip")
     with pytest.raises(ValueError, match="vocabulary of 0"):
         LaplaceNgramScorer(1, vocabulary_size=0)
     with pytest.raises(ValueError, match="not been trained"):
@@ -275,10 +264,6 @@ def test_kenlm_continuation_keeps_the_whole_history(arpa):
     assert scorer.continuation_logprobs(["the cat", ""], ["sits", "sits"]) == pytest.approx(
         [-0.15 * math.log(10), (-0.5 - 1.0) * math.log(10)], rel=1e-6
     )
-    assert np.isnan(KenlmScorer(arpa, unknown="nan").sentence_logprobs(["the bird", "the"])).tolist() == [
-        1,
-        0,
-    ]
 
 
 def test_kenlm_files_by_their_ending(arpa, tmp_path):

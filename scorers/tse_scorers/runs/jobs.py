@@ -118,8 +118,8 @@ def make_jobs(
         for checkpoint, revision, commit in series[name]:
             load_it = partial(load, checkpoint, used[name], known=descriptions)
             load_it = partial(_itself, ready[name]) if name in ready else load_it
-            of_series = (name, revision) if revision else (None, None)
-            jobs.append(Job(checkpoint, load_it, used[name], False, *of_series, commit))
+            series_name = name if revision else None
+            jobs.append(Job(checkpoint, load_it, used[name], False, series_name, revision or None, commit))
     return jobs
 
 

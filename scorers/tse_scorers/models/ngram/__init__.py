@@ -4,40 +4,29 @@ from pathlib import Path
 from typing import Any
 
 from ...io.files import check_file
-from ..words import Split
 from .arpa import KenlmScorer
-from .base import NgramScorer, Unknown
+from .base import NgramScorer
 from .laplace import LaplaceNgramScorer
 
 KENLM_SUFFIXES = (".arpa", ".arpa.gz", ".bin", ".binary", ".klm")
 
 
-def load(
-    path: Path | str, *, split: Split | None = None, lowercase: bool | None = None, unknown: Unknown = "score"
-) -> NgramScorer:
+def load(path: Path | str) -> NgramScorer:
     """Load an n-gram model by its file's ending: `.json` (Laplace), or `.arpa`, `.arpa.gz`, `.bin`, `.klm` (KenLM).
-
-    Args:
-        path: the file.
-        split: how to split words, only for KenLM's files; `.json` files record it.
-        lowercase: lower-case the words, only for KenLM's files; `.json` files record it.
-        unknown: `score` scores a word outside the vocabulary as `<unk>`; `nan` leaves its text unscored.
 
     Raises:
         ImportError: the file needs `kenlm`, which is not installed.
-        ValueError: the ending is unknown, the file cannot be read, or an option has no effect on it.
+        ValueError: the ending is unknown, or the file cannot be read.
     """
     path = Path(path)
     if path.name.endswith(KENLM_SUFFIXES):
-        return KenlmScorer(path, split=split or "punctuation", lowercase=bool(lowercase), unknown=unknown)
+        return KenlmScorer(path)
     if path.suffix != ".json":
         raise ValueError(
             f"Cannot tell what kind of n-gram model {path.name!r} is; expected a name that ends in .json "
             f"(of `tse train-ngram`) or one of: {', '.join(KENLM_SUFFIXES)}."
         )
-    if split is not None or lowercase is not None:
-        raise ValueError(f"{path.name} records how its text was split and cased; remove these options.")
-    return LaplaceNgramScorer.load(path, unknown=unknown)
+    return LaplaceNgramScorer.load(path)
 
 
 def train_ngram(text: Path | str, order: int, out: Path | str, **options: Any) -> Path:

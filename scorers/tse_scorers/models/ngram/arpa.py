@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...io.checksums import file_digest
 from ..base import Logprobs
 from ..words import Split
-from .base import NgramScorer, Unknown
+from .base import NgramScorer
 
 
 class KenlmScorer(NgramScorer):
@@ -28,7 +28,6 @@ class KenlmScorer(NgramScorer):
         split: how to split words: `punctuation` separates punctuation, `whitespace` splits only at whitespace.
         lowercase: lower-case the words.
         score_end: score the end of the sentence, `</s>`, as an additional word.
-        unknown: `score` scores a word outside the vocabulary as `<unk>`; `nan` leaves its text unscored.
 
     Raises:
         ImportError: `kenlm` is not installed.
@@ -42,12 +41,9 @@ class KenlmScorer(NgramScorer):
         split: Split = "punctuation",
         lowercase: bool = False,
         score_end: bool = False,
-        unknown: Unknown = "score",
     ) -> None:
         self.path = Path(path)
-        super().__init__(
-            name=self.path.name, split=split, lowercase=lowercase, score_end=score_end, unknown=unknown
-        )
+        super().__init__(name=self.path.name, split=split, lowercase=lowercase, score_end=score_end)
         self._kenlm = _import_kenlm()
         if not self.path.is_file():
             raise ValueError(f"There is no file {self.path}; expected an ARPA file or a KenLM binary.")

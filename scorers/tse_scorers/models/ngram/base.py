@@ -9,7 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from ..queries import Slot
 from ..tokens import checked_pairs
 from ..words import Split, WordSplitter, checked_forms, checked_texts, name_unknown
 
-Unknown = Literal["score", "nan"]
 END = "</s>"
 
 
@@ -37,7 +36,6 @@ class NgramScorer(MapsDataSets, ABC):
         split: how to split words: `punctuation` separates punctuation, `whitespace` splits only at whitespace.
         lowercase: lower-case the words.
         score_end: score the end of the sentence as an additional word.
-        unknown: `score` scores a word outside the vocabulary as `<unk>`; `nan` leaves its text unscored.
 
     Raises:
         ValueError: an option has an unknown value.
@@ -47,17 +45,10 @@ class NgramScorer(MapsDataSets, ABC):
     context_columns = ("prefix",)
     reads_word_ends = False
 
-    def __init__(
-        self, *, name: str, split: Split, lowercase: bool, score_end: bool, unknown: Unknown
-    ) -> None:
-        if unknown not in get_args(Unknown):
-            raise ValueError(
-                f"Unknown option unknown={unknown!r}; expected one of: {', '.join(get_args(Unknown))}."
-            )
+    def __init__(self, *, name: str, split: Split, lowercase: bool, score_end: bool) -> None:
         self.name = name
         self.split = WordSplitter(split, lowercase)
         self.score_end = score_end
-        self.unknown = unknown
         self._unknown_named: set[str] = set()
         self.signature: dict[str, Any] = {
             "model": name,
@@ -65,7 +56,6 @@ class NgramScorer(MapsDataSets, ABC):
             "split": split,
             "lowercase": lowercase,
             "sentence_end": "scored" if score_end else "not scored",
-            "unknown_words": "scored as <unk>" if unknown == "score" else "text not scored",
         }
 
     @abstractmethod
@@ -80,8 +70,6 @@ class NgramScorer(MapsDataSets, ABC):
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,) float64, natural logs.
-
-        NaN if a sentence has an unknown word and `unknown="nan"`.
 
         Raises:
             ValueError: a sentence is empty.
@@ -117,7 +105,7 @@ class NgramScorer(MapsDataSets, ABC):
 
         Words are separated at white space, or given in `words`; then only they are read.
         A punctuation mark counts towards the word that it is attached to; the sentence's end, if scored, is
-        a separate word, `</s>`. NaN if a word is unknown and `unknown="nan"`.
+        a separate word, `</s>`. A word outside the vocabulary is scored as `<unk>`.
 
         Raises:
             ValueError: a sentence is empty.
@@ -129,8 +117,7 @@ class NgramScorer(MapsDataSets, ABC):
         for index, of_text in enumerate(words_of_texts):
             named = [*of_text, *([END] if self.score_end else [])]
             parts = [self.split(word) for word in of_text] + [[END]] * self.score_end
-            logprobs, is_known = self.score_words(list(chain.from_iterable(parts)))
-            logprobs = np.where(is_known, logprobs, np.nan) if self.unknown == "nan" else logprobs
+            logprobs, _ = self.score_words(list(chain.from_iterable(parts)))
             owner = np.repeat(np.arange(len(named)), [len(part) for part in parts])
             sums = np.bincount(owner, weights=logprobs, minlength=len(named))
             scored.append(list(zip(named, sums.tolist(), strict=True)))
@@ -207,8 +194,6 @@ class NgramScorer(MapsDataSets, ABC):
         return [self.split(sentence) for sentence in sentences]
 
     def _name_unknown(self, texts: Sequence[str]) -> None:
-        if self.unknown == "nan":  # such texts are not scored, and counted
-            return
         split = {text: self.split(text) for text in dict.fromkeys(texts)}
         words = list(dict.fromkeys(chain.from_iterable(split.values())))
         unknown = {
@@ -221,9 +206,9 @@ class NgramScorer(MapsDataSets, ABC):
         sums = np.empty(len(pairs))
         for index, (prefix, text) in enumerate(pairs):
             words = self.split(text) + [END] * (ends and self.score_end)
-            logprobs, is_known = self.score_words(words, self.split(prefix))
+            logprobs, _ = self.score_words(words, self.split(prefix))
             # fsum, because the same words in another order must tie exactly.
-            sums[index] = np.nan if self.unknown == "nan" and not is_known.all() else math.fsum(logprobs)
+            sums[index] = math.fsum(logprobs)
             if progress is not None:
                 progress(index + 1, len(pairs))
         return sums

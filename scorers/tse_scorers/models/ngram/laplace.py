@@ -26,7 +26,7 @@ from ...io.declared import parse
 from ...io.files import not_utf8, unreadable, unwritable
 from ..base import Logprobs
 from ..words import Split
-from .base import END, NgramScorer, Unknown
+from .base import END, NgramScorer
 
 UNKNOWN = "<unk>"
 
@@ -93,7 +93,6 @@ class LaplaceNgramScorer(NgramScorer):
         split: how to split words: `punctuation` separates punctuation, `whitespace` splits only at whitespace.
         lowercase: lower-case the words.
         score_end: score the end of the sentence as an additional word.
-        unknown: `score` scores a word outside the vocabulary as `<unk>`; `nan` leaves its text unscored.
         name: the model's name in results.
 
     Raises:
@@ -108,7 +107,6 @@ class LaplaceNgramScorer(NgramScorer):
         split: Split = "punctuation",
         lowercase: bool = False,
         score_end: bool = False,
-        unknown: Unknown = "score",
         name: str | None = None,
     ) -> None:
         if order not in (1, 2):
@@ -125,7 +123,6 @@ class LaplaceNgramScorer(NgramScorer):
             split=split,
             lowercase=lowercase,
             score_end=score_end,
-            unknown=unknown,
         )
         self.order = order
         self.vocabulary_size = vocabulary_size
@@ -207,7 +204,7 @@ class LaplaceNgramScorer(NgramScorer):
         return path
 
     @classmethod
-    def load(cls, path: Path | str, *, unknown: Unknown = "score") -> "LaplaceNgramScorer":
+    def load(cls, path: Path | str) -> "LaplaceNgramScorer":
         """Read a model that `save` wrote.
 
         Raises:
@@ -221,7 +218,7 @@ class LaplaceNgramScorer(NgramScorer):
             options: dict[str, Any] = {
                 key: getattr(state, key) for key in ("order", "split", "lowercase", "score_end")
             }
-            scorer = cls(**options, vocabulary_size=None, unknown=unknown, name=path.stem)
+            scorer = cls(**options, vocabulary_size=None, name=path.stem)
             scorer._set_vocabulary(checked_words(state.words))
             scorer._set_counts(count_matrix(vars(state), 1 if scorer.order == 1 else len(state.words) + 1))
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:

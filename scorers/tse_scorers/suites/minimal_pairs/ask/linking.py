@@ -61,9 +61,7 @@ class Unigrams:
             assert self._text is not None
             digest = hashlib.sha256(self._text.read_bytes()).hexdigest()[:16]
             return {"unit": self.unit, "revision": f"sha256:{digest}", "smoothing": "Laplace"}
-        left_out = (
-            {"kind", "split", "lowercase", "sentence_end", "unknown_words"} if self.unit == "token" else {}
-        )
+        left_out = {"kind", "split", "lowercase", "sentence_end"} if self.unit == "token" else {}
         return {"unit": self.unit} | {
             key: value for key, value in self._model.signature.items() if key not in left_out
         }
