@@ -17,7 +17,7 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from hub.client import Plan, Refused, Upload, compare, describe, send
 from hub.read_back import ReadBackError, read_back
-from tse_scorers.publishing.repository import MissingRights, require_write
+from tse_scorers.publishing.sending import MissingRights, require_write
 
 # Errors of requests to the Hub. Depending on the version of huggingface_hub, HTTP errors come from requests (an
 # OSError), httpx or httpx2 (bases of HfHubHTTPError). A failed upload of a large file is a RuntimeError, an answer

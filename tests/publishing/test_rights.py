@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tse_scorers.publishing.repository import MissingRights, require_write
+from tse_scorers.publishing.sending import MissingRights, require_write
 
 
 def api(role, scopes=(), orgs=(("org", "write"), ("readers", "read"))):

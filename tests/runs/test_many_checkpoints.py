@@ -20,9 +20,8 @@ from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import export_results, read_results
 from tse_scorers.models import model_source
-from tse_scorers.models.complete import Settling, is_complete
 from tse_scorers.models.model_source import file_stamp
-from tse_scorers.models.revisions import Revision
+from tse_scorers.models.revisions import Revision, Settling, is_complete
 from tse_scorers.runs.folders.watch import Watch
 
 pytestmark = pytest.mark.usefixtures("no_pictures")

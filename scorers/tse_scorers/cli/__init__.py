@@ -22,7 +22,6 @@ In reading order:
     models.py    `tse train-ngram`, `tse convert-lstm`
     sharing.py   `tse publish`, `tse install-metrics`
     help.py      what `--help` of a command looks like
-    completions.py  what a shell offers for a name after <Tab>
     usage.py     commands and options that do not exist
     errors.py    what an error looks like: one paragraph and an exit code
     terminal.py  progress, summaries and errors on the terminal

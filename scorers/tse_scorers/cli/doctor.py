@@ -9,10 +9,10 @@ import typer
 
 from ..io.files import check_folder
 from ..models.options import OUTPUT, ModelOptions, OptionError
-from . import completions, tables, terminal
+from . import tables, terminal
 from .help import App
 from .option_groups import takes_model_options
-from .options import as_written, option
+from .options import as_written, bundled_models, option
 
 if TYPE_CHECKING:
     from ..runs.doctor.diagnosis import Diagnosis
@@ -28,7 +28,7 @@ def doctor(
         str,
         typer.Argument(
             help="Hub id, folder, GGUF file, bundled model, or n-gram file.",
-            autocompletion=completions.models,
+            autocompletion=bundled_models,
         ),
     ],
     json_file: Annotated[

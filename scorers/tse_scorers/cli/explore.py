@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from ..models.options import MODEL, OUTPUT
-from . import completions, terminal
+from . import terminal
 from .help import App
-from .options import option
+from .options import bundled_models, option
 
 app = App()
 
@@ -26,7 +26,7 @@ def explore(
             MODEL,
             "--model",
             "-m",
-            autocompletion=completions.models,
+            autocompletion=bundled_models,
         ),
     ] = None,
     host: Annotated[

@@ -10,12 +10,17 @@ from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
 
 from ..models.options import EVERYDAY, Described, ModelOptions, described_options
 from ..suites.registry import built_in_options, options_class, options_of_suite
-from . import completions
 from .options import OF_OTHER_PACKAGES, declared, flag
 
 Command: TypeAlias = Callable[..., None]
 
-_COMPLETED = {"data": completions.datasets}
+
+def _datasets() -> list[str]:
+    """Return the names of the data of all suites, which a shell offers after <Tab>."""
+    return sorted({name for options in built_in_options().values() for name in options.data_names()})
+
+
+_COMPLETED = {"data": _datasets}
 
 
 def _annotated(annotation: Any, kind: Any, name: str, described: Described) -> Any:

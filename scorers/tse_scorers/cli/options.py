@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ..io.bundle import bundle_folder
 from ..models.options import EVERYDAY, MODEL, OUTPUT, Described, Option
 from ..suites.registry import all_names, described_names
-from . import completions
 
 DECLARED: dict[str, Described] = {}
 """The whole help of an option -> how it was declared, of which `--help` shows a line."""
@@ -32,6 +32,11 @@ def option(text: str, panel: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=panel, **more)
 
 
+def bundled_models() -> list[str]:
+    """Return the names of the bundled models, which a shell offers after <Tab>; it offers files where none fits."""
+    return sorted(path.name for path in bundle_folder("models").iterdir() if path.is_dir())
+
+
 Models = Annotated[
     list[str] | None,
     declared(
@@ -44,7 +49,7 @@ Models = Annotated[
         ),
         "--model",
         "-m",
-        autocompletion=completions.models,
+        autocompletion=bundled_models,
     ),
 ]
 SuiteNames = Annotated[

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from ..models.options import DATA, MODEL, OUTPUT, ModelOptions
-from . import completions, tables, terminal
+from . import tables, terminal
 from .help import App
 from .option_groups import takes_model_options
-from .options import option
+from .options import bundled_models, option
 
 app = App()
 
@@ -28,7 +28,7 @@ def score(
             MODEL,
             "--model",
             "-m",
-            autocompletion=completions.models,
+            autocompletion=bundled_models,
         ),
     ],
     out: Annotated[

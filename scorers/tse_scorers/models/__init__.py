@@ -23,8 +23,7 @@ In reading order:
     remote.py           models behind a server
     tokens.py           maps texts to words and tokens
     words.py            splits texts into words for LSTMs and n-gram models
-    revisions.py        the checkpoints of one model
-    complete.py         whether a checkpoint that is being written is complete
+    revisions.py        the checkpoints of one model, and whether they are complete
     lstm/               LSTMs as models of `transformers`, and converters from published checkpoints
     ngram/              n-gram models: our own, and files of KenLM
 """

@@ -11,8 +11,7 @@ replaced. The entries of a model are replaced by those of its next run.
     entries.py          a run's results as entries of a model's repository
     benchmark_tasks.py  eval.yaml: the tasks that entries name
     results_dataset.py  a run's results as files of a data set
-    sending.py          to the Hub
-    repository.py       may a token write to a repository, does it hold a file already
+    sending.py          to the Hub, if the token may write there
     install_metrics.py  metrics in the cache of `evaluate`
 """
 

@@ -13,10 +13,9 @@ from ..io.declared import parse
 from ..io.files import read_text, write_text
 from ..io.locks import held
 from ..models.base import Scorer
-from ..models.complete import is_complete
 from ..models.model_source import file_stamp
 from ..models.options import ModelOptions
-from ..models.revisions import Revision, expand
+from ..models.revisions import Revision, expand, is_complete
 from ..suites.checks import purpose_of
 from ..suites.contract import Suite
 

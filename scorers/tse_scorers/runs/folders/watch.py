@@ -10,8 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...models.complete import Settling
-from ...models.revisions import Revision, matching
+from ...models.revisions import Revision, Settling, matching
 from ..jobs import Failure, Job, remember_failures, run_all
 from ..run import Run
 
