@@ -12,21 +12,23 @@ from .. import __version__
 from ..io.limits import SHARDS
 from ..io.ours import RESULTS_FILE
 from ..models.options import EVERYDAY, MODEL, OUTPUT, SPEED, Described, ModelOptions
-from . import again as cli_again
-from . import comparison as cli_comparison
-from . import data as cli_data
-from . import design as cli_design
-from . import doctor as cli_doctor
-from . import estimate as cli_estimate
-from . import explore as cli_explore
-from . import exports as cli_exports
-from . import imports as cli_imports
-from . import models as cli_models
-from . import results as cli_results
-from . import score as cli_score
-from . import series as cli_series
-from . import sharing as cli_sharing
-from . import terminal
+from . import (
+    again,
+    comparison,
+    data,
+    design,
+    doctor,
+    estimate,
+    explore,
+    exports,
+    imports,
+    models,
+    results,
+    score,
+    series,
+    sharing,
+    terminal,
+)
 from .errors import guarded
 from .help import App
 from .option_groups import takes_model_options, takes_suite_options
@@ -42,20 +44,22 @@ app = App(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.add_typer(cli_estimate.app)
-app.add_typer(cli_score.app)
-app.add_typer(cli_doctor.app)
-app.add_typer(cli_data.app, name="data")
-app.add_typer(cli_results.app)
-app.add_typer(cli_comparison.app)
-app.add_typer(cli_explore.app)
-app.add_typer(cli_series.app)
-app.add_typer(cli_again.app)
-app.add_typer(cli_models.app)
-app.add_typer(cli_sharing.app)
-app.add_typer(cli_design.app)
-app.add_typer(cli_exports.app, name="export")
-app.add_typer(cli_imports.app, name="import")
+for commands in (
+    estimate,
+    score,
+    doctor,
+    results,
+    comparison,
+    explore,
+    series,
+    again,
+    models,
+    sharing,
+    design,
+):
+    app.add_typer(commands.app)
+for name, group in {"data": data, "export": exports, "import": imports}.items():
+    app.add_typer(group.app, name=name)
 
 
 def _version(asked: bool) -> None:

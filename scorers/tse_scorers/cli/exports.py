@@ -19,11 +19,6 @@ Folders = Annotated[list[Path], typer.Argument(help="Output folders of `tse run`
 Out = Annotated[Path, option("Output folder.", OUTPUT)]
 
 
-@app.callback()
-def exports() -> None:
-    """Write results and data in the formats of other tools."""
-
-
 @app.command("mixed-models")
 def mixed_models(
     folders: Folders,

@@ -29,11 +29,6 @@ Name = Annotated[
 _LM_EVAL, _INSPECT = Path("tse-lm-eval"), Path("tse-inspect")
 
 
-@app.callback()
-def imports() -> None:
-    """Read results of other tools, to compare, report and explore them."""
-
-
 @app.command("lm-eval")
 @takes_suite_options
 def lm_eval(
