@@ -6,51 +6,17 @@ import pyarrow as pa
 from pyarrow import csv
 
 SOURCES = Path(__file__).resolve().parent.parent / "sources" / "published_results"
-COLUMNS = {
-    "newman2021_table2": {
-        "construction": pa.string(),
-        "model": pa.string(),
-        "metric": pa.string(),
-        "score": pa.float64(),
-    },
-    "newman2021_table3": {
-        "prefix": pa.string(),
-        "suffix": pa.string(),
-        "rank": pa.int32(),
-        "form": pa.string(),
-        "probability": pa.float64(),
-        "status": pa.string(),
-    },
-    "warstadt2020_models": {
-        "paradigm": pa.string(),
-        "phenomenon": pa.string(),
-        "model": pa.string(),
-        "accuracy": pa.float64(),
-    },
-    "warstadt2020_prefix_methods": {
-        "paradigm": pa.string(),
-        "phenomenon": pa.string(),
-        "one_prefix": pa.bool_(),
-        "two_prefix": pa.bool_(),
-    },
-    "warstadt2020_slopes": {
-        "model": pa.string(),
-        "phenomenon": pa.string(),
-        "slope": pa.float64(),
-    },
-    "rochereau2020_auc": {
-        "variation_set": pa.string(),
-        "system": pa.string(),
-        "case_order": pa.string(),
-        "role_assignment": pa.string(),
-        "auc": pa.float64(),
-        "paper_table": pa.int32(),
-        "repeats_table": pa.int32(),
-    },
-    "hu2020_items": {"suite": pa.string(), "model": pa.string(), "correct": pa.string()},
-}
-
-
+TABLES = (
+    "newman2021_table2",
+    "newman2021_table3",
+    "warstadt2020_models",
+    "warstadt2020_prefix_methods",
+    "warstadt2020_slopes",
+    "rochereau2020_auc",
+    "hu2020_items",
+)
+TYPES = {**dict.fromkeys(("rank", "paper_table", "repeats_table"), pa.int32()), "correct": pa.string()}
+"""Columns of another type than the one that their values look like."""
 FINAL_STEP = 143_000
 """The last step of all Pythia models, by the names on the Hub."""
 STEP_TOKENS = 2_097_152
@@ -59,12 +25,8 @@ STEP_TOKENS = 2_097_152
 
 def build(source: Path | None = None) -> dict[str, dict[str, pa.Table]]:
     """Return every table; `source` is not used."""
-    tables = {
-        config: csv.read_csv(
-            SOURCES / f"{config}.csv", convert_options=csv.ConvertOptions(column_types=columns)
-        )
-        for config, columns in COLUMNS.items()
-    }
+    options = csv.ConvertOptions(column_types=TYPES)
+    tables = {config: csv.read_csv(SOURCES / f"{config}.csv", convert_options=options) for config in TABLES}
     phenomena = tables["warstadt2020_prefix_methods"].select(["paradigm", "phenomenon"])
     tables["biderman2023_blimp"] = _pythia(phenomena)
     tables["hu2020_items"] = _items(tables["hu2020_items"])
