@@ -25,9 +25,9 @@ from ..engine.readers import DistributionReader, Reader, TokenReader
 from ..engine.tree_probe import tree_attention_is_exact
 from ..engine.trie import PrefixTrie, build_trie, cheapest_capacity
 from .base import Logprobs, ScoredTokens, SlotFunction
-from .form_queries import FormQueries
 from .forms import END, Reads, State, Step, reader_of_steps
 from .options import NO_TOKEN, Option, OptionError
+from .pretrained import PretrainedScorer
 from .quantization import EIGHT_BIT
 from .queries import CARRIER, Slot
 from .start_tokens import choose_start_token, opens_chat_turns, opens_gaps, own_start_token
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class CausalScorer(FormQueries):
+class CausalScorer(PretrainedScorer):
     """Scores with a causal language model.
 
     Args:

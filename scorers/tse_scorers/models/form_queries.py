@@ -5,20 +5,20 @@ planned together, for as many gaps at a time as fit into memory. While `tse esti
 all.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engine.arrays import Indices, Values
-from ..engine.plan import Plan
 from ..engine.progress import Progress, parts, progress_of_part
-from ..engine.readers import Reader
-from .base import Logprobs, SlotFunction
-from .forms import END, FormSteps, Reads, State, Step, TokensAtGap, form_steps
-from .pretrained import PretrainedScorer
+from .base import Logprobs
+from .forms import END, FormSteps, Reads, TokensAtGap, form_steps
 from .queries import Slot
 from .words import checked_forms
+
+if TYPE_CHECKING:
+    from .pretrained import PretrainedScorer
 
 PLANNED = 2**21
 """Ids of the inputs that are planned together."""
@@ -26,127 +26,8 @@ PARTS_OF_ESTIMATE = 3
 """Parts that are planned to estimate the cost of all."""
 
 
-class FormQueries(PretrainedScorer, ABC):
-    """A scorer of words of several tokens at a gap; how a form becomes tokens and reads is the model's matter."""
-
-    state_at_gap: State
-    """The state in which the distribution at the gap itself is read."""
-    reads_word_ends: bool
-    """Whether `word_end` has an effect on `form_logprobs`."""
-
-    def form_logprobs(
-        self,
-        slots: Iterable[Slot],
-        forms: Sequence[str],
-        word_end: bool = True,
-        progress: Progress | None = None,
-    ) -> Logprobs:
-        """Return log P of each form at each gap, (slots, forms) float64, natural logs; NaN if it cannot be scored.
-
-        Causal: P(form | c) = product over i of P(t_i | c, t_<i), times P(end | c, t_1 ... t_k) with `word_end`: the
-        total probability of all tokens that do not continue the word (`tokens.continuing_ids`).
-
-        Masked: P(form | c) = product over i of P(t_i | k masks of which the first i - 1 are filled), for a form of k
-        tokens (Kauf & Ivanova 2023). Compare only forms of equal length: P(k) is unknown. `form_lengths` gives the
-        lengths.
-
-        Args:
-            slots: sentences with a gap; a causal model does not see the suffix.
-            forms: words; they get a capital where the gap opens its sentence.
-            word_end: whether the word must end after its tokens; without effect on masked models, because the masks
-                say where the word ends.
-            progress: called with (work done, work in all).
-
-        Raises:
-            ValueError: as `read_slots`.
-        """
-        slots, forms = list(slots), checked_forms(forms)
-        logprobs = np.zeros((len(slots), len(forms)))
-        for chosen, steps in _steps_at_gaps(self, slots, forms, word_end):
-            logprobs[chosen] = _sums_of_steps(self, [slots[index] for index in chosen], steps, progress)
-        return logprobs
-
-    def form_nuclei(
-        self,
-        slots: Iterable[Slot],
-        forms: Sequence[str],
-        cutoffs: Sequence[float],
-        word_end: bool = True,
-        progress: Progress | None = None,
-    ) -> Logprobs:
-        """Return log P of each form under nucleus sampling, (cut-offs, slots, forms), natural logs; -inf outside.
-
-        A form is inside if each of its tokens is among the most probable ones that together hold the share p; their
-        probabilities are divided by their sum (`metrics/refined_tse/sampler.py`, *sampler top p*). Every step sorts
-        the vocabulary, which takes longer than `form_logprobs`.
-
-        Args:
-            slots: as in `form_logprobs`.
-            forms: words.
-            cutoffs: shares of the probability in (0, 1].
-            word_end: as in `form_logprobs`.
-            progress: called with (work done, work in all).
-
-        Raises:
-            ValueError: as `read_slots`.
-        """
-        slots, forms = list(slots), checked_forms(forms)
-        logprobs = np.zeros((len(cutoffs), len(slots), len(forms)))
-        for chosen, steps in _steps_at_gaps(self, slots, forms, word_end):
-            chosen_slots = [slots[index] for index in chosen]
-            for part, values in _nuclei_of_steps(self, chosen_slots, steps, cutoffs, progress):
-                for number in range(len(cutoffs)):
-                    logprobs[number, chosen[part]] = steps.sums(values[..., number])
-        return logprobs
-
-    @abstractmethod
-    def read_slots(
-        self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
-    ) -> Values:
-        """Apply `function` to the distribution at each gap and return (slots, width)."""
-
-    @abstractmethod
-    def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
-        """Return the steps whose log-probabilities sum to that of a form with these ids."""
-
-    @abstractmethod
-    def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
-        """Return how many ids each slot has in its longest state, (slots,); raises ValueError if they are too many."""
-
-    @abstractmethod
-    def plan_reads(
-        self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
-    ) -> tuple[Plan, Reader]:
-        """Plan reads; the answers are those of the first slot, then those of the second, and so on.
-
-        With cut-offs, an answer has a log-probability under nucleus sampling for each of them.
-        """
-
-
-def _nuclei_of_steps(
-    scorer: FormQueries,
-    slots: Sequence[Slot],
-    steps: FormSteps,
-    cutoffs: Sequence[float],
-    progress: Progress | None,
-) -> Iterator[tuple[list[int], Values]]:
-    """Yield parts of the slots, each with log P of its steps under nucleus sampling, (slots, steps, cut-offs)."""
-    reads = steps.reads(np.arange(len(steps.token)))
-    sizes = [length * len(reads.states) for length in scorer.ids_at_gaps(slots, reads.states)]
-    done = 0
-    for part, share in _parts(sizes, scorer.is_planning):
-        size = sum(sizes[index] for index in part)
-        plan, reader = scorer.plan_reads([slots[index] for index in part], reads, cutoffs)
-        part_progress = progress_of_part(progress, done, size, sum(sizes))
-        yield (
-            part,
-            scorer.run(plan, reader, part_progress, 1 / share).reshape(len(part), len(steps.token), -1),
-        )
-        done += size
-
-
-def _steps_at_gaps(
-    scorer: FormQueries, slots: Sequence[Slot], forms: Sequence[str], word_end: bool
+def steps_at_gaps(
+    scorer: "PretrainedScorer", slots: Sequence[Slot], forms: Sequence[str], word_end: bool
 ) -> Iterator[tuple[Indices, FormSteps]]:
     """Yield the slots that open their sentences and those that do not, with the steps of the forms there."""
     opens = np.array([not slot.prefix for slot in slots], dtype=bool)
@@ -156,8 +37,8 @@ def _steps_at_gaps(
         yield np.flatnonzero(opens == opening), steps
 
 
-def _sums_of_steps(
-    scorer: FormQueries, slots: list[Slot], steps: FormSteps, progress: Progress | None
+def sums_of_steps(
+    scorer: "PretrainedScorer", slots: list[Slot], steps: FormSteps, progress: Progress | None
 ) -> Logprobs:
     """Return the sum of each form's steps at each gap, (slots, forms)."""
     first = [
@@ -166,25 +47,56 @@ def _sums_of_steps(
         if steps.states[state] == scorer.state_at_gap and token != END
     ]
     later = np.setdiff1d(np.arange(len(steps.token)), first)
-    reads = steps.reads(later)
-    sizes = [length * len(reads.states) for length in scorer.ids_at_gaps(slots, reads.states)]
-    done, total = len(slots), len(slots) + sum(sizes)
+    reads, done = steps.reads(later), len(slots)
+    sizes = sizes_of_reads(scorer, slots, reads)
+    total = done + sum(sizes)
     at_gap = np.zeros((len(slots), 0))
     if first:
         function, part_progress = TokensAtGap(steps.token[first]), progress_of_part(progress, 0, done, total)
         at_gap = scorer.read_slots(slots, function, len(first), part_progress)
+    if not len(later):
+        return steps.sums(at_gap)
     sums = np.zeros((len(slots), len(steps.of_form)))
-    for part, share in _parts(sizes, scorer.is_planning):
+    for part, answers in answers_of_reads(scorer, slots, reads, sizes, progress, done):
         values = np.empty((len(part), len(steps.token)))
         values[:, first] = at_gap[part]
-        if len(later):
-            size = sum(sizes[index] for index in part)
-            plan, reader = scorer.plan_reads([slots[index] for index in part], reads)
-            answers = scorer.run(plan, reader, progress_of_part(progress, done, size, total), 1 / share)
-            values[:, later] = answers.reshape(len(part), len(later))
-            done += size
+        values[:, later] = answers[..., 0]
         sums[part] = steps.sums(values)
     return sums
+
+
+def sizes_of_reads(scorer: "PretrainedScorer", slots: Sequence[Slot], reads: Reads) -> list[int]:
+    """Return how many ids the inputs of each slot have; raises ValueError where one has too many."""
+    return [length * len(reads.states) for length in scorer.ids_at_gaps(slots, reads.states)]
+
+
+def answers_of_reads(
+    scorer: "PretrainedScorer",
+    slots: Sequence[Slot],
+    reads: Reads,
+    sizes: Sequence[int],
+    progress: Progress | None,
+    done: int = 0,
+    cutoffs: Sequence[float] = (),
+) -> Iterator[tuple[list[int], Values]]:
+    """Yield parts of the slots, each with what is read there, (slots, reads, 1, or with cut-offs their number).
+
+    Args:
+        scorer: the model.
+        slots: all slots.
+        reads: what is read at each of them.
+        sizes: what `sizes_of_reads` returns for them.
+        progress: called with (work done, work in all).
+        done: work that was done before.
+        cutoffs: see `plan_reads`.
+    """
+    total = done + sum(sizes)
+    for part, share in _parts(sizes, scorer.is_planning):
+        size = sum(sizes[index] for index in part)
+        plan, reader = scorer.plan_reads([slots[index] for index in part], reads, cutoffs)
+        answers = scorer.run(plan, reader, progress_of_part(progress, done, size, total), 1 / share)
+        yield part, answers.reshape(len(part), len(reads.token), -1)
+        done += size
 
 
 def _parts(sizes: Sequence[int], is_planning: bool) -> list[tuple[list[int], float]]:

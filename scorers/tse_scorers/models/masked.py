@@ -24,9 +24,9 @@ from ..engine.plan import Plan, RowPlan
 from ..engine.progress import Progress, parts, progress_of_part
 from ..engine.readers import DistributionReader, Reader, TokenReader
 from .base import Logprobs, SlotFunction
-from .form_queries import FormQueries
 from .forms import Reads, State, Step, reader_of_steps
 from .options import Option, OptionError, PseudoLikelihood, checked_value
+from .pretrained import PretrainedScorer
 from .queries import Slot
 from .tokens import (
     checked_pairs,
@@ -49,7 +49,7 @@ PLANNED = 2**25
 """Ids in the masked copies of texts that are planned together; building the plan takes about a gigabyte."""
 
 
-class MaskedScorer(FormQueries):
+class MaskedScorer(PretrainedScorer):
     """Scores with a masked language model.
 
     Args:

@@ -1,8 +1,12 @@
-"""The common part of the scorers for masked and causal language models of `transformers`."""
+"""The common part of the scorers for masked and causal language models of `transformers`.
+
+How a form of a word becomes tokens and reads is the matter of each kind of model.
+"""
 
 import copy
 import string
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -22,7 +26,9 @@ from ..engine.processes import is_main, propagating_failures
 from ..engine.progress import Progress
 from ..engine.readers import Reader
 from ..engine.run import BatchRunner
-from .base import MapsDataSets
+from .base import Logprobs, MapsDataSets, SlotFunction
+from .form_queries import answers_of_reads, sizes_of_reads, steps_at_gaps, sums_of_steps
+from .forms import Reads, State, Step
 from .options import Option, OptionError
 from .own_model import OwnModel
 from .queries import CARRIER, Slot
@@ -38,7 +44,7 @@ _locks: WeakKeyDictionary[Any, AbstractContextManager[bool]] = WeakKeyDictionary
 """The lock of each model: all its scorers share its forward hooks, so that one thread at a time may use it."""
 
 
-class PretrainedScorer(MapsDataSets):
+class PretrainedScorer(MapsDataSets, ABC):
     """Answers queries with one model and its tokenizer.
 
     Several threads may share a scorer, and several scorers a model; a lock lets one run at a time.
@@ -63,6 +69,10 @@ class PretrainedScorer(MapsDataSets):
         ValueError: the tokenizer returns no tokens.
     """
 
+    state_at_gap: State
+    """The state in which the distribution at the gap itself is read."""
+    reads_word_ends: bool
+    """Whether `word_end` has an effect on `form_logprobs`."""
     leading_space: bool
     window: int | None = None
     stride = 1
@@ -200,6 +210,95 @@ class PretrainedScorer(MapsDataSets):
         """Return the number of tokens of each form, (forms,); 0 if it cannot be scored. See `FormScorer`."""
         form_ids = self.form_ids(checked_forms(forms, opening), opening)
         return np.array([len(ids) for ids in form_ids], dtype=np.int64)
+
+    def form_logprobs(
+        self,
+        slots: Iterable[Slot],
+        forms: Sequence[str],
+        word_end: bool = True,
+        progress: Progress | None = None,
+    ) -> Logprobs:
+        """Return log P of each form at each gap, (slots, forms) float64, natural logs; NaN if it cannot be scored.
+
+        Causal: P(form | c) = product over i of P(t_i | c, t_<i), times P(end | c, t_1 ... t_k) with `word_end`: the
+        total probability of all tokens that do not continue the word (`tokens.continuing_ids`).
+
+        Masked: P(form | c) = product over i of P(t_i | k masks of which the first i - 1 are filled), for a form of k
+        tokens (Kauf & Ivanova 2023). Compare only forms of equal length: P(k) is unknown. `form_lengths` gives the
+        lengths.
+
+        Args:
+            slots: sentences with a gap; a causal model does not see the suffix.
+            forms: words; they get a capital where the gap opens its sentence.
+            word_end: whether the word must end after its tokens; without effect on masked models, because the masks
+                say where the word ends.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: as `read_slots`.
+        """
+        slots, forms = list(slots), checked_forms(forms)
+        logprobs = np.zeros((len(slots), len(forms)))
+        for chosen, steps in steps_at_gaps(self, slots, forms, word_end):
+            logprobs[chosen] = sums_of_steps(self, [slots[index] for index in chosen], steps, progress)
+        return logprobs
+
+    def form_nuclei(
+        self,
+        slots: Iterable[Slot],
+        forms: Sequence[str],
+        cutoffs: Sequence[float],
+        word_end: bool = True,
+        progress: Progress | None = None,
+    ) -> Logprobs:
+        """Return log P of each form under nucleus sampling, (cut-offs, slots, forms), natural logs; -inf outside.
+
+        A form is inside if each of its tokens is among the most probable ones that together hold the share p; their
+        probabilities are divided by their sum (`metrics/refined_tse/sampler.py`, *sampler top p*). Every step sorts
+        the vocabulary, which takes longer than `form_logprobs`.
+
+        Args:
+            slots: as in `form_logprobs`.
+            forms: words.
+            cutoffs: shares of the probability in (0, 1].
+            word_end: as in `form_logprobs`.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: as `read_slots`.
+        """
+        slots, forms = list(slots), checked_forms(forms)
+        logprobs = np.zeros((len(cutoffs), len(slots), len(forms)))
+        for chosen, steps in steps_at_gaps(self, slots, forms, word_end):
+            chosen_slots, reads = [slots[index] for index in chosen], steps.reads(np.arange(len(steps.token)))
+            sizes = sizes_of_reads(self, chosen_slots, reads)
+            for part, answers in answers_of_reads(self, chosen_slots, reads, sizes, progress, 0, cutoffs):
+                for number in range(len(cutoffs)):
+                    logprobs[number, chosen[part]] = steps.sums(answers[..., number])
+        return logprobs
+
+    @abstractmethod
+    def read_slots(
+        self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
+    ) -> Values:
+        """Apply `function` to the distribution at each gap and return (slots, width)."""
+
+    @abstractmethod
+    def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
+        """Return the steps whose log-probabilities sum to that of a form with these ids."""
+
+    @abstractmethod
+    def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
+        """Return how many ids each slot has in its longest state, (slots,); raises ValueError if they are too many."""
+
+    @abstractmethod
+    def plan_reads(
+        self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
+    ) -> tuple[Plan, Reader]:
+        """Plan reads; the answers are those of the first slot, then those of the second, and so on.
+
+        With cut-offs, an answer has a log-probability under nucleus sampling for each of them.
+        """
 
     def with_model(self, model: Any) -> "Self":
         """Return a scorer with the same options of another model with the same vocabulary, such as a copy."""
