@@ -78,7 +78,7 @@ def load_with_options(
     model: Any,
     options: ModelOptions,
     tokenizer: Any = None,
-    known: Descriptions | None = None,
+    descriptions: Descriptions | None = None,
     purpose: Purpose = ANYTHING,
 ) -> LoadedScorer:
     """Load a scorer as `load_scorer` does, from options that are put together already.
@@ -87,7 +87,7 @@ def load_with_options(
         model: as in `load_scorer`.
         options: each must have an effect on the model and what it is asked.
         tokenizer: as in `load_scorer`.
-        known: what was read of models.
+        descriptions: what was read of models.
         purpose: what the model will be asked.
     """
     if isinstance(model, str | Path):
@@ -96,7 +96,7 @@ def load_with_options(
                 f"{Option('tokenizer')} has no effect on {str(model)!r}, which is loaded with its own. Remove "
                 "it, or load the model first and pass both."
             )
-        return _load_by_name(str(model), options, known or Descriptions(), purpose)
+        return _load_by_name(str(model), options, descriptions or Descriptions(), purpose)
     if tokenizer is None:
         raise ValueError(
             f"Got a {type(model).__name__} without its tokenizer; expected a model and its tokenizer, or a scorer: an "
@@ -170,7 +170,7 @@ def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Caus
 def options_of_models(
     names: Sequence[str],
     options: ModelOptions,
-    known: Descriptions | None = None,
+    descriptions: Descriptions | None = None,
     purpose: Purpose = ANYTHING,
 ) -> list[ModelOptions]:
     """Find each model before the first one is loaded, so that a wrong name costs no run of the others.
@@ -178,7 +178,7 @@ def options_of_models(
     Args:
         names: what will be loaded, one after the other.
         options: for all of them; an option must have an effect on at least one of several models.
-        known: keeps what was read, for `load_with_options`.
+        descriptions: keeps what was read, for `load_with_options`.
         purpose: what the models will be asked.
 
     Returns:
@@ -190,8 +190,8 @@ def options_of_models(
     """
     if len(names) < 2 and not options.given:
         return [options] * len(names)  # the model is loaded at once
-    known = known or Descriptions()
-    models = [_known_model(name, options, known) for name in names]
+    descriptions = descriptions or Descriptions()
+    models = [_known_model(name, options, descriptions) for name in names]
     options.refuse_unused(models, purpose)
     return [options.used_by(model, purpose) for model in models]
 
@@ -216,9 +216,9 @@ def options_with_effect(name: str, options: ModelOptions) -> ModelOptions:
     return options.used_by(_known_model(name, options, Descriptions()))
 
 
-def _known_model(name: str, options: ModelOptions, known: Descriptions) -> KnownModel:
+def _known_model(name: str, options: ModelOptions, descriptions: Descriptions) -> KnownModel:
     if not loads_at_once(name):
-        described = known.find(name, options)
+        described = descriptions.find(name, options)
         return known_model(name, described.kind, described, described.tokenizer)
     if not is_url(name):
         return KnownModel(name, "ngram" if name.endswith(NGRAM_SUFFIXES) else "published")
@@ -231,17 +231,19 @@ def _known_model(name: str, options: ModelOptions, known: Descriptions) -> Known
 NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
 
 
-def _load_by_name(name: str, options: ModelOptions, known: Descriptions, purpose: Purpose) -> LoadedScorer:
+def _load_by_name(
+    name: str, options: ModelOptions, descriptions: Descriptions, purpose: Purpose
+) -> LoadedScorer:
     path = Path(name)
     if not loads_at_once(name):
-        described = known.take(name, options)
+        described = descriptions.take(name, options)
         options.refuse_unused([known_model(name, described.kind, described, described.tokenizer)], purpose)
         return scorer_of(load_weights(name, described, options), replace(options, kind=described.kind))
     if not is_url(name) and (path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json")):
         raise ValueError(
             f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
         )
-    model = _known_model(name, options, known)
+    model = _known_model(name, options, descriptions)
     options.refuse_unused([model], purpose)
     if model.family != "remote":
         return ngram.load(path) if model.family == "ngram" else load_published(path)

@@ -269,9 +269,9 @@ class _Texts:
     def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
         before = frame[self.context] if self.context else pd.Series("", index=frame.index)
         parts = [pd.DataFrame({"before": before, "text": frame[text]}) for text in self.texts]
-        asked = pd.concat(parts, ignore_index=True)
-        rows = asked.groupby(["before", "text"], sort=False).ngroup().to_numpy()
-        unique = asked.drop_duplicates()
+        questions = pd.concat(parts, ignore_index=True)
+        rows = questions.groupby(["before", "text"], sort=False).ngroup().to_numpy()
+        unique = questions.drop_duplicates()
         texts = unique["text"].tolist()
         if self.context:
             assert isinstance(scorer, ContinuationScorer), "check_scorer checks this"
@@ -456,17 +456,17 @@ def _hash(key: tuple[str, ...]) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def _lists(found: AgreementScores, numbers: "pd.Series[str]") -> dict[str, pa.Array]:
+def _lists(scores: AgreementScores, numbers: "pd.Series[str]") -> dict[str, pa.Array]:
     """Return, for each pair, the scored lemmas and the log-probabilities of their correct and incorrect forms."""
-    assert found.forms is not None, "the options keep them"
-    listed = found.listed.to_pandas()
+    assert scores.forms is not None, "the options keep them"
+    listed = scores.listed.to_pandas()
     scored = [
         np.flatnonzero(listed.loc[listed["opening"] == opening, "excluded"] == "").astype(np.int16)
         for opening in (False, True)
     ]
-    ids = pd.Index(found.forms["context_id"].to_numpy())
-    of_pairs = found.forms.take(
-        pa.array(ids.get_indexer(found.pairs["context_id"].to_numpy()))
+    ids = pd.Index(scores.forms["context_id"].to_numpy())
+    of_pairs = scores.forms.take(
+        pa.array(ids.get_indexer(scores.pairs["context_id"].to_numpy()))
     ).combine_chunks()
     singular, plural = (of_pairs[f"logprob_{number}"].combine_chunks() for number in ("singular", "plural"))
     is_singular = pa.array((numbers == "singular").to_numpy())

@@ -212,12 +212,12 @@ def test_a_model_that_was_looked_for_is_not_read_again_unless_its_files_changed(
     names, options, known = [str(gpt2), "tiny-causal"], ModelOptions(), from_pretrained.Descriptions()
     options_of_models(names, options, known)
     for name in names:
-        load_with_options(name, options, known=known)
+        load_with_options(name, options, descriptions=known)
     assert read == names
     options_of_models(names, options, known)
     os.utime(gpt2 / "tokenizer.json")
     for name in names:
-        load_with_options(name, options, known=known)
+        load_with_options(name, options, descriptions=known)
     assert read == [*names, *names, str(gpt2)]
 
 

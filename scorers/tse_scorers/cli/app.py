@@ -62,8 +62,8 @@ for name, group in {"data": data, "export": exports, "import": imports}.items():
     app.add_typer(group.app, name=name)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(is_given: bool) -> None:
+    if is_given:
         terminal.say(f"tse (refined-tse) {__version__}")
         raise typer.Exit
 
@@ -157,11 +157,11 @@ def run(
         terminal.quiet()
     with joined_processes(cpu=options.device == "cpu") as device:
 
-        def load(name: str, used: ModelOptions, known: Any) -> Any:
+        def load(name: str, used: ModelOptions, descriptions: Any) -> Any:
             if device is not None and not loads_at_once(name):
                 used = replace(used, device=str(device))  # of this process
             with terminal.waiting(f"Loading {name}"):
-                scorer = load_with_options(name, used, known=known)
+                scorer = load_with_options(name, used, descriptions=descriptions)
             if is_main():
                 terminal.start_token(scorer)
             return scorer

@@ -58,7 +58,7 @@ def estimate(
     for name, used in zip(names, of_models, strict=True):
         start = time.perf_counter()
         with terminal.waiting(f"Loading {name}"):
-            scorer = load_with_options(name, used, known=descriptions)
+            scorer = load_with_options(name, used, descriptions=descriptions)
         loading[scorer.name] = time.perf_counter() - start
         with terminal.waiting(f"Estimating {name}"):
             costs += [(scorer.name, chosen, estimate_cost(scorer, chosen)) for chosen, _ in suites_made]

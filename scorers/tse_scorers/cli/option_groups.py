@@ -25,7 +25,7 @@ _COMPLETED = {"data": _datasets}
 
 def _annotated(annotation: Any, kind: Any, name: str, described: Described) -> Any:
     """Return how an option looks on the command line; None: not given."""
-    plain = next((one for one in (bool, int) if annotation in (one, one | None)), kind)
+    plain = next((plain for plain in (bool, int) if annotation in (plain, plain | None)), kind)
     names = described.flags or (flag(name),)
     return Annotated[plain | None, declared(described, *names, autocompletion=_COMPLETED.get(name))]
 
@@ -160,5 +160,5 @@ def _taking(
             for option, annotation in options.items()
         ]
     vars(taking)["__signature__"] = signature.replace(parameters=parameters)
-    taking.__annotations__ = {one.name: one.annotation for one in parameters}
+    taking.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return taking

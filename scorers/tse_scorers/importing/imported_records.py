@@ -58,7 +58,7 @@ class Imported:
     source: Path | None
 
 
-class _Looked:
+class _LogScorer:
     """Answers minimal pairs with the log-probabilities of a log; an outcome alone counts as 0 and -1."""
 
     def __init__(self, log: Log, name: str | None, scores: Mapping[int, Choice]) -> None:
@@ -81,7 +81,7 @@ class _Looked:
 def import_log(
     log: Log,
     out: Path,
-    made: Sequence[tuple[Suite, Recipe]] = (),
+    suites: Sequence[tuple[Suite, Recipe]] = (),
     overwrite: bool = False,
     name: str | None = None,
 ) -> list[Imported]:
@@ -90,7 +90,7 @@ def import_log(
     Args:
         log: the choices.
         out: the output folder.
-        made: suites with their data, and what they were made of; empty: what the log says, else its texts are the data.
+        suites: with their data, and what they were made of; empty: what the log says, else its texts are the data.
         overwrite: replace scores of other data or options.
         name: the model's name in results; None: as the log says.
 
@@ -100,19 +100,19 @@ def import_log(
     """
     check_output(out, overwrite)
     source = None
-    if not made:
+    if not suites:
         source = None if log.is_known_data else _own_pairs(log, out, overwrite)
-        made = suites_asked_for(log.suite, {"data": source or log.data})
+        suites = suites_asked_for(log.suite, {"data": source or log.data})
     written = [
         imported
-        for suite, recipe in made
+        for suite, recipe in suites
         if (imported := _record(log, out, suite, recipe, overwrite, name, source))
     ]
     if not written:
         first = log.choices[0]
         raise ValueError(
             f"None of the {len(log.choices):,} items of the log ({log.data}) is in the data "
-            f"{', '.join(str(suite.config) for suite, _ in made)}, for instance {first.good!r:.200} and "
+            f"{', '.join(str(suite.config) for suite, _ in suites)}, for instance {first.good!r:.200} and "
             f"{first.bad!r:.200}. Name the data that was scored, with --suite or --data; without them, "
             "the texts of the log are the data."
         )
@@ -157,9 +157,11 @@ def _record(
     if not places.any():
         return None
     suite.keep_items(places)
-    kept = [choice for choice in chosen if choice is not None]
-    scorer = _Looked(log, name, dict(zip(suite.items.frame.index, kept, strict=True)))
-    signature, tables = suite.looked_up(scorer, only_outcomes=any(choice.logprobs is None for choice in kept))
+    matched = [choice for choice in chosen if choice is not None]
+    scorer = _LogScorer(log, name, dict(zip(suite.items.frame.index, matched, strict=True)))
+    signature, tables = suite.looked_up(
+        scorer, only_outcomes=any(choice.logprobs is None for choice in matched)
+    )
     if source is not None:  # items are compared by their texts; nothing else is known of the data
         signature = {key: value for key, value in signature.items() if key not in _OF_DATA}
     signature["identity"] = {
@@ -169,25 +171,25 @@ def _record(
         "model": scorer.name,
         "revision": log.revision,
     }
-    made_of = recipe.of(None, ModelOptions(), suite, signature, None)
+    recipe_content = recipe.of(None, ModelOptions(), suite, signature, None)
     folder = record_folder(out, signature)
     with writing(folder, scorer.name, None):
         if not overwrite:
             with suppress(DamagedFileError, FileNotFoundError):
-                require_same(read_record(folder), signature | {"recipe": made_of})
-        record = write_record(out, signature | {"recipe": made_of}, tables)
+                require_same(read_record(folder), signature | {"recipe": recipe_content})
+        record = write_record(out, signature | {"recipe": recipe_content}, tables)
         record.averaged(lambda _, scores: suite.aggregate(scores))
     export_results(out, overwrite)
     unmatched = next((c for n, c in enumerate(log.choices) if n not in used), None)
-    judgments = [choice.is_right for choice in kept]
+    judgments = [choice.is_right for choice in matched]
     return Imported(
         log=log,
         model=scorer.name,
-        n_items=len(kept),
+        n_items=len(matched),
         n_data=n_data,
         n_unmatched=len(log.choices) - len(used),
         unmatched="" if unmatched is None else unmatched.good,
-        n_ties=sum(c.logprobs is not None and c.logprobs[0] == c.logprobs[1] for c in kept),
+        n_ties=sum(c.logprobs is not None and c.logprobs[0] == c.logprobs[1] for c in matched),
         n_right=None if None in judgments else sum(map(bool, judgments)),
         source=source,
     )

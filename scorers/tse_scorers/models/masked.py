@@ -253,12 +253,14 @@ class MaskedScorer(PretrainedScorer):
             return []
         values, owner, spans = self._token_logprobs(texts, [0] * len(texts), progress)
         spans = np.maximum(spans - self.leading_space, 0)
-        found = [
+        texts_words = [
             words_of_tokens(text, spans[owner == index], None if words is None else words[index])
             for index, text in enumerate(texts)
         ]
-        name_straddling(self.name, found)
-        return [sum_by_word(values[owner == index], own) for index, own in enumerate(found)]
+        name_straddling(self.name, texts_words)
+        return [
+            sum_by_word(values[owner == index], text_words) for index, text_words in enumerate(texts_words)
+        ]
 
     def _sums(self, texts: list[str], boundaries: list[int], progress: Progress | None) -> Logprobs:
         """Return, for each text, the sum over tokens with a character at or past its boundary; NaN without any."""

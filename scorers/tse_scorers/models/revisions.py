@@ -65,7 +65,7 @@ def matching(folder: Path, pattern: str) -> list[Revision]:
     """
     names = [path.parent.name for path in folder.glob("*/config.json")]
     revisions = [Revision(str(folder / name), name) for name in names if fnmatch(name, pattern)]
-    return sorted(revisions, key=lambda each: position(each.name))
+    return sorted(revisions, key=lambda revision: position(revision.name))
 
 
 def _revisions_on_hub(model: str) -> dict[str, str]:

@@ -100,7 +100,7 @@ def make_jobs(
         stand_ins.append(checkpoints[0])
     of_names = options_of_models(stand_ins, options, descriptions, purpose_of(suites))
     used = dict(zip(names, of_names, strict=True))
-    ready = {name: load(name, used[name], known=descriptions) for name in names if loads_at_once(name)}
+    ready = {name: load(name, used[name], descriptions=descriptions) for name in names if loads_at_once(name)}
     for scorer in (*ready.values(), *(model for model in models if isinstance(model, Scorer))):
         for suite in suites:
             suite.check_scorer(scorer)
@@ -110,12 +110,12 @@ def make_jobs(
             jobs.append(Job(model.name, partial(_itself, model), in_memory=True))
             continue
         if not isinstance(model, str | Path):  # loading it says what is missing
-            load_it = partial(load, model, options, known=descriptions)
+            load_it = partial(load, model, options, descriptions=descriptions)
             jobs.append(Job(type(model).__name__, load_it, options, in_memory=True))
             continue
         name = str(model)
         for checkpoint, revision, commit in series[name]:
-            load_it = partial(load, checkpoint, used[name], known=descriptions)
+            load_it = partial(load, checkpoint, used[name], descriptions=descriptions)
             load_it = partial(_itself, ready[name]) if name in ready else load_it
             series_name = name if revision else None
             jobs.append(Job(checkpoint, load_it, used[name], False, series_name, revision or None, commit))

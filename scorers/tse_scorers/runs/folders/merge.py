@@ -102,11 +102,11 @@ def _without_shard(signature: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in signature.items() if key != "shard"}
 
 
-def _whole_cut(whole: str, cuts: dict[int, Parts]) -> Parts:
+def _whole_cut(run_name: str, cuts: dict[int, Parts]) -> Parts:
     if len(cuts) > 1:
         raise ValueError(
-            f"{whole} was cut into {' and into '.join(map(str, sorted(cuts)))} shards; expected one number of shards. "
-            "Merge the shards of one cut only."
+            f"{run_name} was cut into {' and into '.join(map(str, sorted(cuts)))} shards; expected one number of "
+            "shards. Merge the shards of one cut only."
         )
     ((of, parts),) = cuts.items()
     n_missing = of - len(parts)
@@ -115,13 +115,13 @@ def _whole_cut(whole: str, cuts: dict[int, Parts]) -> Parts:
         shown = [next(absent) for _ in range(min(n_missing, 10))]
         more = f" and {n_missing - len(shown)} more" if n_missing > len(shown) else ""
         raise ValueError(
-            f"For {whole}, shard {', '.join(map(str, shown))}{more} of {of} is missing. Run it with "
+            f"For {run_name}, shard {', '.join(map(str, shown))}{more} of {of} is missing. Run it with "
             f"--shard {shown[0]}/{of} and merge again."
         )
     return {number: parts[number] for number in sorted(parts)}
 
 
-def _common_signature(whole: str, parts: Parts) -> dict[str, Any]:
+def _common_signature(run_name: str, parts: Parts) -> dict[str, Any]:
     """Return the signature of the whole; the recipe is that of the first shard, without the shard."""
     signatures = [_without_shard(record.signature) for record in parts.values()]
     keys = set().union(*signatures)
@@ -130,7 +130,7 @@ def _common_signature(whole: str, parts: Parts) -> dict[str, Any]:
     )
     if differing:
         raise ValueError(
-            f"The shards of {whole} differ in {', '.join(differing)}, so they are not parts of one run. Run all "
+            f"The shards of {run_name} differ in {', '.join(differing)}, so they are not parts of one run. Run all "
             "with the same model, data, options and version."
         )
     recipe = parts[1].recipe
@@ -141,13 +141,13 @@ def _common_signature(whole: str, parts: Parts) -> dict[str, Any]:
     return signatures[0] | {"recipe": whole_recipe}
 
 
-def _whole_tables(whole: str, parts: Parts) -> dict[str, pa.Table]:
+def _whole_tables(run_name: str, parts: Parts) -> dict[str, pa.Table]:
     """Return the tables of a whole run; contexts are numbered alike in all of them."""
     names = list(parts[1].scores)
     for number, record in parts.items():
         if missing := sorted(set(names) ^ record.scores.keys()):
             raise ValueError(
-                f"The shards of {whole} have different tables: {', '.join(missing)} is in some of them only (shard "
+                f"The shards of {run_name} have different tables: {', '.join(missing)} is in some of them only (shard "
                 f"{number}: {record.folder}). Run all with the same options and version."
             )
     shards: list[dict[str, pa.Table]] = []
