@@ -14,7 +14,7 @@ from tse_scorers.cli.app import app
 from tse_scorers.io.records import record_folder
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.frequency import add_frequencies
-from tse_scorers.runs.jobs import Failure, not_scored, remember_failures
+from tse_scorers.runs.jobs import Failure, Job, not_scored, remember_failures
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement.data import tables as agreement
@@ -110,7 +110,8 @@ def test_other_models_suites_and_series_stay_beside(source, tmp_path):
     Run(make_suite("minimal_pairs", data=source), out).add(Lengths())
     Run(make_suite("minimal_pairs", data=source), out).add(Lengths("other"))
     for step in ("step1", "step2"):
-        Run(make_suite("minimal_pairs", data=source), out).add(Lengths(), "lengths", step)
+        job = Job("lengths", Lengths, in_memory=True, series="lengths", revision=step)
+        Run(make_suite("minimal_pairs", data=source), out).add(job.load(), job)
     rows, signatures = results(out)
     assert len(signatures) == 4 and len(list((out / "runs").iterdir())) == 4
     assert set(rows[["model", "revision"]].itertuples(index=False, name=None)) == {
