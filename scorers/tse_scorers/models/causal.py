@@ -33,9 +33,8 @@ from .queries import CARRIER, Slot
 from .start_tokens import choose_start_token, opens_chat_turns, opens_gaps, own_start_token
 from .tokens import (
     boundary_ids,
-    checked_pairs,
     continuing_ids,
-    joined,
+    joined_pairs,
     name_straddling,
     require_offsets,
     sum_by_word,
@@ -249,8 +248,7 @@ class CausalScorer(PretrainedScorer):
         Raises:
             ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
         """
-        prefixes, continuations = checked_pairs(prefixes, continuations)
-        texts = joined(prefixes, continuations)
+        prefixes, texts = joined_pairs(prefixes, continuations)
         sequences = self._checked_ids(texts)
         boundaries = [len(prefix) + (self.leading_space and len(prefix) > 0) for prefix in prefixes]
         first = [

@@ -29,9 +29,8 @@ from .options import Option, OptionError, PseudoLikelihood, checked_value
 from .pretrained import PretrainedScorer
 from .queries import Slot
 from .tokens import (
-    checked_pairs,
     is_unspaced,
-    joined,
+    joined_pairs,
     name_straddling,
     require_offsets,
     sum_by_word,
@@ -195,8 +194,7 @@ class MaskedScorer(PretrainedScorer):
         Raises:
             ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
         """
-        prefixes, continuations = checked_pairs(prefixes, continuations)
-        texts = joined(prefixes, continuations)
+        prefixes, texts = joined_pairs(prefixes, continuations)
         return self._sums(texts, [len(prefix) for prefix in prefixes], progress)
 
     def read_slots(

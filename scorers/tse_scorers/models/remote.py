@@ -21,7 +21,7 @@ from .base import Logprobs, MapsDataSets
 from .completions import SPACES, Completions, Echo
 from .options import NO_TOKEN, Option, OptionError
 from .server_session import KEY
-from .tokens import checked_pairs, joined
+from .tokens import joined_pairs
 from .words import checked_texts
 
 CONCURRENT = 16
@@ -123,8 +123,7 @@ class RemoteScorer(MapsDataSets):
         Raises:
             ValueError: a text is empty, there are not as many prefixes as continuations, or the server does not answer.
         """
-        prefixes, continuations = checked_pairs(prefixes, continuations)
-        texts = joined(prefixes, continuations)
+        prefixes, texts = joined_pairs(prefixes, continuations)
         logprobs = np.zeros(len(texts))
         for index, echo in enumerate(self._echoes(texts, progress)):
             logprobs[index] = _sum(echo.logprobs[_first_after(prefixes[index], echo.ends) :])

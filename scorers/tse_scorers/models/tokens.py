@@ -53,15 +53,20 @@ def checked_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tupl
     return stripped, [prefix[len(start) :] + rest for prefix, start, rest in pairs]
 
 
-def joined(prefixes: Sequence[str], continuations: Sequence[str]) -> list[str]:
-    """Join what `checked_pairs` returns; raises ValueError if a text is not valid Unicode.
+def joined_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return prefixes without white space at their ends, and the texts of prefix and continuation.
 
     A continuation that begins with white space follows its prefix as it is (as in lm-evaluation-harness, which adds no
     space and also gives the space to the continuation); otherwise one space is added (as in minicons).
 
-    >>> joined(["The author", ""], ["laughs.", "The author"])
-    ['The author laughs.', 'The author']
+    Raises:
+        TypeError: as `checked_pairs`.
+        ValueError: as `checked_pairs`, or a text is not valid Unicode.
+
+    >>> joined_pairs(["The author ", ""], ["laughs.", "The author"])
+    (['The author', ''], ['The author laughs.', 'The author'])
     """
+    prefixes, continuations = checked_pairs(prefixes, continuations)
     spaced = [
         prefix != "" and rest[:1].isspace() for prefix, rest in zip(prefixes, continuations, strict=True)
     ]
@@ -73,9 +78,10 @@ def joined(prefixes: Sequence[str], continuations: Sequence[str]) -> list[str]:
             stacklevel=3,
         )
     pairs = zip(prefixes, continuations, spaced, strict=True)
-    return checked_texts(
+    texts = checked_texts(
         prefix + rest if is_spaced or not prefix else f"{prefix} {rest}" for prefix, rest, is_spaced in pairs
     )
+    return prefixes, texts
 
 
 def require_offsets(tokenizer: Any, name: str) -> None:

@@ -139,14 +139,14 @@ class LiveEvaluation:
     def evaluate(self, model: Any, tokenizer: Any) -> LiveScores:
         """Score a model as a call does, and return the scores of each item as well."""
         with self._undisturbed(model) as model:
-            # This refuses wrong options. Models in memory are scored by no other kind of scorer.
-            scorer = cast(PretrainedScorer, self._scorer(model, tokenizer))
-            if not gives_numbers(scorer.model, scorer.tokenizer):
+            scorer = self._scorer(model, tokenizer)  # refuses wrong options
+            neural = cast(PretrainedScorer, scorer)  # models in memory are scored by no other kind of scorer
+            if not gives_numbers(neural.model, neural.tokenizer):
                 nothing = dict.fromkeys(self.keys, float("nan"))
                 return LiveScores(nothing, signature=scorer.signature)
             if self._unmeasured_seconds is not None:
                 self._fit(self._unmeasured_seconds, model, tokenizer)
-            return self._scored(self._suites, model, tokenizer)
+            return self._scored(self._suites, scorer)
 
     def check(self, model: Any, tokenizer: Any) -> int:
         """Plan the evaluation without running it, so that what cannot work fails before any training.
@@ -179,8 +179,7 @@ class LiveEvaluation:
                 self._said_autocast = True
         return scorer
 
-    def _scored(self, suites: Sequence[Suite], model: Any, tokenizer: Any) -> LiveScores:
-        scorer = self._scorer(model, tokenizer)
+    def _scored(self, suites: Sequence[Suite], scorer: Scorer) -> LiveScores:
         scores: dict[str, float] = {}
         items: Tables = {}
         for suite in suites:
@@ -195,7 +194,7 @@ class LiveEvaluation:
 
         def seconds_of(suites: Sequence[Suite]) -> float:
             start = time.perf_counter()
-            self._scored(suites, model, tokenizer)
+            self._scored(suites, self._scorer(model, tokenizer))
             return time.perf_counter() - start
 
         self.budget = budget_within(self._whole, self.budget, self._seed, max_seconds, seconds_of)

@@ -106,10 +106,7 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
                     lacking.setdefault((about["suite"], about["config"]), {})[about["system"]] = absent
     if not designs:
         raise ValueError(_nothing(columns, seen, refused))
-    having = {
-        (own_columns.about["suite"], own_columns.about["config"], own_columns.about["system"])
-        for own_columns in designs
-    }
+    having = {tuple(design.about[key] for key in ("suite", "config", "system")) for design in designs}
     for (suite_name, config), absents in lacking.items():
         others = [system for suite, of, system in having if (suite, of) == (suite_name, config)]
         for system, absent in absents.items():
@@ -126,11 +123,11 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
             "many items share."
         )
     frame = pd.DataFrame([asdict(row) for design in designs for row in design.rows()])
-    tested = frame["kind"] != "score"
-    adjusted = frame[tested].groupby(["suite", "dataset", "config", "family"], dropna=False)["p"]
-    frame.loc[tested, "p_adjusted"] = adjusted.transform(lambda p: pd.Series(holm(p), p.index))
-    frame.loc[tested, "n_family"] = adjusted.transform("count")
-    return frame
+    families = frame.groupby(["suite", "dataset", "config", "family"], dropna=False)["p"]  # scores have no p
+    return frame.assign(
+        p_adjusted=families.transform(lambda p: pd.Series(holm(p), p.index)),
+        n_family=families.transform("count"),
+    )
 
 
 def condition_scores(
