@@ -9,6 +9,18 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "scorers" / "tse_scorers"
 BESIDE = ("explore", "exporting", "importing", "lstm_converter", "papers", "publishing")
 """What stands beside the core: it could leave with its commands and its folder."""
+FLOORS = (
+    ("engine", "io"),
+    ("models", "statistics"),
+    ("report",),
+    ("suites",),
+    ("loading",),
+    ("runs",),
+    ("mapping", "results", "training", *BESIDE),
+    ("cli", "running"),
+    ("__init__", "__main__"),
+)
+"""Folders and files of the package, from the ground up: each imports only from the floors below it."""
 ROOMS = ("data", "ask", "estimate", "show")
 """Rooms of a large suite, from the ground up: a room imports only those before it."""
 
@@ -47,6 +59,23 @@ def test_the_core_imports_nothing_that_stands_beside_it():
         if any(starts_with(module, folder) for folder in BESIDE)
     ]
     assert len(core) > 200 and found == []
+
+
+def test_nothing_imports_from_a_floor_above_it():
+    """What only the whole package can do, its root hands down: version, declared columns, mapping a data set."""
+    floor_of = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+    handed_down = ("__version__", "declared_columns", "score_dataset")
+    found = []
+    for path in files("."):
+        room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        if room == "typed_options":  # keywords of all floors, which only type checkers read
+            continue
+        for module in imported_modules(path):
+            other = module.partition(".")[0]
+            is_lower = other in (room, "typed_options") or floor_of.get(other, 99) < floor_of[room]
+            if not is_lower and module not in handed_down:
+                found.append(f"{path.relative_to(PACKAGE)} imports {module}")
+    assert found == []
 
 
 def test_no_module_imports_what_draws_before_something_is_drawn():

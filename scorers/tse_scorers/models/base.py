@@ -111,7 +111,7 @@ class MapsDataSets:
 
     def map(self, dataset: Data, columns: str | Sequence[str] | None = None, **options: Any) -> Data:
         """Score every row of a data set: `tse_scorers.score_dataset` with this model."""
-        from ..mapping import score_dataset  # the front door, which needs all models
+        from .. import score_dataset  # which needs all models, so that the package's root hands it down
 
         return score_dataset(dataset, self, columns, **options)
 
