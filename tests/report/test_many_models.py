@@ -110,8 +110,8 @@ def test_a_sentence_ranks_what_intervals_rank():
         columns=["suite", "level", "value", "system", "config", *measures["agreement"][1].where]
     )
 
-    def said(lines):
-        return observations(lines, rows, measures, {})[0].sentences[0]
+    def said(lines, all_lines=None):
+        return observations(lines, rows, measures, {}, all_lines=all_lines)[0].sentences[0]
 
     wide = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2)})
     assert said(wide) == "No model is better by the 95 % intervals of TSE, from 0.6 (b) to 0.5 (a)."
@@ -120,6 +120,9 @@ def test_a_sentence_ranks_what_intervals_rank():
         "b has the highest EW, 0.6; by the 95 % intervals it is above 1 of 2 other models, not above c."
     )
     assert said(narrow.iloc[:2]) == "b has the highest EW, 0.6; no other 95 % interval reaches it."
+    assert said(narrow.iloc[:2], narrow) == (
+        "b has the highest EW, 0.6; no other 95 % interval reaches it (1 more cannot be compared with it)."
+    )
     assert said(narrow.iloc[:1]) == "a: EW 0.5."
 
 

@@ -143,11 +143,13 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> str | None:
             f"{last['text']} ({last['system']})."
         )
     best = f"{first['system']} has the highest {name}, {first['text']}"
+    n_apart = all_lines.loc[all_lines["measure"] == name, "system"].nunique() - 1 - others["system"].nunique()
+    apart = f" ({count(n_apart)} more cannot be compared with it)" if n_apart else ""
     if near.empty:
-        return f"{best}; no other 95 % interval reaches it."
+        return f"{best}; no other 95 % interval reaches it{apart}."
     return (
-        f"{best}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other models, not above "
-        f"{listed(list(near['system']), 3)}."
+        f"{best}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other models{apart}, "
+        f"not above {listed(list(near['system']), 3)}."
     )
 
 
