@@ -64,7 +64,7 @@ from .result_row import (
     plain,
     rows_of_run,
 )
-from .score_columns import impossible, values_of
+from .score_columns import Values, impossible, values_of_metrics
 from .series_order import position
 from .signature_words import described_differences
 
@@ -228,20 +228,20 @@ class Record:
             return []
         identity, table = self.identity, self.tables[ROWS]
         nothing = dict.fromkeys(REQUIRED) | {column: identity.get(column) for column in IDENTITY}
-        metrics = declared_by_suite(identity["suite"], ROWS)
+        possible = possible_scores(identity["suite"])
         rows = []
         for number, row in enumerate(table.read().to_pylist(), 1):
             columns = {column: plain(value) for column, value in row.items() if value is not None}
             try:
                 rows.append(ResultRow.from_json(nothing | columns))
-                rows[-1].require_possible(values_of(rows[-1].metric, metrics))
+                rows[-1].require_possible(possible.get(rows[-1].metric, Values.ANY))
             except ValueError as error:
                 raise table.damaged(f"row {number}: {error}") from error
         return rows
 
     def with_rows(self, rows: Sequence[ResultRow]) -> list[ResultRow]:
         """Commit its averages, and return them with what they are about."""
-        of_run = rows_of_run(self.identity, rows, declared_by_suite(self.identity["suite"], ROWS))
+        of_run = rows_of_run(self.identity, rows, possible_scores(self.identity["suite"]))
         commit(self, {**self.tables, ROWS: _rows_table(of_run)})
         return of_run
 
@@ -266,6 +266,11 @@ def declared_by_suite(suite: str, table: str) -> Sequence[pa.Field]:
     from .. import declared_columns
 
     return tuple(declared_columns(suite, table) or ())
+
+
+def possible_scores(suite: str) -> Mapping[str, Values]:
+    """Return the metrics that a suite declares -> which scores they can have."""
+    return values_of_metrics(declared_by_suite(suite, ROWS))
 
 
 def record_name(signature: Mapping[str, Any]) -> str:

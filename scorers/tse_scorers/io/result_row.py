@@ -10,9 +10,8 @@ from operator import attrgetter
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
-import pyarrow as pa
 
-from .score_columns import NOISE, Values, values_of
+from .score_columns import NOISE, Values
 
 Scalar = str | int | float | bool | None
 
@@ -271,14 +270,14 @@ _AS_IN_JSON = frozenset({str, int, bool, type(None)})
 
 
 def rows_of_run(
-    identity: Mapping[str, Any], rows: Iterable[ResultRow], metrics: Iterable[pa.Field]
+    identity: Mapping[str, Any], rows: Iterable[ResultRow], possible: Mapping[str, Values]
 ) -> list[ResultRow]:
     """Check the rows of a suite, and add what they are about: the columns `IDENTITY`.
 
     Args:
         identity: what the rows are about.
         rows: of the suite.
-        metrics: those that it declares, with the values that are possible.
+        possible: metrics that it declares -> which scores they can have.
 
     Raises:
         ValueError: a suite returned something else than rows, or a row that cannot be a result.
@@ -293,7 +292,7 @@ def rows_of_run(
             )
         try:
             checked.append(ResultRow.from_json(replace(row, **named).to_json()))
-            checked[-1].require_possible(values_of(row.metric, metrics))
+            checked[-1].require_possible(possible.get(row.metric, Values.ANY))
         except ValueError as error:
             raise ValueError(
                 f"The suite {named['suite']!r} returned a row of results that cannot be written: {error}. Correct the "

@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,16 +22,15 @@ from .limits import RESULTS_BYTES
 from .ours import FORMAT, RESULTS_FILE, check_ours, require_ours
 from .records import (
     KEPT,
-    ROWS,
     DamagedFileError,
     Record,
-    declared_by_suite,
     listing,
+    possible_scores,
     read_records,
     require_records,
 )
 from .result_row import ResultRow
-from .score_columns import values_of
+from .score_columns import Values
 
 __all__ = [
     "RESULTS_FILE", "CannotAggregateError", "Row", "StoredResults", "check_output", "export_results", "read_results",
@@ -186,11 +185,11 @@ def read_results(path: Path) -> dict[str, Any]:
         parse(_WrittenResults, content)
     except ValueError as error:
         raise _wrong(path, str(error)) from error
-    metrics = cache(partial(declared_by_suite, table=ROWS))
+    possible = cache(possible_scores)
     for number, of_row in enumerate(content["results"], 1):
         try:
             row = ResultRow.from_json(of_row)
-            row.require_possible(values_of(row.metric, metrics(row.suite)))
+            row.require_possible(possible(row.suite).get(row.metric, Values.ANY))
         except ValueError as error:
             raise _wrong(path, f"row {number} of 'results': {error}") from error
     return content

@@ -54,10 +54,9 @@ def scores_among(names: Iterable[str], declared: pa.Schema) -> set[str]:
     return {name for name in names if any(pattern.fullmatch(name) for pattern in patterns)}
 
 
-def values_of(name: str, declared: Iterable[pa.Field]) -> Values:
-    """Return which values are possible in a column, or as a metric; any where it is not declared."""
-    found = (_values(field) for field in declared if _pattern(field).fullmatch(name))
-    return next(found, Values.ANY)
+def values_of_metrics(declared: Iterable[pa.Field]) -> dict[str, Values]:
+    """Return metric -> which scores are possible; any where a metric is not declared."""
+    return {field.name: _values(field) for field in declared}
 
 
 def impossible(table: pa.Table, declared: Iterable[pa.Field]) -> str | None:
