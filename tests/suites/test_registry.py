@@ -213,6 +213,14 @@ def test_data_of_no_or_several_suites_are_refused_by_their_columns(tmp_path):
         suite_of_data("turblmp")
 
 
+@pytest.mark.parametrize(("separator", "said"), [("\t", "tabs"), (";", "';'")])
+def test_a_table_with_another_separator_is_told_so_before_its_columns_are_compared(separator, said, tmp_path):
+    """A TSV named .csv was "of no suite", with the columns of all four suites and nothing about its tabs."""
+    (tmp_path / "own.csv").write_text(separator.join(["sentence_good", "sentence_bad"]) + "\n")
+    with pytest.raises(ValueError, match=rf"single column, .*separated by {said}; save it with commas"):
+        suite_of_data(str(tmp_path / "own.csv"))
+
+
 def test_own_pairs_need_no_suite_on_the_command_line_and_in_python(tmp_path):
     """The terminal says which suite reads the data."""
     path = tmp_path / "mine.csv"

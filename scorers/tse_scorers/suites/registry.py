@@ -210,6 +210,7 @@ def suite_of_data(data: str | None) -> str:
     """
     if data is None:
         return suite_names()[0]
+    from ..io.raw_tables import other_separator
     from ..io.table_files import is_table  # loads pandas, which `--help` does not need
     from .hub_data import columns_of, is_hub_id
 
@@ -240,6 +241,8 @@ def suite_of_data(data: str | None) -> str:
         if not fit:
             read = {name: options.own_columns[0] for name, options in of_suite.items() if options.own_columns}
             known = "; ".join(f"{name}: {', '.join(sorted(wanted))}" for name, wanted in read.items())
+            if hint := other_separator(columns):
+                raise ValueError(f"{data} has a single column, {columns[0]!r}. {hint}")
             raise OptionError(
                 f"{how}, which are those of no suite ({known}). Rename columns, or choose with ",
                 Option("suite"),
