@@ -96,6 +96,23 @@ def test_data_are_for_the_suites_that_read_them(data):
     assert given == {"agreement": "ag.csv", "minimal_pairs": "pairs.jsonl", "german": None}
 
 
+def test_without_a_suite_each_file_chooses_its_own(data):
+    """The first file alone chose, and the second was refused as another value of that suite."""
+    (data / "both.csv").write_text(
+        AGREEMENT.replace("\n", ",sentence_good,sentence_bad\n", 1).rstrip()
+        + ",The author laughs.,It laugh.\n"
+    )
+    said = tse("estimate", "--data", "both.csv", "--data", "pairs.jsonl", "--model", "tiny-causal").output
+    assert (
+        "Suite: agreement, by the columns of both.csv. They also fit minimal_pairs: --suite minimal_pairs."
+        in said
+    )
+    assert "Suite: minimal_pairs, by the columns of pairs.jsonl." in said
+    options = ("--data", "regions=regions.csv", "--data", "blimp=pairs.jsonl", "--limit", "1")
+    recipes, _ = run(data, *options, suites=())
+    assert set(recipes) == {"regions", "minimal_pairs"}
+
+
 def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
     """--suite blimp --suite german --context matched was refused, although it works with one suite."""
     options = (

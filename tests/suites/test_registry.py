@@ -22,6 +22,7 @@ from tse_scorers.suites.registry import (
     make_suite,
     suite_names,
     suite_of_data,
+    suites_of_data,
 )
 
 
@@ -187,6 +188,14 @@ def test_the_columns_of_a_file_choose_the_suite(suite, tmp_path):
     (tmp_path / "own.csv").write_text(columns + "\n" + ",".join("x" for _ in columns.split(",")) + "\n")
     assert suite_of_data(str(tmp_path / "own.csv")) == suite.partition(",")[0]
     assert suite_of_data(str(tmp_path)) == suite.partition(",")[0]
+
+
+def test_a_second_suite_that_could_read_a_file_is_named_too(tmp_path):
+    """Columns of two suites were read by agreement, and nothing said that minimal_pairs could read them as well."""
+    (tmp_path / "own.csv").write_text(TABLES["agreement, with whole sentences"] + "\n")
+    assert suites_of_data(str(tmp_path / "own.csv")) == ["agreement", "minimal_pairs"]
+    (tmp_path / "own.csv").write_text(TABLES["agreement"] + "\n")
+    assert suites_of_data(str(tmp_path / "own.csv")) == ["agreement"]
 
 
 def test_names_and_descriptions_choose_the_suite(tmp_path):

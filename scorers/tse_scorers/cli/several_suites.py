@@ -20,7 +20,7 @@ def make_suites(suites: Sequence[str] | None, asked: Mapping[str, Any]) -> "list
     Nothing here imports PyTorch, so that a wrong path or column is reported at once.
 
     Args:
-        suites: their names; without any, the only one that reads the data, else agreement.
+        suites: their names; without any, those that read the data, else agreement.
         asked: options of suites. A text `SUITE=VALUE` is for this suite, everything else for all that have the option.
 
     Raises:
@@ -31,7 +31,7 @@ def make_suites(suites: Sequence[str] | None, asked: Mapping[str, Any]) -> "list
         from ..runs.recipe import suites_asked_for
         from ..suites.registry import find_suite
 
-        suites = suites or [_suite_of(asked.get("data"))]
+        suites = suites or _suites_of(asked.get("data") or ())
         options_of = _options_of(suites, asked)
         if len({find_suite(name) for name in options_of}) < len(suites):
             raise ValueError(f"--suite names a suite twice ({', '.join(suites)}). Name each suite once.")
@@ -69,16 +69,22 @@ def make_runs(
     ]
 
 
-def _suite_of(data: Sequence[str] | None) -> str:
-    """Return the suite that reads the data, and say which; agreement without any."""
-    from ..suites.registry import all_names, suite_of_data
+def _suites_of(data: Sequence[str]) -> list[str]:
+    """Return the suites that read the data, each once, and say which are chosen by columns; agreement without any."""
+    from ..suites.registry import all_names, own_name, suite_of_data, suites_of_data
 
-    if not data or data[0].partition("=")[0] in all_names():
-        return suite_of_data(None)
-    suite = suite_of_data(data[0])
-    if Path(data[0]).exists():
-        terminal.note(f"Suite: {suite}, by the columns of {data[0]}.")
-    return suite
+    chosen: list[str] = []
+    for value in data:
+        suite, equals, _ = value.partition("=")
+        if equals and suite in all_names():
+            chosen.append(own_name(suite))
+            continue
+        reader, *others = suites_of_data(value)
+        chosen.append(reader)
+        if Path(value).exists():
+            also = f" They also fit {' and '.join(others)}: --suite {others[0]}." if others else ""
+            terminal.note(f"Suite: {reader}, by the columns of {value}.{also}")
+    return list(dict.fromkeys(chosen)) or [suite_of_data(None)]
 
 
 def _options_of(suites: Sequence[str], asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

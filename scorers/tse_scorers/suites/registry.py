@@ -200,16 +200,21 @@ def options_of_suite(suite: str) -> dict[str, Any]:
 
 
 def suite_of_data(data: str | None) -> str:
+    """Return the suite that reads this data; of None, agreement. Raises ValueError as `suites_of_data` does."""
+    return suite_names()[0] if data is None else suites_of_data(data)[0]
+
+
+def suites_of_data(data: str) -> list[str]:
     """Return the only suite that has data of this name, or that reads most of a table's columns.
 
+    Others follow that read fewer of a table's columns, but find all that they need.
+
     Args:
-        data: a name, a data set of the Hub, or a file or folder, whose columns are read; None for agreement's own.
+        data: a name, a data set of the Hub, or a file or folder, whose columns are read.
 
     Raises:
         ValueError: none or several suites have this name, or read these columns; or there is no such data.
     """
-    if data is None:
-        return suite_names()[0]
     from ..io.raw_tables import other_separator
     from ..io.table_files import is_table  # loads pandas, which `--help` does not need
     from .hub_data import columns_of, is_hub_id
@@ -220,6 +225,7 @@ def suite_of_data(data: str | None) -> str:
             of_suite[name] = options_class(name)
     first = data.partition(",")[0].partition("@")[0].strip()
     names = {name: options.data_names() for name, options in of_suite.items()}
+    others: list[str] = []
     if fit := [name for name, known in names.items() if first in known]:
         how = f"{first} is data"
     elif not (is_table(data) or is_hub_id(data) or Path(data).exists()):
@@ -238,6 +244,7 @@ def suite_of_data(data: str | None) -> str:
         # The suite with most columns of those that are all there; where one is missing, the suite itself says which.
         best = max(fits.values())
         fit = [name for name in fits if fits[name] == best and best[0] >= -1]
+        others = [name for name, (lacking, _) in fits.items() if lacking == 0 and name not in fit]
         if not fit:
             read = {name: options.own_columns[0] for name, options in of_suite.items() if options.own_columns}
             known = "; ".join(f"{name}: {', '.join(sorted(wanted))}" for name, wanted in read.items())
@@ -250,7 +257,7 @@ def suite_of_data(data: str | None) -> str:
             )
     if len(fit) > 1:
         raise OptionError(f"{how} of the suites {' and '.join(fit)}; choose with ", Option("suite"), ".")
-    return fit[0]
+    return [*fit, *others]
 
 
 def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
