@@ -12,7 +12,7 @@ from tiny import tiny_model
 
 from tse_scorers import load_scorer
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.models import form_queries
+from tse_scorers.models import forms as form_module
 from tse_scorers.models.base import FormScorer
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM, word_tokenizer
@@ -235,7 +235,7 @@ def test_forms_that_the_vocabulary_lacks_are_nan():
 def test_small_parts_give_the_same_and_progress_ends_at_all(monkeypatch):
     scorer = scorer_of("causal", "gpt2")
     expected, told = scorer.form_logprobs(SLOTS, FORMS), []
-    monkeypatch.setattr(form_queries, "PLANNED", 1)
+    monkeypatch.setattr(form_module, "PLANNED", 1)
     found = scorer.form_logprobs(SLOTS, FORMS, progress=lambda done, total: told.append((done, total)))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
@@ -246,7 +246,7 @@ def test_a_plan_of_some_parts_stands_for_all(monkeypatch):
     scorer = scorer_of("causal", "gpt2")
     with scorer.planning() as whole:
         scorer.form_logprobs(SLOTS[:2] * 4, FORMS)
-    monkeypatch.setattr(form_queries, "PLANNED", 1)
+    monkeypatch.setattr(form_module, "PLANNED", 1)
     with scorer.planning() as planned:
         answers = scorer.form_logprobs(SLOTS[:2] * 4, FORMS)
     assert answers.shape == (8, len(FORMS)) and not answers.any()

@@ -76,8 +76,14 @@ def every_eval_ever(
 ) -> None:
     """Write headline scores as records of the Every Eval Ever schema."""
     with terminal.starting():
-        from ..exporting.every_eval_ever import RELATIONSHIPS, Reporter, records, write
-        from ..exporting.every_eval_ever_samples import scored_by_identity, with_samples
+        from ..exporting.every_eval_ever import (
+            RELATIONSHIPS,
+            Reporter,
+            records,
+            scored_by_identity,
+            with_samples,
+            write,
+        )
         from ..io.files import check_folder
         from ..report.inputs import read_runs
 

@@ -13,7 +13,6 @@ In reading order:
     tokenizer_adapters.py  what a tokenizer must do; tiktoken, SentencePiece and others outside of transformers
     start_tokens.py     the token that a sentence begins with
     forms.py            words of several tokens at a gap, as steps that forms share
-    form_queries.py     log P of many such words at many gaps, with the least work
     pretrained.py       the common part of masked and causal scorers
     causal.py           causal models: the chain rule, shared prefixes computed once
     masked.py           masked models: pseudo-log-likelihoods, and one mask token at a gap

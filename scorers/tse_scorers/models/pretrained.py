@@ -27,8 +27,7 @@ from ..engine.progress import Progress
 from ..engine.readers import Reader
 from ..engine.run import BatchRunner
 from .base import Logprobs, MapsDataSets, SlotFunction
-from .form_queries import answers_of_reads, sizes_of_reads, steps_at_gaps, sums_of_steps
-from .forms import Reads, State, Step
+from .forms import Reads, State, Step, answers_of_reads, sizes_of_reads, steps_at_gaps, sums_of_steps
 from .options import Option, OptionError
 from .own_model import OwnModel
 from .queries import CARRIER, Slot
