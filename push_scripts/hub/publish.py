@@ -120,15 +120,20 @@ def _publish(uploads: list[Upload], options: argparse.Namespace) -> int:
         if not really:
             print("Dry run: nothing was sent. Add --yes to push.")
             return 0
+        message = f"Release {options.tag}" if options.tag else "Update from the refined-tse repository"
         for plan in plans:
-            place = plan.upload.repo_id
-            done.append((plan, push(api, plan, options.tag)))
+            place, before = plan.upload.repo_id, plan.head
+            commit = send(api, plan, message)
+            print(f"{'unchanged' if commit == before else 'pushed'}: {place} is at {commit}")
+            done.append((plan, commit))
         place = "reading back what was pushed"
         read_back(done, api.endpoint, token)
         print(f"read back in a clean cache: {len(done)} repositories, all correct")
         for plan, commit in done if options.tag else ():
-            place = plan.upload.repo_id
-            mark(api, plan, options.tag, commit)
+            place, kind = plan.upload.repo_id, plan.upload.repo_type
+            # A tag that is there already has the same content; `compare` refuses any other.
+            api.create_tag(place, tag=options.tag, revision=commit, repo_type=kind, exist_ok=True)
+            print(f"tagged: {place} as {options.tag}")
     except (Refused, MissingRights):
         raise
     except FAILURES as error:
@@ -136,18 +141,3 @@ def _publish(uploads: list[Upload], options: argparse.Namespace) -> int:
         print(f"error: {explain(error, place)} Already committed: {names}.", file=sys.stderr)
         return 1
     return 0
-
-
-def push(api: HfApi, plan: Plan, tag: str | None) -> str:
-    """Send one plan and print the result; returns the commit."""
-    before = plan.head
-    commit = send(api, plan, f"Release {tag}" if tag else "Update from the refined-tse repository")
-    print(f"{'unchanged' if commit == before else 'pushed'}: {plan.upload.repo_id} is at {commit}")
-    return commit
-
-
-def mark(api: HfApi, plan: Plan, tag: str, commit: str) -> None:
-    """Tag `commit`; an existing tag has the same content (see `client.compare`)."""
-    upload = plan.upload
-    api.create_tag(upload.repo_id, tag=tag, revision=commit, repo_type=upload.repo_type, exist_ok=True)
-    print(f"tagged: {upload.repo_id} as {tag}")
