@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -37,6 +37,10 @@ from .several_suites import make_runs, make_suites
 from .shown_report import fail_with, show_report
 from .usage import Commands
 from .usage import run as run_app
+
+if TYPE_CHECKING:
+    from ..models.base import LoadedScorer
+    from ..models.from_pretrained import Descriptions
 
 app = App(
     name="tse",
@@ -157,7 +161,7 @@ def run(
         terminal.quiet()
     with joined_processes(cpu=options.device == "cpu") as device:
 
-        def load(name: str, used: ModelOptions, descriptions: Any) -> Any:
+        def load(name: str, used: ModelOptions, descriptions: "Descriptions") -> "LoadedScorer":
             if device is not None and not loads_at_once(name):
                 used = replace(used, device=str(device))  # of this process
             with terminal.waiting(f"Loading {name}"):

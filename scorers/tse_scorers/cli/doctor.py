@@ -1,7 +1,7 @@
 """The command `tse doctor`."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,9 +56,7 @@ def doctor(
         findings = [_as_written(finding) for finding in diagnose(scorer)]
     tables.diagnoses(scorer.name, findings)
     if json_file is not None:
-        written = [asdict(replace(finding, cause=None)) for finding in findings]
-        for finding in written:
-            del finding["cause"]
+        written = [{key: value for key, value in vars(f).items() if key != "cause"} for f in findings]
         content = {"model": scorer.signature, "findings": written}
         json_file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     if any(finding.verdict == "failed" for finding in findings):
