@@ -68,11 +68,12 @@ def _bands(n):
 
 
 @pytest.mark.parametrize("n", [NAMED, NAMED + 1])
-def test_a_caption_speaks_of_intervals_only_where_bands_are_drawn(n):
-    """The caption said "with 95 % intervals" for any number of systems."""
+def test_bands_are_drawn_around_named_lines_and_the_caption_says_so(n):
+    """The caption said "with 95 % intervals" for any number of systems; then, more than five had none."""
     picture = next(frequency_parts(_bands(n))).of()[0]
-    has_bands = any(axes.collections for axes in draw(picture).axes)
-    assert ("95 % intervals" in picture.caption) == has_bands == (n == NAMED)
+    assert [len(axes.collections) for axes in draw(picture).axes] == [NAMED]
+    assert "95 % intervals" in picture.caption
+    assert ("of the named systems" in picture.caption) == (n > NAMED)
 
 
 @pytest.mark.parametrize("kind", ["lines", "whiskers", "multiples"])

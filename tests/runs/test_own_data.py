@@ -100,7 +100,7 @@ def test_sentences_of_regions_are_shown_with_the_words_of_all_conditions(tmp_pat
     )
     (sentences,) = _view_of(read_runs([tmp_path / "out"]), "regions").blocks
     assert list(sentences.text.index) == [
-        "mine · agreement · 1: The author who / – laughs / laugh",
-        "mine · agreement · 2: The pilot who / – laughs / laugh",
+        "The author who / – laughs / laugh (mine · agreement · 1)",
+        "The pilot who / – laughs / laugh (mine · agreement · 2)",
     ]
     assert set(sentences.text["tiny-causal"]) <= {"✓", "✗"} and "conditions" in sentences.note

@@ -40,8 +40,8 @@ def panels_of_lines(
     With more than `NAMED` labels, so many have lines of their own (see `chosen_lines`), and the others are grey.
 
     Args:
-        panels: name of the horizontal axis → columns label, x, y; also ci_low and ci_high for bands, drawn around few
-            lines, and reliable.
+        panels: name of the horizontal axis → columns label, x, y; also ci_low and ci_high for bands around lines that
+            are not grey, and reliable.
         axis: name of the vertical axis, which all share.
         chance: where guessing lies, or None.
         logarithmic: panels whose horizontal axis is logarithmic.
@@ -61,7 +61,8 @@ def panels_of_lines(
     styles = lines(labels) if is_few else chosen_lines(pd.concat(list(panels.values())))
     for axes, (name, panel) in zip(grid.flat, panels.items(), strict=False):
         for label in reversed(styles):
-            draw_line(axes, panel[panel["label"] == label], label, styles[label], with_band=is_few)
+            has_band = styles[label] is not OTHERS
+            draw_line(axes, panel[panel["label"] == label], label, styles[label], has_band)
         if chance is not None:
             axes.axhline(chance, color=MUTED, linestyle=(0, (2, 2)), linewidth=0.9)
         axes.set_xlabel(name)
@@ -142,6 +143,12 @@ def on_naming(n: int) -> str:
     """Say which of many systems a figure names; empty where it names all."""
     named = f" Named: {NAMED} of {n} systems, the same in all figures; the others are grey."
     return named if n > NAMED else ""
+
+
+def on_bands(n: int, over: str = "") -> str:
+    """Say what the bands of a figure of `n` systems are, and where the intervals of grey ones are."""
+    whose = " of the named systems; the tables have those of all" if n > NAMED else ""
+    return f" Bands: 95 % intervals{over}{whose}."
 
 
 def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], has_room: bool) -> None:

@@ -275,6 +275,7 @@ class Table:
         best: which cells are the best of those that compare, in the rows and columns of `text`; or None.
         notice: which models were run on a part of the data or on own data; the page says it once, at its top.
         short: what a reader sees of it while it is folded; by default, the first sentence of the caption.
+        longest_header: characters of a row header on the page, beyond which it is shortened.
         systems: names that may stand in its headings and row headers; narrow LaTeX leaves their organisations out.
         basis: what its scores are over; stands once for each row, or below the table where all rows have the same.
         cells: of a table of scores, its cells (columns `CELLS`), which the explorer shows; None of other tables.
@@ -302,6 +303,7 @@ class Table:
     best: pd.DataFrame | None = None
     notice: str = ""
     short: str = ""
+    longest_header: int = 60
     systems: Sequence[str] = ()
     basis: Basis | None = None
     cells: pd.DataFrame | None = field(default=None, repr=False)

@@ -18,6 +18,8 @@ from .comparing.conditions import condition_scores
 MOST_CONDITIONS = 8
 """A column with more values than this is a name or a number of its items, not a condition."""
 MOST_SENTENCES = 10
+_LONGEST_SENTENCE = 200
+"""Characters of a sentence."""
 _UNITS = {"item", "cluster", "pair_id"}
 """Columns of one's own table that say which items belong together."""
 
@@ -114,6 +116,7 @@ def _sentences(section: Section, suite: type[Suite], own: set[tuple[str, str | N
         pd.DataFrame(values, index=index),
         pd.DataFrame(text, index=index),
         note=" ".join(filter(None, notes)),
+        longest_header=_LONGEST_SENTENCE,
     )
 
 

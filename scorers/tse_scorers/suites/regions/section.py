@@ -74,7 +74,7 @@ def _criteria(runs: Runs, compared: Compared, rows: pd.DataFrame) -> Iterator[Vi
 
 
 def _sentences(file: ScoreFile, keys: pd.Index) -> "pd.Series[str]":
-    """Return the words of each item, region by region: those of all conditions, `The cat / The cats sat.`."""
+    """Return the words of each item, region by region: those of all conditions, `The cat / The cats sat. (…)`."""
     texts, regions = key_texts(file, keys), file.sibling(REGIONS)
     if regions is None:
         return texts
@@ -84,7 +84,7 @@ def _sentences(file: ScoreFile, keys: pd.Index) -> "pd.Series[str]":
     )
     of_item = by_region.groupby(["suite", "item"]).agg(lambda own: " ".join(filter(None, own)))
     items = keys.droplevel("criterion")
-    return texts + ": " + of_item.reindex(items).fillna("").reset_index(drop=True)
+    return of_item.reindex(items).fillna("").reset_index(drop=True) + " (" + texts + ")"
 
 
 def _is_single(rows: pd.DataFrame) -> "pd.Series[bool]":

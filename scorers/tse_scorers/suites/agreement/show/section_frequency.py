@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ....report.blocks import Chart, View
-from ....report.curves import NAMED, on_naming
+from ....report.curves import on_bands, on_naming
 from ....report.findings import extremes
 from ....report.tables import Table, count, score, signed
 from ..estimate.frequency import BAND, METRICS, RELATIVE, SLOPE, band_name
@@ -44,8 +44,8 @@ def frequency_parts(rows: pd.DataFrame) -> Iterator[View]:
 
 def _caption(bands: pd.DataFrame) -> str:
     n = bands["system"].nunique()
-    intervals = ", with 95 % intervals" if n <= NAMED and bands["ci_low"].notna().any() else ""
-    return f"EW by band of frequency of the lemma{intervals}.{on_naming(n)}"
+    intervals = on_bands(n) if bands["ci_low"].notna().any() else ""
+    return f"EW by band of frequency of the lemma.{on_naming(n)}{intervals}"
 
 
 def _by_band(bands: pd.DataFrame) -> pd.DataFrame:

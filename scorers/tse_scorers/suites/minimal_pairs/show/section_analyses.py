@@ -9,7 +9,7 @@ import pandas as pd
 from ....io.records import SINGLE
 from ....report.blocks import Chart, View
 from ....report.correlation import pearson
-from ....report.curves import NAMED, on_naming
+from ....report.curves import on_bands, on_naming
 from ....report.findings import extremes
 from ....report.inputs import Runs
 from ....report.tables import Table, count, formatted, note_on_intervals, score, with_interval
@@ -89,7 +89,7 @@ def predictors(runs: Runs) -> Iterator[View]:
         binned,
         caption=f"Accuracy against {len(binned)} shallow properties of the acceptable sentence. Length: one "
         f"point per number of words with {ENOUGH_PAIRS} pairs or more; the others: {BINS} equally full bins, each at "
-        f"its mean.{_BANDS if len(counts) <= NAMED else on_naming(len(counts))}",
+        f"its mean.{on_naming(len(counts))}{on_bands(len(counts), ' over paradigms')}",
         alt=" ".join(_first_to_last(name, panel) for name, panel in binned.items()),
         number="Figure 2",
         y="accuracy",
@@ -136,9 +136,6 @@ def _point(of_bin: pd.DataFrame) -> dict[str, float]:
     columns = found.columns()
     ends = {name: columns[name] for name in ("ci_low", "ci_high", "reliable")}
     return {"x": of_bin["x"].mean(), "y": found.mean, "n": len(of_bin), **ends}
-
-
-_BANDS = " Bands: 95 % intervals over paradigms."
 
 
 def _bin_table(name: str, panel: pd.DataFrame) -> Table:
