@@ -585,8 +585,7 @@ def test_a_difference_has_the_interval_of_a_comparison(two):
     for place, measure in enumerate(("EW", "MW", "TSE")):
         view = loaded(bundle, f"view/1-{place}-0")
         files = {system["name"]: system["file"] for system in view["systems"]}
-        assert view["compared"]
-        name = f"difference/1-{place}-0/{files['tiny-causal']}/{files['tiny-masked']}"
+        name = f"difference/{view['compared']}/{files['tiny-causal']}/{files['tiny-masked']}"
         found = {group: numbers for _, group, *numbers in loaded(bundle, name)["rows"]}
         of_measure = rows[rows["measure"] == measure].set_index("group")
         assert set(found) == set(of_measure.index) and {row["place"][1] for row in view["rows"]} <= set(found)
@@ -595,16 +594,29 @@ def test_a_difference_has_the_interval_of_a_comparison(two):
             shown = [np.nan if value is None else value for value in found[group]]
             assert shown == pytest.approx([float(value) for value in expected], abs=1e-6, nan_ok=True)
     assert not loaded(bundle, "view/1-0-1")["compared"]  # a cut-off, which is not compared
-    with pytest.raises(KeyError):
-        bundle.data(f"difference/1-0-1/{files['tiny-causal']}/{files['tiny-masked']}")
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_page_for_few_models_has_their_differences(two, monkeypatch, most):
+    """A page without a server had no intervals of differences."""
+    monkeypatch.setattr("tse_scorers.explore.bundle.MOST_COMPARED", most)
+    bundle = Bundle(two)
+    written = {name: loaded(bundle, name) for name in bundle.names()}
+    compared = {own["compared"] for name, own in written.items() if own.get("compared")}
+    found = {
+        name.split("/")[1]: own["rows"] for name, own in written.items() if name.startswith("difference/")
+    }
+    assert written["start"]["has_differences"] == (most == 2) and len(compared) == 3
+    assert set(found) == (compared if most == 2 else set()) and all(found.values())
 
 
 def test_unlike_runs_have_no_interval_and_the_page_says_why(two, tmp_path):
     other = tmp_path / "other"
     tse_scorers.run("tiny-masked", suite="agreement", out=other, limit=2, groups=["Simple"], report=False)
     bundle = Bundle([two[0], other])
-    files = [system["file"] for system in loaded(bundle, "view/1-0-0")["systems"] if system["file"]]
-    assert "different" in loaded(bundle, f"difference/1-0-0/{files[0]}/{files[1]}")["problem"]
+    view = loaded(bundle, "view/1-0-0")
+    files = [system["file"] for system in view["systems"] if system["file"]]
+    assert "different" in loaded(bundle, f"difference/{view['compared']}/{files[0]}/{files[1]}")["problem"]
 
 
 def test_the_wrong_words_of_an_item_are_those_of_the_model(scored, causal):

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache, partial
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -72,6 +72,9 @@ SHARED = ("Curves", "People")
 """Tabs of parts that stand behind the tables of the suites."""
 CHUNK = 1000
 """Items whose words are in one file."""
+MOST_COMPARED = 8
+"""Models up to which a page without a server has the intervals of their differences: those of 8 in three suites are 280
+files of 0.8 MB in all, and take longer to compute than all else; 24 models have ten times as many."""
 
 
 class Bundle:
@@ -103,6 +106,9 @@ class Bundle:
         self._items: dict[str, ScoredItems] = {}
         self._systems: dict[str, dict[str, str]] = {}  # of each table of items: name in files -> label
         self._texts: dict[str, SystemItems] = {}
+        self._compared: dict[
+            str, tuple[str, str, dict[str, str]]
+        ] = {}  # suite, measure and systems of differences
         self._sections: dict[int, Section] = {}  # of each view: the section that it is of
         self._read = lru_cache(maxsize=16)(self._read_items)
         self._words = lru_cache(maxsize=32)(self._read_words)
@@ -168,6 +174,14 @@ class Bundle:
                     yield from (f"words/{name}/{system}/{n}" for n in range(-(-len(read.frame) // CHUNK)))
         for texts in list(self._texts):
             yield f"texts/{texts}"
+        if self._has_differences:
+            for name, (_, _, systems) in self._compared.items():
+                yield from (f"difference/{name}/{a}/{b}" for a, b in combinations(sorted(systems), 2))
+
+    @property
+    def _has_differences(self) -> bool:
+        """Whether the page can ask for differences with their intervals."""
+        return self.live is not None or self.runs.rows["system"].nunique() <= MOST_COMPARED
 
     def _start(self) -> dict[str, Any]:
         has_server = self.live is not None
@@ -189,6 +203,8 @@ class Bundle:
                 for view in self.views
             ],
             "live": self.live,
+            "has_differences": self._has_differences,
+            "most_compared": MOST_COMPARED,
         }  # fmt: skip
 
     def _terms(self, view: View) -> dict[str, str]:
@@ -215,9 +231,14 @@ class Bundle:
         if isinstance(blocks, dict):
             return blocks
         suite = self._suite(view)
-        return blocks_data(blocks, self._names_in_files, self._partial(suite), self._model_of) | {
-            "warnings": self._warnings(suite)
-        }
+        data = blocks_data(
+            blocks,
+            self._names_in_files,
+            self._partial(suite),
+            self._model_of,
+            partial(self._name_compared, suite),
+        )
+        return data | {"warnings": self._warnings(suite)}
 
     def _suite(self, view: View) -> str:
         return self._sections[id(view)].name if id(view) in self._sections else ""
@@ -229,6 +250,14 @@ class Bundle:
             self._items[table.items.name] = table.items
             self._systems.setdefault(table.items.name, {}).update(names)
         return {label: name for name, label in names.items()}
+
+    def _name_compared(self, suite: str, table: Table) -> str:
+        """Return the name of a table's differences in files, and note what they are of; "" where none are tested."""
+        if not table.compared:
+            return ""
+        name = _in_files(f"{suite} {table.compared}")
+        self._compared.setdefault(name, (suite, table.compared, {}))[2].update(_names_of(table))
+        return name
 
     def _model_of(self, label: str) -> str:
         return model_of(label, self.runs)
@@ -268,18 +297,16 @@ class Bundle:
             return str(error)
 
     def _difference(self, rest: str) -> dict[str, Any]:
-        """Return the differences of a system from another one in the rows of a table, with their intervals."""
-        position, *systems = rest.split("/")
-        view, blocks = self._chosen(_position(position))
-        table = next((block for block in blocks if isinstance(block, Table) and block.compared), None)
-        if table is None or len(systems) != 2:
+        """Return the differences of a system from another one on a measure, by group, with their intervals."""
+        name, *systems = rest.split("/")
+        suite, measure, labels = self._compared[name]
+        if len(systems) != 2:
             raise KeyError(rest)
-        named = _names_of(table)
-        labels = [self._model_of(named[system]) for system in systems]
+        models = [self._model_of(labels[system]) for system in systems]
         from .differences import differences  # with what compares: most pages compare nothing
 
         try:
-            found = differences(self.runs, self._suite(view), table.compared, *labels)
+            found = differences(self.runs, suite, measure, *models)
         except ValueError as error:
             return {"problem": self._said(str(error))}
         return {"rows": found}
@@ -313,7 +340,12 @@ def _names_of(table: Table) -> dict[str, str]:
     """Return {name in the names of files, the same in each session: label} of the systems that were scored here."""
     cells = pd.DataFrame(columns=["system", "n"]) if table.cells is None else table.cells
     scored = dict.fromkeys(cells["system"][cells["n"].notna()])
-    return {hashlib.sha256(label.encode("utf-8", "replace")).hexdigest()[:12]: label for label in scored}
+    return {_in_files(label): label for label in scored}
+
+
+def _in_files(label: str) -> str:
+    """Return the name of a label in the names of files."""
+    return hashlib.sha256(label.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def _is_number(text: str) -> bool:

@@ -58,7 +58,7 @@ def leaderboard(runs: Runs, views: Mapping[str, Sequence[View]]) -> Data:
             for system, cells in board.rows.items()
         ],
         "items": None,
-        "compared": False,
+        "compared": "",
         "measure": "score",
         "limited_to": "",
     }

@@ -106,6 +106,7 @@ def blocks_data(
     names: Callable[[Table], Mapping[str, str]] = lambda table: {},
     partial: Collection[str] = (),
     model_of: Callable[[str], str] = str,
+    compared: Callable[[Table], str] = lambda table: "",
 ) -> dict[str, Any]:
     """Return blocks as JSON-able data, those after the first one under `more`; a number that does not exist is None.
 
@@ -114,9 +115,10 @@ def blocks_data(
         names: gives for a table: label of a system -> its name in the names of files of items.
         partial: labels of systems that were scored on a part of the data.
         model_of: gives the model of a label, which may say the configuration of the data as well.
+        compared: gives the name of a table's differences in names of files; "" where they have no intervals.
     """
     first, *more = (
-        _table(block, names(block), partial, model_of)
+        _table(block, names(block), partial, model_of) | {"compared": compared(block)}
         if isinstance(block, Table) and block.cells is not None
         else _plain_table(block)
         if isinstance(block, Table)
@@ -187,7 +189,6 @@ def _table(
         "cells": [[numbers_of.get((row, system)) for system in systems] for row in rows],
         "items": None if view.items is None else _items(view.items, rows),
         "measure": view.measure,
-        "compared": bool(view.compared),
         "limited_to": view.limited_to,
     }
 

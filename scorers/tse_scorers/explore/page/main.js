@@ -75,11 +75,11 @@ async function drawPart(part, parts, place, panel) {
   try {
     const position = [place, ...choice].join("-"), data = await tse.load(`view/${position}`);
     if (mine !== drawn) return;
-    Object.assign(data, { tab: part.title, position });
+    Object.assign(data, { tab: part.title });
     for (const each of data.more ?? []) {
       const below = h("div", { class: "view" });
       more.append(below);
-      drawBlock(Object.assign(each, { tab: part.title, position }), below, () => {});
+      drawBlock(Object.assign(each, { tab: part.title }), below, () => {});
     }
     if (state.all().has("whole")) openWhole(data);
     if (data.kind !== "table") return drawBlock(data, view);

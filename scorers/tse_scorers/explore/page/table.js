@@ -26,9 +26,12 @@ async function loadDifference(view, target) {
 }
 const nextDifference = (view, to) => !hasIntervals(view, to) ? undefined
   : chosenSystems(view).find((system) => system.file && system.file !== to.file && !(differenceName(view, system, to) in view.differences));
-const differenceName = (view, system, to) => `difference/${view.position}/${system.file}/${to.file}`;
+// Those of two systems from each other are in one file, which is of the first one by name.
+const differenceName = (view, ...systems) => `difference/${view.compared}/${systems.map((system) => system.file).sort().join("/")}`;
 const referenceOf = (view) => view.across ? undefined : view.systems.find((system) => system.name === state.get("ref"));
-const hasIntervals = (view, to) => Boolean(view.compared && to?.file && tse.data.get("start").live);
+const hasIntervals = (view, to) => Boolean(view.compared && to?.file && tse.data.get("start").has_differences);
+
+const whyWithout = (view, to) => ` Differences have no interval here${view.compared && to.file ? `: this page has more than ${tse.data.get("start").most_compared} models and no server` : ""}; tse compare tests them on shared items.`;
 
 function chosenSystems(view) {
   if (view.across) return view.systems.map((system, column) => ({ ...system, column }));
@@ -61,7 +64,7 @@ function drawTable(view, change, open) {
   const note = `Each score: hover or focus it for its interval and counts${view.ties && areShares(view) ? ` (ties ${view.ties})` : ""}.` +
     (view.items ? ` Press it to see its ${view.items.unit}.` : view.across ? " Press it to see its items." : "") +
     (view.across && rows.some((row) => row.cells.some((cell) => cell?.[8])) ? " Bold: higher than all others by the intervals." : "") +
-    (reference < 0 ? "" : !hasIntervals(view, view.systems[reference]) ? " Differences have no interval here; tse compare tests them on shared items."
+    (reference < 0 ? "" : !hasIntervals(view, view.systems[reference]) ? whyWithout(view, view.systems[reference])
       : ` Differences with an interval (95 %) are over what both models scored, as in tse compare, which also adjusts for their number.${nextDifference(view, view.systems[reference]) ? " More intervals are being computed." : ""}`);
   return [tools(view, systems, reference, change, shown), warnings(view.warnings),
     h("div", { class: "tse-scroll", role: "region", tabindex: "0", "aria-label": view.caption }, table),
@@ -135,7 +138,11 @@ function shownValue(view, row, column, reference) {
 // The difference with its interval: [difference, low, high, n, reliable]; undefined before it is there.
 function testedDifference(view, row, column, reference) {
   if (reference < 0 || column === reference || !row.place) return undefined;
-  return view.differences[differenceName(view, view.systems[column], view.systems[reference])]?.of.get(row.place.join("\n"));
+  const system = view.systems[column], to = view.systems[reference];
+  const found = view.differences[differenceName(view, system, to)]?.of.get(row.place.join("\n"));
+  if (!found || system.file < to.file) return found;
+  const [value, low, high, ...counts] = found, minus = (end) => end === null ? null : 0 - end;
+  return [minus(value), minus(high), minus(low), ...counts];
 }
 
 // How far the intervals of differences reach, for the scale of their bars.
