@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,13 @@ from launching import forked
 from run_records import table_path
 from tiny import tiny_model
 
+from tse_scorers import make_suite
 from tse_scorers.cli import app as cli
+from tse_scorers.cli.option_groups import MODEL_OPTIONS, SUITE_OPTIONS
+from tse_scorers.cli.options import as_written
 from tse_scorers.cli.usage import PANELS
-from tse_scorers.models.options import described_options
-from tse_scorers.suites.registry import all_names, built_in_options
+from tse_scorers.models.options import ModelOptions
+from tse_scorers.suites.registry import all_measures, find_suite
 
 LEMMAS = "singular,plural\nlaughs,laugh\nlikes,like\nknows,know\nis,are\nhas,have\n"
 PAIRS = (
@@ -162,14 +166,14 @@ def test_each_option_says_its_default_and_why(command):
     assert chosen and silent == []
 
 
-def test_an_option_of_several_suites_is_declared_alike():
-    """One text stands for all of them on the command line."""
-    declared = [described_options(options) for options in built_in_options().values()]
-    for name in {name for of_suite in declared for name in of_suite}:
-        assert len({of_suite[name] for of_suite in declared if name in of_suite}) == 1, name
+def test_the_command_line_has_the_options_of_models_and_suites():
+    of_suites = {each.name for suite in all_measures() for each in fields(find_suite(suite).Options)}
+    assert set(SUITE_OPTIONS) == of_suites and set(MODEL_OPTIONS) == {
+        each.name for each in fields(ModelOptions)
+    }
 
 
-@pytest.mark.parametrize("suite", ["", *all_names()])
+@pytest.mark.parametrize("suite", ["", *all_measures(), "blimp", "variation_sets"])
 def test_help_fits_two_screens(tse, suite, monkeypatch):
     """Everyday options come first; a suite's own are shown where it is named, before or after `--help`."""
     monkeypatch.setenv("COLUMNS", "80")
@@ -402,14 +406,13 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(refused, data
     """A folder, a file that is no folder, another ending: known only when all had been scored."""
     (data / "file").touch()
     (data / "text.txt").write_text("The author laughs.\n")
+    (data / "blank.txt").write_text("\n")  # no model can be trained on it
 
     def work(*_, **__):
         raise AssertionError("work was done")
 
     for name in ("loading.load_with_options", "runs.folders.merge.merge", "runs.comparing.compare.compare"):
         monkeypatch.setattr(f"tse_scorers.{name}", work)
-    monkeypatch.setattr("tse_scorers.models.ngram.LaplaceNgramScorer.train", work)
-    monkeypatch.setattr("tse_scorers.lstm_converter.convert.read_checkpoint", work)
     score = ("score", data / "text.txt", "--model", "tiny-causal", "--out")
     assert "expected one of: .csv, .tsv, .jsonl, .parquet" in refused(*score, data / "scores.xlsx")
     (data / "scores.csv").mkdir()
@@ -420,8 +423,8 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(refused, data
         (*score, inside),
         ("merge", data, "--out", inside),
         ("compare", data, "--out", inside),
-        ("train-ngram", data / "text.txt", "--out", inside.with_suffix(".json")),
-        ("convert-lstm", data / "model.pt", "--vocabulary", data / "text.txt", "--out", inside),
+        ("train-ngram", data / "blank.txt", "--out", inside.with_suffix(".json")),
+        ("convert-lstm", data / "absent.pt", "--vocabulary", data / "text.txt", "--out", inside),
     ):
         assert "Not a directory" in refused(*command), command
 
@@ -629,3 +632,11 @@ def test_wrong_data_is_refused_before_large_libraries_are_imported(tmp_path):
     assert ended.returncode == 2 and "which are those of no suite" in ended.stderr
     large = {"torch", "transformers", "datasets", "scipy.stats", "matplotlib"}
     assert "pandas" in imported and not large & imported
+
+
+def test_a_users_text_in_a_message_is_not_an_option():
+    """A data set named `{source}.csv` was reported as `--source.csv`."""
+    with pytest.raises(ValueError) as refused:
+        make_suite("agreement", data="{source=x}.csv", source="data")
+    assert "data='{source=x}.csv'; remove it" in str(refused.value)
+    assert "--data {source=x}.csv; remove it" in refused.value.message(as_written)

@@ -10,7 +10,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import threading
 import time
 
 import faults
@@ -19,11 +18,11 @@ from doc_snippets import ROOT
 from faults.commands import AGAIN, FILES, FOLDERS, OPTIONS, PAIRS, RUN
 from faults.damage import RECIPES, RESULTS, SCORES, SHARDS, UNEXPECTED
 from launching import forked
+from ngrams import train_ngram
 from run_records import table_path
 from safetensors.torch import load_file, save_file
 
 from tse_scorers.cli import app as cli
-from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 
@@ -46,7 +45,9 @@ def made(tmp_path_factory):
     (folder / "foreign" / "results.json").write_text('{"mine": 1}')
     (folder / "model" / "config.json").write_text("{}")
     (folder / "adapter" / "adapter_config.json").write_text('{"peft_type": "LORA"}')
-    LaplaceNgramScorer(2).train(["The author laughs."]).save(folder / "ngram.json")
+    shutil.move(
+        train_ngram(tmp_path_factory.mktemp("ngram"), 2, ["The author laughs."]), folder / "ngram.json"
+    )
     os.mkfifo(folder / "pipe.csv")
     shards = [f"{AGAIN} --shard {i}/2".replace("--out run", "--out shards") for i in (1, 2)]
     for line in (AGAIN, *shards):
@@ -261,27 +262,6 @@ def test_one_model_fails_while_it_is_scored(tse, place):
     results = json.loads((place / "out" / "results.json").read_text())["results"]
     assert {row["model"] for row in results} == {"tiny-causal", "tiny-masked"}
     assert not list((place / "out").glob("scores/short*"))
-
-
-def test_a_second_run_of_the_same_model_waits(place, monkeypatch):
-    from tse_scorers.io.locks import BusyError, held
-
-    path, told, entered = place / "lock", [], threading.Event()
-    with held(path, "the scores"):
-        with pytest.raises(BusyError, match=rf"process {os.getpid()} .*the scores.*--out"):
-            with held(path, "the scores"):
-                raise AssertionError("two hold it")
-
-        def second():
-            with held(path, "the scores", told.append):
-                entered.set()
-
-        waiting = threading.Thread(target=second)
-        waiting.start()
-        assert not entered.wait(1.0) and "Waiting until it ends" in told[0]
-    assert entered.wait(10)
-    waiting.join()
-    assert not path.exists()
 
 
 def test_the_documentation_shows_these_numbers():

@@ -11,7 +11,6 @@ from tse_scorers import make_suite
 from tse_scorers.cli import terminal
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
-from tse_scorers.models.options import OptionError
 
 AGREEMENT = (
     "group,prefix,suffix,form_correct,form_incorrect,number\nMine,The author,.,laughs,laugh,singular\n"
@@ -220,5 +219,5 @@ def test_several_sets_are_run_one_by_one_by_every_command_and_in_python(data):
     assert "multiblimp/multiblimp" in estimated and "jblimp/jblimp" in estimated
     exported = tse("export", "lm-eval", data / "tasks", *options, suites=["minimal_pairs"]).output
     assert "--tasks tse_multiblimp,tse_jblimp" in exported
-    with pytest.raises(OptionError, match="names several"):
+    with pytest.raises(ValueError, match="names several"):
         make_suite("minimal_pairs", **asked)

@@ -13,17 +13,20 @@ from typing import Annotated
 import pandas as pd
 import pytest
 import typer
+from hostile import HOSTILE, UNSEEN
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 from synthetic_runs import blimp_rows, write_run
 from typer.testing import CliRunner
 
+from tse_scorers import run
 from tse_scorers.cli import app as cli
 from tse_scorers.cli import tables, terminal
 from tse_scorers.cli.help import PANELS, App
 from tse_scorers.cli.shown_report import show_report
-from tse_scorers.io.records import commit, read_records
-from tse_scorers.models.options import SPEED
-from tse_scorers.suites import registry
+from tse_scorers.io.records import read_records
+from tse_scorers.suites.registry import all_measures
 
 WITHOUT_TORCH = """
 import json, os, sys
@@ -116,7 +119,7 @@ COMMANDS = [pytest.param(*each, id=" ".join(each[0])) for each in commands(typer
 @pytest.mark.parametrize("words, command", COMMANDS)
 def test_help_has_every_option(words, command):
     has_suites = "suite_option" in {each.name for each in command.params}
-    asked = [[], *(["--suite", name] for name in (*registry.suite_names(), "of_others") if has_suites)]
+    asked = [[], *(["--suite", name] for name in (*all_measures(), "of_others") if has_suites)]
     output = "".join(
         CliRunner().invoke(cli.app, [*words, *suite, "--help"], terminal_width=80).output for suite in asked
     )
@@ -138,16 +141,14 @@ def test_help_has_each_option_in_a_panel(words, command):
         (["run", "--su"], ["--suite", "--suite-option"]),
         (["run", "--suite", "min"], ["minimal_pairs"]),
         (["estimate", "--suite", "var"], ["variation_sets"]),
-        (["run", "--suite", "installed_"], ["installed_suite"]),
         (["run", "-m", "tiny-causal-g"], ["tiny-causal-german"]),
         (["run", "--data", "bli"], ["blimp", "blimp-nl"]),
         (["data", "show", "tur"], ["turblimp"]),
         (["comp"], ["compare"]),
     ],
 )
-def test_a_shell_offers_names(words, offered, monkeypatch):
+def test_a_shell_offers_names(words, offered):
     """Suites were offered by one of their two names, models and data sets not at all."""
-    monkeypatch.setattr(registry, "_installed", lambda: {"installed_suite": None})
     asked = {"_TSE_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(["tse", *words])}
     found = CliRunner().invoke(cli.app, prog_name="tse", env=asked | {"COMP_CWORD": str(len(words))}, args=[])
     assert sorted(found.output.split()) == offered
@@ -159,7 +160,7 @@ def test_help_has_options_of_a_panel_that_it_does_not_know():
 
     @app.command()
     def work(
-        known: Annotated[int, typer.Option(rich_help_panel=SPEED)] = 1,
+        known: Annotated[int, typer.Option(rich_help_panel="Speed")] = 1,
         other: Annotated[int, typer.Option(rich_help_panel="Data of others")] = 1,
     ) -> None:
         """Work."""
@@ -245,7 +246,7 @@ def test_the_terminal_names_data_as_the_page_does(tmp_path, monkeypatch):
     out = write_run(tmp_path / "run", rows, {})
     for record, limit in zip(read_records(out), (None, 5), strict=True):
         recipe = {"suite": "minimal_pairs", "suite_options": {"limit": limit}}
-        commit(replace(record, recipe=recipe), record.tables)
+        replace(record, recipe=recipe).with_rows(record.rows())
     stream = io.StringIO()
     monkeypatch.setattr(terminal, "_out", Console(file=stream, width=200))
     monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda out, **_: out)
@@ -264,3 +265,50 @@ def test_results_of_the_first_version_are_shown(tmp_path, monkeypatch):
     monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda out, **_: out)
     show_report(out)
     assert stream.getvalue().startswith("BLiMP ") and f"Report: {out}" in stream.getvalue().replace("\n", "")
+
+
+def test_a_narrow_terminal_folds_names_and_keeps_every_digit(monkeypatch):
+    """Differences and p-values once ended in `…`."""
+    stream = io.StringIO()
+    monkeypatch.setattr(terminal, "_out", Console(file=stream, width=60))
+    tables.table(pd.DataFrame({"name": ["a-long-name-" * 4], "score": [-0.12345], "n": [1_000_000]}))
+    said = stream.getvalue()
+    assert "-0.1235" in said and "1000000" in said and "…" not in said
+    names = [line.split()[0] for line in said.splitlines() if "a-" in line or "name" in line]
+    assert "".join(names) == "name" + "a-long-name-" * 4
+
+
+@given(st.floats(0.99996, 1, exclude_min=True).filter(lambda value: value < 1 - 1e-9))
+def test_the_terminal_does_not_round_up(value):
+    console, before = Console(width=60, record=True, quiet=False), terminal._out
+    terminal._out = console
+    try:
+        tables.table(pd.DataFrame({"probability": [value], "p": [1e-9]}))
+    finally:
+        terminal._out = before
+    said = console.export_text()
+    assert ">0.9999" in said and "<0.0001" in said and "1.0000" not in said
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
+def test_the_terminal_shows_no_control_characters(name, monkeypatch):
+    shown = io.StringIO()
+    for stream in ("_out", "_err"):
+        monkeypatch.setattr(terminal, stream, Console(file=shown, width=100, force_terminal=False))
+    terminal.say(name)
+    terminal.note(name)
+    terminal.fail(name)
+    tables.table(pd.DataFrame({name: [name]}))
+    assert shown.getvalue() and not UNSEEN.search(shown.getvalue())
+
+
+def test_the_terminal_names_pairs_alike_however_they_were_asked_for(tmp_path, capsys, monkeypatch):
+    """A run of --suite minimal_pairs was headed by another name."""
+    row = {"pairID": 0, "linguistics_term": "own", "field": "syntax", "UID": "own"}
+    pairs = tmp_path / "mine.jsonl"
+    pairs.write_text(json.dumps(row | {"sentence_good": "It is.", "sentence_bad": "It are."}) + "\n")
+    monkeypatch.setattr(terminal, "_out", Console(width=80))
+    for name in ("minimal_pairs", "blimp"):
+        run("tiny-causal", name, tmp_path / name, data=pairs, report=False)
+        show_report(tmp_path / name)
+        assert capsys.readouterr().out.startswith("Minimal pairs: mine")

@@ -10,9 +10,7 @@ from accelerate import dispatch_model
 from pretended import moved, pretended_devices
 from tiny import SENTENCES, tiny_model
 
-from tse_scorers import load_scorer
-from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM
-from tse_scorers.suites.registry import make_suite
+from tse_scorers import load_scorer, make_suite
 
 GB = 2**30
 
@@ -177,9 +175,8 @@ def test_memory_for_copies_is_pinned_beside_the_model(gpus, monkeypatch):
 @pytest.mark.parametrize("asked", ["by default", "by the old functions", "by the new functions"])
 def test_float32_is_exact_whatever_training_asked_for(asked):
     """LSTMs of cuDNN round to TF32 by default, and the signature said float32."""
-    tokenizer = tiny_model("causal", "gpt2")[1]
-    config = LstmConfig(vocab_size=len(tokenizer), embedding_size=8, hidden_size=8, num_hidden_layers=1)
-    model = LstmForCausalLM(config).eval()
+    loaded = load_scorer("tiny-lstm")
+    model, tokenizer = loaded.model, loaded.tokenizer
     backends = torch.backends
     if asked == "by the new functions" and not hasattr(backends.cudnn, "rnn"):
         pytest.skip("needs torch 2.9")

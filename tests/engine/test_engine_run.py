@@ -9,6 +9,7 @@ import pytest
 import torch
 from tiny import SENTENCES, tiny_model
 
+from tse_scorers import Slot
 from tse_scorers.engine import journal as journal_module
 from tse_scorers.engine.distributions import BLOCK, Distributions, LinearDistributions
 from tse_scorers.engine.forward import ForwardPass
@@ -18,7 +19,6 @@ from tse_scorers.engine.readers import DistributionReader, TokenReader
 from tse_scorers.engine.run import BatchRunner, prefetched_batches, token_budget
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.models.queries import Slot
 
 TEXTS = [[5 + (i * j) % 90 for j in range(1, 3 + i % 4)] for i in range(1, 25)]
 TOKENS = 24

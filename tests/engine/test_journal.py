@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from tiny import SENTENCES, tiny_model
 
+from tse_scorers import make_suite
 from tse_scorers.engine.journal import FILE
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.registry import make_suite
 
 DAMAGES = {
     "cut in its first block": lambda content: content[:50],

@@ -5,12 +5,14 @@ import sys
 
 import pytest
 from launching import SECONDS, finished, launched
+from typer.testing import CliRunner
 
-from tse_scorers import load_scorer, run
+from tse_scorers import load_scorer, make_suite, run
+from tse_scorers.cli.app import app
+from tse_scorers.engine import processes
 from tse_scorers.engine.processes import joined_processes
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.registry import make_suite
 
 LIMIT = 5
 EXACT = ("suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff")
@@ -61,6 +63,17 @@ def test_shards_put_together(alone, tmp_path):
         assert part.add(scorer) == []
     merge([tmp_path / str(number) for number in (1, 2, 3)], tmp_path / "whole")
     assert_same(rows(tmp_path / "whole"), alone)
+
+
+def test_of_several_processes_one_says_where_the_shard_is(tmp_path, monkeypatch):
+    options = ["--model", "tiny-causal", "--device", "cpu", "--groups", "Simple", "--limit", "1"]
+    said = []
+    for is_main in (True, False):
+        monkeypatch.setattr(processes, "is_main", lambda is_main=is_main: is_main)
+        done = CliRunner().invoke(app, ["run", *options, "--shard", "1/2", "--out", str(tmp_path)])
+        assert done.exit_code == 0, done.output
+        said.append("put all shards together" in " ".join(done.output.split()))
+    assert said == [True, False]
 
 
 @pytest.mark.parametrize("size", ["2", "3"])

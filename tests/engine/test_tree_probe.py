@@ -10,11 +10,11 @@ import torch
 from tiny import NOUNS, OTHER, SMALL, VERBS, tiny_model, unigram_tokenizer
 from transformers import AutoConfig, AutoModelForCausalLM
 
+from tse_scorers import Slot
 from tse_scorers.engine.forward import ForwardPass
 from tse_scorers.engine.tree_probe import shortest_window, tree_attention_is_exact
 from tse_scorers.engine.trie import build_trie
 from tse_scorers.models.causal import CausalScorer
-from tse_scorers.models.queries import Slot
 
 SUBJECTS = [
     f"The {noun} {rest}".strip()
@@ -135,14 +135,6 @@ def test_texts_longer_than_a_window_are_not_shared_however_little_it_shows():
     scorer.sentence_logprobs([f"{long} movie", f"{long} pilot", f"{long} author"])
     assert not scorer.execution["prefixes_shared"]
     assert shortest_window(tiny_model("causal", "gpt2")[0].config) == math.inf
-
-
-def test_texts_that_share_nothing_are_run_one_by_one_without_a_probe(monkeypatch):
-    """The probe's rows, and the packed ones, would attend to thousands of strangers for nothing."""
-    monkeypatch.setattr("tse_scorers.models.causal.tree_attention_is_exact", None)
-    scorer = CausalScorer(*tiny_model("causal", "gpt2"), bos=True)
-    scorer.sentence_logprobs([f"{noun} the old movie near the pilot is tall" for noun in NOUNS])
-    assert not scorer.execution["prefixes_shared"]
 
 
 def test_a_model_in_training_mode_is_refused():

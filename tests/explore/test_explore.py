@@ -20,8 +20,6 @@ import pandas as pd
 import pytest
 import synthetic_runs as made
 from completions_server import CompletionsServer
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 from tiny import tiny_model
 from typer.testing import CliRunner
@@ -33,9 +31,8 @@ pytest.importorskip("starlette", reason="needs starlette (pip install 'refined-t
 from run_records import table_path
 
 import push_space
-from tse_scorers.cli import explore as cli_explore
+from tse_scorers import Slot
 from tse_scorers.cli.app import app as command_line
-from tse_scorers.cli.explore import explore as explore_command
 from tse_scorers.explore import cards
 from tse_scorers.explore.bundle import UNREADABLE, Bundle, for_others
 from tse_scorers.explore.cards import notice
@@ -44,20 +41,19 @@ from tse_scorers.explore.questions import Questions
 from tse_scorers.explore.runs import models_of, read_folders, warnings_of
 from tse_scorers.explore.server import app, launch
 from tse_scorers.explore.view_data import blocks_data, correlation, system_items
-from tse_scorers.io.files import slug
-from tse_scorers.models.queries import Slot
-from tse_scorers.report.blocks import Chart, ScoredItems, Table, View
-from tse_scorers.report.leaderboard import leaderboard as in_report
-from tse_scorers.report.observations import split_pair
-from tse_scorers.report.summary import headlines
+from tse_scorers.report.blocks import Chart, View
+from tse_scorers.report.tables import ScoredItems, Table
 from tse_scorers.runs.comparing.compare import compare
-from tse_scorers.suites.agreement.ask import gap_answers
-from tse_scorers.suites.agreement.data import gap_contexts as contexts
-from tse_scorers.suites.agreement.show.gap_cards import compare_forms, difference_from_run, gap_card
-from tse_scorers.suites.registry import names as suite_names
-from tse_scorers.suites.registry import suites_of
 
 KEYS = Slot("The keys to the cabinet", " on the table.")
+LISTED, ALL = "listed verbs", "all words"
+"""Which words a card shows."""
+
+
+def explore(*arguments: object) -> str:
+    """Run the command; return what it prints. Its errors are raised."""
+    done = CliRunner().invoke(command_line, ["explore", *map(str, arguments)], catch_exceptions=False)
+    return done.output
 
 
 @pytest.fixture(scope="module")
@@ -84,11 +80,6 @@ def bundle(folder) -> Bundle:
 
 
 @pytest.fixture(scope="module")
-def runs(folder):
-    return read_folders([folder])[0]
-
-
-@pytest.fixture(scope="module")
 def scored(tmp_path_factory) -> Path:
     """A real run of a bundled model, one pair of each row of Table 2."""
     out = tmp_path_factory.mktemp("scored") / "tiny"
@@ -109,122 +100,11 @@ def test_a_host_that_is_not_this_machine_is_an_error_at_once(host):
     assert time.monotonic() - begun < 30
 
 
-# --- sentences ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("sentence", "said"),
-    [
-        ("", "There is no sentence"),
-        (" \n ", "There is no sentence"),
-        ("The keys are here.", "has no gap"),
-        ("The keys _ here.", "has no gap"),
-        ("The ___ to the cabinet ___ here.", "has 2 gaps"),
-        (" ___ ", "The sentence is only a gap"),
-        ("word " * 300 + "___.", "at most 1000 are allowed"),
-    ],
-)
-def test_a_sentence_that_cannot_be_asked_about_is_explained(sentence, said):
-    with pytest.raises(ValueError, match=said):
-        contexts.parse(sentence)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "slot"),
-    [
-        ("The author ___.", Slot("The author", ".")),
-        ("  The  author _____ tall. ", Slot("The author", " tall.")),
-        ("The author___tall.", Slot("The author", " tall.")),
-        ("The author ___", Slot("The author", "")),
-        ("___ the author tall?", Slot("", " the author tall?")),
-    ],
-)
-def test_a_typed_sentence_becomes_a_gap(sentence, slot):
-    assert contexts.parse(sentence) == slot
-
-
-WORDS = st.lists(st.text("abcXYZé'", min_size=1), min_size=1).map(" ".join)
-
-
-@given(st.one_of(st.just(""), WORDS), st.one_of(st.just("."), WORDS.map(" {}.".format)))
-def test_a_context_can_be_shown_and_read_back(prefix, suffix):
-    assert contexts.parse(contexts.sentence_with_gap(prefix, suffix)) == Slot(prefix, suffix)
-
-
 # --- one model at one gap ----------------------------------------------------------------------------------
 
 
-def test_a_distribution_sums_to_one_and_words_come_in_its_order(causal):
-    answer = gap_answers.ask(causal, KEYS, "plural")
-    assert np.exp(answer.logprobs).sum() == pytest.approx(1, abs=1e-6)
-    words = answer.most_probable(gap_answers.ALL, shown=20)
-    assert [w.probability for w in words] == sorted((w.probability for w in words), reverse=True)
-    assert words[0].probability == pytest.approx(np.exp(answer.logprobs.max()))
-    verbs = answer.most_probable(gap_answers.LISTED, shown=20)
-    assert {verb.status for verb in verbs} <= {"correct", "incorrect"}
-    by_word = {verb.form: verb.status for verb in verbs}
-    assert by_word["are"] == "correct" and by_word["is"] == "incorrect"
-
-
-def test_the_number_of_the_subject_turns_right_and_wrong_around(causal):
-    plural, singular = (gap_answers.ask(causal, KEYS, number) for number in ("plural", "singular"))
-    ew = [float(answer.scores.top.ew[0, -1]) for answer in (plural, singular)]
-    mw = [float(answer.scores.top.mw[0, -1]) for answer in (plural, singular)]
-    ties = int(plural.scores.n_ties[0]) / int(plural.scores.n_lemmas[0])
-    assert sum(ew) + ties == pytest.approx(1) and sum(mw) == pytest.approx(1)
-    assert {f.form: f.status for f in singular.most_probable()}["is"] == "correct"
-
-
-@pytest.mark.slow
-def test_a_context_of_a_run_gets_the_score_of_the_run(scored, causal):
-    """What the page says of a picked sentence is what went into the run's mean."""
-    runs, _ = read_folders([scored])
-    frame = contexts.run_contexts(runs, models_of(runs), "tiny-causal")
-    assert len(frame) >= 9
-    for row in frame.itertuples():
-        answer = gap_answers.ask(causal, Slot(row.prefix, row.suffix), row.number)
-        # One verb may be a tie by a hair.
-        assert float(answer.scores.top.ew[0, -1]) == pytest.approx(row.ew, abs=2e-3)
-        assert float(answer.scores.top.mw[0, -1]) == pytest.approx(row.mw, abs=1e-5)
-
-
-def test_one_verb_is_looked_up_by_either_form(causal):
-    assert gap_answers.find_lemma("exist") == gap_answers.find_lemma(" exists ") == ("exists", "exist")
-    answer = gap_answers.ask(causal, KEYS, "plural")
-    found = compare_forms(answer, ("is", "are"))
-    ids = causal.scorer.single_token_ids(["are", "is"])
-    right = answer.logprobs[ids[0]] > answer.logprobs[ids[1]]
-    assert found.status == ("correct" if right else "incorrect")
-    assert found.text.startswith("✓ correct: P(are)" if right else "✗ incorrect: P(are)")
-    assert "not a single token" in compare_forms(answer, ("photosynthesizes", "photosynthesize")).text
-
-
-def test_a_tie_is_not_right(causal):
-    answer = gap_answers.ask(causal, KEYS, "plural")
-    tied = gap_answers.GapAnswer(causal, KEYS, False, np.zeros_like(answer.logprobs), answer.scores)
-    found = compare_forms(tied, ("is", "are"))
-    assert found.status == "incorrect" and "a tie, which is not correct" in found.text
-
-
-def test_a_form_that_is_no_single_token_is_named(causal):
-    answer = gap_answers.ask(causal, KEYS, "plural")
-    found = compare_forms(answer, ("is", "misunderstandings"))
-    assert found.status == "other" and found.text.startswith("· misunderstandings: not a single token of")
-
-
-def test_what_cannot_be_asked_is_explained(causal):
-    with pytest.raises(ValueError, match=r"'greenly' .*1951 listed verbs"):
-        gap_answers.find_lemma("greenly")
-    with pytest.raises(ValueError, match="number is 'dual'"):
-        gap_answers.ask(causal, KEYS, "dual")
-    with pytest.raises(ValueError, match="longer than the"):
-        gap_answers.ask(causal, Slot("The author " + "and the author " * 150, "."), "plural")
-
-
 def test_a_model_that_cannot_answer_says_so_beside_one_that_can():
-    good, bad = (
-        cards.answer(name, KEYS, "plural", gap_answers.LISTED) for name in ("tiny-causal", "no/such/model")
-    )
+    good, bad = (cards.answer(name, KEYS, "plural", LISTED) for name in ("tiny-causal", "no/such/model"))
     assert good.count("<article") == 1 and "✓" in good and "✗" in good
     assert 'role="alert"' in bad and "no/such/model" in bad and "Traceback" not in bad
     if importlib.util.find_spec("kenlm"):
@@ -233,31 +113,14 @@ def test_a_model_that_cannot_answer_says_so_beside_one_that_can():
         assert "only scores whole sentences. Choose a masked or causal" in refused
 
 
-def test_a_model_without_a_distribution_at_the_gap_is_refused():
-    class WholeSentences:
-        name, signature = "sentences", {"model": "sentences"}
-
-        def sentence_logprobs(self, sentences, progress=None):
-            return np.zeros(len(sentences))
-
-    with pytest.raises(ValueError, match=r"distribution at the gap.*whole sentences"):
-        gap_answers.gap_model(WholeSentences())
-
-
-def test_a_model_that_was_scored_otherwise_is_marked(scored, causal):
+def test_a_model_that_was_scored_otherwise_is_marked():
     """A model trained on since the run has other scores than the run says."""
-    runs, _ = read_folders([scored])
-    signature = contexts.run_signatures(runs, models_of(runs))["tiny-causal"]
-    assert difference_from_run(causal.scorer, signature) == ""
-    said = difference_from_run(causal.scorer, signature | {"revision": "sha256:0", "lemmas": "clean"})
-    assert "revision sha256:0, here sha256:" in said and "lemmas clean, here released" in said
     shown = cards.answer("tiny-causal", KEYS, "plural", signatures={"tiny-causal": {"lemmas": "clean"}})
     assert "scored this model with other settings" in shown
 
 
 def test_a_card_names_its_scores_and_escapes_the_sentence(causal):
-    answer = gap_answers.ask(causal, Slot("The <b>keys</b>", "."), "plural")
-    shown = cards.card(gap_card(answer, gap_answers.ALL, ("is", "are")))
+    shown = cards.answer("tiny-causal", Slot("The <b>keys</b>", "."), "plural", ALL, "is")
     assert "&lt;b&gt;keys" in shown and "<b>keys" not in shown
     for said in (
         "EW",
@@ -271,52 +134,6 @@ def test_a_card_names_its_scores_and_escapes_the_sentence(causal):
 
 
 # --- picking contexts --------------------------------------------------------------------------------------
-
-LISTED = pd.DataFrame(
-    {
-        "group": ["Simple"] * 3 + ["BLiMP"],
-        "prefix": ["The a", "The a", "The b", "The c"],
-        "suffix": [" tall.", ".", ".", "."],
-        "number": ["singular", "singular", "plural", "plural"],
-        "ew": [0.5, 0.2, np.nan, 0.1],
-        "mw": [0.9, 0.8, 0.7, 0.6],
-    }
-)
-
-
-@pytest.mark.parametrize(
-    ("order", "expected"),
-    [
-        (contexts.LISTED, ["The a ___ tall.", "The a ___.", "The b ___."]),
-        (contexts.EW_LOW, ["The a ___.", "The a ___ tall."]),
-        (contexts.EW_HIGH, ["The a ___ tall.", "The a ___."]),
-        (contexts.MW_LOW, ["The b ___.", "The a ___.", "The a ___ tall."]),
-    ],
-)
-def test_contexts_are_offered_in_the_asked_order(order, expected):
-    offered = contexts.choices(LISTED, LISTED[:0], "Simple", order)
-    assert [contexts.chosen(choice)[0] for _, choice in offered] == expected
-    assert contexts.chosen(offered[-1][1])[1] in ("singular", "plural")
-
-
-def test_contexts_on_which_two_models_differ_come_first():
-    """A causal model has one score for both of `The a ___ tall.` and `The a ___.`."""
-    causal = LISTED[1:].assign(ew=[0.6, 0.3, 0.2])
-    offered = contexts.choices(LISTED, causal, "Simple", contexts.APART)
-    assert [label for label, _ in offered] == [
-        "The a ___. · EW 0.20 · EW of the other 0.60 · MW 0.80",
-        "The a ___ tall. · EW 0.50 · EW of the other 0.60 · MW 0.90",
-    ]
-
-
-def test_without_a_run_the_shipped_templates_are_offered(runs):
-    assert contexts.run_contexts(runs, models_of(runs), "tiny-causal").empty
-    shipped = contexts.shipped_contexts()
-    offered = contexts.choices(
-        shipped, shipped[:0], contexts.constructions(read_folders([])[0])[0], contexts.LISTED
-    )
-    assert 0 < len(offered) <= contexts.SHOWN
-    assert contexts.constructions(runs) == [*made.TABLE_ROWS, "BLiMP"]
 
 
 def test_a_tab_says_which_scores_do_not_compare(scored):
@@ -452,17 +269,6 @@ def test_models_of_a_run_are_named_as_they_load(tmp_path):
 
 # --- items behind scores -----------------------------------------------------------------------------------------
 
-WORDS_WITH_STOPS = (
-    st.lists(st.sampled_from(["a", "b.", "cc", "d", ""]), min_size=1, max_size=6).map(" ".join).filter(bool)
-)
-
-
-@given(WORDS_WITH_STOPS, WORDS_WITH_STOPS)
-def test_a_pair_is_split_so_that_both_texts_can_be_put_together_again(good, bad):
-    before, one, other, after = split_pair(good, bad)
-    assert before + one + after == good
-    assert good == bad or before + other + after == bad
-
 
 def numbers(text: str) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text), dtype="<f4")
@@ -525,23 +331,6 @@ def test_each_score_of_the_leaderboard_leads_to_the_table_that_has_it(folder):
                 config != "newman2021"
             ):  # its only group, which the table has in place of the mean, was made up apart
                 assert cells[place][:7] == cell
-
-
-@pytest.mark.parametrize("which", ["folder", "scored"])
-def test_the_leaderboard_is_that_of_the_report(which, request):
-    """Its order, and what makes its scores unusable, were decided apart from the report, and differently."""
-    folder = request.getfixturevalue(which)
-    runs = read_folders([folder])[0]
-    measures = {suite.name: suite.measures for suite in suites_of(runs)}
-    lines = headlines(runs.rows, measures, suite_names().heading)
-    expected = in_report(lines, runs.signatures)
-    board = loaded(Bundle([folder]), "view/0")
-    assert [row["name"] for row in board["rows"]] == list(expected.rows)
-    assert [column["label"] for column in board["systems"]] == list(expected.columns)
-    for cells, of_report in zip(board["cells"], expected.rows.values(), strict=True):
-        assert [cell[7:] for cell in cells] == [[list(cell.badges), cell.best] for cell in of_report]
-        assert [cell[0] for cell in cells] == pytest.approx([cell.score for cell in of_report], abs=1e-6)
-    assert any(cell[7] for cells in board["cells"] for cell in cells) == (which == "scored")  # of few items
 
 
 def test_a_series_has_curves_of_any_measure_and_group(tmp_path):
@@ -619,6 +408,21 @@ def test_unlike_runs_have_no_interval_and_the_page_says_why(two, tmp_path):
     assert "different" in loaded(bundle, f"difference/{view['compared']}/{files[0]}/{files[1]}")["problem"]
 
 
+def probabilities(model, slot: Slot, singular: bool) -> tuple[dict[str, float], dict[str, float]]:
+    """The probability of each correct and each incorrect form of the listed verbs at a gap."""
+    scorer = model.scorer
+
+    def whole(logits, _):
+        return logits.double().softmax(-1).numpy()
+
+    (shares,) = scorer.read_slots([slot], whole, scorer.vocabulary_size)
+    forms = [
+        {scorer.token_text(token).strip(): shares[token] for token in ids}
+        for ids in (model.inflections.singular.tolist(), model.inflections.plural.tolist())
+    ]
+    return (forms[0], forms[1]) if singular else (forms[1], forms[0])
+
+
 def test_the_wrong_words_of_an_item_are_those_of_the_model(scored, causal):
     """To see what a model gets wrong, it had to be loaded; its run had stored the answer."""
     bundle = Bundle([scored])
@@ -632,16 +436,15 @@ def test_the_wrong_words_of_an_item_are_those_of_the_model(scored, causal):
         assert words and set(map(int, words)) <= set(range(len(codes)))
         for item, found in words.items():
             before, good, _, after = texts["texts"][int(item)].split("\x1f")
-            gap = contexts.parse(f"{before}___{after}" if good else before)
-            answer = gap_answers.ask(causal, gap, numbers_of["names"][codes[int(item)]])
-            listed = answer.most_probable(gap_answers.LISTED, shown=4000)
-            of_form = {form.form: form for form in listed}
-            whole = sum(form.probability for form in listed)
+            before, after = (before, after) if good else before.split("___")
+            number = numbers_of["names"][codes[int(item)]]
+            right, wrong = probabilities(causal, Slot(before.strip(), after), number == "singular")
+            whole = sum(right.values()) + sum(wrong.values())
             shares = [share for _, _, share, _ in found]
             assert shares == sorted(shares, reverse=True) and len(found) <= 5
             for word, instead, share, other in found:
-                assert (of_form[word].status, of_form[instead].status) == ("incorrect", "correct")
-                assert share >= other and share == pytest.approx(of_form[word].probability / whole, rel=0.01)
+                assert instead in right and share >= other
+                assert share == pytest.approx(wrong[word] / whole, rel=0.01)
     with pytest.raises(KeyError):
         bundle.data(f"words/{items}/{file}/-1")
 
@@ -711,14 +514,13 @@ def test_data_that_does_not_exist_is_refused(bundle, name):
         bundle.data(name)
 
 
-def test_a_damaged_file_is_named_to_who_exports_a_page_and_not_in_it(tmp_path, capsys):
+def test_a_damaged_file_is_named_to_who_exports_a_page_and_not_in_it(tmp_path):
     run = made.write_run(
-        tmp_path / "run", made.blimp_rows("org/m"), {f"{slug('org/m')}.minimal_pairs": made.blimp_scores()}
+        tmp_path / "run", made.blimp_rows("org/m"), {"org/m.minimal_pairs": made.blimp_scores()}
     )
     file = table_path(run)
     file.write_bytes(file.read_bytes()[:100])
-    explore_command([run], export=tmp_path / "page")
-    said = " ".join(capsys.readouterr().err.split())
+    said = " ".join(explore(run, "--export", tmp_path / "page").split())
     assert said.count(f"Not in the page: {file} is damaged") == 1
     written = [path.read_text(encoding="utf-8") for path in (tmp_path / "page").rglob("*.js")]
     assert any(UNREADABLE in content for content in written)
@@ -773,7 +575,7 @@ def test_a_page_for_others_keeps_what_data_say_of_items():
 
 def test_an_export_holds_every_file_that_the_page_may_ask_for(scored, tmp_path, monkeypatch):
     out = tmp_path / "page"
-    explore_command([scored], export=out)
+    explore(scored, "--export", out)
     assert {path.name for path in out.iterdir()} == {*PAGE_FILES, "data"}
     bundle = Bundle([scored])
     for position in bundle._positions():
@@ -787,11 +589,11 @@ def test_an_export_holds_every_file_that_the_page_may_ask_for(scored, tmp_path, 
                 (out / "data" / "items" / view["items"]["name"] / f"{file}.js").is_file() for file in files
             )
     with pytest.raises(ValueError, match="already holds a page"):
-        explore_command([scored], export=out)
+        explore(scored, "--export", out)
     check_export(out, overwrite=True)
     monkeypatch.setattr(Bundle, "data", failing)
     with pytest.raises(OSError, match="disk"):
-        explore_command([scored], export=out, overwrite=True)
+        explore(scored, "--export", out, "--overwrite")
     assert {path.name for path in out.iterdir()} == {*PAGE_FILES, "data"}  # the earlier page is still whole
     assert (out / "data" / "start.js").is_file()
     (tmp_path / "other").mkdir()
@@ -806,7 +608,7 @@ def test_an_export_holds_every_file_that_the_page_may_ask_for(scored, tmp_path, 
         with pytest.raises(ValueError, match="holds other files"):
             check_export(tmp_path / folder, overwrite=True)
     with pytest.raises(ValueError, match="needs results"):
-        explore_command([], export=tmp_path / "new")
+        explore("--export", tmp_path / "new")
 
 
 # --- questions and server ------------------------------------------------------------------------------------------
@@ -836,21 +638,21 @@ def test_a_local_model_is_called_by_its_name_not_its_path(tmp_path):
     path.touch()
     questions = Questions([str(path)])
     assert questions.choices["names"][str(path)] == "m.gguf"
-    asked = {"sentence": "The keys ___ here.", "number": "plural", "words": gap_answers.LISTED, "verb": ""}
+    asked = {"sentence": "The keys ___ here.", "number": "plural", "words": LISTED, "verb": ""}
     assert "m.gguf: " in (said := questions.gap(asked | {"model": str(path)})["html"]) and "<p" in said
 
 
 def test_questions_are_answered_by_chosen_models_only():
     questions = Questions(["org/extra"])
     assert {"org/extra", "tiny-masked"} <= set(questions.choices["models"])
-    asked = {"sentence": "The keys ___ here.", "number": "plural", "words": gap_answers.LISTED, "verb": ""}
+    asked = {"sentence": "The keys ___ here.", "number": "plural", "words": LISTED, "verb": ""}
     with pytest.raises(ValueError, match="Choose models from the list"):
         questions.gap(asked | {"model": "no/other"})
     assert (
         "constructions" not in questions.choices
     )  # the shipped templates are read when somebody picks a sentence
-    found = questions.contexts({"row": "", "order": contexts.LISTED, "models": ["tiny-causal"]})
-    assert 0 < len(found["choices"]) <= contexts.SHOWN and len(found["choices"]) <= found["n"]
+    found = questions.contexts({"row": "", "order": "as listed", "models": ["tiny-causal"]})
+    assert 0 < len(found["choices"]) <= 200 and len(found["choices"]) <= found["n"]
     with pytest.raises(ValueError, match="There is no order"):
         questions.contexts({"row": "Simple", "order": "backwards", "models": ["tiny-causal"]})
 
@@ -898,7 +700,7 @@ def test_what_is_served_comes_from_this_machine_alone(folder):
         assert "too deeply" in post(served.address, "api/gap", b"[" * 90_000)[1]["problem"]
         half = json.dumps({"sentence": "The \ud800 ___."}).encode()
         assert "half a character" in post(served.address, "api/gap", half)[1]["problem"]
-        empty = json.dumps({"row": "Simple", "order": contexts.LISTED, "models": []}).encode()
+        empty = json.dumps({"row": "Simple", "order": "as listed", "models": []}).encode()
         assert "at least one model" in post(served.address, "api/contexts", empty)[1]["problem"]
         long = f"data/view/{'9' * 5000}.js"
         for missing in (
@@ -921,7 +723,7 @@ def test_what_is_served_comes_from_this_machine_alone(folder):
     assert {path.name for path in PAGE.iterdir()} == set(PAGE_FILES)
 
 
-_WITHOUT_MODEL = {"verb": "", "number": "plural", "words": gap_answers.LISTED, "sentence": "The keys ___."}
+_WITHOUT_MODEL = {"verb": "", "number": "plural", "words": LISTED, "sentence": "The keys ___."}
 WRONG_QUESTIONS = [
     ("gap", b"", 200, "not JSON"),
     ("gap", b'{"model":', 200, "not JSON"),
@@ -1013,7 +815,7 @@ def test_after_ctrl_c_the_command_does_not_wait_for_models(monkeypatch, capsys):
     served = SimpleNamespace(address="http://127.0.0.1:7860/", wait=lambda: True)
     monkeypatch.setattr("tse_scorers.explore.server.launch", lambda *_: served)
     monkeypatch.setattr(os, "_exit", ended.append)
-    explore_command([])
+    explore()
     assert ended == [0]
 
 
@@ -1094,7 +896,7 @@ def test_a_taken_port_is_explained():
 def test_without_a_server_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ValueError, match=re.escape("pip install 'refined-tse[explore]'")):
-        cli_explore.explore([])
+        explore()
 
 
 def test_the_space_can_be_pushed_and_asks_for_what_the_package_needs(root, folder):
@@ -1124,4 +926,4 @@ def test_the_command_refuses_folders_of_which_none_can_be_read(tmp_path, monkeyp
 
     monkeypatch.setattr("tse_scorers.explore.server.launch", serve)
     with pytest.raises(ValueError, match=r"nores .*no results.*other .*no results"):
-        explore_command([tmp_path / "nores", tmp_path / "other", tmp_path / "nores"])
+        explore(tmp_path / "nores", tmp_path / "other", tmp_path / "nores")

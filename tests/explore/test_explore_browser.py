@@ -17,7 +17,8 @@ from tse_scorers import run
 from tse_scorers.explore.bundle import Bundle
 from tse_scorers.explore.export import export
 from tse_scorers.explore.server import app, launch
-from tse_scorers.report.blocks import Table, View
+from tse_scorers.report.blocks import View
+from tse_scorers.report.tables import Table
 
 pytestmark = pytest.mark.browser
 
@@ -53,7 +54,7 @@ def folders(tmp_path_factory, browser):
     rows = (
         made.agreement_rows("org/made-up") + made.blimp_rows("org/made-up") + made.german_rows("org/made-up")
     )
-    made.write_run(folder / "synthetic", rows, {"org--made-up.minimal_pairs": made.blimp_scores()})
+    made.write_run(folder / "synthetic", rows, {"org/made-up.minimal_pairs": made.blimp_scores()})
     return [folder / "real", folder / "synthetic", folder / "missing"]
 
 

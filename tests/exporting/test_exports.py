@@ -16,10 +16,9 @@ from run_records import table_path
 from typer.testing import CliRunner
 
 import tse_scorers
-from tse_scorers import run
+from tse_scorers import load_data, run
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
-from tse_scorers.suites.agreement.data.tables import load
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "golden" / "every_eval_ever"
 WORDS = ("The author", "The pilot", "The surgeon", "The farmer", "The manager", "The customer")
@@ -72,13 +71,17 @@ def items(runs) -> Path:
     return runs / "items"
 
 
+def templates() -> pd.DataFrame:
+    return load_data("agreement_templates", "marvin_linzen").to_pandas()
+
+
 @pytest.mark.slow
 def test_items_of_pairs_have_their_sentences_and_their_model(items):
     found = pd.read_parquet(items / "agreement.pairs.parquet")
     assert found.columns[:5].tolist() == ["suite", "dataset", "config", "model", "revision"]
     assert set(found["model"]) == {"tiny-causal", "tiny-masked"}
     assert found["revision"].str.startswith("sha256:").all()
-    shipped = load("marvin_linzen").set_index("pair_id").loc[found["pair_id"]]
+    shipped = templates().set_index("pair_id").loc[found["pair_id"]]
     for column in ("sentence_good", "sentence_bad"):
         assert found[column].tolist() == shipped[column].tolist()
 
@@ -255,7 +258,7 @@ def test_a_task_loads_its_pairs_with_the_acceptable_answer_second(tasks):
     load_pairs = runpy.run_path(str(tasks / "lm-tse" / f"{module}.py"))[function]
     rows = load_pairs(**task["metadata"], **task["dataset_kwargs"])[task["test_split"]]
     assert set(rows["group"]) == {"Simple"} and len(rows) == 2
-    pair = load("marvin_linzen").set_index("pair_id").loc[int(rows[0]["item"])]
+    pair = templates().set_index("pair_id").loc[int(rows[0]["item"])]
     assert rows[0][task["doc_to_text"]] == pair["prefix"]
     assert rows[0][task["doc_to_choice"]] == [f" {pair['form_incorrect']}", f" {pair['form_correct']}"]
     assert task["doc_to_target"] == 1 and task["target_delimiter"] == ""

@@ -8,8 +8,9 @@ import evaluate
 import numpy as np
 import pytest
 
+from tse_scorers import load_data, load_metric
 from tse_scorers.io import bundle
-from tse_scorers.io.bundle import bundle_folder, bundle_path, load_data, load_metric, metric_modules
+from tse_scorers.io.bundle import bundle_folder, bundle_path, metric_modules
 
 METRICS = sorted(path.name for path in bundle_folder("metrics").glob("[a-z]*"))
 

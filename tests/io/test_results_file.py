@@ -1,12 +1,14 @@
 """results.json: an export of the records, written by one or many, and checked when it is read by itself."""
 
 import json
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hostile import HOSTILE
 
 from tse_scorers.io.files import slug
 from tse_scorers.io.ours import check_ours, require_ours
@@ -360,3 +362,34 @@ def test_results_of_any_size_are_replaced(tmp_path, monkeypatch):
     monkeypatch.setattr("tse_scorers.io.ours.RESULTS_BYTES", 100)
     add(tmp_path, "b")
     assert models(tmp_path) == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_hostile_name_stays_in_its_folder(name):
+    assert re.fullmatch(r"[\w.-]{1,110}", slug(name), re.ASCII) and not slug(name).startswith(".")
+
+
+@pytest.mark.parametrize("name", ["CON", "con", "nul.txt", "COM1", "LPT9.x.y"])
+def test_names_that_windows_keeps_for_devices(name):
+    assert slug(name).partition(".")[0].upper() != name.partition(".")[0].upper()
+    assert slug("console") == "console"
+
+
+def test_different_hostile_names_have_different_files():
+    assert len({slug(name) for name in HOSTILE.values()}) == len(HOSTILE)
+
+
+def test_records_are_read_before_they_are_exported(tmp_path):
+    """A killed run leaves them; every command sees them, and the next run exports them."""
+    for revision, score in (("step9", 0.9), ("step10", 0.1), ("step9", 0.8)):
+        signature = signed("m", series=f"m@{revision}")
+        signature["identity"] = signature["identity"] | {"revision": revision}
+        row = ResultRow(level="all", value="", metric="accuracy", score=score, n=1)
+        write_record(tmp_path, signature, {}).with_rows([row])
+    expected = [("step9", 0.8), ("step10", 0.1)]
+    assert [(row["revision"], row["score"]) for row in read_results(tmp_path)["results"]] == expected
+    assert not (tmp_path / "results.json").exists()
+    export_results(tmp_path)
+    exported = json.loads((tmp_path / "results.json").read_text())
+    assert [(row["revision"], row["score"]) for row in exported["results"]] == expected
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["results.json", "runs"]

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tse_scorers.io.bundle import bundle_path, load_data, metric_modules
+from tse_scorers import load_data
+from tse_scorers.io.bundle import bundle_path, metric_modules
 
 variation_sets = metric_modules("minimal_variation_auc").variation_sets
 

@@ -9,8 +9,7 @@ from tiny import SENTENCES, byte_level_tokenizer, unigram_tokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import BartConfig, BartForConditionalGeneration, T5Config, T5ForConditionalGeneration
 
-from tse_scorers import load_scorer
-from tse_scorers.models.queries import Slot
+from tse_scorers import Slot, load_scorer
 
 PREFIXES, CONTINUATIONS = ["The author", "The senators that the guard"], ["laughs.", "admires"]
 

@@ -13,7 +13,8 @@ from tiny import tiny_model
 from transformers import AutoModel
 
 import tse_scorers
-from tse_scorers.loading import load_scorer, load_with_options, options_of_models
+from tse_scorers import load_scorer
+from tse_scorers.loading import load_with_options, options_of_models
 from tse_scorers.models import from_pretrained, model_source
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.from_pretrained import choose_device, choose_dtype, kind_of

@@ -5,8 +5,7 @@ import pytest
 import torch
 from tiny import SENTENCES, tiny_model
 
-from tse_scorers import load_scorer
-from tse_scorers.models.queries import Slot
+from tse_scorers import Slot, load_scorer
 
 
 @torch.no_grad()

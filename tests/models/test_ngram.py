@@ -18,11 +18,10 @@ from faults.ngrams import NGRAMS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tse_scorers import score_dataset
+from tse_scorers import Slot, score_dataset
 from tse_scorers.models import ngram
 from tse_scorers.models.base import FormScorer, GapScorer
 from tse_scorers.models.ngram import KenlmScorer, LaplaceNgramScorer
-from tse_scorers.models.queries import Slot
 from tse_scorers.models.words import WordSplitter
 
 TEXT = ["The cat sits.", "The dog sits.", "", "A cat runs."]

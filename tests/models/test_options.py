@@ -10,9 +10,7 @@ from typer.main import get_command
 
 from tse_scorers import LiveEvaluation, load_scorer, loading, run
 from tse_scorers.cli.app import app
-from tse_scorers.cli.options import as_written
 from tse_scorers.models.options import DESCRIPTIONS, ModelOptions
-from tse_scorers.suites.registry import make_suite
 
 SENTENCE = ["The author laughs."]
 GIVEN = {
@@ -180,11 +178,3 @@ def test_options_by_name_or_as_one(tmp_path):
     ):
         with pytest.raises(TypeError, match=r"Unknown model option 'tokens'; .*kind, device"):
             call()
-
-
-def test_a_users_text_in_a_message_is_not_an_option():
-    """A data set named `{source}.csv` was reported as `--source.csv`."""
-    with pytest.raises(ValueError) as refused:
-        make_suite("agreement", data="{source=x}.csv", source="data")
-    assert "data='{source=x}.csv'; remove it" in str(refused.value)
-    assert "--data {source=x}.csv; remove it" in refused.value.message(as_written)

@@ -4,18 +4,16 @@ import copy
 import functools
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from plain_loop import at_mask, causal_sum, float64_model, masked_sum, next_token
 from tiny import CAUSAL, MASKED, SENTENCES, VERBS, tiny_model
 from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 
+from tse_scorers import Slot
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.models.queries import Slot
 from tse_scorers.runs.doctor.checks import diagnose
-from tse_scorers.suites.agreement.ask.inflections import inflections_in_vocabulary
 
 
 def causal(family="gpt2", **options):
@@ -235,26 +233,6 @@ def test_no_words_no_ids():
     assert masked().single_token_ids([]).shape == (0,)
 
 
-def test_inflections_are_those_with_both_forms_as_different_single_tokens():
-    scorer = masked("bert")
-    lemmas = pd.DataFrame(
-        {"singular": ["laughs", "unlikes", "swim", "has"], "plural": ["laugh", "like", "swim", "have"]}
-    )
-    found = inflections_in_vocabulary(scorer, lemmas)
-    ids = scorer.single_token_ids(["laughs", "has", "laugh", "have"])
-    assert (len(found), found.n_listed) == (2, 4)
-    correct, incorrect = found.correct_and_incorrect(np.array([True, False]))
-    assert correct.tolist() == [ids[:2].tolist(), ids[2:].tolist()]
-    assert incorrect.tolist() == [ids[2:].tolist(), ids[:2].tolist()]
-
-
-def test_inflections_none_of_which_the_tokenizer_knows():
-    with pytest.raises(ValueError, match="none of the 1 lemmas"):
-        inflections_in_vocabulary(masked("bert"), pd.DataFrame({"singular": ["zxs"], "plural": ["zx"]}))
-    with pytest.raises(ValueError, match="expected 'singular' and 'plural'"):
-        inflections_in_vocabulary(masked("bert"), pd.DataFrame({"singular": ["is"]}))
-
-
 def test_left_padding_tokenizers_make_no_difference():
     model, tokenizer = tiny_model("causal", "gpt2")
     left = copy.deepcopy(tokenizer)
@@ -354,15 +332,6 @@ class TestRefusals:
         small = type(scorer)(model, scorer.tokenizer)
         with pytest.raises(ValueError, match="do not belong together"):
             small.sentence_logprobs(["The author laughs."])
-
-    def test_inflections_of_another_models_tokenizer(self, make):
-        scorer = make()
-        model = copy.deepcopy(scorer.model)
-        model.resize_token_embeddings(max(scorer.single_token_ids(["laughs", "laugh"])))
-        small = type(scorer)(model, scorer.tokenizer)
-        lemmas = pd.DataFrame({"singular": ["laughs"], "plural": ["laugh"]})
-        with pytest.raises(ValueError, match=r"inflection.* only \d+ tokens.*belong together"):
-            inflections_in_vocabulary(small, lemmas)
 
     def test_empty_tokenizer(self, make):
         from tokenizers import Tokenizer, models

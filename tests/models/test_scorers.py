@@ -12,10 +12,9 @@ from tiny import CAUSAL, MASKED, NOUNS, SENTENCES, tiny_model
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from tse_scorers import load_scorer
+from tse_scorers import Slot, load_scorer
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.models.queries import Slot
 
 TEXTS = [*SENTENCES[:6], "Pilots swim.", "The unlikely guards swimming near unpredictability laugh."]
 SLOTS = [
@@ -381,3 +380,11 @@ def test_texts_planned_in_parts_get_the_same_scores_and_one_progress(pll, monkey
     ]
     assert len(told) > 2
     assert told == sorted(told) and {total for _, total in told} == {told[-1][0]}
+
+
+def test_texts_that_share_nothing_are_run_one_by_one_without_a_probe(monkeypatch):
+    """The probe's rows, and the packed ones, would attend to thousands of strangers for nothing."""
+    monkeypatch.setattr("tse_scorers.models.causal.tree_attention_is_exact", None)
+    scorer = CausalScorer(*tiny_model("causal", "gpt2"), bos=True)
+    scorer.sentence_logprobs([f"{noun} the old movie near the pilot is tall" for noun in NOUNS])
+    assert not scorer.execution["prefixes_shared"]

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from tiny import SENTENCES, tiny_model
 
-from tse_scorers import load_scorer
+from tse_scorers import Slot, load_scorer
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.models.queries import Slot
 
 CALLS = 60
 KINDS = pytest.mark.parametrize("kind, family", [("causal", "gpt2"), ("masked", "bert")])

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from plain_loop import _logprobs, float64_model, masked_sum
 from tiny import SENTENCES, tiny_model
+from white_space import SPACES
 
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.tokens import boundary_ids, sum_by_word, words_of_tokens
+from tse_scorers.models.words import WordSplitter
 
 TEXTS = [SENTENCES[0], SENTENCES[3], "The unlikely guards  swimming near unpredictability laugh.", "Pilots"]
 
@@ -86,3 +88,14 @@ def test_a_word_without_tokens_has_no_score():
     words = sum_by_word(np.array([-1.0, -2.0]), words_of_tokens("a b c", np.array([[0, 1], [4, 5]])))
     assert [word for word, _ in words] == ["a", "b", "c"]
     assert np.isnan(words[1][1]) and [words[0][1], words[2][1]] == [-1.0, -2.0]
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_any_white_space_separates_words(space):
+    text = "The cat eats mice.".replace(" ", space)
+    assert WordSplitter("whitespace", lowercase=False)(text) == ["The", "cat", "eats", "mice."]
+    ends = np.array([3, 7, 12, 17, 18])
+    found = sum_by_word(
+        np.array([1.0, 2.0, 3.0, 4.0, 5.0]), words_of_tokens(text, np.array([ends - 1, ends]).T)
+    )
+    assert found == [("The", 1), ("cat", 2), ("eats", 3), ("mice.", 9)]

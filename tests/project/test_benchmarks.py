@@ -14,6 +14,7 @@ from benchmarks import (
     cpu,
     data,
     dtypes,
+    gaps,
     gpu,
     gpu_session,
     literal,
@@ -33,7 +34,6 @@ from benchmarks.options import Options
 from rich.console import Console
 
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.suites.agreement import scores as agreement
 
 TEXTS = [
     "The author laughs.",
@@ -68,6 +68,7 @@ def minute(monkeypatch, few_templates):
     """Models of two layers, few templates, lemmas and warm-up sentences; no machine is measured."""
     for family, size in TWO_LAYERS.items():
         monkeypatch.setitem(models.SIZES[family], "tiny", size)
+    agreement = gaps.agreement  # what the benchmarks call
     lemmas, load, some = agreement.load_lemmas(), agreement.load, few_templates.copy()
     monkeypatch.setattr(data, "marvin_linzen", lambda: some)
     monkeypatch.setattr(agreement, "load_lemmas", lambda *_: lemmas.head(5))

@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,8 @@ from nothing_from_outside import warn_of_what_is_loaded
 from typer.main import get_command
 
 from tse_scorers.cli.app import app
-from tse_scorers.cli.option_groups import MODEL_OPTIONS, SUITE_OPTIONS
-from tse_scorers.cli.options import flag
+from tse_scorers.models.options import ModelOptions
+from tse_scorers.suites.registry import all_measures, find_suite
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
@@ -148,9 +149,10 @@ def test_every_mention_names_a_command_and_its_options(command):
 def test_every_option_is_told_of():
     """Every option is in the README, on a page that a person wrote, or in a table made from its declaration."""
     text = " ".join(page.read_text(encoding="utf-8") for page in PAGES)
-    for name, declared in (("suites", SUITE_OPTIONS), ("model", MODEL_OPTIONS)):
+    of_suites = [find_suite(suite).Options for suite in all_measures()]
+    for name, declared in (("suites", of_suites), ("model", [ModelOptions])):
         assert f"{{{{ options: {name} }}}}" in text
-        text += " ".join(map(flag, declared))
+        text += " ".join(f"--{each.name}" for own in declared for each in fields(own)).replace("_", "-")
     options = {
         option
         for command in COMMANDS.values()

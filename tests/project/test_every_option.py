@@ -9,6 +9,7 @@ computed, must change neither scores nor signature.
 import json
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -16,146 +17,32 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from option_walk import MODEL_VALUES, as_arguments, bases, load_once, suite_values, tse, walk, write_data
 from typer.main import get_command
-from typer.testing import CliRunner
 
-from tse_scorers import load_data, loading
+from tse_scorers import make_suite
 from tse_scorers.cli.app import app
-from tse_scorers.cli.option_groups import MODEL_OPTIONS, SUITE_OPTIONS
 from tse_scorers.io.bundle import bundle_path
-from tse_scorers.io.records import differences
 from tse_scorers.loading import load_with_options, options_of_models
 from tse_scorers.models.options import ModelOptions
-from tse_scorers.runs.estimate import estimate
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.checks import purpose_of
-from tse_scorers.suites.registry import make_suite, options_of_suite, suite_names
-
-LONG = "The unforgettable author"
-"""Words of several tokens, so that both kinds of pseudo-log-likelihood differ."""
+from tse_scorers.suites.registry import all_measures, find_suite
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory) -> Path:
-    """A folder with small data for every suite."""
-    folder = tmp_path_factory.mktemp("data")
-    pairs = [
-        ("Simple", "The author", "laughs", "laugh", "singular"),
-        ("Simple", "The authors", "laugh", "laughs", "plural"),
-        ("Long", LONG, "smiles", "smile", "singular"),
-        ("Long", f"{LONG}s", "smile", "smiles", "plural"),
-    ]
-    columns = ["group", "prefix", "form_correct", "form_incorrect", "number"]
-    frame = pd.DataFrame(pairs, columns=columns).assign(suffix=".")
-    frame.to_csv(folder / "pairs.csv", index=False)
-    frame[:2].to_csv(folder / "two.csv", index=False)
-    verbs = ["laugh", "smile", "swim", "like"]
-    lemmas = pd.DataFrame({"singular": [f"{verb}s" for verb in verbs], "plural": verbs})
-    lemmas.to_csv(folder / "lemmas.csv", index=False)
-    lemmas[:3].to_csv(folder / "fewer.csv", index=False)
-    sentences = []
-    for number, (paradigm, prefix, good, bad, _) in enumerate(pairs):
-        about = {"UID": paradigm, "field": "syntax", "linguistics_term": "agreement", "pairID": number}
-        about |= {"one_prefix_method": True, "two_prefix_method": False}
-        of_prefix = {"one_prefix_prefix": prefix, "one_prefix_word_good": good, "one_prefix_word_bad": bad}
-        whole = {"sentence_good": f"{prefix} {good}.", "sentence_bad": f"{prefix} {bad}."}
-        sentences.append(about | of_prefix | whole)
-    lines = [json.dumps(sentence) + "\n" for sentence in sentences]
-    (folder / "blimp.jsonl").write_text("".join(lines))
-    (folder / "some.jsonl").write_text("".join(lines[:2]))
-    same = {"sentence_bad": "sentence_good", "one_prefix_word_bad": "one_prefix_word_good"}
-    identical = [
-        one | {bad: one[good] for bad, good in same.items()} | {"pairID": one["pairID"] + 9}
-        for one in sentences
-    ]
-    (folder / "flawed.jsonl").write_text("".join(lines + [json.dumps(one) + "\n" for one in identical]))
-    described = (
-        "id: own\ntitle: Own\nlicence: {name: own, share: allowed}\nconfigs: {deu: deu, fra: fra}\n"
-        "layout: {files: '{config}.tsv'}\n"
-        "columns: {good: correct, bad: wrong, paradigm: '{topic}', phenomenon: '{topic}'}\n"
-    )
-    (folder / "own.yaml").write_text(described)
-    for name, there in {"own": sentences, "other": sentences[::-1]}.items():
-        (folder / name).mkdir()
-        for config in ("deu", "fra"):
-            rows = [f"verbs\t{one['sentence_good']}\t{one['sentence_bad']}\n" for one in there[:3]]
-            (folder / name / f"{config}.tsv").write_text("topic\tcorrect\twrong\n" + "".join(rows))
-    german = load_data("german_argument_structure", "ours").to_pandas()
-    german[german["template"] == german["template"].iloc[-1]].to_csv(folder / "german.csv", index=False)
-    words = ["the", "author", "authors", "laugh", "laughs", "smile", "smiles", "unforgettable"]
-    counts = "".join(f"{word},{2**place}\n" for place, word in enumerate(words))
-    (folder / "counts.csv").write_text(f"word,count\n{counts}")
-    (folder / "design").mkdir()
-    for name in ("one", "two"):
-        rows = [
-            f"{item},{condition},{region}\n"
-            for item, noun in enumerate(("author", name))
-            for condition, verb in (("match", "laughs"), ("mismatch", "laugh"))
-            for region in (f"The {noun}", f"{verb}.")
-        ]
-        (folder / "design" / f"{name}.csv").write_text("item,condition,text\n" + "".join(rows))
-    (folder / "context.txt").write_text("The pilot smiles.\nThe guards laugh.\n")
-    (folder / "text.txt").write_text("The author laughs.\nThe authors laugh.\n")
-    (folder / "sentences.csv").write_text("sentence,other\nThe author laughs.,The authors laugh.\n")
-    return folder
+    return write_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def loaded_once(monkeypatch) -> None:
+    load_once(monkeypatch)
 
 
 # ---- what is asked, with which values ---------------------------------------------------------------------
 
-
-def bases(data: Path) -> dict[str, tuple[str, dict]]:
-    """Questions to models: name -> (suite, the options that it is made with)."""
-    agreement = {"data": str(data / "pairs.csv"), "lemmas": str(data / "lemmas.csv")}
-    pairs = {"data": str(data / "blimp.jsonl")}
-    criteria = ["(2;%mismatch%) > (2;%match%)"]
-    return {
-        "agreement": ("agreement", agreement),
-        "agreement, all forms": ("agreement", agreement | {"forms": "all"}),
-        "agreement, sentences": ("agreement", agreement | {"forms": "all", "sentence_pll": True}),
-        "minimal_pairs": ("minimal_pairs", pairs),
-        "german": ("german", {"limit": 1}),
-        "in_context": ("minimal_pairs", pairs | {"context": ["matched"], "context_lengths": "1"}),
-        "regions": ("regions", {"data": str(data / "design" / "one.csv"), "criteria": criteria}),
-        "regions, folder": ("regions", {"data": str(data / "design")}),
-    }
-
-
-SLOW = {
-    "tiny-masked", "minimal_pairs", "in_context", "compare", "watch", "report", "collect", "merge", "explore",
-    "export lm-eval",
-    "frequency", ("watch", "overwrite"), ("explore", "overwrite"), ("compare", "allow_different"),
-    ("merge", "overwrite")
-}  # fmt: skip
-"""What takes most of the walk's time, and passes no line of the program that the rest of the tests does not pass."""
-
-
-def walk(steps):
-    """Return parameters of a walk; `make test` leaves out the slow ones."""
-    return [
-        pytest.param(
-            *(step if isinstance(step, tuple) else [step]), marks=[pytest.mark.slow] if step in SLOW else []
-        )
-        for step in steps
-    ]
-
-
 MODELS = ("tiny-causal", "tiny-masked", "tiny-lstm")
-MODEL_VALUES: dict[str, list] = {
-    "kind": ["seq2seq", "masked", "causal", ""],
-    "device": ["nosuch", ""],
-    "dtype": ["float64", "bfloat16", "nosuch", ""],
-    "pll": ["original", "within_word_l2r", ""],
-    "mntp": [True],
-    "encoder_input": ["mask", "empty", ""],
-    "bos": [True, False],
-    "start_token": [".", "none", ""],
-    "leading_space": [True],
-    "trust_remote_code": [True],
-    "device_map": ["nosuch", ""],
-    "quantization": ["8bit", "4bit", ""],
-    "batch_tokens": [1, 0, -1],
-    "torch_compile": [],  # takes a compiler and a minute: tests/engine/test_compiled.py
-}
 NAMES_A_DEFAULT = {
     ("kind", "causal"), ("kind", "masked"), ("pll", "within_word_l2r"), ("bos", False), ("lemma_sample", 100),
     ("linking", "sum"),
@@ -167,71 +54,18 @@ PERMISSIONS = {"trust_remote_code", "allow_unverified"}
 """Options that let happen what is refused without them, and change no score."""
 
 
-def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
-    """Values of options of suites: (name of a base, option, value, other options that it needs)."""
-    own = {"data": str(data / "own.yaml"), "source": data / "own"}
-    slor = {"linking": "slor", "unigram": data / "counts.csv"}
-    found: list[tuple[str, str, object, dict]] = [
-        *(("agreement", "data", value, {}) for value in (str(data / "two.csv"), "nosuch.csv", "")),
-        *(("agreement", "lemmas", value, {}) for value in (str(data / "fewer.csv"), "nosuch.csv", "")),
-        *(("agreement", "source", value, {}) for value in (data, "")),
-        ("agreement", "allow_unverified", True, {}),
-        *(("agreement", "forms", value, {}) for value in ("all", "")),
-        ("agreement", "word_end", True, {}),
-        ("agreement, all forms", "word_end", False, {}),
-        *(("agreement", "lemma_sample", value, {}) for value in (2, 100, 0, False)),
-        ("agreement", "keep_forms", True, {}),
-        ("agreement", "sampler", True, {}),
-        ("agreement, all forms", "sampler", True, {}),
-        ("agreement", "sentence_pll", True, {}),
-        ("agreement, all forms", "sentence_pll", True, {}),
-        *(("german", "data", value, {}) for value in (str(data / "german.csv"), "rochereau2020", "")),
-        *(("german", "source", value, {"data": "rochereau2020"}) for value in (data / "german.csv", "")),
-        ("german", "source", data, {}),
-        *(("german", "limit", value, {}) for value in (2, 0, False)),
-        *(("minimal_pairs", "methods", value, {}) for value in (["full"], [])),
-        *(
-            ("in_context", "context", value, {})
-            for value in (["mismatched"], [str(data / "context.txt")], [])
-        ),
-        ("minimal_pairs", "context", ["matched"], {"context_lengths": "1"}),
-        ("minimal_pairs", "context_lengths", "1", {"context": ["matched"]}),
-        ("minimal_pairs", "template", ["See: {sentence}"], {}),
-        *(("in_context", "context_lengths", value, {}) for value in ("0", "")),
-        *(("in_context", "template", value, {}) for value in (["See: {sentence}"], [])),
-        *(("regions", "data", value, {}) for value in (str(data / "design" / "two.csv"), "nosuch", "")),
-        *(("regions", "criteria", value, {}) for value in (["(1;%mismatch%) > (1;%match%)"], [])),
-        *(("regions, folder", "groups", value, {}) for value in (["one"], [])),
-    ]
-    for base in ("minimal_pairs", "in_context"):
-        found += [(base, "data", value, {}) for value in (str(data / "some.jsonl"), "nosuch", "")]
-        found += [(base, "data", own["data"], {"source": data / "own"})]
-        found += [(base, "source", value, own) for value in (data / "other", "")]
-        found += [(base, "source", data / "own", {})]
-        found += [(base, "config", value, own) for value in ("deu", "")] + [(base, "config", "deu", {})]
-        found += [(base, "linking", value, {}) for value in ("mean_token", "sum", "nosuch", "")]
-        found += [(base, "unigram", value, {"linking": "slor"}) for value in (data / "counts.csv", "")]
-        found += [(base, "unigram", data / "counts.csv", {})]
-        found += [(base, "without_flawed", True, {"data": str(data / "flawed.jsonl")})]
-        found += [(base, "linking", "slln:0.5", slor)]
-    for base in ("agreement", "minimal_pairs", "in_context"):
-        found += [(base, "groups", value, {}) for value in (["Simple"], [])]
-    for base in ("agreement", "minimal_pairs", "in_context", "regions"):
-        found += [(base, "limit", value, {}) for value in (1, 0, False)]
-    return found
-
-
 def test_every_option_has_values(data):
     """A new option needs values here."""
-    assert set(MODEL_VALUES) == {field.name for field in fields(ModelOptions)} == set(MODEL_OPTIONS)
+    assert set(MODEL_VALUES) == {field.name for field in fields(ModelOptions)}
     walked = {(bases(data)[base][0], option) for base, option, *_ in suite_values(data)}
-    declared = {(name, option) for name in suite_names() for option in options_of_suite(name)}
-    assert walked == {
-        (name, option)
-        for name, option in declared
-        if name in {"agreement", "minimal_pairs", "german", "regions"}
-    }
-    assert {option for _, option in walked} == set(SUITE_OPTIONS)
+    own = {"agreement", "minimal_pairs", "german", "regions"}
+    declared = {name: fields(find_suite(name).Options) for name in own & all_measures().keys()}
+    assert walked == {(name, option.name) for name, options in declared.items() for option in options}
+    assert {option for _, option in walked} == SUITE_OPTIONS
+
+
+MODEL_OPTIONS = {option.name for option in fields(ModelOptions)}
+SUITE_OPTIONS = {option.name for suite in all_measures() for option in fields(find_suite(suite).Options)}
 
 
 # ---- what an option did -----------------------------------------------------------------------------------
@@ -254,6 +88,16 @@ def scored(suite, scorer, folder: Path):
         name: table if isinstance(table, pd.DataFrame) else table.to_pandas()
         for name, table in tables.items()
     }
+
+
+def differences(one: Mapping[str, object], other: Mapping[str, object]) -> list[str]:
+    """Return the keys that differ in two signatures, as files hold them; how scores were computed is none."""
+    found = [json.loads(json.dumps(signature, default=str)) for signature in (one, other)]
+    return sorted(
+        key
+        for key in {*found[0], *found[1]} - {"computed", "recipe"}
+        if found[0].get(key) != found[1].get(key)
+    )
 
 
 def largest_difference(one: dict[str, pd.DataFrame], other: dict[str, pd.DataFrame]) -> float:
@@ -393,41 +237,8 @@ def outcome_in_python(data: Path, folder: Path, base: str, option: str, value: o
     return "acts", signature
 
 
-def as_arguments(options: dict, suite: str = "") -> list[str]:
-    """Return options as the command line spells them, with the name of a suite where they may have one."""
-    found = []
-    for option, value in options.items():
-        flag = "--" + option.replace("_", "-")
-        if value is True:
-            found.append(flag)
-        elif value is False:
-            found.append(flag.replace("--", "--no-", 1))
-        elif isinstance(value, int):
-            found += [flag, str(value)]
-        else:
-            for each in value if isinstance(value, list) else [value]:
-                found += [flag, f"{suite}={each}" if suite else str(each)]
-    return found
-
-
-def tse(*arguments: object):
-    """Run a command; return the exit code and everything that it printed."""
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    said = done.output + ("" if done.exception is None else str(done.exception))
-    return (2 if isinstance(done.exception, ValueError | TypeError) else done.exit_code), said
-
-
 def files_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("runs/*/*.parquet")}
-
-
-@pytest.fixture
-def loaded_once(monkeypatch):
-    """Let `tse run`, which checks its options before, load each model only once."""
-    load = cache(lambda model, options: load_with_options(model, options))
-    monkeypatch.setattr(
-        "tse_scorers.loading.load_with_options", lambda model, options, **_: load(model, options)
-    )
 
 
 @pytest.fixture(scope="module")
@@ -652,7 +463,7 @@ ALLOWED: dict[tuple[str, str], tuple[list[str], list[str]]] = {
 ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     "runs/test_many_checkpoints.py": [("watch", option) for option in ("idle", "settle", "every")],
     "runs/test_rerun.py": [("rerun", "server"), ("rerun", "trust_remote_code")],
-    "runs/test_reproducing.py": [
+    "papers/test_reproducing.py": [
         ("reproduce", name) for name in ("table", "listed", "models", "out", "source", "limit")
     ]
     + [("fetch", "out"), ("fetch", "source")],
@@ -664,7 +475,9 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     ],
     "models/test_windows.py": [("score", "stride")],
     "models/test_given_words.py": [("score", name) for name in ("words", "frequency", "language", "length")],
-    "models/test_lstm.py": [("convert-lstm", name) for name in ("vocabulary", "out", "kind", "overwrite")],
+    "lstm_converter/test_convert.py": [
+        ("convert-lstm", name) for name in ("vocabulary", "out", "kind", "overwrite")
+    ],
     "publishing/test_installing.py": [("install-metrics", "yes"), ("install-metrics", "remove")],
     "publishing/test_no_misleading.py": [("publish", "yes")],
 }
@@ -805,53 +618,3 @@ def test_options_that_let_commands_pass(command, option, in_a_copy):
     assert {path: written.get(path) for path in kept} == {path: before[path] for path in kept}
     code, said, _ = in_a_copy("with", *command.split(), *base, *more)
     assert code == 0, said
-
-
-@pytest.mark.parametrize(
-    "base",
-    [
-        pytest.param("agreement", marks=pytest.mark.slow),
-        *walk(["agreement, all forms", "minimal_pairs", "in_context", "regions"]),
-    ],
-)
-def test_options_of_an_estimate(base, data, loaded_once, monkeypatch, record_property):
-    """`tse estimate` refuses what a run refuses, and plans what a run with this option plans."""
-    monkeypatch.setattr("tse_scorers.runs.estimate._measure", lambda runner, clock: (0.0, 0.0))
-    name, asked = bases(data)[base]
-    wrong, n = [], 0
-    cases = [({option: value} | needed, {}) for of, option, value, needed in suite_values(data) if of == base]
-    if base in ("agreement", "minimal_pairs"):  # gaps, sentences
-        cases += [({}, {option: value}) for option, values in MODEL_VALUES.items() for value in values]
-    for of_suite, of_model in cases:
-        if [] in of_suite.values() or False in (of_suite | of_model).values() or "methods" in of_suite:
-            continue  # the command line has no empty list, and no False
-        n += 1
-        try:
-            suite = make_suite(name, **(asked | of_suite))
-            options = options_of_models(
-                ["tiny-causal"], ModelOptions(**of_model), purpose=purpose_of([suite])
-            )[0]
-            scorer = loading.load_with_options("tiny-causal", options)  # once
-            suite.check_scorer(scorer)
-            found = estimate(scorer, suite)
-            expected = [
-                f"{number:,}" for number in (found.n_examples, found.n_inputs, found.n_tokens, found.n_reads)
-            ]
-        except (ValueError, TypeError, ImportError):
-            expected = []
-        arguments = as_arguments(asked | of_suite | of_model)
-        code, said = tse("estimate", "-m", "tiny-causal", "--suite", name, *arguments)
-        if code != (0 if expected else 2) or not set(expected) <= set(said.split()):
-            wrong.append(f"{of_suite | of_model}: {code}, {expected}, {said[-300:]}")
-    assert not wrong, "\n".join(wrong)
-    record_property("combinations", n)
-
-
-def test_the_budget_of_an_estimate(data):
-    """A sample of each suite is planned."""
-    asked = ("estimate", "-m", "tiny-causal", "--suite", "minimal_pairs", "--data", data / "blimp.jsonl")
-    rows = [
-        next(line.split() for line in tse(*asked, *more)[1].splitlines() if line.startswith(" tiny-causal"))
-        for more in ((), ("--budget", "2"))
-    ]
-    assert [row[1] for row in rows] == ["4", "2"]

@@ -16,9 +16,7 @@ from generated_pages import on_page_markdown
 from tiny_gguf import write_tiny_gguf
 
 from tse_scorers import load_data
-from tse_scorers.io.records import read_record
-from tse_scorers.publishing.results_dataset import SCHEMA
-from tse_scorers.suites.minimal_pairs.set_pairs import WHOLE_SET
+from tse_scorers.io.records import read_records
 
 PAGE = on_page_markdown((ROOT / "docs" / "reference" / "output-files.md").read_text(encoding="utf-8"))
 COMMANDS = """
@@ -234,11 +232,11 @@ def test_keys_of_rows_are_those_of_their_suite(outputs, suite):
 
 
 def test_keys_of_signatures(outputs):
-    signatures = [read_record(path.parent).described for path in outputs.glob("*/runs/*/record.json")]
+    signatures = [record.described for path in outputs.glob("*/runs") for record in read_records(path.parent)]
     signatures += [signature for content in _results(outputs) for signature in content["signature"]["models"]]
     # The number of pairs of a set is there only for exactly the released files, which no test may carry. The keys of
     # two kinds of models are asserted with these models (test_encoder_decoders, test_mntp).
-    elsewhere = {WHOLE_SET, "encoder_input", "mntp"}
+    elsewhere = {"n_pairs_of_set", "encoder_input", "mntp"}
     require_same(documented("Signature"), elsewhere.union(*signatures), "signatures")
     execution = set().union(*(signature.get("computed", {}) for signature in signatures))
     row = next(line for line in section("Signature").splitlines() if line.startswith("| `computed`"))
@@ -346,10 +344,6 @@ def test_columns_of_exported_items(outputs):
 def test_columns_of_exported_tasks(outputs):
     schema = pq.read_schema(outputs / "lm-eval" / "tse_blimp.parquet")
     assert documented("Tasks of lm-evaluation-harness") == set(schema.names)
-
-
-def test_columns_of_published_results():
-    assert documented("Published results") == set(SCHEMA.names)
 
 
 def test_the_commands_are_those_that_users_type():

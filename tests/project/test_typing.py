@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -20,7 +21,7 @@ import pytest
 
 import tse_scorers
 from tse_scorers.models.options import ModelOptions, described_options
-from tse_scorers.suites.registry import built_in_options, options_of_suite
+from tse_scorers.suites.registry import all_measures, find_suite
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -162,6 +163,17 @@ def keywords(name: str, base: str, options: Mapping[str, str], what: str) -> str
     return f'\n\nclass {name}({base}, total=False):\n    """{what}"""\n\n{lines}'
 
 
+def own_options() -> dict[str, type]:
+    """The options of each suite, by its name."""
+    return {suite: find_suite(suite).Options for suite in all_measures()}
+
+
+def hints_of(options: type) -> dict[str, Any]:
+    """What each option is annotated with."""
+    annotated = get_type_hints(options)
+    return {each.name: annotated[each.name] for each in fields(options)}
+
+
 def typed_options() -> str:
     """The module of types, made from the dataclasses and from the signature of `run`."""
     (definition,) = ast.parse(inspect.getsource(tse_scorers.run)).body
@@ -171,15 +183,11 @@ def typed_options() -> str:
     text = HEADER + keywords("ModelKeywords", "TypedDict", model, "Options of `load_scorer`.")
     text += keywords("RunKeywords", "TypedDict", own, "Options of `run` with every suite.")
     described = {
-        name: one
-        for options in built_in_options().values()
-        for name, one in described_options(options).items()
+        name: one for options in own_options().values() for name, one in described_options(options).items()
     }
     every: dict[str, list[str]] = {}
-    for suite, options in built_in_options().items():
-        kinds = {
-            name: shown(kind, described[name].takes_table) for name, kind in options_of_suite(suite).items()
-        }
+    for suite, options in own_options().items():
+        kinds = {name: shown(kind, described[name].takes_table) for name, kind in hints_of(options).items()}
         what = f"Options of `run` with the suite {suite}."
         text += keywords(options.__name__.replace("Options", "Keywords"), "RunKeywords", kinds, what)
         for option, kind in kinds.items():

@@ -2,9 +2,11 @@
 
 import io
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -13,7 +15,7 @@ from huggingface_hub.utils import _http
 from loopback_api import FINE_TOKEN, OUTSIDER_TOKEN, READ_TOKEN, WRITE_TOKEN
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
-from synthetic_runs import placed
+from synthetic_runs import blimp_rows, placed, write_run
 from typer.testing import CliRunner
 
 from tse_scorers import publishing
@@ -22,24 +24,28 @@ from tse_scorers.io.records import write_record
 from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import read_results
 from tse_scorers.publishing.results_dataset import SCHEMA
-from tse_scorers.report.inputs import COLUMNS
-from tse_scorers.suites.minimal_pairs.data.tables import HUB_REVISION
-from tse_scorers.suites.registry import all_suites
+from tse_scorers.report.inputs import read_runs
 
 MODEL, RESULTS = "org/tiny", "org/results"
-RELEASED = {name: known for suite in all_suites() for name, known in suite.released.items()}
 
 
-LEMMAS = {name: fingerprint for suite in all_suites() for fingerprint, name in suite.lemma_lists.items()}
+LEMMAS = {"released": "1df2ab6af95a7e4f", "clean": "7998b6ccbae6d201"}
+"""The fingerprints of released lemma lists, in the signature of a run that averages over them."""
+RELEASED = {
+    ("agreement_templates", "marvin_linzen"): ("640b89527fdc5cdd", 121_220),
+    ("blimp_agreement", "newman2021"): ("a78ba12dc9585b20", 4_000),
+    ("blimp", "blimp"): ("e8ef8c46c913f9e6", 67_000),
+    ("german_argument_structure", "ours"): ("149d777c56b5d615", 7_200),
+}
+"""The fingerprints of released data, and how many items they have."""
+BLIMP_COMMIT = "877fba0801ffb7cbd8c39c1ff314a46f053f6036"
+"""Of the data set on the Hub, which is loaded at this commit."""
 GERMAN = ("german", "german_argument_structure", "ours")
 HEADLINES = {
     "agreement": {"metric": "ew", "cutoff_side": "top", "cutoff": 1.0},
     "minimal_pairs": {"metric": "accuracy", "method": "full"},
     "german": {"metric": "auc", "variation_set": "1-6"},
 }
-
-
-FINGERPRINTS = {(known.dataset, known.config): name for name, known in RELEASED.items()}
 
 
 def signed(
@@ -56,8 +62,8 @@ def signed(
         placed(row | {"group": group, "score": score})
         for group, score in (("all", 0.75), ("field:syntax", None))
     ]
-    fingerprint = FINGERPRINTS.get((dataset.removeprefix("nyu-mll/"), config), "0123456789abcdef")
-    count = RELEASED[fingerprint].n if fingerprint in RELEASED else 70
+    about = (dataset.removeprefix("nyu-mll/"), config)
+    fingerprint, count = RELEASED.get(about, ("0123456789abcdef", 70))
     counts = {"n_sentences" if suite == "german" else "n_pairs": count}
     lemmas = {"lemmas_fingerprint": LEMMAS["released"]} if suite == "agreement" else {}
     signature = {"model": model, "dtype": "float32", "identity": identity, "computed": {"device": "cpu"}}
@@ -145,8 +151,13 @@ def test_rows_carry_their_signature_and_no_path_of_this_machine(run):
     assert head["configs"] == [{"config_name": "results", "data_files": "data/*.parquet"}]
 
 
-def test_the_columns_are_those_of_results_and_where_they_come_from():
-    assert set(SCHEMA.names) == {*COLUMNS, "released_data", "signature", "environment"}
+def test_the_columns_are_those_of_results_and_where_they_come_from(run, root):
+    columns = {*read_runs([run]).rows} - {"system"}  # its label in reports
+    assert set(SCHEMA.names) == columns | {"released_data", "signature", "environment"}
+    page = (root / "docs" / "reference" / "output-files.md").read_text(encoding="utf-8")
+    _, _, section = page.partition("\n## Published results\n")
+    told = re.findall(r"^\| (`.*?) \|", section.partition("\n## ")[0], re.MULTILINE)
+    assert {name for cell in told for name in re.findall(r"`([^`]+)`", cell)} == set(SCHEMA.names)
 
 
 def test_later_models_are_appended_and_no_file_is_touched(hub, run, tmp_path):
@@ -249,7 +260,7 @@ def test_data_sets_are_named_as_on_the_hub(tmp_path, data, named):
     (content,) = publication.files.values()
     task = {"agreement": "ew", "minimal_pairs": "accuracy_full", "german": "auc_1-6"}[data[0]]
     dataset = yaml.safe_load(content)[0]["dataset"]
-    assert dataset.pop("revision", None) == (HUB_REVISION if data[1] == "nyu-mll/blimp" else None)
+    assert dataset.pop("revision", None) == (BLIMP_COMMIT if data[1] == "nyu-mll/blimp" else None)
     assert dataset == {"id": named, "task_id": f"{data[2]}_{task}"}
 
 
@@ -303,3 +314,15 @@ def test_results_stand_once_whatever_their_model_is_called(tmp_path):
     other = folder(tmp_path / "other", signed("/home/somebody/tiny", revision="sha256:4567"))
     (another,) = publishing.publications(other, results_repo=RESULTS)
     assert alone.files.keys() & another.files.keys() == {"README.md"}
+
+
+def test_the_address_of_a_server_is_in_no_file_for_others(tmp_path):
+    """It may be private; the run keeps it, so that it can be made again."""
+    out = write_run(tmp_path / "run", blimp_rows("http://one.lab:8000/v1#tiny"), {})
+    (publication,) = publishing.publications(out, results_repo=RESULTS)
+    published = [
+        pd.read_parquet(io.BytesIO(content)).to_csv() if path.endswith(".parquet") else content.decode()
+        for path, content in publication.files.items()
+    ]
+    assert any("remote#tiny" in content for content in published)
+    assert not any("one.lab" in content or str(tmp_path) in content for content in published)

@@ -5,6 +5,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset
+from typer.testing import CliRunner
 
 from build_datasets import main
 from builders import SourceMissing
@@ -17,8 +18,8 @@ from builders.blimp_human_judgments import (
     read_judgments,
 )
 from hub.cards import check_dataset
+from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.statistics.noise_ceiling import noise_ceiling, rating_matrix
 
 PAIR = ["Mitchell's grandfathers are forgotten.", "Mitchell's grandfathers are concurred."]
 
@@ -225,7 +226,7 @@ def test_each_judged_pair_is_a_pair_of_blimp(built, upstream):
 
 
 @pytest.mark.upstream
-def test_the_noise_ceiling_of_the_judgments_is_the_documented_one(built):
+def test_the_noise_ceiling_of_the_judgments_is_the_documented_one(built, tmp_path):
     """The table in docs/concepts/statistics.md: `tse noise-ceiling`, up to the chance of the splits."""
     judgments = pq.read_table(built / "judgments" / "test.parquet").to_pandas()
     counted = judgments["eligible"] & ~judgments["rejected"] & ~judgments["attention_check"]
@@ -235,6 +236,16 @@ def test_the_noise_ceiling_of_the_judgments_is_the_documented_one(built):
         means = (
             ratings.assign(item=ratings[column]).groupby(["item", "rater"], as_index=False)["rating"].mean()
         )
-        matrix = rating_matrix(means)
-        assert len(matrix) == n_items
-        assert noise_ceiling(matrix, 200)[:3] == pytest.approx(known, abs=0.01)
+        means.to_csv(tmp_path / "ratings.csv", index=False)
+        asked = [
+            "noise-ceiling",
+            tmp_path / "ratings.csv",
+            "--splits",
+            200,
+            "--json",
+            tmp_path / "found.json",
+        ]
+        done = CliRunner().invoke(app, [*map(str, asked)], catch_exceptions=False)
+        (found,) = json.loads((tmp_path / "found.json").read_text())
+        assert done.output.startswith(f"{n_items} items")
+        assert [*found.values()][:3] == pytest.approx(known, abs=0.01)

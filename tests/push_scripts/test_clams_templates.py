@@ -176,7 +176,7 @@ def written_once(tmp_path_factory):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_loads_offline_by_its_name(language):
-    from tse_scorers.io.bundle import load_data
+    from tse_scorers import load_data
 
     assert load_data("agreement_templates", f"clams_{language}").num_rows == sum(COUNTS[language])
 

@@ -15,7 +15,8 @@ import build_datasets
 from builders import german_argument_structure, german_grammar, german_human_judgments
 from builders import upstream as pinned
 from builders.german_grammar import Noun, decline, plural_reading, read_lexicon, read_templates, sentence
-from tse_scorers.io.bundle import bundle_path, load_data
+from tse_scorers import load_data
+from tse_scorers.io.bundle import bundle_path
 
 LEXICON = read_lexicon()
 

@@ -188,7 +188,7 @@ def built_once(tmp_path_factory):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_loads_offline_by_its_name(language):
-    from tse_scorers.io.bundle import load_data
+    from tse_scorers import load_data
 
     assert load_data("verb_lemmas", language).num_rows == ROWS[language]
 

@@ -8,11 +8,9 @@ from matplotlib.figure import Figure
 
 from tse_scorers.report.blocks import Chart
 from tse_scorers.report.charts import draw
-from tse_scorers.report.curves import NAMED, small_multiples
+from tse_scorers.report.curves import small_multiples
 from tse_scorers.report.line_styles import PAPER, colours_of, lines
 from tse_scorers.report.scales import scale_axis
-from tse_scorers.suites.agreement.estimate.frequency import BAND
-from tse_scorers.suites.agreement.show.section_frequency import frequency_parts
 
 
 def seen(axes):
@@ -56,24 +54,6 @@ def test_21_systems_differ_without_markers():
     with colours_of(systems):
         drawn = [str((line.colour, line.style()["linestyle"])) for line in lines(systems).values()]
     assert len(set(drawn)) == 21
-
-
-def _bands(n):
-    """EW in two bands of frequency for `n` systems."""
-    return pd.DataFrame(
-        {"system": f"s{i}", "label": "All of x", "config": "x", "metric": BAND, "counts": "wordfreq",
-         "cutoff": float(zipf), "score": 0.8, "ci_low": 0.7, "ci_high": 0.9, "n_lemmas": 10.0}
-        for i in range(n) for zipf in (3, 4)
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("n", [NAMED, NAMED + 1])
-def test_bands_are_drawn_around_named_lines_and_the_caption_says_so(n):
-    """The caption said "with 95 % intervals" for any number of systems; then, more than five had none."""
-    picture = next(frequency_parts(_bands(n))).of()[0]
-    assert [len(axes.collections) for axes in draw(picture).axes] == [NAMED]
-    assert "95 % intervals" in picture.caption
-    assert ("of the named systems" in picture.caption) == (n > NAMED)
 
 
 @pytest.mark.parametrize("kind", ["lines", "whiskers", "multiples"])

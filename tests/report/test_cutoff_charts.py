@@ -7,7 +7,6 @@ from matplotlib.collections import LineCollection
 from tse_scorers.report.curves import NAMED
 from tse_scorers.report.cutoff_charts import FEW_CONTEXTS, cutoff_grid
 from tse_scorers.report.line_styles import PAPER, Line
-from tse_scorers.suites.agreement.show.labels import ROW_LINES
 
 TOP = (0.1, 0.5, 0.9, 1.0)
 N = (1, FEW_CONTEXTS - 1, FEW_CONTEXTS, 100)
@@ -69,15 +68,6 @@ def test_many_systems_are_one_element_of_a_panel():
     (axes,) = cutoff_grid(many, "EW").axes
     (others,) = (each for each in axes.collections if isinstance(each, LineCollection))
     assert len(others.get_segments()) == 24 - NAMED
-
-
-def test_constructions_have_lines_of_their_own():
-    """Constructions with and without `that` share a hue; no two share a marker."""
-    assert len({line.marker for line in ROW_LINES.values()}) == len(ROW_LINES)
-    for name in ("Across object relative", "In object relative"):
-        whole, short = ROW_LINES[f"{name} clause"], ROW_LINES[f"{name} (no that)"]
-        assert whole.colour == short.colour and not whole.dashes and short.dashes
-    assert len({line.colour for line in ROW_LINES.values()}) == len(ROW_LINES) - 2
 
 
 def test_nothing_is_faded_where_all_points_rest_on_enough():

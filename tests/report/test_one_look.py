@@ -1,10 +1,8 @@
 """One colour, one name and one order for a system in all figures, tables and sentences of a page."""
 
-import json
 import re
 from html import unescape
 from io import StringIO
-from types import SimpleNamespace
 
 import matplotlib.colors
 import numpy as np
@@ -14,7 +12,6 @@ from many_models import MODELS, base_scores, write_many
 from rich.console import Console
 from synthetic_runs import agreement_rows, blimp_rows, german_rows, write_run
 
-from tse_scorers.io.results import read_results
 from tse_scorers.report import curves
 from tse_scorers.report.charts import dots
 from tse_scorers.report.comparable import not_comparable
@@ -25,8 +22,7 @@ from tse_scorers.report.line_styles import HUES, INK, MUTED, colours_of, lines
 from tse_scorers.report.series import section
 from tse_scorers.report.summary import headlines
 from tse_scorers.report.terminal_summary import Summary
-from tse_scorers.runs.report import refresh_results, write_report
-from tse_scorers.suites.item_files import example
+from tse_scorers.runs.report import write_report
 from tse_scorers.suites.registry import all_measures, names
 
 
@@ -103,15 +99,6 @@ def test_sections_have_the_order_of_the_leaderboard(six):
     assert labels == board * 3
 
 
-@pytest.mark.slow
-def test_making_results_anew_keeps_their_order(six):
-    before = [each["identity"]["model"] for each in read_results(six)["signature"]["models"]]
-    refresh_results(six)
-    assert [each["identity"]["model"] for each in read_results(six)["signature"]["models"]] == before
-    exported = json.loads((six / "results.json").read_text())["results"]
-    assert list(dict.fromkeys(row["model"] for row in exported)) == before == [*MODELS[:6]]
-
-
 def test_local_models_of_one_name_are_told_apart_by_a_folder():
     about = {"suite": "agreement", "config": "x", "revision": None}
     models = [
@@ -174,15 +161,6 @@ def test_a_system_without_an_overall_difference_comes_last():
     ]
     rows.insert(0, keys | {"system": "only", "group": "one", "difference": 9})
     assert "".join(best_first(pd.DataFrame(rows))["system"]) == "fedcbaonly"
-
-
-def test_the_example_is_an_item_that_a_model_is_wrong_about_if_there_is_one():
-    items = pd.DataFrame({"good": ["A runs.", "B runs."], "bad": ["A run.", "B run."], "score": [1.0, 0.0]})
-    runs = SimpleNamespace(scores=lambda suite: [SimpleNamespace(system="m")])
-    wrong = example(runs, "minimal_pairs", lambda system: items)
-    assert (wrong.good, wrong.bad, wrong.wrong_for) == ("B runs.", "B run.", "m")
-    right = example(runs, "minimal_pairs", lambda system: items.assign(score=1.0))
-    assert (right.good, right.wrong_for) == ("A runs.", "")
 
 
 def test_suites_have_one_order_and_one_name_everywhere(tmp_path):

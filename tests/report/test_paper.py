@@ -10,7 +10,6 @@ from run_records import record_of
 from score_tables import score_table
 from synthetic_runs import agreement_rows, placed, write_run
 
-from tse_scorers.io.records import commit
 from tse_scorers.report import comparison
 from tse_scorers.report.blocks import Chart, Section, View
 from tse_scorers.report.charts import dots
@@ -24,7 +23,7 @@ from tse_scorers.report.print_blocks import print_blocks
 from tse_scorers.report.tables import Table
 from tse_scorers.runs.report import write_paper as write_paper_of_run
 from tse_scorers.runs.report import write_report
-from tse_scorers.suites.agreement.show.section import section as agreement_section
+from tse_scorers.suites.registry import find_suite
 
 GROUPS = ("Simple", "VP coordination")
 
@@ -138,13 +137,14 @@ def test_captions_of_a_partial_run_say_so_and_those_of_a_whole_one_do_not(paper,
     rows = [row for row in agreement_rows("org/m") if row["config"] == "marvin_linzen"]
     out = write_run(tmp_path / "run", rows, {})
     record = record_of(out)
-    commit(replace(record, recipe={"partial": True, "partial_reasons": ["--limit 5"]}), record.tables)
+    recipe = {"partial": True, "partial_reasons": ["--limit 5"]}
+    replace(record, recipe=recipe).with_rows(record.rows())
     write_report(out, figures=False)
     notice = "Partial run (--limit 5): org/m."
     in_latex = notice.replace("--", "-{}-")
     assert in_latex in (out / "table2.tex").read_text() and "Partial" not in (out / "table2.csv").read_text()
     assert notice in (out / "table2.md").read_text()
-    section = agreement_section(read_runs([out])).with_notice(notice, ["org/m"])
+    section = find_suite("agreement").views(read_runs([out])).with_notice(notice, ["org/m"])
     pictures = [block for view in section.views for block in view.of() if isinstance(block, Chart)]
     assert pictures and all(own.notice == notice for own in [*pictures, *pictures[0].tables])
     assert not any("Partial run" in path.read_text() for path in folder.glob("*.tex"))
@@ -213,7 +213,7 @@ def test_numbers_in_heat_tables_have_the_contrast_that_aa_asks_for():
 
 def test_other_languages_show_neither_english_nor_the_papers_table(tmp_path):
     rows = [row | {"config": "clams_german"} for row in agreement_rows("org/m") if row["group"] == "Simple"]
-    shown = agreement_section(read_runs([write_run(tmp_path / "run", rows, {})])).in_report()
+    shown = find_suite("agreement").views(read_runs([write_run(tmp_path / "run", rows, {})])).in_report()
     tables = [block for view in shown.views for block in view.of() if isinstance(block, Table)]
     said = " ".join([shown.lead, *(table.title for table in tables)])
     assert "keys to the cabinet" not in said and "Table 2" not in said and "Newman" not in said

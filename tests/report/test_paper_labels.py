@@ -11,7 +11,6 @@ from tse_scorers.report.labels import line_name, line_names, row_labels
 from tse_scorers.report.line_styles import colours_of
 from tse_scorers.report.paper import write_paper
 from tse_scorers.report.plots import PAPER_WIDTH, draw_pdf
-from tse_scorers.suites.agreement.show.section_coverage import lemma_counts
 
 
 @pytest.fixture
@@ -79,10 +78,3 @@ def test_heat_maps_of_a_column_have_numbers_or_say_where_they_are(tmp_path, n_co
     assert ("The numbers are in the table." not in said) == has_numbers
     figure = partial(draw, chart)
     assert draw_pdf(figure, 3.03).lacks_numbers != has_numbers and not draw_pdf(figure, 6.3).lacks_numbers
-
-
-def test_the_number_of_lemmas_is_said_once_where_all_models_have_the_same():
-    rows = pd.DataFrame({"metric": "ew", "system": ["a", "b"], "n_lemmas": [872, 872]})
-    assert lemma_counts(rows) == "EW and MW: over 872 lemmas."
-    said = lemma_counts(rows.assign(n_lemmas=[872, 1000]))
-    assert said == "Verb lists differ between vocabularies. Lemmas behind EW and MW: a 872, b 1,000."

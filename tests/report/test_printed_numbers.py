@@ -11,9 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from rich.console import Console
 
-from tse_scorers.cli import tables, terminal
 from tse_scorers.report.differences import overview
 from tse_scorers.report.latex import to_latex
 from tse_scorers.report.leaderboard import leaderboard
@@ -81,18 +79,6 @@ def test_tables_for_papers_print_the_cells_of_the_page(value):
     cell = score(value)
     text = to_latex(Table("caption", values, values.map(score)))
     assert (cell.startswith(">")) == (">" in text or "textgreater" in text) and "1.00" not in text
-
-
-@given(ALMOST_ONE.filter(lambda value: value > 0.99996))
-def test_the_terminal_does_not_round_up(value):
-    console, before = Console(width=60, record=True, quiet=False), terminal._out
-    terminal._out = console
-    try:
-        tables.table(pd.DataFrame({"probability": [value], "p": [1e-9]}))
-    finally:
-        terminal._out = before
-    said = console.export_text()
-    assert ">0.9999" in said and "<0.0001" in said and "1.0000" not in said
 
 
 SCRIPT = """

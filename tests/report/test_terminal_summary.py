@@ -4,11 +4,11 @@ import io
 
 import pytest
 from rich.console import Console
-from synthetic_runs import result_frame
+from synthetic_runs import agreement_rows, result_frame
 
-from tse_scorers.report.summary import headlines
+from tse_scorers.report.summary import headlines, warnings_of
 from tse_scorers.report.terminal_summary import Summary, short_names
-from tse_scorers.suites.registry import all_measures
+from tse_scorers.suites.registry import all_measures, names
 
 
 def rows_of(model: str) -> list[dict]:
@@ -85,3 +85,19 @@ def test_two_systems_never_have_one_name(width):
     found = short_names(names, width)
     assert list(found) == names and len(set(found.values())) == len(names)
     assert max(map(len, found.values())) <= width
+
+
+def test_intervals_over_few_units_are_named():
+    """As on the page, where the data have their own name."""
+    known = [
+        row | {"unit": "subject nouns x verbs", "se": 0.1, "reliable": True} for row in agreement_rows("m")
+    ]
+    few = [row | {"reliable": row["metric"] != "tse"} for row in known if row["config"] == "marvin_linzen"]
+    (line,) = warnings_of(headlines(result_frame(few), all_measures()))
+    assert line == (
+        "Do not rely on the intervals of TSE (agreement: marvin_linzen): they are over fewer than 4 effective "
+        "units, here subject nouns x verbs."
+    )
+    (as_on_the_page,) = warnings_of(headlines(result_frame(few), all_measures(), names().heading))
+    assert "of TSE (Agreement: Marvin & Linzen)" in as_on_the_page
+    assert list(warnings_of(headlines(result_frame(known), all_measures()))) == []

@@ -12,21 +12,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from browser import chromium, opened
-from rich.console import Console
 from run_records import record_of
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from synthetic_runs import blimp_rows, blimp_scores, write_run
 from typer.testing import CliRunner
 
-from tse_scorers.cli import tables, terminal
 from tse_scorers.cli.app import app
-from tse_scorers.io.records import commit
-from tse_scorers.report.charts import forest
-from tse_scorers.report.comparison import findings, forest_panels
-from tse_scorers.report.differences import units
 from tse_scorers.runs.comparing.compare import as_json, compare, with_families, with_own_lemmas
-from tse_scorers.suites.agreement.suite import AgreementSuite
+from tse_scorers.suites.registry import find_suite
 
 PATTERNS = ["".join(cases) for cases in product("NDA", repeat=3) if len(set(cases)) > 1]
 ORDERS = ["".join(cases) for cases in permutations("NDA")]
@@ -256,7 +250,7 @@ def test_the_reference_can_be_chosen(tmp_path):
 def sign(folder, **signature):
     """Give the scores of a run a signature."""
     record = record_of(folder)
-    commit(replace(record, signature={**record.signature, **signature}), record.tables)
+    replace(record, signature={**record.signature, **signature}).with_rows(record.rows())
 
 
 def test_different_data_or_lemmas_are_refused_unless_asked_for(tmp_path, monkeypatch):
@@ -266,7 +260,9 @@ def test_different_data_or_lemmas_are_refused_unless_asked_for(tmp_path, monkeyp
     with pytest.raises(ValueError, match=r"b and a .*data, lemma list .*--allow-different"):
         compare(runs)
     with monkeypatch.context() as patch:  # before any item is read
-        patch.setattr(AgreementSuite, "compared_items", staticmethod(lambda file: pytest.fail("read items")))
+        patch.setattr(
+            find_suite("agreement"), "compared_items", staticmethod(lambda file: pytest.fail("read items"))
+        )
         with pytest.raises(ValueError, match="different data"):
             compare(runs)
     assert set(compare(runs, allow_different=True).rows["different"]) == {"data, lemma list"}
@@ -400,16 +396,6 @@ def test_the_page_shows_all_columns_and_shades_no_caption(tmp_path):
             assert len(colours) > 2 and len(set(colours)) == 1  # a caption covers the shadow behind it
 
 
-def test_a_narrow_terminal_folds_names_and_keeps_every_digit(capsys, monkeypatch):
-    """Differences and p-values once ended in `…`."""
-    monkeypatch.setattr(terminal, "_out", Console(width=60))
-    tables.table(pd.DataFrame({"name": ["a-long-name-" * 4], "score": [-0.12345], "n": [1_000_000]}))
-    said = capsys.readouterr().out
-    assert "-0.1235" in said and "1000000" in said and "…" not in said
-    names = [line.split()[0] for line in said.splitlines() if "a-" in line or "name" in line]
-    assert "".join(names) == "name" + "a-long-name-" * 4
-
-
 def test_comparing_loads_no_library_that_runs_models(tmp_path):
     """Most of the time of `tse compare` went into loading torch and datasets, which it does not use."""
     folders = [contexts_run(tmp_path, name, [ew, 0.5], ["x", "y"]) for name, ew in (("a", 0.4), ("b", 0.6))]
@@ -438,25 +424,6 @@ def family_rows(reliable, p_adjusted, level="paradigm", systems=("b",)):
     return pd.DataFrame(
         rows | {"different": "", "reliable": reliable, "p": p_adjusted, "p_adjusted": p_adjusted}
     )
-
-
-@pytest.mark.parametrize(
-    "reliable, systems, said",
-    [
-        (
-            [True, True],
-            ["b"],
-            "EW, paradigms: 1 of 2 differs (p below 0.05 after Holm's adjustment of 2 tests).",
-        ),
-        ([True, True], ["b", "c"], "EW, paradigms x 2 systems: 1 of 2 differs"),
-        ([False, True], ["b"], "EW, paradigms: 0 of 1 differ"),
-        ([False, True], ["b"], "1 has too few units to count."),
-        ([False, False], ["b"], "EW, paradigms: none of 2 has enough units to be tested."),
-    ],
-)
-def test_sentences_count_the_differences_of_one_family(reliable, systems, said):
-    """One sentence pooled systems and measures, and counted tests that another sentence called unreliable."""
-    assert said in " ".join(findings(family_rows(reliable, [0.01, 0.9], systems=systems)))
 
 
 @pytest.mark.slow
@@ -494,53 +461,3 @@ def test_groups_with_a_colon_in_their_name_are_of_one_family(tmp_path):
     )
     assert rows["p_adjusted"].to_list() == pytest.approx([0.001, 0.03, 0.04, 0.04])
     assert rows["n_family"].to_list() == [1, 3, 3, 3]
-
-
-def test_the_forest_plot_fills_only_what_is_counted_as_different():
-    """A group whose test was not reliable was filled, although no group was counted as different."""
-    rows = family_rows([True, False, True, True], [0.01, 0.01, 0.2, 0.01])
-    rows.loc[3, "group"] = "all"
-    numbers = {
-        "suite": "agreement",
-        "system": "b",
-        "p": [0.01] * 4,
-        "difference": 0.1,
-        "ci_low": 0.0,
-        "ci_high": 0.2,
-    }
-    figure = forest(forest_panels(rows.assign(**numbers)), "difference")
-    filled, hollow = figure.axes[0].collections[1:]  # the first holds the intervals
-    assert filled.get_offsets()[:, 1].tolist() == [0, 3] and len(filled.get_facecolors()) == 1
-    assert hollow.get_offsets()[:, 1].tolist() == [1, 2] and len(hollow.get_facecolors()) == 0
-
-
-def test_unlike_runs_are_told_as_in_other_reports():
-    rows = family_rows([True, True], [0.5, 0.5]).assign(
-        different=["data set, --pll", ""], system="b", reference="a"
-    )
-    told = "b was run on a different data set and with a different --pll than a; do not compare their scores."
-    assert findings(rows)[1:] == [told]
-
-
-def units_row(n_units, second, n_lemmas):
-    unit = f"subject nouns x {second} (these constructions)"
-    return {"n_units": n_units, "unit": unit, "n_lemmas": n_lemmas, "reliable": True}
-
-
-def test_units_say_whose_lemmas_they_are():
-    """EW was 0.78 in the run and 0.80 in the comparison, which did not say why."""
-    row = units_row(29, "lemmas", 766)
-    assert units(row) == "29 subject nouns x 766 lemmas that both have (these constructions)"
-    assert (
-        units(row | {"n_lemmas_own": 872})
-        == "29 subject nouns x 766 lemmas that all have (these constructions)"
-    )
-
-
-def test_units_are_counted_in_words_that_fit():
-    """It said "2 subject nouns x 1 verbs"."""
-    row = units_row(2, "verbs", 1)
-    assert units(row) == "2 subject nouns x 1 verb (these constructions)"
-    assert (
-        units(row | {"n_units": 1, "n_lemmas": 1951}) == "1 subject noun x 1,951 verbs (these constructions)"
-    )

@@ -8,8 +8,7 @@ import pytest
 
 from tse_scorers import run
 from tse_scorers.runs.comparing.compare import compare
-from tse_scorers.statistics.clustered import Units
-from tse_scorers.statistics.differences import paired_difference
+from tse_scorers.statistics import Units, paired_difference
 
 NOUNS = ["author", "pilot", "surgeon", "farmer", "manager", "customer", "officer", "teacher", "senator", "dancer",
          "guard", "chef"]  # fmt: skip

@@ -9,14 +9,14 @@ import pandas as pd
 import pytest
 from faults.tables import AGREEMENT, save
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
+from statsmodels.stats.power import TTestPower
 from typer.testing import CliRunner
 
 import tse_scorers
 from tse_scorers.cli.app import app
-from tse_scorers.cli.design import show_designs
 from tse_scorers.io.records import read_records
+from tse_scorers.runs.comparing import power as planning
 from tse_scorers.runs.comparing.power import Pilot, designs, given
-from tse_scorers.statistics.power import Components, power
 
 MODELS = ["tiny-causal", "tiny-masked"]
 CPU = {"device": "cpu"}
@@ -56,42 +56,52 @@ def test_power_from_a_run(run, tmp_path):
     assert (of_pilot["n_units"] or 1e9) > of_pilot["pilot_n_units"] or of_pilot["pilot_detectable"] <= 0.05
 
 
+def _power(clusters, lemmas, cells, n_units, n_lemmas):
+    """The power for a difference of 0.05 by statsmodels, with fewer units than lemmas."""
+    se = np.sqrt(clusters**2 / n_units + lemmas**2 / n_lemmas + cells**2 / (n_units * n_lemmas))
+    assert n_units < n_lemmas
+    return TTestPower().power(0.05 / se / np.sqrt(n_units), n_units, 0.05)
+
+
 def test_power_from_standard_deviations():
     assert given(0.1, 0, 0).about["unit"] == "clusters"
     assert given(0.1, 0.1, 0).about["unit"] == "clusters x lemmas"
     rows = designs(given(0.1, 0.1, 0.3), 0.05, [20, 200])
     assert rows[0]["n_units"] is None  # 20 lemmas do not reach it with any number of templates
     n_units = rows[1]["n_units"]
-    components = given(0.1, 0.1, 0.3).components
-    assert power(0.05, components, n_units, 200) >= 0.8 > power(0.05, components, n_units - 1, 200)
+    enough, too_few = (_power(0.1, 0.1, 0.3, n, 200) for n in (n_units, n_units - 1))
+    assert rows[1]["power"] == pytest.approx(enough) and enough >= 0.8 > too_few
     (alone,) = designs(given(0.1, 0, 0), 0.05)
     assert (alone["n_lemmas"], alone["n_units"]) == (None, 34)  # Cohen's d = 0.5, one sample, 80 %: n = 34
     assert "34" in tse("power", "-d", 0.05, "--sd-clusters", 0.1)
 
 
-def test_a_pilot_that_says_nothing_says_so(tmp_path, capsys):
+def test_a_pilot_that_says_nothing_says_so(tmp_path, monkeypatch):
     """Without variance it once promised 10 units and a power of 1; a least difference above 1 was printed as such."""
-    components = Components(0.0, 0.0, 0.0)
-    (row,) = designs(Pilot({"unit": "nouns"}, components, n_units=4, crossed=False), 0.05)
-    assert (row["n_units"], row["power"], row["pilot_detectable"]) == (None, None, None)
-    pilot = Pilot({"unit": "nouns x lemmas"}, Components(4.0, 4.0, 1.0), 5, 2, 7.3, n_effective=1.8)
-    rows = designs(pilot, 0.05, [20, 50])
-    for shown in ([row], rows):
-        show_designs(shown, 0.05, 0.8)
-    said = " ".join(capsys.readouterr().out.split())
-    assert "This run cannot tell: all its units differ by the same amount" in said and "1.000" not in said
-    assert said.count("reaches it") == 1 and "with 2, 20, 50 lemmas; more lemmas are needed." in said
-    assert "This run detects no possible difference with a power of 80 %." in said
-    assert said.count("Do not rely on these numbers: the earlier run has 1.8 effective units (5 of") == 1
-    show_designs(
-        designs(
-            Pilot({"unit": "nouns"}, Components(0.1, 0.0, 0.0), n_units=4, crossed=False, n_effective=4.0),
-            0.05,
-        ),
-        0.05,
-        0.8,
+    alike = Pilot(
+        {"unit": "nouns"}, given(1, 0, 0).components._replace(clusters=0.0), n_units=4, crossed=False
     )
-    assert "Do not rely" not in capsys.readouterr().out
+    (row,) = designs(alike, 0.05)
+    assert (row["n_units"], row["power"], row["pilot_detectable"]) == (None, None, None)
+    wide = given(2, 2, 1).components
+    unsure = Pilot({"unit": "nouns x lemmas"}, wide, 5, 2, 7.3, n_effective=1.8)
+    sure = Pilot(
+        {"unit": "nouns"}, given(0.1**0.5, 0, 0).components, n_units=4, crossed=False, n_effective=4.0
+    )
+
+    def said(pilot, *lemmas):
+        monkeypatch.setattr(planning, "pilots", lambda *_: [pilot])
+        return " ".join(tse("power", tmp_path, "-d", 0.05, *lemmas).split())
+
+    of_alike, of_unsure = said(alike), said(unsure, "--lemmas", 20, "--lemmas", 50)
+    assert "This run cannot tell: all its units differ by the same amount" in of_alike
+    assert "1.000" not in of_alike + of_unsure and "reaches it" not in of_alike
+    assert of_unsure.count("reaches it") == 1
+    assert "with 2, 20, 50 lemmas; more lemmas are needed." in of_unsure
+    assert "This run detects no possible difference with a power of 80 %." in of_unsure
+    unreliable = "Do not rely on these numbers: the earlier run has 1.8 effective units (5 of"
+    assert of_unsure.count(unreliable) == 1 and unreliable not in of_alike
+    assert "Do not rely" not in said(sure)
 
 
 @pytest.mark.parametrize(

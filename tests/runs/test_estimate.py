@@ -8,11 +8,9 @@ import torch
 from tiny import SENTENCES, tiny_model
 from typer.testing import CliRunner
 
-from tse_scorers import LiveEvaluation, load_scorer
+from tse_scorers import LiveEvaluation, load_scorer, make_suite
 from tse_scorers.cli.app import app
-from tse_scorers.engine.forward import ForwardPass
 from tse_scorers.runs.estimate import estimate, planned_work
-from tse_scorers.suites.registry import make_suite
 
 
 def sample(name, budget=36):
@@ -29,14 +27,15 @@ def test_counts_are_those_of_the_run(kind, monkeypatch):
     scorer, suite = load_scorer(model, tokenizer), sample("agreement", 90)
     cost = estimate(scorer, suite)
     tokens, reads = [], []
-    call = ForwardPass.__call__
+    forward_pass = type(scorer.forward)
+    call = forward_pass.__call__
 
     def counted(forward, batch, needs_full_logits=True):
         tokens.append(int(batch.present.sum()))
         reads.append(len(batch.reads))
         return call(forward, batch, needs_full_logits)
 
-    monkeypatch.setattr(ForwardPass, "__call__", counted)
+    monkeypatch.setattr(forward_pass, "__call__", counted)
     suite.score(scorer, lambda done, total: None)
     assert (cost.n_computed, cost.n_reads) == (sum(tokens), sum(reads))
     assert cost.n_examples == 90
@@ -75,7 +74,8 @@ def test_seconds_are_those_of_the_sample_times_its_share(batch_tokens, monkeypat
     """By a clock that a token moves on by a second: as many seconds as there are tokens."""
     scorer, suite = load_scorer("tiny-causal", batch_tokens=batch_tokens), sample("german", 144)
     now = 0.0
-    call = ForwardPass.__call__
+    forward_pass = type(scorer.forward)
+    call = forward_pass.__call__
 
     def timed(forward, batch, needs_full_logits=True):
         nonlocal now
@@ -83,7 +83,7 @@ def test_seconds_are_those_of_the_sample_times_its_share(batch_tokens, monkeypat
         return call(forward, batch, needs_full_logits)
 
     planned = sum(int(runner.plan.lengths.sum()) for runner in planned_work(scorer, suite))
-    monkeypatch.setattr(ForwardPass, "__call__", timed)
+    monkeypatch.setattr(forward_pass, "__call__", timed)
     cost = estimate(scorer, suite, clock=lambda: now)
     probes = cost.seconds - planned  # of the model, while it is planned
     assert cost.n_computed == planned and probes == pytest.approx(0, abs=1e-6 * planned)
@@ -94,7 +94,8 @@ def test_a_cold_start_is_no_part_of_the_estimate(monkeypatch):
     scorer, suite = load_scorer("tiny-causal"), sample("german", 36)
     planned = planned_work(scorer, suite)
     now, cold = 0.0, True
-    call = ForwardPass.__call__
+    forward_pass = type(scorer.forward)
+    call = forward_pass.__call__
 
     def timed(forward, batch, needs_full_logits=True):
         nonlocal now, cold
@@ -102,7 +103,7 @@ def test_a_cold_start_is_no_part_of_the_estimate(monkeypatch):
         cold = False
         return call(forward, batch, needs_full_logits)
 
-    monkeypatch.setattr(ForwardPass, "__call__", timed)
+    monkeypatch.setattr(forward_pass, "__call__", timed)
     tokens = sum(int(runner.plan.lengths.sum()) for runner in planned)
     assert estimate(scorer, suite, clock=lambda: now).seconds == pytest.approx(tokens)
 

@@ -1,5 +1,6 @@
 """Series at scale: finished checkpoints are not loaded, concurrent runs lose nothing, `tse watch`, `tse collect`."""
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -7,26 +8,29 @@ import shutil
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from benchmarks.series import write_checkpoints, write_data
-from run_records import record_of, table_path
+from run_records import edit, record_of, table_path
 from typer.testing import CliRunner
 
 from tse_scorers import loading
 from tse_scorers.cli.app import app
-from tse_scorers.io.checksums import checksum
 from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.result_row import ResultRow
-from tse_scorers.io.results import export_results, read_results
-from tse_scorers.models import model_source
-from tse_scorers.models.model_source import file_stamp
-from tse_scorers.models.revisions import Revision, Settling, is_complete
-from tse_scorers.runs.folders.watch import Watch
+from tse_scorers.io.results import read_results
+from tse_scorers.runs.folders import watch as watching
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 
 STEPS = ["step1", "step2", "step3"]
+
+
+def settle(monkeypatch) -> None:
+    """Look at files a minute later: one that changed a moment ago might change again without a sign."""
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + 60)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +39,7 @@ def place(tmp_path_factory) -> Path:
     place = tmp_path_factory.mktemp("place")
     write_checkpoints(place / "training", 3, write_data(place / "pairs.jsonl"))
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(model_source, "SECONDS_UNTIL_SETTLED", 0)
+        settle(monkeypatch)
         assert (
             tse(
                 place, "run", "-m", place / "training", "--revisions", "step*", "--out", place / "out"
@@ -58,6 +62,27 @@ def loads(monkeypatch) -> list[str]:
     return found
 
 
+@pytest.fixture
+def hashed(monkeypatch) -> list[int]:
+    """The numbers of bytes that are hashed at once: a file of weights this small is one of them."""
+    found: list[int] = []
+    sha256 = hashlib.sha256
+
+    class Counted:
+        def __init__(self, content=b"", **options):
+            self._hash = sha256(content, **options)
+
+        def update(self, content):
+            found.append(len(content))
+            self._hash.update(content)
+
+        def __getattr__(self, name):
+            return getattr(self._hash, name)
+
+    monkeypatch.setattr(hashlib, "sha256", Counted)
+    return found
+
+
 def tse(place: Path, command: str, *arguments, suites=("minimal_pairs",), report=False):
     """Run a command on the pairs of a place."""
     given = [word for suite in suites for word in ("--suite", suite)]
@@ -71,23 +96,24 @@ def revisions(out: Path) -> list[str]:
     return list(dict.fromkeys(row["revision"] for row in rows))
 
 
-def test_finished_checkpoints_are_neither_loaded_nor_read(place, loads, monkeypatch):
+def test_finished_checkpoints_are_neither_loaded_nor_read(place, loads, hashed, monkeypatch):
     """Each was loaded, and its weights were hashed, to find out that its scores were there."""
     before = (place / "out" / "results.json").read_bytes()
-    monkeypatch.setattr(model_source, "SECONDS_UNTIL_SETTLED", 0)  # they may be that new
-    monkeypatch.setattr(model_source, "model_digest", lambda folder: pytest.fail(f"{folder} was read"))
+    settle(monkeypatch)
     ended = tse(place, "run", "-m", place / "training", "--revisions", "step*", "--out", place / "out")
     assert ended.exit_code == 0 and loads == []
+    assert (place / "training" / "step1" / "model.safetensors").stat().st_size not in hashed
     assert (place / "out" / "results.json").read_bytes() == before
 
 
-def test_copied_checkpoints_are_known_by_their_content(place, loads, tmp_path):
+def test_copied_checkpoints_are_known_by_their_content(place, loads, hashed, tmp_path):
     """Their inodes and times differ, so their content is hashed; nothing is loaded."""
     away = place / "away"
     shutil.move(place / "training" / "step2", away)
     shutil.copytree(away, place / "training" / "step2", copy_function=shutil.copy)
     ended = tse(place, "run", "-m", place / "training", "--revisions", "step*", "--out", place / "out")
     assert ended.exit_code == 0 and loads == []
+    assert (place / "training" / "step2" / "model.safetensors").stat().st_size in hashed
 
 
 @pytest.mark.parametrize("options", [["--dtype", "float64"], ["--leading-space"], ["--limit", "3"]])
@@ -95,22 +121,6 @@ def test_other_options_are_not_taken_for_finished(place, loads, options, tmp_pat
     out = shutil.copytree(place / "out", tmp_path / "out")
     ended = tse(place, "run", "-m", place / "training", "--revisions", "step1", "--out", out, *options)
     assert len(loads) == 1 and ended.exit_code == 1  # loaded, and not replaced without --overwrite
-
-
-def test_a_changed_file_of_the_same_size_and_time_is_noticed(place, tmp_path):
-    folder = shutil.copytree(place / "training" / "step1", tmp_path / "model")
-    weights = folder / "model.safetensors"
-    old = time.time_ns() - 10**10
-    os.utime(weights, ns=(old, old))
-    assert file_stamp(str(folder)) is None  # it changed a moment ago, and may change again unnoticed
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(model_source, "SECONDS_UNTIL_SETTLED", 0)
-        before, content = file_stamp(str(folder)), bytearray(weights.read_bytes())
-        assert before is not None and file_stamp(str(folder)) == before
-        content[-1] ^= 1
-        weights.write_bytes(content)
-        os.utime(weights, ns=(old, old))
-        assert file_stamp(str(folder)) not in (before, None)
 
 
 def test_checkpoints_stand_in_the_order_of_training(place, tmp_path):
@@ -194,19 +204,6 @@ def commit(out: Path, revision: str, score: float) -> None:
     write_record(out, signature, {}).with_rows([row])
 
 
-def test_records_are_read_before_they_are_exported(tmp_path):
-    """A killed run leaves them; every command sees them, and the next run exports them."""
-    for revision, score in (("step9", 0.9), ("step10", 0.1), ("step9", 0.8)):
-        commit(tmp_path, revision, score)
-    expected = [("step9", 0.8), ("step10", 0.1)]
-    assert [(row["revision"], row["score"]) for row in read_results(tmp_path)["results"]] == expected
-    assert not (tmp_path / "results.json").exists()
-    export_results(tmp_path)
-    exported = json.loads((tmp_path / "results.json").read_text())
-    assert [(row["revision"], row["score"]) for row in exported["results"]] == expected
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["results.json", "runs"]
-
-
 def test_a_series_is_exported_after_1_2_4_8_checkpoints_and_at_its_end(place, tmp_path, monkeypatch):
     """Writing all results after each of a thousand checkpoints takes longer than the scores."""
     written = []
@@ -224,9 +221,9 @@ def test_reports_take_a_tenth_of_the_time(monkeypatch):
     """Each takes longer than the one before: after a thousand checkpoints, nothing else was done."""
     clock, reports = [100.0], []
 
-    class Checkpoints(Watch):
+    class Checkpoints(watching.Watch):
         def _untried(self):
-            return [Revision(f"step{len(self.done)}", "step")]
+            return [SimpleNamespace(model=f"step{len(self.done)}")]
 
         def _score(self, revisions):
             clock[0] += 1
@@ -237,27 +234,10 @@ def test_reports_take_a_tenth_of_the_time(monkeypatch):
         reports.append(len(watch.done))
 
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(Settling, "settled", lambda _, folders: set(folders))
+    monkeypatch.setattr(watching, "Settling", lambda _: SimpleNamespace(settled=set))
     watch = Checkpoints("training", "step*", [], None, report, print)
     watch.until(40)
     assert reports == [1, 19, 37, 40]  # 18 seconds after each of two
-
-
-def test_incomplete_checkpoints_are_recognized(place, tmp_path):
-    folder = shutil.copytree(place / "training" / "step1", tmp_path / "model")
-    weights, whole = folder / "model.safetensors", (folder / "model.safetensors").read_bytes()
-    assert is_complete(folder)
-    for content in (b"", whole[:5], whole[:100], whole[:-1], whole + b"\0", b"\xff" * 100):
-        weights.write_bytes(content)
-        assert not is_complete(folder)
-    weights.unlink()
-    (folder / "model-00001-of-00002.safetensors").write_bytes(whole)
-    assert not is_complete(folder)  # the index is written last
-    index = {"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    assert not is_complete(folder)
-    (folder / "model-00002-of-00002.safetensors").write_bytes(whole)
-    assert is_complete(folder)
 
 
 def test_watch_scores_checkpoints_as_they_are_completed(place, loads, tmp_path):
@@ -389,11 +369,10 @@ def test_collect_reads_and_writes_nothing_outside_of_its_folders(jobs, tmp_path)
     record = record_of(tmp_path / "job")
     for change in ('"../../escaped-', '"/tmp/escaped-'):
         text = (record.folder / "record.json").read_text().replace('"scores-', change)
-        content = json.loads(text)
-        del content["checksum"]
         crafted = shutil.copytree(tmp_path / "job", tmp_path / f"crafted-{len(change)}")
         path = crafted / "runs" / record.folder.name / "record.json"
-        path.write_text(json.dumps(content | {"checksum": checksum(content)}))
+        path.write_text(text)
+        edit(path, lambda content: None)
         with pytest.raises(ValueError, match=r"its table .*file in this folder"):
             collect(crafted, "--out", tmp_path / "out")
     assert not list(tmp_path.rglob("escaped*"))

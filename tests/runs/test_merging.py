@@ -6,17 +6,13 @@ import shutil
 import pandas as pd
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner
+from run_records import edit
 
-from tse_scorers import load_scorer
-from tse_scorers.cli.app import app
-from tse_scorers.engine import processes
-from tse_scorers.io.checksums import checksum
+from tse_scorers import load_scorer, make_suite
 from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.result_row import ResultRow
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.registry import make_suite
 
 SHARDS = 7
 
@@ -66,17 +62,6 @@ def test_more_shards_than_there_is_to_score(suite, scorer, tmp_path):
         assert all(part.schema == table.schema for part in of_parts)
 
 
-def test_of_several_processes_one_says_where_the_shard_is(tmp_path, monkeypatch):
-    options = ["--model", "tiny-causal", "--device", "cpu", "--groups", "Simple", "--limit", "1"]
-    said = []
-    for is_main in (True, False):
-        monkeypatch.setattr(processes, "is_main", lambda is_main=is_main: is_main)
-        done = CliRunner().invoke(app, ["run", *options, "--shard", "1/2", "--out", str(tmp_path)])
-        assert done.exit_code == 0, done.output
-        said.append("put all shards together" in " ".join(done.output.split()))
-    assert said == [True, False]
-
-
 def test_tables_of_one_run_number_their_contexts_alike(tmp_path, monkeypatch):
     """The sample had other numbers than the whole."""
     identity = {"suite": "s", "dataset": "d", "config": "cfg", "model": "m", "revision": "1"}
@@ -106,9 +91,8 @@ def parts(scorer, tmp_path_factory):
         ("outside", '"scores-', '"../scores-'),
     ):
         record = sorted(folder.glob(f"{name}/runs/*/record.json"))[0]
-        content = json.loads(record.read_text().replace(key, value))
-        del content["checksum"]
-        record.write_text(json.dumps(content | {"checksum": checksum(content)}))
+        record.write_text(record.read_text().replace(key, value))
+        edit(record, lambda content: None)
     return folder
 
 

@@ -7,19 +7,17 @@ import shutil
 
 import pandas as pd
 import pytest
+from command_line import refused
 from completions_server import CompletionsServer
+from run_records import edit
 from tiny import tiny_model
 from typer.testing import CliRunner
 
 import tse_scorers
-from tse_scorers import load_scorer
+from tse_scorers import load_scorer, make_suite
 from tse_scorers.cli.app import app
-from tse_scorers.cli.options import as_written
 from tse_scorers.io import limits
 from tse_scorers.io.bundle import bundle_path
-from tse_scorers.io.checksums import checksum
-from tse_scorers.models.model_source import model_digest
-from tse_scorers.models.options import OptionError
 from tse_scorers.runs import recipe
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.frequency import add_frequencies
@@ -27,7 +25,6 @@ from tse_scorers.runs.granted import Granted
 from tse_scorers.runs.recipe import command_line, partial_reasons
 from tse_scorers.runs.report import refresh_results
 from tse_scorers.runs.rerun import compare_rows, rerun
-from tse_scorers.suites.registry import make_suite
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 
@@ -58,8 +55,8 @@ def test_results_that_are_not_what_their_records_say_are_refused(run, tmp_path):
     for change in ({"results": two + content["results"][2:]},
                    {"results": content["results"][1:]},
                    {"signature": {"models": [content["signature"]["models"][0] | {"dtype": "float64"}]}}):  # fmt: skip
-        edited = {key: value for key, value in (content | change).items() if key != "checksum"}
-        path.write_text(json.dumps(edited | {"checksum": checksum(edited)}))
+        path.write_text(json.dumps(content))
+        edit(path, lambda edited, change=change: edited.update(change))
         said = str(CliRunner().invoke(app, command).exception)
         assert "is not what the records beside it say" in said and f"`tse report {run}`" in said
         assert re.search(
@@ -213,14 +210,14 @@ def test_a_partial_run_is_marked_wherever_its_numbers_go(tmp_path):
 
 def results_of_others(run, signature=(), **changed):
     """Write the results of a run as a stranger could: with another recipe and a valid checksum."""
-    path = run / "results.json"
-    content = json.loads(path.read_text())
-    (known,) = content["signature"]["models"]
-    known |= dict(signature)
-    known["recipe"] |= changed
-    del content["checksum"]
-    path.write_text(json.dumps(content | {"checksum": checksum(content)}))
-    return str(path)
+
+    def change(content):
+        (known,) = content["signature"]["models"]
+        known |= dict(signature)
+        known["recipe"] |= changed
+
+    edit(run / "results.json", change)
+    return str(run / "results.json")
 
 
 @pytest.fixture
@@ -246,31 +243,26 @@ def coded(tmp_path):
     return folder
 
 
-def refused(*typed):
-    done = CliRunner().invoke(app, ["rerun", *typed])
-    assert isinstance(done.exception, ValueError), done.output
-    said = done.exception
-    return said.message(as_written) if isinstance(said, OptionError) else str(said)
-
-
 def test_code_of_others_is_not_run(run, coded, tmp_path):
     """The Python code of a model was run because a stranger's results.json named it; its checksum was valid."""
     asked = {"model": str(coded), "model_options": CPU | {"trust_remote_code": True}}
     results = results_of_others(run, {"model": str(coded)}, **asked)
-    assert "add --trust-remote-code." in refused(results)
-    assert "add --trust-remote-code." in refused(results, "--files", str(coded))
-    said = refused(results, "--trust-remote-code")
+    assert "add --trust-remote-code." in refused("rerun", results)
+    assert "add --trust-remote-code." in refused("rerun", results, "--files", str(coded))
+    said = refused("rerun", results, "--trust-remote-code")
     assert re.search(rf"names {coded}, .*only files in folders .*--files {coded} ", said)
     granted = ["--trust-remote-code", "--files", str(tmp_path)]
-    assert re.search(rf"names {coded}, .*no longer .*\(revision: sha256:", refused(results, *granted))
-    assert not (tmp_path / "ran").exists()
-    results_of_others(run, {"revision": model_digest(coded)})
+    changed = re.search(
+        rf"names {coded}, .*no longer .*\(revision: (sha256:\w+) ", refused("rerun", results, *granted)
+    )
+    assert changed and not (tmp_path / "ran").exists()
+    results_of_others(run, {"revision": changed[1]})
     CliRunner().invoke(app, ["rerun", results, *granted])
     assert (tmp_path / "ran").exists()  # what the user granted, and no other version of it
 
 
 def test_results_under_another_models_name_are_not_made_again(run):
-    said = refused(results_of_others(run, model="tiny-masked"))
+    said = refused("rerun", results_of_others(run, model="tiny-masked"))
     assert re.search(r"names tiny-masked, .*no longer .*scores .*tiny-causal", said)
 
 
@@ -282,11 +274,11 @@ def test_servers_and_keys_are_the_users_own(run, monkeypatch):
         asked = {"model": f"{server.url}#tiny", "suite": "german", "suite_options": {"limit": 1}}
         results = results_of_others(run, named, **asked, model_options={})
         host = server.url.removesuffix("/v1").removeprefix("http://")
-        assert re.search(rf"--server {server.url}, .*TSE_API_HOSTS", refused(results))
+        assert re.search(rf"--server {server.url}, .*TSE_API_HOSTS", refused("rerun", results))
         for other in (f"https://{host}", "127.0.0.1:9", "example.org", f"{host}0"):
-            assert "only servers that you name are asked" in refused(results, "--server", other)
+            assert "only servers that you name are asked" in refused("rerun", results, "--server", other)
             monkeypatch.setenv("TSE_API_HOSTS", f"{other}, ")
-            assert "only servers that you name are asked" in refused(results)
+            assert "only servers that you name are asked" in refused("rerun", results)
         assert not server.requests
         monkeypatch.delenv("TSE_API_HOSTS")
         for typed, listed in ((["--server", server.url], ""), ([], f"example.org, {host}")):
@@ -329,7 +321,7 @@ def test_only_files_in_folders_that_the_user_names_are_read(run, tmp_path, monke
     results = results_of_others(run, suite_options={option: value}, sources=[source])
     monkeypatch.setattr(recipe, "sha256", lambda path: pytest.fail(f"{path} was read"))
     for typed in ([], ["--files", str(inside)]):
-        said = refused(results, *typed)
+        said = refused("rerun", results, *typed)
         assert re.search(r"only files in folders .*add --files ", said)
         assert f"({option}) names " in said
     assert hashlib.sha256(secret.read_bytes()).hexdigest()[:12] not in said
@@ -340,7 +332,7 @@ def test_a_folder_is_not_read_as_a_model_with_a_revision(run, tmp_path, monkeypa
     shutil.copytree(bundle_path("models", "tiny-causal"), tmp_path / "theirs")
     monkeypatch.chdir(tmp_path)
     results = results_of_others(run, {"model": "theirs@main"}, model="theirs@main")
-    said = refused(results)
+    said = refused("rerun", results)
     assert "names theirs, which your command does not;" in said and "sha256" not in said
 
 
@@ -357,27 +349,28 @@ def test_a_folder_is_not_read_as_a_model_with_a_revision(run, tmp_path, monkeypa
 def test_options_that_cannot_be_used_are_refused_before_a_model_is_loaded(run, monkeypatch, changed, words):
     """Wrong options of a second model were refused only after the first model was loaded and scored."""
     results_of_others(run)
+
+    def add_a_model(content):
+        (known,) = content["signature"]["models"]
+        wrong = known | {"recipe": known["recipe"] | changed}
+        content["signature"]["models"].append(wrong | {"identity": known["identity"] | {"revision": "other"}})
+
     results = run / "results.json"
-    content = json.loads(results.read_text())
-    (known,) = content["signature"]["models"]
-    wrong = known | {"recipe": known["recipe"] | changed}
-    content["signature"]["models"] = [known, wrong | {"identity": known["identity"] | {"revision": "other"}}]
-    del content["checksum"]
-    results.write_text(json.dumps(content | {"checksum": checksum(content)}))
+    edit(results, add_a_model)
     monkeypatch.setattr("tse_scorers.runs.rerun.load_with_options", lambda *_: pytest.fail("it was loaded"))
-    assert words in (said := refused(str(results))) and "The recipe of tiny-causal in " in said
+    assert words in (said := refused("rerun", str(results))) and "The recipe of tiny-causal in " in said
 
 
 def test_a_hash_is_not_shown_and_a_folder_has_a_limit(run, tmp_path, monkeypatch):
     (tmp_path / "pairs.csv").write_text("password\n")
     source = {"option": "data", "path": str(tmp_path / "pairs.csv"), "sha256": "0" * 64}
     results = results_of_others(run, suite_options={"data": source["path"]}, sources=[source])
-    said = refused(results, "--files", str(tmp_path))
+    said = refused("rerun", results, "--files", str(tmp_path))
     assert "has changed since tiny-causal was scored on it" in said
     assert hashlib.sha256(b"password\n").hexdigest()[:12] not in said
     results_of_others(run, suite_options={"data": str(tmp_path)})
     monkeypatch.setattr(limits, "SOURCE_FILES", 2)
-    assert f"{tmp_path} holds more than 2 files" in refused(results, "--files", str(tmp_path))
+    assert f"{tmp_path} holds more than 2 files" in refused("rerun", results, "--files", str(tmp_path))
 
 
 @pytest.mark.slow
@@ -385,7 +378,7 @@ def test_a_hash_is_not_shown_and_a_folder_has_a_limit(run, tmp_path, monkeypatch
     "changed", [{"suite_options": []}, {"model_options": "cpu"}, {"sources": {}}, {"sources": ["/usr"]}]
 )
 def test_recipes_that_tse_run_did_not_write(run, changed):
-    assert "is not one that `tse run` wrote" in refused(results_of_others(run, **changed))
+    assert "is not one that `tse run` wrote" in refused("rerun", results_of_others(run, **changed))
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import pytest
 
 from tse_scorers import Results, run
 from tse_scorers.io.results import read_results
+from tse_scorers.runs.report import refresh_results
 
 matplotlib.use("Agg")
 CPU = {"device": "cpu"}
@@ -216,3 +217,16 @@ def test_bars_are_shown_and_can_be_switched_off(tmp_path, capfd):
     finally:
         datasets.enable_progress_bars()
     assert "tokens" not in capfd.readouterr().err and len(shown)
+
+
+def test_making_results_anew_keeps_their_order(tmp_path):
+    """They were once sorted by name where a report computed them again."""
+    (tmp_path / "pairs.csv").write_text(PAIRS.to_csv(index=False))
+    asked = {"data": tmp_path / "pairs.csv", "out": tmp_path / "out", "report": False}
+    run([Lengths(name) for name in ("m", "z", "a")], "minimal_pairs", **asked)
+    before = (tmp_path / "out" / "results.json").read_text()
+    (tmp_path / "out" / "results.json").unlink()
+    refresh_results(tmp_path / "out")
+    assert (tmp_path / "out" / "results.json").read_text() == before
+    rows = read_results(tmp_path / "out")["results"]
+    assert list(dict.fromkeys(row["model"] for row in rows)) == ["m", "z", "a"]

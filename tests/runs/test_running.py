@@ -9,17 +9,14 @@ from run_records import record_of, table_files
 from typer.testing import CliRunner
 
 import tse_scorers
-from tse_scorers import load_data
+from tse_scorers import load_data, make_suite
 from tse_scorers.cli.app import app
-from tse_scorers.io.records import record_folder
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.jobs import Failure, Job, not_scored, remember_failures
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.agreement.data import tables as agreement
-from tse_scorers.suites.registry import make_suite, names
-from tse_scorers.suites.variation_sets import scores as german
+from tse_scorers.suites.registry import names
 
 PAIRS = pd.DataFrame(
     {
@@ -58,10 +55,9 @@ def results(out):
 def test_the_journal_of_a_run_that_was_killed_after_its_scores_is_removed(source, tmp_path):
     """Killed between its last score file and the removal of its journal, a run left that folder for ever."""
     out = tmp_path / "out"
-    run = Run(make_suite("minimal_pairs", data=source), out)
-    run.add(Lengths())
+    Run(make_suite("minimal_pairs", data=source), out).add(Lengths())
     there = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    journal = record_folder(out, run.signature(Lengths())) / "journal" / "digest"
+    journal = record_of(out).folder / "journal" / "digest"
     journal.mkdir(parents=True)
     (journal / "answers.journal").write_bytes(b"answers")
     again = Lengths()
@@ -154,12 +150,18 @@ def test_pairs_of_ones_own_are_not_called_blimp(source, tmp_path):
     assert "lengths (word-order)" in page and "lengths (blimp)" in page and "Word order" in page
 
 
+def released(dataset, config, key):
+    """The rows of the first pair or template of a data set."""
+    rows = load_data(dataset, config).to_pandas()
+    return rows[rows[key] == rows[key].iloc[0]]
+
+
 @pytest.mark.parametrize(
     "suite, name, rows",
     [
         ("minimal_pairs", "blimp", lambda: PAIRS),
-        ("agreement", "marvin_linzen", lambda: agreement.load("marvin_linzen", limit=1)),
-        ("german", "ours", lambda: german.load("ours", limit=1)),
+        ("agreement", "marvin_linzen", lambda: released("agreement_templates", "marvin_linzen", "pair_id")),
+        ("german", "ours", lambda: released("german_argument_structure", "ours", "template")),
     ],
 )
 def test_a_file_that_is_called_like_released_data_is_ones_own(tmp_path, suite, name, rows):

@@ -13,23 +13,19 @@ import torch
 from hub_fixtures import read_from
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
-from matplotlib.collections import PolyCollection
 from synthetic_runs import write_run
 from transformers import AutoModelForCausalLM
 from typer.testing import CliRunner
 
-from tse_scorers import loading
+from tse_scorers import load_data, loading
 from tse_scorers.cli.app import app
-from tse_scorers.io.bundle import bundle_path, load_data
+from tse_scorers.io.bundle import bundle_path
 from tse_scorers.io.results import read_results
-from tse_scorers.models import revisions as series
 from tse_scorers.models.causal import CausalScorer
-from tse_scorers.report import page
 from tse_scorers.report.charts import draw
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.report import write_report
 from tse_scorers.statistics import Units, clustered_mean
-from tse_scorers.suites.registry import all_measures
 
 STEPS = ("step4", "step16", "step64")
 
@@ -114,64 +110,6 @@ def test_the_report_draws_the_curve(out):
     assert list((out / "figures").glob("series_*.svg"))
 
 
-def test_the_fit_is_that_of_the_line_it_was_given(tmp_path):
-    """Figure 5's kind of line: accuracy grows by 0.1 with each ten times the steps."""
-    from tse_scorers.report import series as drawn
-
-    steps = (0, 10, 100, 1000)  # at step 0 there is no logarithm: drawn, not fitted
-    rows = [
-        {
-            "suite": "minimal_pairs",
-            "dataset": "blimp",
-            "config": "blimp",
-            "model": "m",
-            "revision": f"step{step}",
-        }
-        | {"metric": "accuracy", "method": "full", "group": "phenomenon:binding", "n": 9}
-        | {"score": 0.3 + 0.1 * np.log10(step) if step else 0.5}
-        for step in steps
-    ]
-    rows = [row | {"ci_low": row["score"] - 0.1, "ci_high": row["score"] + 0.1} for row in rows]
-    section = drawn.section(read_runs([write_run(tmp_path / "run", rows, {})]), all_measures())
-    (picture,) = section.views[0].of()
-    (band,) = (band for band in draw(picture).axes[0].collections if isinstance(band, PolyCollection))
-    (path,) = band.get_paths()
-    # 0.1 above and below each point.
-    assert {round(y, 9) for y in path.vertices[:, 1]} >= {0.4, 0.3, 0.6, 0.5, 0.7}
-    scores, fits = picture.tables
-    assert list(scores.values["binding"]) == pytest.approx([0.5, 0.4, 0.5, 0.6])
-    pd.testing.assert_series_equal(
-        fits.values.loc["binding"], pd.Series({"per decade": 0.1, "r": 1.0, "n": 3.0}), check_names=False
-    )
-
-
-@pytest.mark.parametrize(
-    "revisions",
-    [
-        ["step1", "step2"],
-        [f"sha256:{digit}{'ab' * 7}{digit}" for digit in range(1, 5)],
-        [f"{digit}{'ab' * 19}{digit}" for digit in range(1, 5)],
-    ],
-)
-def test_two_revisions_or_hashes_make_no_curve(tmp_path, revisions):
-    """Runs of a folder whose weights had changed were drawn over digits of the weights' hashes."""
-    from tse_scorers.report import series as drawn
-
-    about = {
-        "suite": "minimal_pairs",
-        "dataset": "blimp",
-        "config": "blimp",
-        "model": "m",
-        "group": "all",
-        "n": 9,
-    }
-    rows = [
-        about | {"revision": revision, "metric": "accuracy", "method": "full", "score": 0.5}
-        for revision in revisions
-    ]
-    assert drawn.section(read_runs([write_run(tmp_path / "run", rows, {})]), all_measures()) is None
-
-
 def test_nothing_that_fits_is_said_with_what_is_there(checkpoints, tmp_path):
     with pytest.raises(ValueError, match=r"'epoch\*'; .*: step4, step16, step64\.$"):
         tse_run(checkpoints, tmp_path, "epoch*")
@@ -188,25 +126,6 @@ def hub(monkeypatch):
             repo.branches[f"step{step}"] = repo.commit({"config.json": Blob(b"{}")}, "A step").oid
         repo.tags["step2"] = repo.branches["step64"]
         yield hub
-
-
-def test_revisions_on_the_hub_are_its_branches_and_tags(hub):
-    found = series.expand("org/pythia", "step*")
-    assert [each.name for each in found] == ["step2", "step64", "step512", "step1000"]
-    assert found[0].model == "org/pythia@step2"
-    with pytest.raises(ValueError, match=r"org/pythia .*'v'; .*step2, step64"):
-        series.expand("org/pythia", "v")
-
-
-def test_a_folder_without_checkpoints_says_what_they_are(tmp_path):
-    with pytest.raises(ValueError, match=r"'\*'; .*none \(.*config\.json"):
-        series.expand(str(tmp_path), "*")
-
-
-@pytest.mark.parametrize("name", ["org/none", "no such folder", "../none"])
-def test_a_series_that_is_nowhere_is_said(hub, name):
-    with pytest.raises(ValueError, match=rf"'{re.escape(name)}' .*listed on the Hub"):
-        series.expand(name, "step*")
 
 
 @pytest.fixture(scope="module")
@@ -292,7 +211,7 @@ def _accuracies(
             | {"n_excluded": 0, "n_ties": 0} | found.columns()
             for model in filter(None, (without, "m"))
         ]  # fmt: skip
-        files[f"m-{step}.minimal_pairs"] = pairs
+        files[f"m@{step}.minimal_pairs"] = pairs
     return write_report(write_run(out, rows, files), figures=False).read_text(encoding="utf-8")
 
 
@@ -328,7 +247,9 @@ def test_published_curves_stand_behind_a_series_on_blimp(checkpoints, tmp_path, 
     data = tmp_path / "blimp.jsonl"
     data.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
     figures = []
-    monkeypatch.setattr(page, "save", lambda chart, folder: figures.append(chart) or "<svg/>")
+    monkeypatch.setattr(
+        "tse_scorers.report.page.save", lambda chart, folder: figures.append(chart) or "<svg/>"
+    )
     asked = ["--suite", "minimal_pairs", "--data", str(data), "--revisions", "step*", "--device", "cpu"]
     done = CliRunner().invoke(app, ["run", "-m", str(checkpoints), *asked, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output

@@ -1,6 +1,6 @@
 """Simulations of the tests and intervals: how often they err, what they find, how wide they are.
 
-    python tests/statistics/interval_simulations.py tests/statistics/simulations.md UPSTREAM
+    PYTHONPATH=tests/support python tests/statistics/interval_simulations.py tests/statistics/simulations.md UPSTREAM
 
 A design has cells: items that share their units and strata. Each system has effects of units of its own, drawn anew for
 each data set, as another set of verbs, nouns, lemmas, words or templates would have other ones; the items of a cell are
@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy import sparse, special, stats
+from suite_designs import units_of_agreement, units_of_pairs
 
-from tse_scorers.runs.comparing.compare import with_families
 from tse_scorers.statistics.clustered import (
     Kind,
     Units,
@@ -28,7 +28,7 @@ from tse_scorers.statistics.clustered import (
     table_of,
 )
 from tse_scorers.statistics.conditions import condition_contrast
-from tse_scorers.statistics.differences import paired_difference
+from tse_scorers.statistics.differences import holm, paired_difference
 from tse_scorers.statistics.estimate import (
     ACCURACY,
     DIFFERENCE,
@@ -43,7 +43,6 @@ from tse_scorers.statistics.jackknife import (
     jackknife_correlation,
     pearson,
 )
-from tse_scorers.suites.registry import make_suite
 
 N = 1000
 SEED = 0
@@ -340,32 +339,18 @@ def own_clusters() -> Iterator[Regime]:
 
 def agreement() -> Iterator[Regime]:
     """TSE and MW on the default data: whole, the part of `--limit 20`, and each group."""
-    from tse_scorers.suites.agreement.estimate.intervals import (
-        units_of,
-        with_overall_units,
-        with_pair_units,
-        with_units,
-    )
-
-    def pairs_of(limit: int | None) -> pd.DataFrame:
-        return make_suite("agreement", limit=limit).pairs
-
-    for name, limit in (("TSE, default data", None), ("TSE, --limit 20", 20)):
-        pairs = pairs_of(limit)
-        pairs = pairs.assign(context_id=pairs["prefix"])
-        known = with_pair_units(pairs, pairs)
-        units = units_of(with_overall_units(known), "verb")
-        for sd in ((0.0, 0.1), (0.5, 0.5), (0.25, 1.0)) if limit is None else ((0.25, 0.5),):
-            yield Regime(name, Design.of(units), sd, 1.0)
-        if limit is None:
-            for group, own in known.groupby("group", sort=False):
-                yield Regime(f"TSE, {group}", Design.of(units_of(own, "verb")), (0.25, 0.5), 1.0)
-        contexts = with_units(pairs.drop_duplicates(["prefix", "number"]))
-        design = Design.of(units_of(contexts, fixed="lemmas"))
-        yield Regime(name.replace("TSE", "EW at a cut-off"), design, (0.5,), 0.5)
-    few = with_units(pairs_of(20).drop_duplicates(["prefix", "number"]))
-    lemmas = np.tile(np.arange(40), len(few))
-    nouns, strata = (np.repeat(few[column].to_numpy(), 40) for column in ("noun", "stratum"))
+    for name, limit in (("default data", None), ("--limit 20", 20)):
+        for measure, group, units in units_of_agreement(limit=limit):
+            if (measure, group) == ("TSE", "all"):
+                for sd in ((0.0, 0.1), (0.5, 0.5), (0.25, 1.0)) if limit is None else ((0.25, 0.5),):
+                    yield Regime(f"TSE, {name}", Design.of(units), sd, 1.0)
+            elif measure == "TSE" and limit is None:
+                yield Regime(f"TSE, {group}", Design.of(units), (0.25, 0.5), 1.0)
+            elif group == "all":
+                yield Regime(f"EW at a cut-off, {name}", Design.of(units), (0.5,), 0.5)
+    (few,) = (of for measure, group, of in units_of_agreement(limit=20) if (measure, group) == ("MW", "all"))
+    lemmas = np.tile(np.arange(40), len(few.clusters))
+    nouns, strata = np.repeat(few.clusters, 40), np.repeat(few.strata, 40)
     yield Regime("EW, --limit 20, 40 lemmas", Design.of(Units(nouns, "x", lemmas, strata)), (0.5, 0.5), 0.5)
 
 
@@ -388,7 +373,6 @@ def regions() -> Iterator[Regime]:
         yield Regime(f"a criterion over {size} items", Design.of_sizes([1] * size), (1.0,), 1.0)
 
 
-LOCAL_SETS = "turblimp", "sling", "clams", "lindsea"
 PARADIGMS = {
     "rublimp": (45, 1000), "zhoblimp": (118, 300), "blimp-nl": (84, 100), "jblimp": (37, 9),
     "freq-blimp": (67, 1000), "syntaxgym-ml": (22, 1000),
@@ -398,19 +382,8 @@ PARADIGMS = {
 
 def designs_of_pairs(upstream: Path, limit: int | None = None) -> Iterator[tuple[str, str, str, Design]]:
     """Yield set, level, group and design of BLiMP and of the registered sets with local copies."""
-    from tse_scorers.suites.minimal_pairs.data.tables import load
-    from tse_scorers.suites.minimal_pairs.estimate.intervals import grouped, with_units
-    from tse_scorers.suites.minimal_pairs.options import PairSetOptions
-    from tse_scorers.suites.minimal_pairs.set_pairs import load_set
-
-    for name in ("BLiMP", *LOCAL_SETS):
-        pairs = (
-            load(upstream / "blimp" / "data", limit=limit)
-            if name == "BLiMP"
-            else load_set(PairSetOptions(data=name, source=upstream / name, limit=limit), None).pairs
-        )
-        for group in grouped(with_units(pairs).assign(score=1.0)):
-            yield name, group.level, group.name, Design.of(group.units)
+    for name, level, group, units in units_of_pairs(upstream, limit):
+        yield name, level, group, Design.of(units)
 
 
 def minimal_pairs(upstream: Path) -> Iterator[Regime]:
@@ -481,30 +454,16 @@ GROUP_HEADINGS = [
 
 def agreement_groups() -> Iterator[Groups]:
     """The constructions of each language, whole and with `--limit 20`; overall, where that is no row of its own."""
-    from tse_scorers.suites.agreement.estimate.intervals import (
-        units_of,
-        with_overall_units,
-        with_pair_units,
-        with_units,
-    )
-
     languages = ("german", "french", "russian", "hebrew")
     for name in ("marvin_linzen", *(f"clams_{language}" for language in languages)):
         for limit in (None, 20):
-            pairs = make_suite("agreement", data=name, limit=limit).pairs
-            pairs = pairs.assign(context_id=pairs["prefix"])
-            pairs = with_pair_units(pairs, pairs)
-            contexts = with_units(pairs.drop_duplicates(["prefix", "number"]))
-            designs = {
-                ("TSE", "all"): [units_of(with_overall_units(pairs), "verb")],
-                ("TSE", "construction"): [units_of(own, "verb") for _, own in pairs.groupby("group")],
-                ("EW, MW", "all"): [units_of(contexts, fixed="lemmas")],
-                ("EW, MW", "construction"): [
-                    units_of(own, fixed="lemmas") for _, own in contexts.groupby("group")
-                ],
-            }
+            designs: dict[tuple[str, str], list[Units]] = {}
+            for measure, group, units in units_of_agreement(name, limit):
+                level = "all" if group == "all" else "construction"
+                designs.setdefault((measure, level), []).append(units)
             for (measure, level), own in designs.items():
-                what = f"{measure}, {name}" + (", --limit 20" if limit else "")
+                called = "TSE" if measure == "TSE" else "EW, MW"
+                what = f"{called}, {name}" + (", --limit 20" if limit else "")
                 sd, gap = ((0.25, 0.5), 1.0) if measure == "TSE" else ((0.5,), 0.5)
                 yield Groups(what, level, [Regime(what, Design.of(units), sd, gap) for units in own])
 
@@ -671,13 +630,10 @@ class Series:
                 (series, group, checkpoint, own) for (series, group), own in zip(columns, p, strict=True)
             ]
         frame = pd.DataFrame(rows, columns=["dataset", "group", "system", "p"])
-        frame = frame.assign(suite="s", config=None, measure="m", reference="r", level="l")
-        adjusted = with_families(frame)
-        assert set(adjusted["n_family"]) == {self.checkpoints * self.groups}
-        names = {"after": adjusted["p_adjusted"], "before": adjusted["p"]}
-        return {
-            name: float((p < LEVEL).groupby(adjusted["dataset"]).any().mean()) for name, p in names.items()
-        }
+        series = frame.groupby("dataset")["p"]
+        assert set(series.size()) == {self.checkpoints * self.groups}
+        names = {"after": series.transform(holm), "before": frame["p"]}
+        return {name: float((p < LEVEL).groupby(frame["dataset"]).any().mean()) for name, p in names.items()}
 
     def line(self, shares: dict[str, float]) -> str:
         """The row in Markdown."""
@@ -989,8 +945,9 @@ def page(
 
 
 PARAGRAPH = f"""\
-Made by `python tests/statistics/interval_simulations.py tests/statistics/simulations.md UPSTREAM`, where
-UPSTREAM holds local copies of BLiMP and other sets: {N:,} data sets per row and column, seed {SEED}. Shares are in %.
+Made by `python tests/statistics/interval_simulations.py tests/statistics/simulations.md UPSTREAM`, with
+`tests/support` in PYTHONPATH. UPSTREAM holds local copies of BLiMP and other sets: {N:,} data sets per row and column,
+seed {SEED}. Shares are in %.
 
 - *Effects*: standard deviations of each kind of unit, in logits, drawn anew for each data set and system.
 - *Units*, *effective*: counted, and as many of equal size (the smaller number where two kinds cross).

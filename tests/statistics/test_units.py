@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 import yaml
+from white_space import SPACES
 
 from tse_scorers.statistics.critical_words import critical_word, critical_words
 from tse_scorers.statistics.units import (
@@ -133,3 +134,9 @@ def test_each_blimp_paradigm_has_several_critical_words(upstream):
         assert (words != "").all()
         few[file.stem] = words.nunique()
     assert {name for name, n in few.items() if n < 10} == {"irregular_past_participle_adjectives"}
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_any_white_space_separates_words(space):
+    spaced = [sentence.replace(" ", space) for sentence in ("The cat eats mice.", "The cat eat mice.")]
+    assert critical_word(*spaced) == critical_word("The cat eats mice.", "The cat eat mice.")

@@ -18,14 +18,13 @@ from plain_loop import at_mask, next_token
 from run_records import record_of
 from tiny import tiny_model
 
-from tse_scorers.loading import load_scorer
+from tse_scorers import load_scorer, make_suite
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.ask.top_forms import top_forms
-from tse_scorers.suites.registry import make_suite
 
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
 BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)

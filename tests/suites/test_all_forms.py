@@ -13,23 +13,20 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import torch
+from ngrams import train_ngram
 from run_records import read_table
-from scipy import stats
 from tiny import tiny_model
 from typer.testing import CliRunner
 
+from tse_scorers import LiveEvaluation, Slot, load_scorer, make_suite
 from tse_scorers.cli.app import app
-from tse_scorers.io.records import read_records, write_record
+from tse_scorers.io.records import write_record
+from tse_scorers.io.result_row import ResultRow
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
-from tse_scorers.models.queries import Slot
-from tse_scorers.report.inputs import Runs, ScoreFile, read_runs
-from tse_scorers.runs.comparing.compare import common_lemmas, compare
-from tse_scorers.runs.frequency import add_frequencies
-from tse_scorers.runs.report import refresh_results
+from tse_scorers.report.inputs import read_runs
+from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.runs.run import Run
-from tse_scorers.statistics.slope import clustered_slope
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.ask import outcomes
 from tse_scorers.suites.agreement.estimate.coverage import coverage, main_list
@@ -37,8 +34,6 @@ from tse_scorers.suites.agreement.estimate.frequency import BAND
 from tse_scorers.suites.agreement.options import AgreementOptions
 from tse_scorers.suites.agreement.show.section_coverage import coverage_part
 from tse_scorers.suites.agreement.show.section_onset import onset_parts
-from tse_scorers.suites.registry import make_suite
-from tse_scorers.training.live import LiveEvaluation
 
 LEMMAS = pd.DataFrame(
     [("laughs", "laugh"), ("likes", "like"), ("knows", "know"), ("swims", "swim"), ("is", "are"), ("has", "have"),
@@ -260,7 +255,9 @@ def test_scores_by_different_measures_do_not_compare(runs):
 
 def test_scores_over_common_lemmas_are_those_of_a_run_over_them(runs, tmp_path):
     """From stored outcomes EW is exact; the same list can be named for a new run."""
-    rows = common_lemmas([runs / "all", runs / "few"])
+    compared = [str(runs / "all"), str(runs / "few"), "--common-lemmas", "--out", str(tmp_path / "compared")]
+    assert CliRunner().invoke(app, ["compare", *compared], catch_exceptions=False).exit_code == 0
+    rows = pd.read_csv(tmp_path / "compared" / "common_lemmas.csv")
     common = make_suite(
         "agreement",
         data=runs / "pairs.csv",
@@ -268,8 +265,8 @@ def test_scores_over_common_lemmas_are_those_of_a_run_over_them(runs, tmp_path):
         allow_unverified=True,
         forms="all",
     )
-    Run(common, tmp_path).add(scorer_of("causal"))
-    again = rows_of(tmp_path)
+    Run(common, tmp_path / "again").add(scorer_of("causal"))
+    again = rows_of(tmp_path / "again")
     for measure in ("ew", "mw"):
         chosen = (
             (rows["measure"] == measure.upper()) & (rows["lemmas"] == "common") & (rows["group"] == "all")
@@ -303,7 +300,7 @@ def test_ngram_models_are_scored_by_whole_words(runs, tmp_path):
     pd.DataFrame(lemmas, columns=["singular", "plural"]).to_csv(tmp_path / "lemmas.csv", index=False)
     own = {"lemmas": str(tmp_path / "lemmas.csv"), "allow_unverified": True}
     for order in (1, 2):
-        scorer = LaplaceNgramScorer(order=order, name=f"{order}-gram").train(text)
+        scorer = load_scorer(train_ngram(tmp_path, order, text))
         with pytest.raises(ValueError, match=r"--forms all .*words at the gap"):
             make_suite("agreement", data=runs / "pairs.csv", **own).check_scorer(scorer)
         out = tmp_path / f"{order}-gram"
@@ -383,6 +380,7 @@ def test_a_common_list_of_nothing_is_refused(tmp_path):
         make_suite("agreement", lemmas="common:")
 
 
+@pytest.mark.usefixtures("no_pictures")
 def test_frequencies_give_bands_and_slopes(runs, tmp_path):
     """Slopes of EW by lemma, against numpy's least squares; the counts are the user's."""
     counts = {
@@ -399,8 +397,8 @@ def test_frequencies_give_bands_and_slopes(runs, tmp_path):
         tmp_path / "counts.csv", index=False
     )
     before = rows_of(runs / "all")
-    assert add_frequencies(runs / "all", str(tmp_path / "counts.csv")) == 1
-    refresh_results(runs / "all")
+    asked = ["frequency", str(runs / "all"), "--counts", str(tmp_path / "counts.csv")]
+    assert CliRunner().invoke(app, asked, catch_exceptions=False).exit_code == 0
     rows = rows_of(runs / "all")
     rows = rows[rows["group"] == "all"].set_index("metric")
     total = sum(counts.values())
@@ -457,23 +455,6 @@ def test_the_onset_of_a_band_is_above_chance_or_an_ngram_from_then_on():
     assert list(onset_parts(rows[rows["revision"] != "step2"])) == []
 
 
-def test_a_slope_has_the_interval_of_others():
-    """Standard errors are those of statsmodels. Degrees of freedom are for unequal shares of the units in the slope."""
-    sm = pytest.importorskip("statsmodels.api")
-    rng = np.random.default_rng(0)
-    x, units = rng.normal(size=60), np.repeat(np.arange(20), 3)
-    y = 0.3 * x + rng.normal(size=20)[units] + rng.normal(size=60)
-    found = clustered_slope(x, y, units)
-    fitted = sm.OLS(y, sm.add_constant(x)).fit(cov_type="cluster", cov_kwds={"groups": units}, use_t=True)
-    assert (found.slope, found.se) == pytest.approx((fitted.params[1], fitted.bse[1]))
-    shares = np.bincount(units, (x - x.mean()) ** 2) / ((x - x.mean()) ** 2).sum()
-    assert found.n_effective == pytest.approx(1 / (shares**2).sum())
-    margin = stats.t.ppf(0.975, found.n_effective - 1) * found.se
-    assert (found.ci_low, found.ci_high) == pytest.approx((found.slope - margin, found.slope + margin))
-    assert found.ci_low < fitted.conf_int()[1][0] < fitted.conf_int()[1][1] < found.ci_high
-    assert math.isnan(clustered_slope([1, 1, 1], [0, 1, 2], [0, 1, 2]).slope)
-
-
 def test_training_evaluations_can_score_all_forms(runs):
     model, tokenizer = tiny_model("causal", "gpt2")
     suite = make_suite(
@@ -507,9 +488,9 @@ def test_a_dominant_lemma_is_named_for_each_data_set(tmp_path):
             ),
         }
         signature = {"model": "m", "identity": {"suite": "agreement", "config": config, "model": "m"}}
-        write_record(tmp_path, signature, tables)
-    files = [ScoreFile(record, "outcomes", "m") for record in read_records(tmp_path)]
+        row = ResultRow(level="all", value="", metric="ew", score=0.5, n=3)
+        write_record(tmp_path, signature, tables).with_rows([row])
     rows = pd.DataFrame(columns=["system", "config", "label", "metric", "cutoff", "cutoff_side"])
-    part = coverage_part(rows, [], Runs(pd.DataFrame({"system": ["m"]}), [], files))
+    part = coverage_part(rows, [], read_runs([tmp_path]))
     shares = part.blocks[-1].values["contexts"]
     assert shares.to_dict() == pytest.approx({"m, one, is / are": 2 / 3, "m, two, is / are": 2 / 3})

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tse_scorers.loading import load_scorer
+from tse_scorers import load_scorer
 from tse_scorers.suites.minimal_pairs.data.pair_tables import PREFIX_COLUMNS, pair_table
 from tse_scorers.suites.minimal_pairs.data.prefixes import one_prefix, two_prefix
 from tse_scorers.suites.minimal_pairs.data.tables import load

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
+from run_records import SINGLE
 from scoring_tables import evaluate_pairs
 
 from tse_scorers import make_suite
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.io.records import SINGLE
 from tse_scorers.suites.minimal_pairs import scores as blimp
 from tse_scorers.suites.minimal_pairs import suite as suite_module
 from tse_scorers.suites.minimal_pairs.data.pair_tables import PREFIX_COLUMNS, pair_table

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tse_scorers.io.bundle import load_data
+from tse_scorers import load_data
 from tse_scorers.suites.variation_sets.estimate.human_ratings import auc_rows, normalize
 from tse_scorers.suites.variation_sets.estimate.template_means import compare_means
 

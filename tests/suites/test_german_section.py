@@ -6,19 +6,17 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from run_records import SINGLE
 from scipy import stats
 from synthetic_runs import german_rows, write_run
 
-from tse_scorers.io.records import SINGLE
 from tse_scorers.report.blocks import Chart
 from tse_scorers.report.charts import draw
 from tse_scorers.report.inputs import read_runs
-from tse_scorers.report.paper import paper_panels
-from tse_scorers.report.table_forms import to_csv, to_markdown
-from tse_scorers.statistics.clustered import clustered_mean
+from tse_scorers.statistics import clustered_mean
 from tse_scorers.suites.variation_sets.estimate.intervals import set_aucs, units_of
 from tse_scorers.suites.variation_sets.show.section import section
-from tse_scorers.suites.variation_sets.show.section_cells import HUMANS, SETS
+from tse_scorers.suites.variation_sets.show.section_cells import contrasts
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 
 TEMPLATES = 12
@@ -76,7 +74,8 @@ def test_each_cell_and_each_mean_has_its_interval(parts, sentences):
         assert ends == pytest.approx([known.ci_low, known.ci_high, known.se])
         assert own.values.loc[order, role] == pytest.approx(known.mean)
     assert own.text.map(lambda cell: "±" in cell or "[" in cell).all(axis=None)
-    assert "m ag1,re2,pa3 ci_low" in to_csv(whole) and "±" in to_markdown(whole)
+    assert "m ag1,re2,pa3 ci_low" in whole.intervals.columns(whole.values.columns, whole.values.index)
+    assert whole.text.map(lambda cell: "±" in cell).any(axis=None)
 
 
 def test_the_frequency_bias_has_whiskers_and_intervals(parts, sentences):
@@ -124,31 +123,15 @@ def test_without_scores_of_sentences_there_is_no_check_of_templates(tmp_path):
     assert not [part for part in found.in_report().views if "section 4.1" in part.title]
 
 
-def test_captions_of_a_paper_name_system_and_kind_and_people_stand_once(tmp_path):
-    """A system of one kind had no name, panels of people had its ties, and kinds of later systems had no people."""
-    dative = [row for row in german_rows("late") if row["variation_set"] == "1-2_dative"]
-    flat = [
-        row | {"score": 0.5, "n_ties": 6 * row["n"]}
-        for row in german_rows("flat")
-        if row["variation_set"] == "1-6"
-    ]
-    found = section(read_runs([write_run(tmp_path / "run", [*flat, *dative, *_renamed(dative, "last")], {})]))
-    blocks = [block for part in found.in_report().views for block in part.of() if isinstance(block, Chart)]
-    said = [
-        [caption for _, caption, _ in paper_panels(own)]
-        for own in blocks
-        if own.name.startswith("german_table1_")
-    ]
-    shown, of_models = "AUC by case order and role assignment.", "n (effective units): 300."
-    assert said == [
-        [
-            f"{HUMANS}: {SETS['1-6']}: {shown}",
-            f"flat: {SETS['1-6']}: {shown} All comparisons tie: flat's 0.50 are not results. {of_models}",
-        ],
-        [f"{HUMANS}: {SETS['1-2_dative']}: {shown}", f"late: {SETS['1-2_dative']}: {shown} {of_models}"],
-        [f"Last: {SETS['1-2_dative']}: {shown} {of_models}"],
-    ]
-
-
-def _renamed(rows, model):
-    return [row | {"model": model} for row in rows]
+def test_contrasts_of_word_order() -> None:
+    """Hand-made: AUC 1 where the nominative is first, 0 elsewhere; then 1 where the dative precedes the accusative."""
+    orders, roles = ["NAD", "NDA", "DNA", "AND", "DAN", "ADN"], ["ag1,re2,pa3", "ag2,re1,pa3", "ag1,re3,pa2"]
+    nominative = pd.DataFrame([[float(order[0] == "N")] * 3 for order in orders], orders, roles)
+    assert contrasts(nominative)["NOMALIGN"].to_dict() == {
+        "nominative first": 1, "nominative second": 0, "nominative last": 0, "effect": 1,
+    }  # fmt: skip
+    dative = pd.DataFrame(
+        [[float(order.index("D") < order.index("A"))] * 3 for order in orders], orders, roles
+    )
+    assert contrasts(dative)["DATALIGN"].to_dict() == {"dative first": 1, "accusative first": 0, "effect": 1}
+    assert contrasts(dative)["NOMALIGN", "effect"] == 0

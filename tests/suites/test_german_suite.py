@@ -7,13 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
+from run_records import SINGLE
 from scipy import stats
 from scoring_tables import evaluate_sentences
 
-from tse_scorers import run
-from tse_scorers.io.bundle import load_data, metric_modules, shipped_table
-from tse_scorers.io.records import SINGLE
-from tse_scorers.suites.registry import make_suite
+from tse_scorers import load_data, make_suite, run
+from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.variation_sets import scores as german
 from tse_scorers.suites.variation_sets.estimate.agreement_with_people import human_agreement
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
@@ -251,7 +250,7 @@ def test_cells_that_are_equal_as_fractions_have_equal_ranks(tmp_path):
             return np.array([-float(zlib.crc32(sentence.encode()) % 1000) for sentence in sentences])
 
     rows = run(Coarse(), suite="german", limit=7, out=tmp_path, report=False)
-    human = shipped_table("german_human_judgments").to_pandas()
+    human = load_data("german_human_judgments").to_pandas()
     for kind, people in human.groupby("variation_set"):
         own = [row for row in rows if row.get("variation_set") == kind]
         cells = {row["group"]: row for row in own if row["group"].startswith("cell:")}

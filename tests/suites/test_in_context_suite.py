@@ -2,7 +2,7 @@
 
 import json
 import re
-from io import StringIO
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,33 +10,27 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from plain_loop import causal_sum, float64_model
-from rich.console import Console
 from run_records import table_path
 from tiny import tiny_model
+from typer.testing import CliRunner
 
 import tse_scorers
+from tse_scorers import make_suite
+from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.summary import headlines
-from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.minimal_pairs.data.contexts import PARTS
 from tse_scorers.suites.minimal_pairs.measures import IN_CONTEXT
 from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
-from tse_scorers.suites.registry import all_measures, make_suite
+from tse_scorers.suites.registry import all_measures
 
 TEMPLATE = "The author knows that {sentence}"
 NOUNS = ["author", "pilot", "guard", "movie"]
-
-
-def terminal_text(out: Path) -> str:
-    """The summary that `tse run` prints."""
-    console = Console(width=80, record=True, file=StringIO())
-    console.print(Summary(headlines(read_runs([out]).rows, all_measures())))
-    return " ".join(console.export_text().split())
 
 
 def write_pairs(path: Path, n: int = 12) -> Path:
@@ -207,11 +201,17 @@ def test_the_signature_and_the_report_have_the_contexts(run):
     assert (signature["context_lengths"], signature["templates"]) == ([1, 3], [TEMPLATE])
     assert signature["context_parts"] == PARTS and len(signature["contexts_fingerprint"]) == 16
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "sentences of context 3; n 16" in terminal_text(out)
     assert "Accuracy against length" in page and "Inside templates" in page
     # without a context, and in the template
     assert len(pd.read_csv(out / "in_context_templates.csv")) == 2
     assert (out / "figures" / "in_context.svg").is_file()
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_the_terminal_says_after_how_many_sentences(run, tmp_path):
+    out = shutil.copytree(run[0], tmp_path / "run")
+    said = CliRunner().invoke(app, ["report", str(out)], catch_exceptions=False).output
+    assert "sentences of context 3; n 16" in " ".join(said.split())
 
 
 def test_the_tab_shows_each_context_and_length(run):

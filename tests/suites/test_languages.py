@@ -6,11 +6,10 @@ import torch
 from literal_tse import score, softmax
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
-from tse_scorers import load_scorer
+from tse_scorers import load_scorer, make_suite
 from tse_scorers.io.bundle import bundle_path
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement.data.tables import CLAMS, load, load_lemmas
-from tse_scorers.suites.registry import make_suite
 
 LANGUAGES = sorted(CLAMS)
 KINDS = {"causal": AutoModelForCausalLM, "masked": AutoModelForMaskedLM}

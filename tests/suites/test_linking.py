@@ -6,15 +6,14 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+from ngrams import train_ngram
 from run_records import read_table, signature_of
 from typer.testing import CliRunner
 
-from tse_scorers import load_scorer, run
+from tse_scorers import load_scorer, make_suite, run
 from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.models.ngram import train_ngram
 from tse_scorers.suites.minimal_pairs.ask.linking import Linking, linked_accuracies, load_unigrams, n_scored
-from tse_scorers.suites.registry import make_suite
 
 linking = metric_modules("minimal_pair_accuracy").linking
 TEXT = "The author laughs.\nThe author smiles.\nThe pilots laugh.\n"
@@ -35,8 +34,7 @@ LITERAL = {
 
 @pytest.fixture
 def unigrams(tmp_path):
-    (tmp_path / "text.txt").write_text(TEXT)
-    return train_ngram(tmp_path / "text.txt", 1, tmp_path / "unigrams.json")
+    return train_ngram(tmp_path, 1, TEXT.splitlines())
 
 
 @pytest.fixture
@@ -204,8 +202,8 @@ def test_unigrams_of_a_table_are_those_of_the_text(unigrams, tmp_path):
     (tmp_path / "bad.csv").write_text("word,count\nthe,many\n")
     with pytest.raises(ValueError, match=r"many .*'count' .*row 1; .*whole number"):
         load_unigrams(tmp_path / "bad.csv")
-    bigrams = train_ngram(tmp_path / "text.txt", 2, tmp_path / "bigrams.json")
-    with pytest.raises(ValueError, match=r"bigrams\.json .*order 2; .*--order 1"):
+    bigrams = train_ngram(tmp_path, 2, TEXT.splitlines())
+    with pytest.raises(ValueError, match=r"2-gram\.json .*order 2; .*--order 1"):
         load_unigrams(bigrams)
 
 

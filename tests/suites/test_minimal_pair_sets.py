@@ -24,21 +24,21 @@ from hub_fixtures import read_from
 from huggingface_hub import CommitOperationAdd, HfApi
 from loopback_api import WRITE_TOKEN
 from loopback_hub import LoopbackHub
+from run_records import SINGLE, record_of
 from typer.testing import CliRunner
 
-from tse_scorers import load_scorer, run
+from tse_scorers import load_scorer, make_suite, run
 from tse_scorers.cli.app import app
 from tse_scorers.io import limits
-from tse_scorers.io.records import SINGLE, read_records
+from tse_scorers.io.records import read_records
 from tse_scorers.io.results import read_results
-from tse_scorers.runs.recipe import is_own_data, partial_reasons
 from tse_scorers.suites.minimal_pairs.estimate.intervals import has_languages
 from tse_scorers.suites.minimal_pairs.registry import find_set, finding, load_pairs, set_names, sources
 from tse_scorers.suites.minimal_pairs.registry.audit import audit
 from tse_scorers.suites.minimal_pairs.registry.pair_set import Origin, read_set
 from tse_scorers.suites.minimal_pairs.registry.pairs import sentence_case
 from tse_scorers.suites.minimal_pairs.set_pairs import WHOLE_SET
-from tse_scorers.suites.registry import make_suite, options_of_each
+from tse_scorers.suites.registry import options_of_each
 from tse_scorers.suites.released_data import released_data
 
 SET = {
@@ -412,10 +412,11 @@ def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch)
     monkeypatch.setattr("tse_scorers.suites.minimal_pairs.set_pairs.find_set", lambda name: found)
 
     def reasons(**options):
-        suite = make_suite("minimal_pairs", data="clams", source=tmp_path, methods=["full"], **options)
-        identity = {"suite": suite.name, "dataset": suite.dataset, "config": suite.config}
-        signature = suite.signature(causal) | {"identity": identity}
-        return is_own_data(suite), partial_reasons(options, suite, None, signature)
+        out = tmp_path / f"out-{len([*tmp_path.iterdir()])}"
+        asked = {"data": "clams", "source": tmp_path, "methods": ["full"], "out": out, "report": False}
+        run("tiny-causal", "minimal_pairs", **asked, **options)
+        recipe = record_of(out).recipe
+        return recipe["own_data"], recipe["partial_reasons"]
 
     assert reasons() == (False, [])
     assert reasons(limit=1) == (False, ["--limit 1"])

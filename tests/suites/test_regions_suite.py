@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from ngrams import train_ngram
 from run_records import table_path
 from tiny import tiny_model
 from typer.testing import CliRunner
 
 import tse_scorers
-from tse_scorers import load_scorer
+from tse_scorers import load_scorer, make_suite
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
 from tse_scorers.models.base import ScoredTokens
 from tse_scorers.models.causal import CausalScorer
-from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.runs.folders.merge import merge
@@ -27,7 +27,6 @@ from tse_scorers.suites.regions.data import load
 from tse_scorers.suites.regions.formulas import parse
 from tse_scorers.suites.regions.scores import region_sums, score_regions
 from tse_scorers.suites.regions.suite import RegionSuite
-from tse_scorers.suites.registry import make_suite
 
 CONDITIONS = ("bare_near", "marked_near", "bare_far", "marked_far")
 CRITERION = "attraction: [(2;%marked_near%) > (2;%bare_near%)] & [(verb;%marked_far%) > (verb;%bare_far%)]"
@@ -248,8 +247,8 @@ def test_a_token_belongs_to_the_region_in_which_it_begins():
     assert found.tolist() == [[0, 0, 0], [2, 0, -3], [1, 1, -4], [0, 0, 0], [1, 0, -8]]  # the end: last words
 
 
-def test_an_ngram_model_scores_regions_by_words():
-    bigram = LaplaceNgramScorer(order=2).train(["The author laughs.", "The pilot laughs."])
+def test_an_ngram_model_scores_regions_by_words(tmp_path):
+    bigram = load_scorer(train_ngram(tmp_path, 2, ["The author laughs.", "The pilot laughs."]))
     (tokens,) = bigram.token_logprobs(["The author laughs."])
     assert tokens.logprobs.sum() == pytest.approx(bigram.sentence_logprobs(["The author laughs."])[0])
     assert tokens.starts.tolist()[:3] == [0, 4, 11]

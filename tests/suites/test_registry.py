@@ -1,25 +1,21 @@
 """Suites by name, and what their headline measures select."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
-from tse_scorers import load_scorer, run
-from tse_scorers.cli import terminal
+from tse_scorers import load_scorer, make_suite, run
 from tse_scorers.cli.app import app
-from tse_scorers.cli.shown_report import show_report
 from tse_scorers.io.results import read_results
+from tse_scorers.models.options import described_options
 from tse_scorers.suites.agreement.data.tables import load
 from tse_scorers.suites.contract import Suite
 from tse_scorers.suites.registry import (
     all_measures,
     all_suites,
+    built_in_options,
     find_suite,
-    make_suite,
     suite_names,
     suite_of_data,
     suites_of_data,
@@ -156,18 +152,6 @@ def test_a_measure_selects_the_whole_distribution_and_nothing_else(row, label):
     assert selected == ([label] if label else [])
 
 
-def test_the_terminal_names_pairs_alike_however_they_were_asked_for(tmp_path, capsys, monkeypatch):
-    """A run of --suite minimal_pairs was headed by another name."""
-    row = {"pairID": 0, "linguistics_term": "own", "field": "syntax", "UID": "own"}
-    pairs = tmp_path / "mine.jsonl"
-    pairs.write_text(json.dumps(row | {"sentence_good": "It is.", "sentence_bad": "It are."}) + "\n")
-    monkeypatch.setattr(terminal, "_out", Console(width=80))
-    for name in ("minimal_pairs", "blimp"):
-        run("tiny-causal", name, tmp_path / name, data=pairs, report=False)
-        show_report(tmp_path / name)
-        assert capsys.readouterr().out.startswith("Minimal pairs: mine")
-
-
 TABLES = {
     "agreement": "group,prefix,suffix,form_correct,form_incorrect,number",
     "agreement, values": "group,prefix,suffix,form_correct,form_incorrect,value,own",
@@ -267,3 +251,10 @@ def test_a_folder_of_pairs_is_no_data_set_of_the_hub(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     with pytest.raises(ValueError, match=r"your own data, 'pairs/mine'.*--results-repo"):
         suite.hub_dataset({"dataset": suite.dataset, "config": suite.config}, "org")
+
+
+def test_an_option_of_several_suites_is_declared_alike():
+    """One text stands for all of them on the command line."""
+    declared = [described_options(options) for options in built_in_options().values()]
+    for name in {name for of_suite in declared for name in of_suite}:
+        assert len({of_suite[name] for of_suite in declared if name in of_suite}) == 1, name

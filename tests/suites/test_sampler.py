@@ -7,11 +7,11 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 import pytest
+from ngrams import train_ngram
 from test_all_forms import LEMMAS, PAIRS, scorer_of
 
+from tse_scorers import Slot, load_scorer, make_suite
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.models.ngram.laplace import LaplaceNgramScorer
-from tse_scorers.models.queries import Slot
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import scores as agreement
@@ -19,7 +19,6 @@ from tse_scorers.suites.agreement.ask.columns import RESERVED, score_columns
 from tse_scorers.suites.agreement.options import AgreementOptions
 from tse_scorers.suites.agreement.show.section import section
 from tse_scorers.suites.agreement.show.tab import tabs
-from tse_scorers.suites.registry import make_suite
 
 SAMPLER = AgreementOptions(forms="all", sampler=True)
 TWICE = pd.DataFrame([("is", "are"), ("is", "be"), ("has", "have")], columns=["singular", "plural"])
@@ -144,11 +143,11 @@ def test_the_sampler_is_in_results_tables_and_signature(tmp_path):
     assert "nucleus of 90 % at each token" in tabs(runs)[0].controls[1].choices
 
 
-def test_the_sampler_is_refused_where_it_has_no_meaning():
+def test_the_sampler_is_refused_where_it_has_no_meaning(tmp_path):
     with pytest.raises(ValueError, match=r"--sampler .*whole words.*--forms all"):
         AgreementOptions(sampler=True)
     with pytest.raises(ValueError, match=r"--sampler .*distribution over tokens.*1-gram.*Remove"):
-        SAMPLER.word_end_for(LaplaceNgramScorer(order=1, name="1-gram").train(["The author laughs ."]))
+        SAMPLER.word_end_for(load_scorer(train_ngram(tmp_path, 1, ["The author laughs ."])))
 
 
 def test_progress_ends_at_the_number_of_contexts_that_are_asked():

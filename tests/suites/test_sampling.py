@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tse_scorers.suites.registry import make_suite
+from tse_scorers import make_suite
 from tse_scorers.suites.sampling import share, stratified_sample
 
 groups_of = st.lists(st.sampled_from("abcd"), min_size=1, max_size=60).map(pd.Series)

@@ -7,9 +7,9 @@ import synthetic_runs as made
 from scipy import stats
 
 from builders import blimp_human_judgments
+from tse_scorers import load_data
 from tse_scorers.io.results import read_results
 from tse_scorers.report.inputs import read_runs
-from tse_scorers.report.published import published, shipped
 from tse_scorers.suites.agreement.show import tab as agreement
 from tse_scorers.suites.minimal_pairs import scores as blimp
 from tse_scorers.suites.minimal_pairs.show import tab as minimal_pairs
@@ -124,7 +124,8 @@ def test_blimp_tables_hold_people_and_published_models_for_whole_sentences(runs,
     shown = view(minimal_pairs, runs, "BLiMP", level, "whole sentence")
     cells = scores(shown)
     assert cells["Overall", "humans (individual)"] == pytest.approx(0.886, abs=5e-4)  # Warstadt et al., 3.4
-    released = published("warstadt2020_models").query("model == 'gpt2-large'")["accuracy"].mean()
+    released = load_data("published_results", "warstadt2020_models").to_pandas()
+    released = released.query("model == 'gpt2-large'")["accuracy"].mean()
     assert cells["Overall", "GPT-2 (released summary)"] == pytest.approx(released)
     assert shown.digits == 3 and list(shown.totals) == ["Overall"]
     prefixes = view(minimal_pairs, runs, "BLiMP", level, "one prefix")
@@ -138,7 +139,11 @@ def test_people_and_models_are_paired_by_paradigm(runs):
         "human" in name for name in models
     )
     (points,) = tab.chosen("two")[0].panels.values()
-    human = shipped("blimp_human_judgments", "accuracy").set_index("paradigm")["individual_accuracy"]
+    human = (
+        load_data("blimp_human_judgments", "accuracy")
+        .to_pandas()
+        .set_index("paradigm")["individual_accuracy"]
+    )
     assert len(points) == 67 and points.set_index("item")["x"].to_dict() == human.to_dict()
     ours = runs.rows.query("model == 'two' and method == 'full'").set_index("group")["score"]
     assert points["y"].tolist() == ours[points["item"]].tolist()
@@ -199,7 +204,11 @@ def test_all_judged_pairs_are_pairs_of_blimp(upstream, tmp_path, monkeypatch):
     monkeypatch.setattr(tab_people, "shipped", lambda name, config: judgments)
     judged = tab_people.judged_pairs()
     by_paradigm = judged.groupby("paradigm")["share"].mean()
-    accuracy = shipped("blimp_human_judgments", "accuracy").set_index("paradigm")["individual_accuracy"]
+    accuracy = (
+        load_data("blimp_human_judgments", "accuracy")
+        .to_pandas()
+        .set_index("paradigm")["individual_accuracy"]
+    )
     pd.testing.assert_series_equal(by_paradigm, accuracy, check_names=False, check_index_type=False)
     pairs = blimp.load(upstream / "blimp").assign(
         method="full", logprob_good=0.0, logprob_bad=-1.0, correct=1

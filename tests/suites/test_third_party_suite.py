@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,22 +14,22 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from run_records import table_path
+from command_line import refused
+from run_records import SINGLE, table_path
 from small_training import logged, train
+from synthetic_runs import agreement_rows, write_run
 from typer.testing import CliRunner
 
 import tse_scorers
-from tse_scorers import Results, SyntaxEvaluationCallback, cli, load_data
+from tse_scorers import Results, SyntaxEvaluationCallback, load_data, make_suite
 from tse_scorers.cli.app import app
-from tse_scorers.cli.options import as_written
-from tse_scorers.io.records import SINGLE, read_records, write_record
+from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.results import read_results
-from tse_scorers.models.options import OptionError
-from tse_scorers.publishing import publications
 from tse_scorers.runs.folders.merge import merge
+from tse_scorers.runs.report import write_report
 from tse_scorers.suites.contract import Measure, Suite
 from tse_scorers.suites.options import SuiteOptions, limit_option, option
-from tse_scorers.suites.registry import GROUP, all_suites, find_suite, make_suite, suite_names
+from tse_scorers.suites.registry import GROUP, all_suites, find_suite, suite_names
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "word_order" / "word_order"
 N_SENTENCES = 6
@@ -159,11 +160,14 @@ def test_options_of_other_packages_become_what_they_are_annotated_with(monkeypat
     ):
         done = CliRunner().invoke(app, [*map(str, command), "--suite-option", given])
         assert isinstance(done.exception, TypeError) and re.search(said, str(done.exception))
-    with pytest.raises(OptionError) as found:
-        tse(*command, "--suite-option", "thresold=3")
-    assert found.value.message(as_written).startswith("--suite-option thresold=… has no effect")
+    assert "--suite-option thresold=… has no effect" in refused(*command, "--suite-option", "thresold=3")
     shown = CliRunner().invoke(app, ["run", "--suite", "known", "--help"], terminal_width=80).output
     assert "threshold=VALUE" in shown and "Above which a word counts" in shown and "--limit" in shown
+
+
+def test_a_shell_offers_it(site):
+    asked = {"_TSE_COMPLETE": "complete_bash", "COMP_WORDS": "tse run --suite word_", "COMP_CWORD": "3"}
+    assert CliRunner().invoke(app, prog_name="tse", env=asked, args=[]).output.split() == ["word_order"]
 
 
 def test_help_names_it(site):
@@ -226,9 +230,9 @@ def test_its_live_key_is_logged_by_a_trainer(site, tmp_path):
 
 
 def test_it_is_published(run):
-    (publication,) = publications(run[0], model_repo="org/tiny-causal")
-    (content,) = publication.files.values()
-    assert b"id: someone/word_order" in content and b"task_id: word_order_in_order" in content
+    said = tse("publish", run[0], "--model-repo", "org/tiny-causal")
+    assert said.count("  + ") == 1
+    assert "id: someone/word_order" in said and "task_id: word_order_in_order" in said
 
 
 def test_impossible_scores_in_its_record_are_named(run, tmp_path):
@@ -377,20 +381,17 @@ def test_its_items_are_behind_its_scores(run):
     assert shown.headlines and view.compared == "in order"
 
 
-def test_the_explorer_has_its_tab(run):
-    from tse_scorers.explore.bundle import Bundle
+def test_the_explorer_has_its_tab(run, tmp_path):
+    tse("explore", run[0], "--export", tmp_path / "page")
+    assert '"Order of words"' in (tmp_path / "page" / "data" / "start.js").read_text(encoding="utf-8")
 
-    assert "Order of words" in [view.tab for view in Bundle([run[0]]).views]
 
-
-def test_a_failure_in_its_code_names_the_line(site, tmp_path, monkeypatch, capfd):
+def test_a_failure_in_its_code_names_the_line(site, tmp_path, monkeypatch):
     """A suite's author was told to report a bug of this package."""
     monkeypatch.setitem(find_suite("word_order").load.__globals__, "SENTENCES", None)
-    monkeypatch.setattr(sys, "argv", ["tse", "run", "--suite", "word_order", "--out", str(tmp_path)])
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
-    said = "".join(capfd.readouterr().err.split())  # lines break at the terminal's width
-    assert stopped.value.code == 70 and "This is a bug" not in said
+    said = refused("run", "--suite", "word_order", "--out", tmp_path, code=70)
+    assert "This is a bug" not in said
+    said = "".join(said.split())  # lines break at the terminal's width
     source = (EXAMPLE / "__init__.py").read_text("utf-8").splitlines()
     line = next(number for number, text in enumerate(source, 1) if "SENTENCES.items()" in text)
     assert f"asuiteofanotherpackage({site}/word_order/__init__.py,line{line}:AttributeError" in said
@@ -415,6 +416,15 @@ def broken(tmp_path, monkeypatch):
         return str(refused.value)
 
     return ask
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_pictures")
+def test_a_broken_suite_without_results_does_not_matter(broken, tmp_path):
+    broken("unused", "import a_module_that_is_not_there")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write_report(write_run(tmp_path / "run", agreement_rows("m"), {}))
 
 
 def test_a_package_that_cannot_be_imported_is_named(broken):

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 from test_all_forms import LEMMAS, PAIRS, pair, scorer_of
 
+from tse_scorers import make_suite
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement.ask import unequal_forms
 from tse_scorers.suites.agreement.options import AgreementOptions
 from tse_scorers.suites.agreement.show.section import section
-from tse_scorers.suites.registry import make_suite
 
 
 def suite_in(folder, pairs=PAIRS, **options):

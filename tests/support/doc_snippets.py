@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parents[2]
 _BLOCK = re.compile(
@@ -209,10 +210,10 @@ def _run_command(command: str) -> None:
 
 
 def draft(picture: Any, folder: Path) -> str:
-    """Stand for `tse_scorers.report.charts.save`: draw a picture, but write an empty one."""
-    from tse_scorers.report.charts import drawn
+    """Stand for `tse_scorers.report.page.save`: draw a picture, but write an empty one."""
+    from tse_scorers.report.charts import draw
 
-    drawn(picture)
+    draw(picture)
     empty = '<svg xmlns="http://www.w3.org/2000/svg" width="1pt"/>'
     (folder / f"{picture.name}.svg").write_text(empty)
     return empty
@@ -220,9 +221,7 @@ def draft(picture: Any, folder: Path) -> str:
 
 def main(report: Path, folder: Path, pages: list[Path]) -> None:
     """Run pages, each in a folder of its own that looks like a checkout."""
-    from tse_scorers.report import page as reports
-
-    reports.save = draft  # writing SVG and PNG is most of a run's time
+    patch("tse_scorers.report.page.save", draft).start()  # writing SVG and PNG is most of a run's time
     results: dict[str, Any] = {}
     for page in pages:
         own = folder / f"{len(results)}-{page.stem}"

@@ -28,9 +28,8 @@ import pyarrow.parquet as pq
 import torch
 from small_run import MINIMAL_PAIRS, RUN, differing, left_by, write_pairs
 
-from tse_scorers.cli import app as cli
+from tse_scorers.cli import main as tse
 from tse_scorers.engine.run import BatchRunner
-from tse_scorers.io.checksums import digest
 
 REFUSED = {2, 74}
 
@@ -118,7 +117,7 @@ def command() -> tuple[int, str]:
     sys.argv = ["tse", *LINE]
     try:
         with redirect_stdout(printed), redirect_stderr(printed):
-            cli.main()
+            tse()
         return 0, printed.getvalue()
     except SystemExit as stop:
         return int(stop.code or 0), printed.getvalue()
@@ -191,8 +190,8 @@ def _same_values(path: Path, whole: bytes) -> bool:
     before = Path("whole") / path.name
     before.parent.mkdir(exist_ok=True)
     before.write_bytes(whole)
-    one, other = ([digest(column) for column in pq.read_table(file).columns] for file in (path, before))
-    return one == other
+    one, other = (pq.read_table(file).to_pandas() for file in (path, before))
+    return one.equals(other)  # a missing number is equal to another one
 
 
 def damaged_journals(undisturbed: dict, n_damages: int) -> Iterator[str]:
@@ -234,7 +233,7 @@ def main() -> int:
         os.chdir(folder)
         write_pairs(Path())
         if options.no_report:
-            cli.show_report = lambda out, **_: None
+            LINE.append("--no-report")
         code, printed = command()
         if code:
             raise SystemExit(printed)

@@ -1,5 +1,9 @@
 """Names that are code, markup or a path to somebody who reads them."""
 
+import csv
+import io
+import re
+
 HOSTILE = {
     "script": "<script>alert('owned')</script>",
     "image": '"><img src=x onerror=alert(1)>',
@@ -35,3 +39,14 @@ HOSTILE = {
     "hidden": "_hidden",
     "empty": " ",
 }
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What no output for people holds; a line end and a tab are layout."""
+
+
+def require_harmless_cells(text: str, delimiter: str) -> None:
+    """Check that a table of two rows has no cell that a spreadsheet runs, and no unseen characters."""
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text)
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    assert len(rows) == 2
+    for cell in (cell for row in rows for cell in row if cell not in ("0.5", "-0.5")):
+        assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))

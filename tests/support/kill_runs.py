@@ -23,7 +23,7 @@ from pathlib import Path
 import torch
 from small_run import RUN, differing, left_by, write_pairs
 
-from tse_scorers.cli import app as cli
+from tse_scorers.cli import main as tse
 from tse_scorers.engine import journal
 from tse_scorers.engine.run import BatchRunner
 
@@ -46,11 +46,9 @@ def work() -> None:
     """Be the command, in a process of our own; a file `working` says when the first batch is there."""
     journal.SECONDS_BETWEEN_FLUSHES = 0.05  # so that most kills find a journal
     BatchRunner.run_rows = slowly
-    if not os.environ.get("KILL_REPORTS"):
-        cli.show_report = lambda out, **_: None
     torch.set_num_threads(1)
-    sys.argv = ["tse", *RUN]
-    cli.main()
+    sys.argv = ["tse", *RUN, *([] if os.environ.get("KILL_REPORTS") else ["--no-report"])]
+    tse()
 
 
 def warm_up(folder: Path) -> None:

@@ -16,6 +16,23 @@ from collections import OrderedDict
 import torch
 from torch import nn
 
+VOCABULARY = (
+    "<unk> <eos> . , The the author authors that guards laugh laughs is n't like us-Soldat 's".split()
+)
+SENTENCES = [
+    "The author laughs.",
+    "The authors that the guards like laugh.",
+    "The author isn't the us-Soldat, the guards like the zebra's author.",
+    "laugh",
+]
+WORDS = [
+    "The author laughs .".split(),
+    "The authors that the guards like laugh .".split(),
+    "The author is n't the us-Soldat , the guards like the zebra 's author .".split(),
+    ["laugh"],
+]
+"""The same sentences as the tokenizer of the original splits them."""
+
 MAGIC, PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
 
 

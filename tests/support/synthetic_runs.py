@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,9 @@ import pandas as pd
 import pyarrow as pa
 
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.io.files import slug
 from tse_scorers.io.records import write_record
-from tse_scorers.io.result_row import KINDS, ResultRow
-from tse_scorers.io.results import StoredResults
-from tse_scorers.report.inputs import OutputFolder, frame_of, runs_of
+from tse_scorers.io.result_row import ResultRow
+from tse_scorers.report.inputs import read_runs
 
 TABLE_ROWS = (
     "Simple", "In a sentential complement", "VP coordination", "Across prepositional phrase",
@@ -50,11 +49,8 @@ def _json(row: dict[str, Any]) -> dict[str, Any]:
 
 def result_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Return rows of results as a report holds them, with the labels of a single run."""
-    typed = []
-    for row in map(placed, rows):
-        more = {column: value for column, value in row.items() if column not in KINDS and column != "group"}
-        typed.append(ResultRow(**{column: row[column] for column in KINDS if column in row}, more=more))
-    return runs_of([OutputFolder(Path("run"), [], StoredResults({}, {}, typed), frame_of(typed))]).rows
+    with TemporaryDirectory() as folder:
+        return read_runs([write_run(Path(folder) / "run", rows, {})]).rows
 
 
 def write_run(out: Path, rows: list[dict[str, Any]], scores: dict[str, pd.DataFrame]) -> Path:
@@ -78,15 +74,13 @@ def write_run(out: Path, rows: list[dict[str, Any]], scores: dict[str, pd.DataFr
         series = {"series": name} if models.count(about["model"]) > 1 and about["revision"] else {}
         tables = {}
         for table in scores:
-            pattern = (
-                rf"({re.escape(slug(name))}|{re.escape(slug(about['model']))})\.{about['suite']}(\.(.+))?"
-            )
+            pattern = rf"({re.escape(name)}|{re.escape(about['model'])})\.{about['suite']}(\.(.+))?"
             match = re.fullmatch(pattern, table)
             rest = None if match is None else match[3]
             config, kind = (
                 (rest or "").rpartition(".")[::2] if about["suite"] == "agreement" else (rest, "scores")
             )
-            if match is not None and config in (None, slug(str(about["config"]))):
+            if match is not None and config in (None, str(about["config"])):
                 tables[kind] = pa.Table.from_pandas(scores[table], preserve_index=False)
                 unused.discard(table)
         signature = {"model": about["model"], "dtype": "float32", "identity": about} | series

@@ -45,7 +45,7 @@ def main() -> None:
             outer = outer.f_back
         calls.append((step_of[frame.f_code], sorted(running)))
 
-    from tse_scorers.cli.app import main as tse
+    from tse_scorers.cli import main as tse
 
     sys.argv = ["tse", *sys.argv[2:]]
     sys.setprofile(trace)

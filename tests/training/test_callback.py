@@ -15,11 +15,8 @@ from small_training import fresh_model, logged, make_trainer, refuse_float32, tr
 from tiny import CAUSAL, MASKED, SENTENCES
 from transformers import EarlyStoppingCallback, GPT2LMHeadModel, TrainerCallback
 
-from tse_scorers import LiveEvaluation, SyntaxEvaluationCallback, evaluate_live, load_scorer
-from tse_scorers.suites.agreement.suite import AgreementSuite
-from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
-from tse_scorers.suites.registry import make_suite
-from tse_scorers.suites.variation_sets.suite import VariationSetSuite
+from tse_scorers import LiveEvaluation, SyntaxEvaluationCallback, evaluate_live, load_scorer, make_suite
+from tse_scorers.suites.registry import find_suite
 from tse_scorers.training.live_model import undisturbed
 from tse_scorers.training.live_suites import make_live_suites
 
@@ -472,7 +469,7 @@ def test_what_a_model_keeps_from_an_evaluation_is_fit_for_training(evaluation):
 
 @pytest.mark.slow
 def test_two_processes_train_and_score_as_one(tmp_path):
-    script = Path(__file__).parents[1] / "support" / "train_in_two_processes.py"
+    script = Path(__file__).parent / "train_in_two_processes.py"
     launched(2, script, tmp_path)
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["processes"] == 2
@@ -546,7 +543,7 @@ def test_models_that_cannot_be_asked_fail_before_any_training(evaluation, tmp_pa
 
 def test_options_of_a_suite_for_training_can_be_overridden(monkeypatch):
     """A suite whose `live_options` has `groups` was given them twice."""
-    monkeypatch.setattr(AgreementSuite, "live_options", {"groups": ["Simple"]})
+    monkeypatch.setattr(find_suite("agreement"), "live_options", {"groups": ["Simple"]})
     assert LiveEvaluation(["agreement"], groups={"agreement": ["VP coordination"]}, budget=None)
     assert LiveEvaluation(["agreement"], budget=None)
 
@@ -557,7 +554,7 @@ def test_a_source_of_a_suite_for_training_can_be_overridden(monkeypatch, tmp_pat
     for name, count in (("default", 1), ("mine", 2)):
         (tmp_path / f"{name}.jsonl").write_text("\n".join([json.dumps(row)] * count))
     default = {"methods": ["full"], "data": tmp_path / "default.jsonl"}
-    monkeypatch.setattr(MinimalPairSuite, "live_options", default)
+    monkeypatch.setattr(find_suite("minimal_pairs"), "live_options", default)
     assert make_live_suites(["minimal_pairs"])[0].n_items == 1
     assert (
         make_live_suites(["minimal_pairs"], data={"minimal_pairs": tmp_path / "mine.jsonl"})[0].n_items == 2
@@ -566,14 +563,14 @@ def test_a_source_of_a_suite_for_training_can_be_overridden(monkeypatch, tmp_pat
 
 def test_two_measures_with_one_name_of_a_score_are_refused(monkeypatch):
     """The second one replaced the first one silently."""
-    measures = [replace(measure, live_key="tse/ew") for measure in AgreementSuite.measures[:2]]
-    monkeypatch.setattr(AgreementSuite, "measures", measures)
+    measures = [replace(measure, live_key="tse/ew") for measure in find_suite("agreement").measures[:2]]
+    monkeypatch.setattr(find_suite("agreement"), "measures", measures)
     with pytest.raises(ValueError, match=r"agreement .*two measures .*'tse/ew'"):
         LiveEvaluation(["agreement"])
 
 
 def test_two_suites_with_one_name_of_a_score_are_refused(monkeypatch):
-    measures = [replace(measure, live_key="tse/ew") for measure in VariationSetSuite.measures[:1]]
-    monkeypatch.setattr(VariationSetSuite, "measures", measures)
+    measures = [replace(measure, live_key="tse/ew") for measure in find_suite("german").measures[:1]]
+    monkeypatch.setattr(find_suite("german"), "measures", measures)
     with pytest.raises(ValueError, match=r"agreement and german .*'tse/ew'"):
         LiveEvaluation(["agreement", "german"])

@@ -95,8 +95,8 @@ def test_attention_that_refuses_float32_is_scored_under_lightnings_autocast(ligh
 
 @pytest.mark.filterwarnings("ignore")
 def test_every_n_steps(lightning, tmp_path, monkeypatch):
+    from tse_scorers import LiveEvaluation
     from tse_scorers.training.lightning import LightningSyntaxEvaluation
-    from tse_scorers.training.live import LiveEvaluation
 
     calls = []
     scores = {"tse/ew": 0.5}

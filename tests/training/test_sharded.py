@@ -10,11 +10,8 @@ from launching import launched
 from small_training import fresh_model
 
 from tse_scorers import evaluate_live
-from tse_scorers.engine import meeting, run, sharding
-from tse_scorers.engine.forward import ForwardPass
-from tse_scorers.engine.run import BatchRunner
 
-SUPPORT = Path(__file__).parents[1] / "support"
+HERE = Path(__file__).parent
 PAIRS = 36
 WAYS = ("fsdp1", "fsdp2", "tensor", "zero3")
 
@@ -23,7 +20,7 @@ WAYS = ("fsdp1", "fsdp2", "tensor", "zero3")
 def sharded(tmp_path_factory):
     """A folder with what was found of each way; one launch, because starting it takes longest."""
     folder = tmp_path_factory.mktemp("sharded")
-    launched(2, SUPPORT / "train_sharded.py", folder, *(way for way in WAYS if is_there(way)))
+    launched(2, HERE / "train_sharded.py", folder, *(way for way in WAYS if is_there(way)))
     return folder
 
 
@@ -95,60 +92,3 @@ def test_a_process_alone_is_told_so_within_seconds(tmp_path):
     assert found["alone"] == pytest.approx(expected, abs=1e-6)
     assert found["together"] == pytest.approx(expected, abs=2e-5)  # the failed call left nothing behind
     assert "Remove distributed=False" in found["sharded alone"]
-
-
-@pytest.fixture
-def two_processes(monkeypatch):
-    """Stands for the first of two processes, which share a store."""
-    store = torch.distributed.HashStore()
-    monkeypatch.setattr(meeting, "_store", lambda: store)
-    monkeypatch.setattr(meeting, "rank_and_size", lambda: (0, 2))
-    return store
-
-
-def test_a_meeting_that_failed_is_held_again(two_processes):
-    number = meeting._met
-    with pytest.raises(ValueError, match=r"0\.1 seconds .* 1 came \(rank 0\)"):
-        meeting.meet(0.1)
-    assert meeting._met == number
-    comes(two_processes, 1, of=2)  # the other one comes first, this one last
-    meeting.meet(0.1)
-    assert meeting._met == number + 1
-
-
-@pytest.mark.parametrize("size", [2, 3])
-def test_the_last_process_that_comes_in_the_last_moment_counts(two_processes, monkeypatch, size):
-    """It saw that all were there and went on, while the others gave up; with two that gave up, one still did."""
-    number = meeting._met
-    monkeypatch.setattr(meeting, "rank_and_size", lambda: (0, size))
-
-    def others_come_and_one_gives_up(store, *_):
-        for rank in range(1, size):
-            comes(store, rank, size)
-        meeting._changed(store, f"{number}/present", size, lambda ranks: ranks - {1})
-        return False
-
-    monkeypatch.setattr(meeting, "_opens", others_come_and_one_gives_up)
-    meeting.meet(0.1)
-    assert meeting._met == number + 1
-
-
-def comes(store, rank, of):
-    meeting._changed(store, f"{meeting._met}/present", of, lambda ranks: ranks | {rank})
-
-
-def test_sharded_models_do_not_retreat_from_full_memory(monkeypatch):
-    """One process that splits a batch while the others do not would leave all waiting for ever."""
-    monkeypatch.setattr(sharding, "_is_distributed", lambda: True)
-    model, tokenizer = fresh_model()
-    for parameter in model.parameters():
-        parameter.ds_id = 0  # so DeepSpeed marks what ZeRO-3 has taken to pieces
-    monkeypatch.setattr(run, "smallest", lambda limit: limit)
-    monkeypatch.setattr(BatchRunner, "_answer", _full)
-    with pytest.raises(ValueError, match=r"share a model .*smaller batch_tokens"):
-        evaluate_live(model.eval(), tokenizer, budget=PAIRS)
-    assert ForwardPass(model).way == "whole model"
-
-
-def _full(*_):
-    raise torch.OutOfMemoryError("CUDA out of memory.")

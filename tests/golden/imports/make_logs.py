@@ -44,7 +44,7 @@ def lm_eval(folder: Path) -> None:
     import yaml
 
     import tse_scorers
-    from tse_scorers.io.bundle import shipped_table
+    from tse_scorers import load_data
 
     shutil.copytree(
         Path(tse_scorers.__file__).parent / "bundled_models" / "tiny-causal", folder / "tiny-causal"
@@ -62,7 +62,7 @@ def lm_eval(folder: Path) -> None:
     subprocess.run([sys.executable, "-m", "tse_scorers", *exported], check=True)
     template = Path(lm_eval.__file__).parent / "tasks" / "lm_syneval" / "_template_yaml"
     common = yaml.safe_load(template.read_text())
-    data = shipped_table("agreement_templates", "marvin_linzen").to_pandas()
+    data = load_data("agreement_templates", "marvin_linzen").to_pandas()
     names = []
     for construction, rows in data.groupby("construction", sort=False):
         name = f"lm_syneval__agreement__{construction}"

@@ -1,13 +1,10 @@
 """Damage to what a run left: `place` is a folder with a finished run in `run` and its shards in `shards`."""
 
-import json
 import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from run_records import record_of
-
-from tse_scorers.io.checksums import checksum
+from run_records import edit, record_of
 
 from .commands import PAIRS
 
@@ -78,17 +75,12 @@ def shard(place, number):
     return record_of(place / "shards", shard=[number, 2]).folder
 
 
-def edit(folder, change):
-    """Change a record as somebody can who makes its checksum fit."""
-    path = folder / "record.json"
-    content = json.loads(path.read_text())
-    change(content)
-    del content["checksum"]
-    path.write_text(json.dumps(content | {"checksum": checksum(content)}))
+def edit_record(folder, change):
+    edit(folder / "record.json", change)
 
 
 def resign(place, **changes):
-    edit(shard(place, 1), lambda content: content["signature"].update(changes))
+    edit_record(shard(place, 1), lambda content: content["signature"].update(changes))
 
 
 SHARDS = {
@@ -102,11 +94,11 @@ SHARDS = {
     ),
     "missing": (lambda p: shutil.rmtree(shard(p, 2)), "shard 2 of 2 is missing"),
     "a table is not named": (
-        lambda p: [edit(shard(p, number), lambda c: c["tables"].pop("pairs")) for number in (1, 2)],
+        lambda p: [edit_record(shard(p, number), lambda c: c["tables"].pop("pairs")) for number in (1, 2)],
         "The shards of tiny-causal cannot be averaged. The table 'pairs' is missing",
     ),
     "a table of one is not named": (
-        lambda p: edit(shard(p, 1), lambda content: content["tables"].pop("pairs")),
+        lambda p: edit_record(shard(p, 1), lambda content: content["tables"].pop("pairs")),
         "have different tables: pairs",
     ),
     "a table is missing": (lambda p: next(shard(p, 2).glob("pairs-*")).unlink(), "is damaged: it is missing"),
@@ -118,7 +110,7 @@ SHARDS = {
 
 
 def recipe(place, **changes):
-    edit(
+    edit_record(
         record_of(place / "run").folder,
         lambda content: content.update(recipe=content["recipe"] | changes if changes else {}),
     )

@@ -1,6 +1,6 @@
 """Run by `test_sharded` in two processes: train sharded models with and without evaluations.
 
-python tests/support/launching.py 2 tests/support/train_sharded.py FOLDER [fsdp1] [fsdp2] [zero3] [tensor]
+python tests/support/launching.py 2 tests/training/train_sharded.py FOLDER [fsdp1] [fsdp2] [zero3] [tensor]
 
 What is found of each way goes into a folder of its own.
 """

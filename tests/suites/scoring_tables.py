@@ -1,6 +1,7 @@
 """Scores and averages of a table of pairs or sentences, without a suite that loads it."""
 
-from tse_scorers.io.records import SINGLE
+from run_records import SINGLE
+
 from tse_scorers.suites.minimal_pairs.scores import score_pairs
 from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 from tse_scorers.suites.variation_sets.scores import score_variation_sentences

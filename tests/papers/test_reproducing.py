@@ -9,15 +9,13 @@ import pytest
 from pytest import approx
 from typer.testing import CliRunner
 
-from tse_scorers import loading
+from tse_scorers import load_data, loading, make_suite
 from tse_scorers.cli.app import app
-from tse_scorers.io.bundle import load_data
 from tse_scorers.io.records import read_records
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.papers.fetch import fetch
 from tse_scorers.papers.papers import PAPERS, PaperModel
 from tse_scorers.papers.reproduce import reproduce
-from tse_scorers.suites.registry import make_suite
 
 BLIMP = [
     (

@@ -15,12 +15,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from tse_scorers import run
+from tse_scorers import load_data, run
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.records import read_records, write_record
-from tse_scorers.io.results import export_results
-from tse_scorers.suites.agreement.data.tables import load
-from tse_scorers.suites.registry import aggregate
+from tse_scorers.suites.registry import find_suite
 
 MODELS = (
     "gpt2", "gpt2-medium", "distilbert/distilgpt2", "EleutherAI/pythia-70m-deduped",
@@ -62,7 +60,8 @@ def base_scores(out: Path, suites: Sequence[str] = SUITES, size: int = 2, blimp:
 
 def _stand_ins(folder: Path, size: int) -> Path:
     """Write a file for each of BLiMP's paradigms; BLiMP itself is not part of a checkout."""
-    pairs = load("marvin_linzen", limit=max(size, 10)).drop_duplicates(["prefix", "form_correct"])
+    templates = load_data("agreement_templates", "marvin_linzen").to_pandas()
+    pairs = templates.groupby("group").head(max(size, 10)).drop_duplicates(["prefix", "form_correct"])
     texts = [
         (
             f"{pair.prefix} {pair.form_correct}{pair.suffix}",
@@ -93,7 +92,6 @@ def write_many(base: Path, out: Path, n: int) -> Path:
         generator = np.random.default_rng(seed)
         ability = 2.0 * seed / n - 1.0 if is_series else generator.normal(0, 0.7)
         _write_system(base, out, System(model, revision, seed, generator, ability))
-    export_results(out)
     return out
 
 
@@ -145,7 +143,8 @@ def _write_system(base: Path, out: Path, system: System) -> None:
             name: pa.Table.from_pandas(frames[f"{suite}.{name}"], schema=table.schema, preserve_index=False)
             for name, table in stored.items()
         }
-        write_record(out, system.signed(record.described), tables).averaged(aggregate)
+        written = write_record(out, system.signed(record.described), tables)
+        written.with_rows(find_suite(suite).aggregate(tables))
 
 
 Frames = dict[str, pd.DataFrame]

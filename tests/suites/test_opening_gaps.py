@@ -13,9 +13,9 @@ import pytest
 from plain_loop import at_mask, next_token
 from tiny import OTHER, VERBS, tiny_model
 
+from tse_scorers import Slot
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.models.queries import Slot
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.ask import gap_answers
 from tse_scorers.suites.agreement.ask.inflections import inflections_in_vocabulary

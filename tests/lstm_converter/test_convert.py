@@ -1,0 +1,296 @@
+"""The converters on both published formats of LSTM checkpoints, and what they refuse."""
+
+import io
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+
+import pytest
+import torch
+from lstm_checkpoints import (
+    MAGIC,
+    PROTOCOL,
+    SENTENCES,
+    VOCABULARY,
+    WORDS,
+    RNNModel,
+    WordNlm,
+    save_as_torch_0_3,
+    save_module,
+)
+from typer.testing import CliRunner
+
+from tse_scorers.cli.app import app
+from tse_scorers.lstm_converter import convert_lstm
+from tse_scorers.lstm_converter.checkpoint import Opaque, RefusedError, StoredTensor, read_checkpoint
+
+GERMAN = "der die . , soldat brief dass bzw. schreibt um \u2028".split(" ")
+
+
+WRITERS = {
+    "zip": lambda model, path: save_module(model, path, zipped=True),
+    "sequence": lambda model, path: save_module(model, path, zipped=False),
+    "torch 0.3": save_as_torch_0_3,
+}
+
+
+def scorer(folder, **options):
+    from tse_scorers import load_scorer
+
+    return load_scorer(str(folder), **options)
+
+
+def reference_logprob(model, words):
+    """Log P(words | <eos>) by the original module, one word at a time, in float64."""
+    model = model.double().eval()
+    ids = [VOCABULARY.index(word) if word in VOCABULARY else 0 for word in words]
+    total, hidden, previous = 0.0, None, 1
+    with torch.no_grad():
+        for word in ids:
+            logits, hidden = model(torch.tensor([[previous]]), hidden)
+            total += logits[0, 0].log_softmax(-1)[word].item()
+            previous = word
+    return total
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("layout", WRITERS)
+def test_colorless_green_scores_as_the_original(tmp_path, layout, tied):
+    torch.manual_seed(1)
+    original = RNNModel("LSTM", len(VOCABULARY), 14, 14 if tied else 10, 2, tie_weights=tied)
+    WRITERS[layout](original, tmp_path / "model.pt")
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
+    out = convert_lstm(tmp_path / "model.pt", tmp_path / "vocab.txt", tmp_path / "out")
+    converted = scorer(out)
+    expected = [reference_logprob(original, words) for words in WORDS]
+    assert converted.sentence_logprobs(SENTENCES) == pytest.approx(expected, abs=1e-4)
+    assert converted.model.config.tie_word_embeddings == tied
+    assert converted.model.config.dropout == 0.2
+    assert len(converted.model.config.converted_from["sha256"]) == 64
+    assert "model" not in sys.modules
+
+
+def test_the_command_replaces_a_model_where_it_is_asked_to(tmp_path):
+    """Both kinds of checkpoint, each with the kind that reads it; a model that is there is kept."""
+    torch.manual_seed(1)
+    WRITERS["zip"](RNNModel("LSTM", len(VOCABULARY), 14, 10, 2), tmp_path / "model.pt")
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
+
+    def converted(*options):
+        files = [tmp_path / "model.pt", "--vocabulary", tmp_path / "vocab.txt", "--out", tmp_path / "out"]
+        return CliRunner().invoke(app, ["convert-lstm", *map(str, files), *options])
+
+    assert converted("--kind", "wordnlm").exit_code != 0 and not (tmp_path / "out").exists()
+    assert converted("--kind", "colorless_green").exit_code == 0
+    before = (tmp_path / "out" / "model.safetensors").stat()
+    assert "replace it with --overwrite" in str(converted().exception)
+    assert (tmp_path / "out" / "model.safetensors").stat() == before
+    assert converted("--overwrite").exit_code == 0
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize("with_special_lines", [True, False])
+def test_wordnlm_scores_as_the_original(tmp_path, zipped, with_special_lines):
+    torch.manual_seed(2)
+    original = WordNlm(len(GERMAN), 6, 8, 2)
+    torch.save(original.checkpoint(), tmp_path / "m.pth.tar", _use_new_zipfile_serialization=zipped)
+    special = "padding\nunused\nOOVs\n" if with_special_lines else ""
+    lines = [f"{word}\t{1000 - index}" for index, word in enumerate([*GERMAN, "rarer", "still-rarer"])]
+    (tmp_path / "vocab.txt").write_text(special + "\n".join(lines) + "\n", encoding="utf-8")
+    out = convert_lstm(tmp_path / "m.pth.tar", tmp_path / "vocab.txt", tmp_path / "out", kind="wordnlm")
+    converted = scorer(out)
+    # lower-cased; 3 + rank; 2 where unknown, also where the list goes on past what the model has
+    words = {"Der Soldat, dass.": [3, 7, 6, 9, 5], "Um rarer Brief schreibt": [12, 2, 8, 11]}
+    expected = [original.logprob(ids) for ids in words.values()]
+    assert converted.sentence_logprobs(list(words)) == pytest.approx(expected, abs=1e-4)
+    assert converted.tokenizer.convert_ids_to_tokens([0, 2, 3, 13]) == ["<s>", "<unk>", "der", "\u2028"]
+    assert converted.tokenizer.eos_token is None
+
+
+class Call:
+    """Pickles as a call of any function with any arguments."""
+
+    def __init__(self, function, *arguments):
+        self.call = (function, arguments)
+
+    def __reduce__(self):
+        return self.call
+
+
+EVIL = {
+    "os.system": lambda flag: Call(os.system, f"touch {flag}"),
+    "builtins.eval": lambda flag: Call(eval, f"open({str(flag)!r}, 'w')"),
+    "builtins.exec": lambda flag: Call(exec, f"open({str(flag)!r}, 'w')"),
+    "builtins.getattr": lambda flag: Call(getattr, "", "join"),
+    "subprocess.Popen": lambda flag: Call(subprocess.Popen, ["touch", str(flag)]),
+    "torch.load": lambda flag: Call(torch.load, str(flag)),
+}
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize("where", ["alone", "nested", "among weights"])
+@pytest.mark.parametrize("name", EVIL)
+def test_a_malicious_pickle_is_refused_and_nothing_runs(tmp_path, name, where, zipped):
+    flag = tmp_path / "ran"
+    call = EVIL[name](flag)
+    good = WordNlm(3, 2, 2, 1).checkpoint()
+    content = {
+        "alone": call,
+        "nested": {**good, "optim": {"state": [{"x": ({"y": call},)}]}},
+        "among weights": {**good, "rnn": {**good["rnn"], "bias_ih_l0": call}},
+    }[where]
+    torch.save(content, tmp_path / "evil.pt", _use_new_zipfile_serialization=zipped)
+    (tmp_path / "vocab.txt").write_text("a\nb\nc\n")
+    module, attribute = name.split(".")
+    aliases = {
+        "os": "posix|nt",
+        "builtins": "__builtin__",
+        "subprocess": "commands",
+        "torch": "torch.serialization",
+    }
+    with pytest.raises(RefusedError, match=rf"refers to ({module}|{aliases[module]})\.{attribute},"):
+        convert_lstm(tmp_path / "evil.pt", tmp_path / "vocab.txt", tmp_path / "out", kind="wordnlm")
+    assert not flag.exists()
+    assert not (tmp_path / "out").exists()
+
+
+def sequence_of(body, path):
+    """The older layout around a hand-written pickle."""
+    with path.open("wb") as file:
+        for head in (MAGIC, PROTOCOL, {"little_endian": True}):
+            pickle.dump(head, file, protocol=2)
+        file.write(body)
+        pickle.dump([], file, protocol=2)
+    return path
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"cposix\nsystem\n(S'touch RAN'\ntR.",  # GLOBAL and REDUCE
+        b"(S'touch RAN'\niposix\nsystem\n.",  # INST
+        b"(cposix\nsystem\nS'touch RAN'\no.",  # OBJ
+        b"\x80\x04\x8c\x05posix\x8c\x06system\x93\x8c\x09touch RAN\x85R.",  # STACK_GLOBAL
+        b"\x80\x04\x8c\x08torch.nn\x8c\x13modules.os.system.x\x93.",
+        b"\x80\x04\x8c\x14torch.nn.modules.rnn\x8c\x0ftorch.os.system\x93.",  # dotted names
+        b"\x80\x04\x8c\x0bcollections\x8c\x14OrderedDict.fromkeys\x93.",
+        b"c__main__\nanything\n.",
+        b"ccopyreg\n_reconstructor\n.",
+        b"S'a persistent id'\nQ.",
+    ],
+)
+def test_hand_written_pickles_are_refused(tmp_path, monkeypatch, body):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RefusedError, match=r"evil\.pt refers to"):
+        read_checkpoint(sequence_of(body, tmp_path / "evil.pt"))
+    assert [path.name for path in tmp_path.iterdir()] == ["evil.pt"]
+
+
+def test_a_module_is_a_bag_of_attributes_and_cannot_be_called(tmp_path):
+    """A name under torch.nn.modules is never imported, whatever it is called; it stands for nothing."""
+    bag = read_checkpoint(
+        sequence_of(b"ctorch.nn.modules.rnn\nsystem\n)\x81}(S'a'\nK\x01ub.", tmp_path / "m.pt")
+    )
+    assert isinstance(bag, Opaque)
+    assert vars(bag) == {"a": 1}
+    with pytest.raises(ValueError, match=r"m\.pt .*as a checkpoint: TypeError"):
+        read_checkpoint(sequence_of(b"ctorch.nn.modules.rnn\nsystem\n(S'ls'\ntR.", tmp_path / "m.pt"))
+
+
+def test_what_a_pickle_does_to_its_stand_ins_does_not_last(tmp_path):
+    """A pickle may set attributes of what it is given; each file is given its own."""
+    change = b"ctorch._utils\n_rebuild_tensor_v2\n(N}(S'__defaults__'\n(K\x01tutb."  # BUILD with slots
+    read_checkpoint(sequence_of(change, tmp_path / "m.pt"))
+    (tmp_path / "good.pt").unlink(missing_ok=True)
+    torch.save({"a": torch.arange(6.0).reshape(2, 3).T}, tmp_path / "good.pt")
+    stored = read_checkpoint(tmp_path / "good.pt")["a"]
+    assert isinstance(stored, StoredTensor)
+    assert torch.equal(stored.load(), torch.arange(6.0).reshape(2, 3).T)
+
+
+@pytest.mark.parametrize(
+    ("shape", "stride", "offset"),
+    [((7,), (1,), 0), ((6,), (1,), 1), ((2, 3), (30, 1), 0), ((2,), (-1,), 3), ((10**6, 10**6), (0, 0), 0)],
+)
+def test_a_tensor_stays_within_its_storage(shape, stride, offset):
+    from tse_scorers.lstm_converter.checkpoint import StoredStorage
+
+    storage = StoredStorage(torch.float32, 6)
+    storage.data = bytearray(24)
+    with pytest.raises(ValueError, match="is damaged"):
+        StoredTensor(storage, offset, shape, stride).load()
+
+
+def damaged(tmp_path, zipped):
+    torch.save(WordNlm(3, 2, 2, 1).checkpoint(), tmp_path / "m.pt", _use_new_zipfile_serialization=zipped)
+    return tmp_path / "m.pt"
+
+
+def test_damaged_files_are_errors(tmp_path):
+    sequence = damaged(tmp_path, zipped=False).read_bytes()
+    (tmp_path / "cut.pt").write_bytes(sequence[:-5])
+    (tmp_path / "text.pt").write_text("version https://git-lfs.github.com/spec/v1\n")
+    (tmp_path / "empty.pt").write_bytes(b"")
+    with zipfile.ZipFile(damaged(tmp_path, zipped=True)) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(tmp_path / "packed.pt", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    with zipfile.ZipFile(tmp_path / "hollow.pt", "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content[:4] if "/data/" in name else content)
+    with zipfile.ZipFile(tmp_path / "other.pt", "w") as archive:
+        archive.writestr("readme.txt", "nothing")
+    for name in ("cut", "text", "empty", "packed", "hollow", "other"):
+        with pytest.raises(ValueError, match=rf"{name}\.pt could not .*checkpoint"):
+            read_checkpoint(tmp_path / f"{name}.pt")
+    with pytest.raises(ValueError, match="cannot be read: No such file"):
+        read_checkpoint(tmp_path / "absent.pt")
+
+
+def test_files_that_do_not_go_together(tmp_path):
+    vocabulary = tmp_path / "vocab.txt"
+    vocabulary.write_text("\n".join(VOCABULARY))
+    wordnlm, module, gru = tmp_path / "w.pt", tmp_path / "m.pt", tmp_path / "g.pt"
+    torch.save(WordNlm(3, 2, 2, 1).checkpoint(), wordnlm)
+    save_module(RNNModel("LSTM", len(VOCABULARY), 4, 5, 1, dropout=0), module, zipped=True)
+    save_module(RNNModel("GRU", len(VOCABULARY), 4, 5, 1, dropout=0), gru, zipped=True)
+    out = tmp_path / "out"
+    with pytest.raises(ValueError, match=r"rnn, output, char_embeddings, optim; .*module RNNModel"):
+        convert_lstm(wordnlm, vocabulary, out)
+    with pytest.raises(ValueError, match=r"RNNModel; .*dict of state dicts.*kind='colorless_green'"):
+        convert_lstm(module, vocabulary, out, kind="wordnlm")
+    with pytest.raises(ValueError, match="recurrent layer is a GRU"):
+        convert_lstm(gru, vocabulary, out)
+    with pytest.raises(ValueError, match="Unknown kind of checkpoint 'gpt'"):
+        convert_lstm(module, vocabulary, out, kind="gpt")
+    with pytest.raises(ValueError, match=r"There is no file .*absent.txt"):
+        convert_lstm(module, tmp_path / "absent.txt", out)
+    vocabulary.write_text("a b")
+    with pytest.raises(ValueError, match=f"2 words, the checkpoint {len(VOCABULARY)}"):
+        convert_lstm(module, vocabulary, out)
+    with pytest.raises(ValueError, match=r"2 words, .*3 and three ids") as caught:
+        vocabulary.write_text("a\nb")
+        convert_lstm(wordnlm, vocabulary, out, kind="wordnlm")
+    assert "\n" not in str(caught.value)
+    state = WordNlm(3, 2, 2, 1).checkpoint()
+    state["rnn"].pop("bias_hh_l0")
+    torch.save(state, wordnlm)
+    with pytest.raises(ValueError, match="The LSTM has the weights bias_ih_l0"):
+        convert_lstm(wordnlm, vocabulary, out, kind="wordnlm")
+    state = WordNlm(3, 2, 2, 1).checkpoint()
+    state["output"]["bias"] = torch.zeros(5)
+    torch.save(state, wordnlm)
+    with pytest.raises(ValueError, match=r"decoder\.bias .*shape \(5,\); .*\(6,\)"):
+        convert_lstm(wordnlm, vocabulary, out, kind="wordnlm")
+    assert not out.exists()
+
+
+def test_importing_the_package_knows_no_module_of_a_checkpoint():
+    """The converter must not be able to import what a pickle names, even where such a module is at hand."""
+    pickled = io.BytesIO(b"ctorch.nn.modules.rnn\nLSTM\n.")
+    from tse_scorers.lstm_converter.checkpoint import RestrictedUnpickler
+
+    assert RestrictedUnpickler(pickled, "x").load() is not torch.nn.LSTM

@@ -1,0 +1,54 @@
+"""Folders of models: what changes when their files change, and whether all of their weights are there."""
+
+import json
+import os
+import shutil
+import time
+
+import pytest
+from tiny import tiny_model
+
+from tse_scorers.models import model_source
+from tse_scorers.models.model_source import file_stamp
+from tse_scorers.models.revisions import is_complete
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved") / "model"
+    for part in tiny_model("causal", "gpt2"):
+        part.save_pretrained(folder)
+    return folder
+
+
+def test_a_changed_file_of_the_same_size_and_time_is_noticed(saved, tmp_path):
+    folder = shutil.copytree(saved, tmp_path / "model")
+    weights = folder / "model.safetensors"
+    old = time.time_ns() - 10**10
+    os.utime(weights, ns=(old, old))
+    assert file_stamp(str(folder)) is None  # it changed a moment ago, and may change again unnoticed
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(model_source, "SECONDS_UNTIL_SETTLED", 0)
+        before, content = file_stamp(str(folder)), bytearray(weights.read_bytes())
+        assert before is not None and file_stamp(str(folder)) == before
+        content[-1] ^= 1
+        weights.write_bytes(content)
+        os.utime(weights, ns=(old, old))
+        assert file_stamp(str(folder)) not in (before, None)
+
+
+def test_incomplete_checkpoints_are_recognized(saved, tmp_path):
+    folder = shutil.copytree(saved, tmp_path / "model")
+    weights, whole = folder / "model.safetensors", (folder / "model.safetensors").read_bytes()
+    assert is_complete(folder)
+    for content in (b"", whole[:5], whole[:100], whole[:-1], whole + b"\0", b"\xff" * 100):
+        weights.write_bytes(content)
+        assert not is_complete(folder)
+    weights.unlink()
+    (folder / "model-00001-of-00002.safetensors").write_bytes(whole)
+    assert not is_complete(folder)  # the index is written last
+    index = {"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert not is_complete(folder)
+    (folder / "model-00002-of-00002.safetensors").write_bytes(whole)
+    assert is_complete(folder)

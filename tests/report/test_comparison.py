@@ -1,0 +1,94 @@
+"""What is said and drawn of the rows of a comparison."""
+
+import pandas as pd
+import pytest
+
+from tse_scorers.report.charts import forest
+from tse_scorers.report.comparison import findings, forest_panels
+from tse_scorers.report.differences import units
+
+
+def family_rows(reliable, p_adjusted, level="paradigm", systems=("b",)):
+    """Rows of one family of a comparison, as far as they say how many differ."""
+    rows = {
+        "group": [f"g{i}" for i in range(len(reliable))],
+        "value": [f"g{i}" for i in range(len(reliable))],
+        "system": [systems[i % len(systems)] for i in range(len(reliable))],
+        "measure": "EW",
+        "level": level,
+        "test": "t",
+        "approximate": False,
+        "n_family": len(reliable),
+    }
+    return pd.DataFrame(
+        rows | {"different": "", "reliable": reliable, "p": p_adjusted, "p_adjusted": p_adjusted}
+    )
+
+
+@pytest.mark.parametrize(
+    "reliable, systems, said",
+    [
+        (
+            [True, True],
+            ["b"],
+            "EW, paradigms: 1 of 2 differs (p below 0.05 after Holm's adjustment of 2 tests).",
+        ),
+        ([True, True], ["b", "c"], "EW, paradigms x 2 systems: 1 of 2 differs"),
+        ([False, True], ["b"], "EW, paradigms: 0 of 1 differ"),
+        ([False, True], ["b"], "1 has too few units to count."),
+        ([False, False], ["b"], "EW, paradigms: none of 2 has enough units to be tested."),
+    ],
+)
+def test_sentences_count_the_differences_of_one_family(reliable, systems, said):
+    """One sentence pooled systems and measures, and counted tests that another sentence called unreliable."""
+    assert said in " ".join(findings(family_rows(reliable, [0.01, 0.9], systems=systems)))
+
+
+def test_the_forest_plot_fills_only_what_is_counted_as_different():
+    """A group whose test was not reliable was filled, although no group was counted as different."""
+    rows = family_rows([True, False, True, True], [0.01, 0.01, 0.2, 0.01])
+    rows.loc[3, "group"] = "all"
+    numbers = {
+        "suite": "agreement",
+        "system": "b",
+        "p": [0.01] * 4,
+        "difference": 0.1,
+        "ci_low": 0.0,
+        "ci_high": 0.2,
+    }
+    figure = forest(forest_panels(rows.assign(**numbers)), "difference")
+    filled, hollow = figure.axes[0].collections[1:]  # the first holds the intervals
+    assert filled.get_offsets()[:, 1].tolist() == [0, 3] and len(filled.get_facecolors()) == 1
+    assert hollow.get_offsets()[:, 1].tolist() == [1, 2] and len(hollow.get_facecolors()) == 0
+
+
+def test_unlike_runs_are_told_as_in_other_reports():
+    rows = family_rows([True, True], [0.5, 0.5]).assign(
+        different=["data set, --pll", ""], system="b", reference="a"
+    )
+    told = "b was run on a different data set and with a different --pll than a; do not compare their scores."
+    assert findings(rows)[1:] == [told]
+
+
+def units_row(n_units, second, n_lemmas):
+    unit = f"subject nouns x {second} (these constructions)"
+    return {"n_units": n_units, "unit": unit, "n_lemmas": n_lemmas, "reliable": True}
+
+
+def test_units_say_whose_lemmas_they_are():
+    """EW was 0.78 in the run and 0.80 in the comparison, which did not say why."""
+    row = units_row(29, "lemmas", 766)
+    assert units(row) == "29 subject nouns x 766 lemmas that both have (these constructions)"
+    assert (
+        units(row | {"n_lemmas_own": 872})
+        == "29 subject nouns x 766 lemmas that all have (these constructions)"
+    )
+
+
+def test_units_are_counted_in_words_that_fit():
+    """It said "2 subject nouns x 1 verbs"."""
+    row = units_row(2, "verbs", 1)
+    assert units(row) == "2 subject nouns x 1 verb (these constructions)"
+    assert (
+        units(row | {"n_units": 1, "n_lemmas": 1951}) == "1 subject noun x 1,951 verbs (these constructions)"
+    )

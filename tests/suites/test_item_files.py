@@ -1,0 +1,16 @@
+"""Items of a suite behind its scores."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+
+from tse_scorers.suites.item_files import example
+
+
+def test_the_example_is_an_item_that_a_model_is_wrong_about_if_there_is_one():
+    items = pd.DataFrame({"good": ["A runs.", "B runs."], "bad": ["A run.", "B run."], "score": [1.0, 0.0]})
+    runs = SimpleNamespace(scores=lambda suite: [SimpleNamespace(system="m")])
+    wrong = example(runs, "minimal_pairs", lambda system: items)
+    assert (wrong.good, wrong.bad, wrong.wrong_for) == ("B runs.", "B run.", "m")
+    right = example(runs, "minimal_pairs", lambda system: items.assign(score=1.0))
+    assert (right.good, right.wrong_for) == ("A runs.", "")
