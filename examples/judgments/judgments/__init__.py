@@ -67,8 +67,6 @@ class Judgments(Suite):
 
     def load(self):
         """Return the sentences with their labels; each is in one of two halves."""
-        if self.options.data is None:
-            raise ValueError("The suite 'judgments' has no data of its own. Name a table with --data.")
         table = own_table(self.options.data)
         require_columns(table, ["sentence", "label"], self.options.data)
         half = np.random.default_rng(0).permutation(len(table)) % 2

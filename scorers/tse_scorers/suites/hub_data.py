@@ -12,6 +12,7 @@ import pandas as pd
 from ..io.bundle import load_data
 from ..io.files import parse_yaml, read_text
 from ..io.table_files import READERS, is_table, read_table
+from ..models.options import Option, OptionError
 
 
 def is_hub_id(data: str) -> bool:
@@ -19,16 +20,18 @@ def is_hub_id(data: str) -> bool:
     return data.count("/") == 1 and not is_table(data) and not Path(data).exists()
 
 
-def own_table(data: str, texts: Collection[str] = ()) -> pd.DataFrame:
+def own_table(data: str | None, texts: Collection[str] = ()) -> pd.DataFrame:
     """Read a table of the user's own: a file, or a data set `org/name[@revision]` with one configuration and split.
 
     Args:
-        data: path or id.
+        data: path or id; the option `data` of a suite is None where it was not given.
         texts: see `read_table`.
 
     Raises:
-        ValueError: see `read_table` and `load_data`.
+        ValueError: there is no `data`, or see `read_table` and `load_data`.
     """
+    if data is None:
+        raise OptionError("This suite has no data of its own; expected a table. Name one with ", Option("data"), ".")
     return load_data(data).to_pandas() if is_hub_id(data) else read_table(Path(data), texts)
 
 
