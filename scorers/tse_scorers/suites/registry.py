@@ -16,7 +16,7 @@ from pathlib import Path
 from pkgutil import iter_modules, resolve_name
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
-from ..io.suggestions import unknown_name
+from ..io.suggestions import did_you_mean, unknown_name
 from ..models.options import Option, OptionError, checked_value
 from .options import Declared, SuiteOptions
 
@@ -88,7 +88,9 @@ def find_suite(name: str) -> "type[Suite]":
         return cast("type[Suite]", resolve_name(f"{own.folder}.{own.suite}"))
     declared = _installed().get(name)
     if declared is None:
-        raise ValueError(unknown_name("suite", name, all_names()))
+        installed = f"A suite of another package is found by its entry point {GROUP!r}, once the package is installed."
+        known = all_names()
+        raise ValueError(unknown_name("suite", name, known) + ("" if did_you_mean(name, known) else f" {installed}"))
     return _loaded(declared)
 
 
