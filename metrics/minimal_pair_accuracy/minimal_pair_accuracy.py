@@ -189,7 +189,8 @@ def _columns(scored: Any, names: list[str]) -> list[Any]:
     if missing:
         raise ValueError(
             f"The predictions lack the column{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}; "
-            f"they have {', '.join(map(str, there)) or 'none'}. Add scores with scorer.map(dataset, columns=[...])."
+            f"they have {', '.join(map(str, there)) or 'none'}. Add scores with scorer.map(dataset, columns=[...]), or "
+            "correct the name of a column of your own."
         )
     if isinstance(scored, list):
         return [[row.get(name) for row in scored] for name in names]

@@ -108,7 +108,8 @@ def read(scored: Any, names: Sequence[str]) -> Columns:
     if missing:
         raise ValueError(
             f"The data set lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; it has "
-            f"{', '.join(there)}. Add scores with scorer.map(dataset, lemmas=lemmas)."
+            f"{', '.join(there)}. Add scores with scorer.map(dataset, lemmas=lemmas), or correct the name of a "
+            "column of your own."
         )
     if isinstance(scored, list):
         columns = {name: np.empty(len(scored), dtype=object) for name in names}

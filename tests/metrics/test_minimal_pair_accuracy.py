@@ -232,7 +232,10 @@ def test_equal_sides_are_never_correct(values):
     ("row", "message"),
     [
         ({"logprob_sentence_good": 10**400, "logprob_sentence_bad": -1.0}, "in place 0 is too large"),
-        ({"logprob_sentence_good": -1.0}, "lack the column logprob_sentence_bad"),
+        (
+            {"logprob_sentence_good": -1.0},
+            "lack the column logprob_sentence_bad; .*, or correct the name of a column",
+        ),
     ],
 )
 def test_scored_rows_that_hold_no_scores_are_refused(metric, row, message):
