@@ -114,7 +114,13 @@ def test_a_sentence_ranks_what_intervals_rank():
         return observations(lines, rows, measures, {}, all_lines=all_lines)[0].sentences[0]
 
     wide = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2)})
-    assert said(wide) == "No model is better by the 95 % intervals of TSE, from 0.6 (b) to 0.5 (a)."
+    assert (
+        said(wide) == "No model is shown to be better by the 95 % intervals of TSE, from 0.6 (b) to 0.5 (a)."
+    )
+    unreliable = wide.assign(reliable=False, n_units_effective=2.0, unit="nouns")
+    assert said(wide.iloc[:0], unreliable).startswith(
+        "No model is shown to be better: TSE goes from 0.6 (b) to 0.5 (a), but"
+    )
     narrow = _lines_of({"a": (0.5, 0.01), "b": (0.6, 0.02), "c": (0.59, 0.02)}, "EW")
     assert said(pd.concat([wide, narrow])) == (
         "b has the highest EW, 0.6; by the 95 % intervals it is above 1 of 2 other models, not above c."

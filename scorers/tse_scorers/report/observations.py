@@ -139,8 +139,8 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> str | None:
     if len(near) == len(others):
         last = others.iloc[-1]
         return (
-            f"No model is better by the 95 % intervals of {name}, from {first['text']} ({first['system']}) to "
-            f"{last['text']} ({last['system']})."
+            f"No model is shown to be better by the 95 % intervals of {name}, from {first['text']} ({first['system']}) "
+            f"to {last['text']} ({last['system']})."
         )
     best = f"{first['system']} has the highest {name}, {first['text']}"
     n_apart = all_lines.loc[all_lines["measure"] == name, "system"].nunique() - 1 - others["system"].nunique()
@@ -165,7 +165,7 @@ def _not_ranked(lines: pd.DataFrame) -> str | None:
     if len(lines) == 1:
         return f"{first['system']}: {name} {first['text']}{few and f'; do not rely on this interval{few}'}."
     return (
-        f"No model is better: {name} goes from {first['text']} ({first['system']}) to {last['text']} "
+        f"No model is shown to be better: {name} goes from {first['text']} ({first['system']}) to {last['text']} "
         f"({last['system']}){few and f', but no interval can be relied on{few}'}."
     )
 

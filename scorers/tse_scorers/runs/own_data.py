@@ -106,7 +106,7 @@ def _sentences(section: Section, suite: type[Suite], own: set[tuple[str, str | N
     is_part = len(first) > len(shown)
     notes = [
         "✓: right, ✗: wrong." if is_marked else "",
-        "The numbers: log P(good) − log P(bad)." if has_margin else "",
+        "The numbers: log P(good) − log P(bad), in natural logs." if has_margin else "",
         items.about,
     ]
     notes += [f"tse explore shows all {count(len(first))}." if is_part else ""]

@@ -98,7 +98,7 @@ def _pairs(runs: Runs, system: str) -> list[Chart]:
         "scatter",
         "people",
         {"": points.sort_values("y", kind="stable")},
-        caption=f"{system} and people.",
+        caption=f"{system} and people. Log-probabilities are natural logs.",
         x="share of people who choose the acceptable sentence",
         y=f"{system}: log P(good) − log P(bad)",
         unit="pairs",
