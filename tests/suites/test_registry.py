@@ -35,7 +35,9 @@ def test_each_suite_of_this_package_keeps_the_contract():
 def test_a_suite_is_found_by_the_name_of_its_folder_too():
     assert find_suite("minimal_pairs") is find_suite("blimp")
     assert make_suite("variation_sets", limit=1).name == "german"
-    with pytest.raises(ValueError, match=r"Unknown suite 'syntax'; .*agreement, minimal_pairs, german.*\. A suite of "):
+    with pytest.raises(
+        ValueError, match=r"Unknown suite 'syntax'; .*agreement, minimal_pairs, german.*\. A suite of "
+    ):
         find_suite("syntax")  # a class of one's own that no package declares is refused here too
     with pytest.raises(ValueError, match=r"blimp, variation_sets\. Did you mean minimal_pairs\?"):
         find_suite("minimal_pair")

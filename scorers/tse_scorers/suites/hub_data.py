@@ -31,7 +31,9 @@ def own_table(data: str | None, texts: Collection[str] = ()) -> pd.DataFrame:
         ValueError: there is no `data`, or see `read_table` and `load_data`.
     """
     if data is None:
-        raise OptionError("This suite has no data of its own; expected a table. Name one with ", Option("data"), ".")
+        raise OptionError(
+            "This suite has no data of its own; expected a table. Name one with ", Option("data"), "."
+        )
     return load_data(data).to_pandas() if is_hub_id(data) else read_table(Path(data), texts)
 
 

@@ -90,7 +90,9 @@ def find_suite(name: str) -> "type[Suite]":
     if declared is None:
         installed = f"A suite of another package is found by its entry point {GROUP!r}, once the package is installed."
         known = all_names()
-        raise ValueError(unknown_name("suite", name, known) + ("" if did_you_mean(name, known) else f" {installed}"))
+        raise ValueError(
+            unknown_name("suite", name, known) + ("" if did_you_mean(name, known) else f" {installed}")
+        )
     return _loaded(declared)
 
 
