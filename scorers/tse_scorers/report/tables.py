@@ -99,13 +99,21 @@ class Intervals:
 
     def columns(self, headings: pd.Index, rows: pd.Index) -> pd.DataFrame:
         """Return the columns of a CSV file: `<heading> se`, `<heading> ci_low`, `<heading> ci_high`."""
-        frames = {"se": self.se, "ci_low": self.low, "ci_high": self.high}
-        columns_of = {}
-        for heading, name in zip(headings, shared_headings(headings), strict=True):
-            for kind, frame in frames.items():
-                if frame is not None and heading in frame.columns:
-                    columns_of[f"{name} {kind}"] = frame[heading].reindex(rows).to_numpy()
-        return pd.DataFrame(columns_of)
+        return _side_by_side({"se": self.se, "ci_low": self.low, "ci_high": self.high}, headings, rows)
+
+
+def _side_by_side(
+    frames: Mapping[str, pd.DataFrame | None], headings: pd.Index, rows: pd.Index
+) -> pd.DataFrame:
+    """Return the columns `<heading> <name of the frame>` of a CSV file."""
+    return pd.DataFrame(
+        {
+            f"{heading} {kind}": frame[column].reindex(rows).to_numpy()
+            for column, heading in zip(headings, shared_headings(headings), strict=True)
+            for kind, frame in frames.items()
+            if frame is not None and column in frame.columns
+        }
+    )
 
 
 BASIS = ("n", "n_units_effective", "n_excluded")
@@ -175,14 +183,7 @@ class Basis:
     def columns(self, headings: pd.Index, rows: pd.Index) -> pd.DataFrame:
         """Return the columns of a CSV file: `<heading> n`, `<heading> n_units_effective`, `<heading> n_excluded`."""
         frames = dict(zip(BASIS, (self.n, self.units, self.excluded), strict=True))
-        return pd.DataFrame(
-            {
-                f"{name} {kind}": frame[heading].reindex(rows).to_numpy()
-                for heading, name in zip(headings, shared_headings(headings), strict=True)
-                for kind, frame in frames.items()
-                if heading in frame.columns
-            }
-        )
+        return _side_by_side(frames, headings, rows)
 
     def unlike(self) -> pd.DataFrame:
         """Mark the scores beside which there is one of the same row and measure over another number of items."""
@@ -217,6 +218,37 @@ def _over(n: Numbers, units: Numbers, excluded: Numbers) -> str:
 _BASIS_NOTE = (
     "n: the number of items, and in parentheses the effective number of units that the interval is over."
 )
+
+
+def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, about: str = "") -> str:
+    """Say what the signs of the intervals in a table mean, and why some scores have none; empty without either.
+
+    Args:
+        text: the table's cells.
+        rows: the rows of results that they come from, to say why some have no interval, where that is known.
+        about: what the intervals are over, said after their signs if there are any.
+
+    >>> note_on_intervals(pd.DataFrame({"a": ["0.50 ± 0.02"]})), note_on_intervals(pd.DataFrame({"a": ["0.50"]}))
+    ('± is half the width of the 95 % interval.', '')
+    >>> row = {"score": 1.0, "ci_low": float("nan"), "n_units": 4.0, "n_lemmas": 1.0}
+    >>> note_on_intervals(pd.DataFrame({"a": ["1.00 [0.40, 1.00]"]}), pd.DataFrame([row]))
+    'In brackets: the ends of the 95 % interval; a score over a single unit has no interval.'
+    """
+    cells = text.astype(str)
+    has_half, has_ends = (
+        bool(cells.map(lambda cell, sign=sign: sign in cell).any(axis=None)) for sign in "±["
+    )
+    clauses = ["± is half the width of the 95 % interval"] if has_half else []
+    if has_ends:
+        ends = "an interval that is not symmetric is in brackets"
+        clauses.append(ends if has_half else "In brackets: the ends of the 95 % interval")
+    if rows is not None:
+        is_without = rows["score"].notna() & rows["ci_low"].isna()
+        is_single = rows[["n_units", "n_lemmas"]].min(axis=1) == 1  # of either kind, where two cross
+        if (is_without & is_single).any():
+            clauses.append("a score over a single unit has no interval")
+    note = f"{'; '.join(clauses)}." if clauses else ""
+    return " ".join(filter(None, [note[:1].upper() + note[1:], about if has_half or has_ends else ""]))
 
 
 @dataclass(frozen=True)
@@ -357,6 +389,29 @@ class Table:
         }  # fmt: skip
         return cls(caption, values, text, cells=cells, digits=digits, **given | options)
 
+    @classmethod
+    def with_intervals(
+        cls,
+        caption: str,
+        values: pd.DataFrame,
+        intervals: Intervals,
+        form: Callable[[float], str] = score,
+        note: Callable[[pd.DataFrame], str] = note_on_intervals,
+        **options: Any,
+    ) -> "Table":
+        """Make a table of scores that have no cells: means of rows of results, and published ones.
+
+        Args:
+            caption: what it shows, in which unit.
+            values: the scores.
+            intervals: of the scores.
+            form: formats a score.
+            note: returns the remark on the intervals that the formatted cells hold.
+            options: other attributes.
+        """
+        text = formatted_with_intervals(values, intervals, form)
+        return cls(caption, values, text, intervals=intervals, interval_note=note(text), **options)
+
     @property
     def title(self) -> str:
         """The caption, after the number of the paper's table."""
@@ -465,37 +520,6 @@ def formatted_with_intervals(
     return text.where(
         ~(unlike & n.lt(FEW_ITEMS) & values.notna()), text + n.map(lambda few: f" (n {few:.0f})")
     )
-
-
-def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, about: str = "") -> str:
-    """Say what the signs of the intervals in a table mean, and why some scores have none; empty without either.
-
-    Args:
-        text: the table's cells.
-        rows: the rows of results that they come from, to say why some have no interval, where that is known.
-        about: what the intervals are over, said after their signs if there are any.
-
-    >>> note_on_intervals(pd.DataFrame({"a": ["0.50 ± 0.02"]})), note_on_intervals(pd.DataFrame({"a": ["0.50"]}))
-    ('± is half the width of the 95 % interval.', '')
-    >>> row = {"score": 1.0, "ci_low": float("nan"), "n_units": 4.0, "n_lemmas": 1.0}
-    >>> note_on_intervals(pd.DataFrame({"a": ["1.00 [0.40, 1.00]"]}), pd.DataFrame([row]))
-    'In brackets: the ends of the 95 % interval; a score over a single unit has no interval.'
-    """
-    cells = text.astype(str)
-    has_half, has_ends = (
-        bool(cells.map(lambda cell, sign=sign: sign in cell).any(axis=None)) for sign in "±["
-    )
-    clauses = ["± is half the width of the 95 % interval"] if has_half else []
-    if has_ends:
-        ends = "an interval that is not symmetric is in brackets"
-        clauses.append(ends if has_half else "In brackets: the ends of the 95 % interval")
-    if rows is not None:
-        is_without = rows["score"].notna() & rows["ci_low"].isna()
-        is_single = rows[["n_units", "n_lemmas"]].min(axis=1) == 1  # of either kind, where two cross
-        if (is_without & is_single).any():
-            clauses.append("a score over a single unit has no interval")
-    note = f"{'; '.join(clauses)}." if clauses else ""
-    return " ".join(filter(None, [note[:1].upper() + note[1:], about if has_half or has_ends else ""]))
 
 
 def shared_headings(headings: pd.Index) -> list[str]:

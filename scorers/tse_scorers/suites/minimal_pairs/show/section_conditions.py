@@ -1,6 +1,8 @@
 """Figures 3 and 4 of Warstadt et al. (2020): agreement at a distance, and of regular and irregular nouns."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -8,7 +10,7 @@ import pandas as pd
 
 from ....report.blocks import Chart, View
 from ....report.findings import extremes
-from ....report.tables import Basis, Intervals, Table, formatted_with_intervals, note_on_intervals
+from ....report.tables import Basis, Intervals, Table, note_on_intervals
 from ....statistics.estimate import Estimate, Stratum, mean_of_strata
 from ..measures import ACCURACY
 from .section_paradigms import HUMANS, RUN, by_group, system_names
@@ -60,15 +62,52 @@ REGULARITY: Conditions = {
 
 
 _NOTE = (
-    " The interval shows how much the accuracy varies with the choice of critical words in these paradigms."
+    "The interval shows how much the accuracy varies with the choice of critical words in these paradigms."
 )
 _WHISKERS = " Whiskers: 95 % intervals over critical words."
 
 
-def _note(text: pd.DataFrame) -> str:
-    """Explain the intervals that a table shows."""
-    signs = note_on_intervals(text)
-    return signs + _NOTE if signs else ""
+@dataclass(frozen=True)
+class _Figure:
+    """A figure of the paper, as data; `about_both` is said where both kinds of agreement were run."""
+
+    number: str
+    conditions: Conditions
+    title: str
+    about: str
+    file: str
+    table: str
+    caption: str
+    alt: str
+    about_both: str = ""
+
+
+_FIGURE_3 = _Figure(
+    "3",
+    LOCALITY,
+    "Locality and attractors",
+    "Words between two agreeing words can make agreement harder, most of all a noun of the other number.",
+    "blimp_locality",
+    "Accuracy by intervening material.",
+    "Agreement at a distance. Determiner and noun: the mean of four paradigms with and without an adjective between. "
+    "Subject and verb: regular_plural_subject_verb_agreement_1 and the two distractor_agreement paradigms, whose "
+    "attractor has the other number.",
+    "Accuracy by intervening material.",
+)
+_FIGURE_4 = _Figure(
+    "4",
+    REGULARITY,
+    "Regular and irregular plurals",
+    "Only models that see parts of words can tell regular plurals (kids) from irregular ones (geese) by their form; "
+    "for the others, irregular nouns may just be rarer.",
+    "blimp_regularity",
+    "Accuracy by the noun's plural; the difference is regular minus irregular.",
+    "Agreement with nouns of regular and irregular plurals. Determiner and noun: the mean of four paradigms of each "
+    "kind; subject and verb: of two; both: of these six.",
+    "Accuracy for regular and irregular nouns.",
+    " In the released summary, both kinds of agreement together are .052 worse on irregular nouns for the LSTM, .013 "
+    "for Transformer-XL and .023 for GPT-2; the paper prints .052, and less than .013 for the two others.",
+)
 
 
 def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[View]:
@@ -78,86 +117,45 @@ def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Itera
         paradigms: accuracies by paradigm, of `by_paradigm`.
         rows: the results that they come from, with the precision of each; None without intervals.
     """
-    values = _means(paradigms, LOCALITY)
-    if values.empty:
-        return
-    ends, basis = _intervals(values, rows, LOCALITY)
-    text = formatted_with_intervals(values, ends, ACCURACY.form)
-    table = Table(
-        "Accuracy by intervening material.",
-        values,
-        text,
-        file="blimp_locality",
-        intervals=ends,
-        interval_note=_note(text),
-        basis=basis,
-    )
-    picture = Chart(
-        "dots",
-        "blimp_figure3",
-        {panel: values[panel] for panel in _panels(values)},
-        caption="Agreement at a distance. Determiner and noun: the mean of four paradigms with and without "
-        "an adjective between. Subject and verb: regular_plural_subject_verb_agreement_1 and the two "
-        "distractor_agreement paradigms, whose attractor has the other number."
-        + (_WHISKERS if table.interval_note else ""),
-        alt=f"Accuracy by intervening material. {extremes(values, ACCURACY.form)}",
-        x="accuracy",
-        digits=ACCURACY.digits,
-        chance=0.5,
-        intervals=ends,
-        number="Figure 3",
-        tables=[table],
-        basis=basis,
-    )
-    about = (
-        "Words between two agreeing words can make agreement harder, most of all a noun of the other number."
-    )
-    yield View("Locality and attractors (Figure 3)", about, [picture])
+    yield from _views(_FIGURE_3, paradigms, rows)
 
 
 def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[View]:
     """Agreement of nouns with regular and irregular plurals (Figure 4); arguments as those of `locality`."""
-    values = _means(paradigms, REGULARITY)
+    yield from _views(_FIGURE_4, paradigms, rows)
+
+
+def _views(figure: _Figure, paradigms: pd.DataFrame, rows: pd.DataFrame | None) -> Iterator[View]:
+    values = _means(paradigms, figure.conditions)
     if values.empty:
         return
-    ends, basis = _intervals(with_difference(values), rows, REGULARITY)
-    text = formatted_with_intervals(with_difference(values), ends, ACCURACY.form)
-    table = Table(
-        "Accuracy by the noun's plural; the difference is regular minus irregular.",
-        with_difference(values),
-        text,
-        file="blimp_regularity",
-        intervals=ends,
-        interval_note=_note(text),
+    with_all = with_difference(values)
+    ends, basis = _intervals(with_all, rows, figure.conditions)
+    table = Table.with_intervals(
+        figure.table,
+        with_all,
+        ends,
+        ACCURACY.form,
+        partial(note_on_intervals, about=_NOTE),
+        file=figure.file,
         basis=basis,
     )
     picture = Chart(
         "dots",
-        "blimp_figure4",
+        f"blimp_figure{figure.number}",
         {panel: values[panel] for panel in _panels(values)},
-        caption="Agreement with nouns of regular and irregular plurals. Determiner and noun: the mean of "
-        "four paradigms of each kind; subject and verb: of two; both: of these six."
-        + (_WHISKERS if table.interval_note else ""),
-        alt=f"Accuracy for regular and irregular nouns. {extremes(values, ACCURACY.form)}",
+        caption=figure.caption + (_WHISKERS if table.interval_note else ""),
+        alt=f"{figure.alt} {extremes(values, ACCURACY.form)}",
         x="accuracy",
         digits=ACCURACY.digits,
         chance=0.5,
         intervals=ends,
-        number="Figure 4",
+        number=f"Figure {figure.number}",
         tables=[table],
         basis=basis,
     )
-    about = (
-        "Only models that see parts of words can tell regular plurals (kids) from irregular ones (geese) by their "
-        "form; for the others, irregular nouns may just be rarer."
-    )
-    if BOTH in values:
-        about += (
-            " In the released summary, both kinds of agreement together are .052 worse on irregular nouns for the "
-            "LSTM, .013 for Transformer-XL and .023 for GPT-2; the paper prints .052, and less than .013 for the two "
-            "others."
-        )
-    yield View("Regular and irregular plurals (Figure 4)", about, [picture])
+    about = figure.about + (figure.about_both if BOTH in values else "")
+    yield View(f"{figure.title} (Figure {figure.number})", about, [picture])
 
 
 def with_difference(values: pd.DataFrame) -> pd.DataFrame:

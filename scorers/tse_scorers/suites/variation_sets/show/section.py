@@ -11,7 +11,7 @@ from ....report.correlation import correlate, pearson
 from ....report.findings import extremes
 from ....report.inputs import Runs, configs_apart
 from ....report.numbers import ranged
-from ....report.tables import Intervals, Table, count, formatted, formatted_with_intervals, score
+from ....report.tables import Intervals, Table, count, formatted, score
 from ...item_files import example
 from .section_cell_tables import cell_parts
 from .section_cells import HUMANS, SETS, Cells, contrasts, our_cells, published_cells
@@ -97,17 +97,11 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[View]:
     }
     values = pd.DataFrame(found, index=list(SETS.values())).T.rename_axis("System")
     ends = _correlation_intervals(values, rows)
-    text = formatted_with_intervals(values, ends)
     over = f"n: 36 cells, over {ranged(rows['n_units'])} templates. Published cells have no interval."
-    table = Table(
-        "Pearson's r with the cells of people.",
-        values,
-        text,
-        file="german_table5",
-        number="Table 5",
-        intervals=ends,
-        interval_note=note_on_intervals(text, "r", over),
-    )
+    table = Table.with_intervals(
+        "Pearson's r with the cells of people.", values, ends, note=partial(note_on_intervals, what="r", more=over),
+        file="german_table5", number="Table 5",
+    )  # fmt: skip
     picture = Chart(
         "heat",
         "german_table5",
@@ -167,14 +161,9 @@ def _contrast_part(systems: Cells, sets: Sets) -> View:
     groups = list(dict.fromkeys(values.columns.get_level_values(0)))
     drawn = values.drop(columns=[column for column in values.columns if column[1] == "effect"])
     ends = contrast_intervals(sets, values)
-    text = formatted_with_intervals(values, ends)
-    table = Table(
-        "Means of AUC by constraint.",
-        values,
-        text,
-        file="german_contrasts",
-        intervals=ends,
-        interval_note=note_on_intervals(text, "the mean", over_templates(sets)),
+    note = partial(note_on_intervals, what="the mean", more=over_templates(sets))
+    table = Table.with_intervals(
+        "Means of AUC by constraint.", values, ends, note=note, file="german_contrasts"
     )
     picture = Chart(
         "dots",

@@ -1,6 +1,7 @@
 """Tables 2 to 4 of Rochereau et al. (2020): means of the cells, and the frequency bias (section 5.4)."""
 
 from collections.abc import Collection, Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -61,7 +62,8 @@ def _frequency_part(systems: Cells, rows: pd.DataFrame, sets: Sets, excluded: Co
     )
     title = "Doubled cases and the frequency bias (Table 4)"
     drawn = pd.concat({_BY_CASE: by_kind.iloc[1:].T}, axis=1).dropna(how="all")
-    ends = _mean_intervals(rows)
+    labelled = _labelled(rows)
+    ends = _mean_intervals(labelled)
     ends = ends.map(lambda frame: pd.concat({_BY_CASE: frame.reindex(by_kind.index[1:]).T}, axis=1))
     picture = Chart(
         "dots",
@@ -74,7 +76,7 @@ def _frequency_part(systems: Cells, rows: pd.DataFrame, sets: Sets, excluded: Co
         chance=0.5,
         intervals=ends,
         tables=[frequency_bias(by_kind, sets)],
-        basis=Basis.of(lambda column: _spread(_labelled(rows), column).reindex(by_kind.index[1:])),
+        basis=Basis.of(lambda column: _spread(labelled, column).reindex(by_kind.index[1:])),
     )
     shares = ", ".join(f"{100 * share:.0f} % {case}" for case, share in CASE_FREQUENCIES.items())
     text = (
@@ -103,15 +105,12 @@ def frequency_bias(by_kind: pd.DataFrame, sets: Sets) -> Table:
         }
     )
     values = values.rename_axis("System")
-    ends = bias_intervals(sets, values)
-    text = formatted_with_intervals(values, ends)
-    return Table(
+    return Table.with_intervals(
         "Differences of AUC between sets by their doubled case. A frequency bias makes all three positive.",
         values,
-        text,
+        bias_intervals(sets, values),
+        note=partial(note_on_intervals, what="the difference", more=over_templates(sets)),
         file="german_frequency_bias",
-        intervals=ends,
-        interval_note=note_on_intervals(text, "the difference", over_templates(sets)),
     )
 
 
@@ -120,7 +119,7 @@ def _picture(
 ) -> Chart:
     """Draw a table of means, systems down, with its numbers, intervals and marks of ties."""
     labelled = _labelled(rows)
-    intervals = _mean_intervals(rows)
+    intervals = _mean_intervals(labelled)
     basis = Basis.of(lambda column: _spread(labelled, column).reindex(values.index))
     tied_there = _spread(labelled, "tied").reindex(index=values.index, columns=values.columns) == 1
     text = marked(formatted_with_intervals(values, intervals), _spread(labelled, "tied"))
@@ -159,9 +158,8 @@ def _picture(
     )
 
 
-def _mean_intervals(rows: pd.DataFrame) -> Intervals:
+def _mean_intervals(labelled: pd.DataFrame) -> Intervals:
     """Return the intervals of the means over templates, labels down and systems across."""
-    labelled = _labelled(rows)
     return Intervals(*(_spread(labelled, column) for column in ("ci_low", "ci_high", "se", "reliable")))
 
 
