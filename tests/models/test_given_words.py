@@ -17,7 +17,7 @@ from tse_scorers.cli import main
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.ngram import train_ngram
-from tse_scorers.models.words import TextWarning
+from tse_scorers.models.words import TextWarning, name_unknown
 
 CHINESE = "我爱北京天安门。"
 SPLIT = ["我", "爱", "北京", "天安门", "。"]
@@ -210,3 +210,10 @@ def test_frequencies_of_wordfreq(tmp_path, monkeypatch):
     )
     expected = [1e6 * wordfreq.word_frequency(word, "en") for word in ("the", "author", "laughs")]
     assert pd.read_csv(out)["frequency"].tolist() == pytest.approx(expected, rel=0.02)
+
+
+def test_a_long_unknown_word_is_shortened():
+    """All 1,900 characters of one were printed."""
+    with pytest.warns(TextWarning, match=r"does not know 1 words, .*: 'zzz") as told:
+        name_unknown("m", [["z" * 1_900]], "<unk>", set())
+    assert len(str(told[0].message)) < 300

@@ -82,7 +82,7 @@ def name_unknown(model: str, words: Sequence[Collection[str]], known_as: str, na
         return
     named.update(new)
     n_texts = sum(any(word in new for word in of_text) for of_text in words)
-    shown = ", ".join(map(repr, new[:5])) + (", …" if len(new) > 5 else "")
+    shown = ", ".join(f"{word!r:.60}" for word in new[:5]) + (", …" if len(new) > 5 else "")
     warnings.warn(
         f"{model} does not know {len(new):,} words, in {n_texts:,} of {len(words):,} texts, and reads {known_as} in "
         f"their place: {shown}. Scores say nothing about these words; replace them, or use another model.",
