@@ -190,5 +190,14 @@ def test_a_notebook_shows_what_it_is_stored_with(path, tmp_path):
         assert same_output(expected, printed), f"{before.source}\nprinted\n{printed}"
 
 
+def test_a_notebook_in_another_folder_says_which_file_it_needs(tmp_path, monkeypatch):
+    """It ended in a traceback of pandas."""
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads(NOTEBOOKS[0].read_text(encoding="utf-8"))["cells"]
+    first = next("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    with pytest.raises(FileNotFoundError, match=r"attraction\.csv is not .*Start Jupyter in examples/"):
+        exec(first, {})
+
+
 def test_both_notebooks_are_there():
     assert [path.stem for path in NOTEBOOKS] == ["csv_to_figure", "model_to_learning_curve"]
