@@ -694,6 +694,7 @@ def test_what_is_served_comes_from_this_machine_alone(folder):
         assert urllib.request.urlopen(served.address + "data/start.js").read().startswith(b"tse.add(")
         # A form on another site can only send other types.
         assert post(served.address, "api/gap", b"{}", "text/plain")[0] == 415
+        assert post(served.address, "api/gap", b"{}", "Application/JSON; charset=utf-8")[0] == 400
         assert post(served.address, "api/gap", b"{}")[0] == 400
         assert "not a JSON object" in post(served.address, "api/gap", b"[]")[1]["problem"]
         assert "too long" in post(served.address, "api/gap", b" " * 200_000)[1]["problem"]

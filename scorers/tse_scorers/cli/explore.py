@@ -31,7 +31,11 @@ def explore(
     ] = None,
     host: Annotated[
         str | None,
-        option("Address to listen on. Default: 127.0.0.1, which only this machine reaches.", OUTPUT),
+        option(
+            "Address to listen on. Default: 127.0.0.1, which only this machine reaches. Whoever reaches another one "
+            "can read the results and ask the models: there is no password.",
+            OUTPUT,
+        ),
     ] = None,
     port: Annotated[
         int | None,

@@ -113,7 +113,8 @@ def _answering(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[
 
     async def handler(request: Request) -> Response:
         # Another site cannot send this type without asking first, which is never allowed.
-        if request.headers.get("content-type", "").split(";")[0] != "application/json":
+        kind, *_ = request.headers.get("content-type", "").split(";")
+        if kind.strip().lower() != "application/json":
             return JSONResponse({"problem": "Expected JSON."}, 415, HEADERS)
         try:
             question = _question(await _body(request))
