@@ -117,9 +117,8 @@ def with_means(grid: pd.DataFrame) -> pd.DataFrame:
     by_order, by_role, overall = metric_modules("minimal_variation_auc").variation_sets.margins(
         grid.to_numpy()
     )
-    wide = grid.assign(mean=by_order)
-    wide.loc["mean"] = [*by_role, overall]
-    return wide.rename_axis("Case order")
+    cells = np.block([[grid.to_numpy(), by_order[:, None]], [by_role, overall]])
+    return pd.DataFrame(cells, pd.Index([*grid.index, "mean"], name="Case order"), [*grid, "mean"])
 
 
 def contrasts(grid: pd.DataFrame) -> "pd.Series[float]":
