@@ -99,7 +99,7 @@ def test_numbers_that_differ_between_models_are_ranges_and_data_have_their_finge
     line = {
         "suite": "Agreement", "suite_name": "agreement", "config": "x", "measure": "TSE", "unit": "nouns", "n": 10.0,
         "n_excluded": 0.0, "n_ties": 0.0, "n_units": 5.0, "n_units_effective": 4.5, "n_lemmas": float("nan"),
-        "why_excluded": "a form is not a single token", "reliable": True,
+        "counted": "pairs", "why_excluded": "a form is not a single token", "reliable": True,
     }  # fmt: skip
     lines = pd.DataFrame(
         [line | {"system": "a"}, line | {"system": "b", "n": 8.0, "n_excluded": 2.0, "reliable": False}]
@@ -113,7 +113,7 @@ def test_numbers_that_differ_between_models_are_ranges_and_data_have_their_finge
     said = methods_paragraph(lines, signatures)
     assert "a (revision step10) and b (revision step10) in float32" in said
     assert "refined-tse 0.2.0, with torch 2.1 and 2.2" in said and "fingerprint f00d" in said
-    assert "TSE over 8 to 10 items, units: nouns, 5 (effectively 4.5), 0 to 2 excluded" in said
+    assert "TSE over 8 to 10 pairs, units: nouns, 5 (effectively 4.5), 0 to 2 excluded" in said
     assert "Over too few units" in said and "lemmas" not in said
 
 

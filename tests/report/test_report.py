@@ -354,7 +354,7 @@ def test_the_page_says_what_the_overall_scores_are_over(tmp_path: Path) -> None:
     said = re.findall(r"<p class=\"note\">(.*?)</p>", after.partition("</details>")[0])
     assert found and said
     for line in said:
-        assert re.search(r": (TSE|EW, MW): n [\d,]+; ", line) and "excluded 3 (" in line
+        assert re.search(r": (TSE: [\d,]+ pairs|EW, MW: [\d,]+ contexts); ", line) and "excluded 3 (" in line
         assert "intervals over 26 subject nouns, 18.4 effective" in line
 
 

@@ -211,7 +211,7 @@ def test_the_signature_and_the_report_have_the_contexts(run):
 def test_the_terminal_says_after_how_many_sentences(run, tmp_path):
     out = shutil.copytree(run[0], tmp_path / "run")
     said = CliRunner().invoke(app, ["report", str(out)], catch_exceptions=False).output
-    assert "sentences of context 3; n 16" in " ".join(said.split())
+    assert "sentences of context 3; 16 pairs" in " ".join(said.split())
 
 
 def test_the_tab_shows_each_context_and_length(run):

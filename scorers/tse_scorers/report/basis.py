@@ -26,7 +26,7 @@ def remarks(lines: pd.DataFrame) -> Iterator[str]:
 
 def _basis(lines: pd.DataFrame) -> str:
     rows = list(lines.itertuples())
-    remarks = [*filter(None, lines["detail"].unique()), f"n {ranged(lines['n'])}"]
+    remarks = [*filter(None, lines["detail"].unique()), _counted(ranged(lines["n"]), rows[0].counted)]
     remarks += _units(lines)
     if (lines["n_excluded"] > 0).any():
         why = rows[0].why_excluded
@@ -40,6 +40,15 @@ def _basis(lines: pd.DataFrame) -> str:
     if tied:
         remarks.append(f"only ties, so the score says nothing: {_named(tied, len(rows))}")
     return "; ".join(remarks)
+
+
+def _counted(n: str, items: str) -> str:
+    """Count items, as in `1,413 to 1,667 contexts`.
+
+    >>> _counted("1", "pairs"), _counted("4", "pairs")
+    ('1 pair', '4 pairs')
+    """
+    return f"{n} {items.removesuffix('s') if n == '1' else items}"
 
 
 def _units(lines: pd.DataFrame) -> Iterator[str]:

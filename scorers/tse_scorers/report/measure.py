@@ -71,6 +71,7 @@ class Measure:
         comparisons: how many comparisons an item consists of, if `n_ties` counts these and a tie counts half;
             otherwise None.
         over_lemmas: whether it averages over the lemma list, so that it compares only with scores over the same one.
+        counted: what its items are, in the plural, as the terminal and the report count them.
         why_excluded: why items have no score, as the terminal and the report say it.
         detail: what else the terminal says about a score, a format of the columns of its row:
             `sentences of context {length:.0f}`.
@@ -94,6 +95,7 @@ class Measure:
     curve_levels: Sequence[str] = ("all",)
     comparisons: int | None = None
     over_lemmas: bool = False
+    counted: str = "items"
     why_excluded: str = ""
     detail: str = ""
     published_curves: "Callable[[pd.DataFrame], PublishedCurves | None] | None" = None

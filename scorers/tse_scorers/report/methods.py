@@ -108,13 +108,14 @@ def _measured(lines: pd.DataFrame) -> Iterator[str]:
             {
                 "measure": str(measure),
                 "unit": str(own["unit"].iloc[0] or ""),
+                "counted": str(own["counted"].iloc[0]),
                 "why": str(own["why_excluded"].iloc[0]),
             }
             | {column: ranged(own[column], 1 if "effective" in column else 0) for column in _COUNTS}
         )
-    for _, alike in pd.DataFrame(told).groupby(["unit", *_COUNTS], sort=False):
+    for _, alike in pd.DataFrame(told).groupby(["unit", "counted", *_COUNTS], sort=False):
         own = alike.iloc[0]
-        over = [f"{own['n']} items"]
+        over = [f"{own['n']} {own['counted']}"]
         over += [f"{own['n_lemmas']} lemmas"] if own["n_lemmas"] != "unknown" else []
         if own["unit"] and own["n_units"] != "unknown":
             over.append(f"units: {own['unit']}, {own['n_units']} (effectively {own['n_units_effective']})")

@@ -14,7 +14,7 @@ from .tables import with_interval
 _COLUMNS = (
     "system", "suite", "measure", "score", "text", "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit",
     "n_units", "n_units_effective", "reliable", "n_lemmas", "n_lemmas_effective", "chance", "over_lemmas",
-    "why_excluded", "detail", "suite_name", "config", "digits", "place",
+    "counted", "why_excluded", "detail", "suite_name", "config", "digits", "place",
 )  # fmt: skip
 _COPIED = (
     "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable",
@@ -34,8 +34,8 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_na
         Columns system, suite (as `heading` names its data), measure, score (0 to 1), text (the score as
         it is printed, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high,
         unit, n_units, n_units_effective, reliable, n_lemmas, n_lemmas_effective, chance (0 to 1 or None),
-        over_lemmas, why_excluded, detail, suite_name, config, digits (of the measure's scores) and place (of the
-        suite in `measures`); one system after the other, its suites in the order of `measures`.
+        over_lemmas, counted, why_excluded, detail, suite_name, config, digits (of the measure's scores) and place (of
+        the suite in `measures`); one system after the other, its suites in the order of `measures`.
     """
     overall = rows[rows["group"] == "all"].to_dict("records")
     lines = [_headline(row, measure, heading) for row, measure in measured(overall, measures)]
@@ -60,6 +60,7 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dic
         **{column: row.get(column) for column in _COPIED},
         "chance": measure.chance,
         "over_lemmas": measure.over_lemmas,
+        "counted": measure.counted,
         "why_excluded": measure.why_excluded,
         "detail": measure.detail.format(**row) if measure.detail else "",
         "suite_name": suite,

@@ -83,6 +83,7 @@ MEASURES = (
         table="pairs",
         live_key="tse/tse",
         right_or_wrong=True,
+        counted="pairs",
         why_excluded="a form is not a single token",
     ),
     Measure(
@@ -94,6 +95,7 @@ MEASURES = (
         table="contexts",
         live_key="tse/ew",
         over_lemmas=True,
+        counted="contexts",
         why_excluded=_NO_LEMMA,
     ),
     Measure(
@@ -105,6 +107,7 @@ MEASURES = (
         table="contexts",
         live_key="tse/mw",
         over_lemmas=True,
+        counted="contexts",
         why_excluded=_NO_LEMMA,
     ),
 )

@@ -34,6 +34,7 @@ def _accuracy(method: str) -> Measure:
         right_or_wrong=True,
         curve_levels=("all", "phenomenon") if is_full else (),
         published_curves=_published_curves if is_full else None,
+        counted="pairs",
         why_excluded="" if is_full else "the pair has no such prefixes",
     )
 
@@ -48,6 +49,7 @@ def _in_context(context: str) -> Measure:
         live_key=f"in_context/{context}",
         digits=3,
         right_or_wrong=True,
+        counted="pairs",
         detail="" if context == NONE else "sentences of context {length:.0f}",
     )
 

@@ -55,6 +55,7 @@ class RegionSuite(Suite):
             live_key="regions/criteria",
             chance=None,
             right_or_wrong=True,
+            counted="tested criteria",
             why_excluded="a region has no surprisal",
         ),
     )
