@@ -367,7 +367,9 @@ def test_a_folder_named_twice_is_one(tmp_path):
     first, second = (blimp_run(tmp_path, model, [1, 0] * 6) for model in ("first", "second"))
     rows = compare([first, second, first.parent / "second" / ".." / "first"]).rows
     assert rows["system"].unique().tolist() == ["second"]
-    with pytest.raises(ValueError, match="There is nothing to compare"):
+    with pytest.raises(
+        ValueError, match=r"nothing to compare: .* a single model, first\. Add .* or compare .* by\."
+    ):
         compare([first, first])
 
 

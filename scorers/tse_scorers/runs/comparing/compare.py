@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...models.options import Option, OptionError
 from ...report.inputs import Runs, read_runs
 from ...statistics.differences import holm
 from ...suites.items import GroupDifference
@@ -96,6 +97,13 @@ def compare(
             pd.DataFrame(columns=list(COLUMNS)), pd.DataFrame(columns=list(ITEM_COLUMNS)), (), of_conditions
         )
     if not rows:
+        if runs.rows["system"].nunique() == 1:
+            raise OptionError(
+                f"There is nothing to compare: these folders have a single model, {runs.rows['system'].iloc[0]}. Add "
+                "the folder of another one that ran on the same data, or compare conditions within it with ",
+                Option("by"),
+                ".",
+            )
         raise ValueError(
             "There is nothing to compare: no two systems in these folders scored the same items. Run them on the same "
             "suite and data, with the same groups and limit."
