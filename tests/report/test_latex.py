@@ -71,7 +71,7 @@ def _bold(tmp_path, rows):
         for group in ("all", "phenomenon:binding", "principle_A_c_command")
     ]  # fmt: skip
     page = write_report(write_run(tmp_path / "run", rows, {}), figures=False)
-    table = (page.parent / "blimp_table.tex").read_text(encoding="utf-8")
+    table = (page.parent / "pairs_table.tex").read_text(encoding="utf-8")
     board = page.read_text(encoding="utf-8").partition('class="leaderboard')[2].partition("</table>")[0]
     return re.findall("<strong>(.*?)</strong>", board), sorted(set(re.findall(r"\\textbf{([\d.]+)", table)))
 

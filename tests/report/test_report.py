@@ -303,7 +303,7 @@ def test_terminal_summary_shows_names_literally() -> None:
 @pytest.mark.slow
 def test_blimp_humans_and_published_models_are_the_papers(sentences_out: Path) -> None:
     """Overall: humans .886 and .964 (Warstadt et al. 2020, section 3.4), models .612 to .830 (released summary)."""
-    overall = _csv(sentences_out / "blimp_table.csv")["Overall"]
+    overall = _csv(sentences_out / "pairs_table.csv")["Overall"]
     columns = [
         "humans individual",
         "humans majority",
@@ -320,14 +320,14 @@ def test_blimp_humans_and_published_models_are_the_papers(sentences_out: Path) -
 
 
 def test_blimp_phenomena_are_those_of_the_results(sentences_out: Path) -> None:
-    table = _csv(sentences_out / "blimp_table.csv")
+    table = _csv(sentences_out / "pairs_table.csv")
     expected = {row["group"]: row["score"] for row in blimp_rows("gpt2", 0, prefixes=False)}
     assert len(table) == 13
     assert float(table["NPI licensing"]["this run gpt2"]) == pytest.approx(
         expected["phenomenon:npi_licensing"]
     )
     assert float(table["Overall"]["this run gpt2"]) == pytest.approx(expected["all"])
-    assert len(_csv(sentences_out / "blimp_paradigms.csv")) == 67
+    assert len(_csv(sentences_out / "pairs_paradigms.csv")) == 67
 
 
 @pytest.mark.usefixtures("drafts")
@@ -337,7 +337,7 @@ def test_blimp_comparison_columns_cover_the_paradigms_that_were_run(tmp_path: Pa
     rows = [row for row in blimp_rows("gpt2", prefixes=False) if row["group"] in chosen]
     out = write_run(tmp_path / "run", rows, {})
     page = write_report(out).read_text()
-    table = _csv(out / "blimp_table.csv")
+    table = _csv(out / "pairs_table.csv")
     assert list(table) == ["Anaphor agreement", "Overall"]
     assert float(table["Overall"]["humans individual"]) == pytest.approx((0.96 + 0.99) / 2)
     assert "over 2 paradigms" in page
@@ -397,7 +397,7 @@ def test_one_number_of_items_for_all_rows_is_said_once(tmp_path: Path) -> None:
 
 def test_blimp_correlations_reproduce_the_published_one(sentences_out: Path) -> None:
     """Transformer-XL and the LSTM correlate at 0.9 over the 67 paradigms (Warstadt et al. 2020, section 6)."""
-    matrix = _csv(sentences_out / "blimp_correlations.csv")
+    matrix = _csv(sentences_out / "pairs_correlations.csv")
     assert score(float(matrix["Transformer-XL (released summary)"]["LSTM (released summary)"])) == "0.90"
     assert all(float(row[name]) == pytest.approx(1) for name, row in matrix.items())
 
@@ -432,7 +432,7 @@ def test_unknown_paradigms_are_listed_as_others(tmp_path: Path) -> None:
     ]
     out = write_run(tmp_path / "run", rows, {})
     write_report(out)
-    assert "Other paradigms" in _csv(out / "blimp_table.csv")
+    assert "Other paradigms" in _csv(out / "pairs_table.csv")
 
 
 def test_the_signature_is_folded_and_its_lists_take_a_line_each() -> None:
@@ -455,11 +455,11 @@ def test_pairs_of_ones_own_are_shown_under_their_phenomena_beside_blimps(tmp_pat
         "67" not in alone.split("Signature")[0] and "Humans" not in alone and "published" not in alone.lower()
     )
     blimp = [row | {"config": "all"} for row in blimp_rows("gpt2", prefixes=False)]
-    table = _csv(tmp_path / "alone" / "blimp_table.csv")
+    table = _csv(tmp_path / "alone" / "pairs_table.csv")
     assert list(table) == ["Word order", "Overall"]
     assert float(table["Word order"]["this run gpt2"]) == whole[0]["score"]
     write_report(write_run(tmp_path / "both", [*rows, *blimp], {}))
-    table = _csv(tmp_path / "both" / "blimp_table.csv")
+    table = _csv(tmp_path / "both" / "pairs_table.csv")
     assert table["Word order"]["this run gpt2 (my)"] and not table["Word order"]["this run gpt2 (all)"]
     assert "Other paradigms" not in table
 

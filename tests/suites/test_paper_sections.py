@@ -248,7 +248,7 @@ def test_what_does_not_rise_reaches_no_target():
 
 def test_table_4_marks_prefix_methods_in_the_table_of_paradigms(blimp):
     section = minimal_pairs_section(with_rows(blimp)).in_report()
-    every = next(b for b in section.views[0].of() if isinstance(b, Table) and b.file == "blimp_paradigms")
+    every = next(b for b in section.views[0].of() if isinstance(b, Table) and b.file == "pairs_paradigms")
     assert (every.text[("prefix method", "one")] == "✓").sum() == 20
     assert every.values.loc["wh_island", "prefix method"].tolist() == [1, 0]
     assert prefix_marks(pd.Index(["my_paradigm"])).empty

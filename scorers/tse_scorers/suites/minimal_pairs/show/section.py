@@ -145,7 +145,7 @@ def _means_alone(rows: pd.DataFrame, method: str) -> View:
         means,
         text,
         interval_note=note_on_intervals(text),
-        file="blimp_table",
+        file="pairs_table",
         basis=Basis.of(lambda column: _means_of_results(rows, column)),
     )
     return View("Accuracy", "These results hold no accuracies by paradigm.", [table])
@@ -177,7 +177,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         else "",
         interval_note=note_on_intervals(text, rows[rows["level"].isin(_MEANS)], of_what),
         best=_best(means, text, excluded, of_phenomena),
-        file="blimp_table",
+        file="pairs_table",
         rule_above=["Overall"],
         intervals=of_phenomena,
         basis=basis,
@@ -192,7 +192,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
     drawn = drawn.set_axis(named)
     picture = Chart(
         "dots",
-        "blimp_phenomena",
+        "pairs_phenomena",
         {_PHENOMENA: drawn},
         caption="Accuracy by phenomenon"
         + (
@@ -223,7 +223,7 @@ def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[s
         if marks.empty
         else "✓: the paradigm can be scored by this prefix method (Warstadt et al. 2020).",
         interval_note=note_on_intervals(text, rows[rows["level"] == "paradigm"]),
-        file="blimp_paradigms",
+        file="pairs_paradigms",
         folded=True,
         intervals=of_paradigms,
         best=_best(paradigms, text, excluded, of_paradigms).join(marks.map(lambda _: False)),

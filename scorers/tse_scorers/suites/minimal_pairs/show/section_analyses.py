@@ -39,7 +39,7 @@ def correlations(paradigms: pd.DataFrame) -> Iterator[View]:
             values[place, other] = values[other, place] = pearson(one, of_systems[other])
     matrix = pd.DataFrame(values, names, names)
     matrix.index.name = "System"
-    table = Table("Pearson's r over paradigms.", matrix, formatted(matrix, score), file="blimp_correlations")
+    table = Table("Pearson's r over paradigms.", matrix, formatted(matrix, score), file="pairs_correlations")
     picture = Chart(
         "heat",
         "blimp_figure1",

@@ -72,7 +72,7 @@ def _tables(values: pd.DataFrame, intervals: Intervals, left: pd.DataFrame) -> I
         "Gain in accuracy (0 to 1) per doubling.",
         values,
         text,
-        file="blimp_growth",
+        file="pairs_growth",
         intervals=intervals,
         interval_note=signs
         and f"{signs} It says how well a line fits the points of the training (t on their number "
