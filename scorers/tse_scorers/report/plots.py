@@ -75,6 +75,7 @@ def to_svg(figure: "Figure") -> str:
 
 def _place_parts(figure: "Figure") -> None:
     """Place the parts of a figure as saving it as SVG does, which would draw it twice, once only to place them."""
+    from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     if (layout := figure.get_layout_engine()) is None:
@@ -83,7 +84,8 @@ def _place_parts(figure: "Figure") -> None:
     dpi, figure.dpi = figure.dpi, 72  # of SVG
     layout.execute(figure)
     figure.dpi = dpi
-    figure.set_layout_engine("none")
+    with rc_context({"figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)  # not "none", which leaves a place holder, for which it is drawn twice
 
 
 class Pdf(NamedTuple):
