@@ -53,9 +53,6 @@ class Finding:
         return f"{self.what}: {self.count:,}{example}. {self.advice}"
 
 
-Findings = tuple[Finding, ...]
-
-
 def purpose_of(suites: "Sequence[Suite]") -> Purpose:
     """Return what suites ask a model together."""
     names = [suite.name for suite in suites]
