@@ -158,7 +158,7 @@ def _value(option: str, values: list[Any], suite: str, annotation: Any) -> Any:
     if len(values) > 1:
         raise OptionError(
             f"{Option(option)} has {len(values)} values for the suite {suite} "
-            f"({', '.join(map(str, values))}); expected one. Remove the others, or write SUITE=VALUE for each "
-            "suite."
+            f"({', '.join(map(str, values))}); expected one. Run once for each with the same --out, or write "
+            "SUITE=VALUE for one that is meant for another suite."
         )
     return values[0]
