@@ -91,7 +91,9 @@ def test_the_paragraph_on_methods_is_of_this_run(tmp_path):
     assert (
         methods.startswith("Models: org/m") and r"\input{methods}" in (out / "paper/index.html").read_text()
     )
-    assert f"TSE, EW and MW over {overall.loc['tse', 'n'].max():,.0f} items" in methods
+    n_contexts = rows.loc[(rows["group"] == "all") & (rows["metric"] == "ew"), "n"].max()
+    assert f"TSE over {overall.loc['tse', 'n'].max():,.0f} pairs" in methods
+    assert f"EW and MW over {n_contexts:,.0f} contexts" in methods
     assert "95 \\% confidence intervals" in methods and r"$\Sigma$" in methods
 
 
