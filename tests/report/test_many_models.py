@@ -127,7 +127,7 @@ def test_a_sentence_ranks_what_intervals_rank():
     )
     assert said(narrow.iloc[:2]) == "b has the highest EW, 0.6; no other 95 % interval reaches it."
     assert said(narrow.iloc[:2], narrow) == (
-        "b has the highest EW, 0.6; no other 95 % interval reaches it (1 more cannot be compared with it)."
+        "b has the highest EW, 0.6; no other 95 % interval reaches it (not compared: 1, see the notes of the table)."
     )
     assert said(narrow.iloc[:1]) == "a: EW 0.5."
 

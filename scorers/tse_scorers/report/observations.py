@@ -144,7 +144,7 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> str | None:
         )
     best = f"{first['system']} has the highest {name}, {first['text']}"
     n_apart = all_lines.loc[all_lines["measure"] == name, "system"].nunique() - 1 - others["system"].nunique()
-    apart = f" ({count(n_apart)} more cannot be compared with it)" if n_apart else ""
+    apart = f" (not compared: {count(n_apart)}, see the notes of the table)" if n_apart else ""
     if near.empty:
         return f"{best}; no other 95 % interval reaches it{apart}."
     return (
@@ -217,7 +217,8 @@ def _weakest(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
         return None
     group = means.idxmin()
     n, n_lowest = scores.loc[group].notna().sum(), (scores.loc[group] == scores.min()).sum()
-    of_models = "" if n == 1 else f", the mean of {n} models; the lowest for {n_lowest} of them"
+    each = f"; the lowest for {n_lowest} of them" if n_lowest else ""
+    of_models = "" if n == 1 else f", the mean of {n} models{each}"
     return (
         f"Lowest {measure.label} of {len(means)} groups: “{group}” ({measure.form(means.min())}{of_models})."
     )

@@ -63,7 +63,7 @@ function drawTable(view, change, open) {
   const doubts = new Set(rows.flatMap((row) => systems.flatMap((system) => doubtsOf(view, row, system, reference))));
   const note = `Each score: hover or focus it for its interval and counts${view.ties && areShares(view) ? ` (ties ${view.ties})` : ""}.` +
     (view.items ? ` Press it to see its ${view.items.unit}.` : view.across ? " Press it to see its items." : "") +
-    (view.across && rows.some((row) => row.cells.some((cell) => cell?.[8])) ? " Bold: higher than all others by the intervals." : "") +
+    (view.across && rows.some((row) => row.cells.some((cell) => cell?.[8])) ? " Bold: higher than all other scores by the intervals; equal ones are bold together." : "") +
     (reference < 0 ? "" : !hasIntervals(view, view.systems[reference]) ? whyWithout(view, view.systems[reference])
       : ` Differences with an interval (95 %) are over what both models scored, as in tse compare, which also adjusts for their number.${nextDifference(view, view.systems[reference]) ? " More intervals are being computed." : ""}`);
   return [tools(view, systems, reference, change, shown), warnings(view.warnings),
