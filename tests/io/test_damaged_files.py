@@ -400,6 +400,7 @@ def test_a_full_disk_at_every_other_call(path, monkeypatch, call):
 
 WRITER = """
 import sys
+import time
 from pathlib import Path
 import pyarrow as pa
 from tse_scorers.io.records import write_record, writing
@@ -410,6 +411,7 @@ while True:
     with writing(out / "runs" / "m.minimal_pairs.blimp", "m", lambda _: None):
         table = pa.table({"x": [number] * 200_000})
         write_record(out, {"model": "m", "number": number, "identity": identity}, {"scores": table})
+    time.sleep(0.3)  # a lock that is taken again at once is hardly ever free for the other
 """
 
 

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -49,7 +50,7 @@ def models(out):
 ADD = """
 import sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[3])
+sys.path[:0] = sys.argv[3:]
 from test_results_file import add
 out, number = Path(sys.argv[1]), sys.argv[2]
 print("ready", flush=True)
@@ -62,10 +63,12 @@ for i in range(4):
 @pytest.mark.slow
 def test_runs_that_end_at_once_lose_nothing(tmp_path):
     """Of six models four or five were in results.json."""
-    here = str(__import__("pathlib").Path(__file__).parent)
+    here = Path(__file__).parent
     command = [sys.executable, "-c", ADD, str(tmp_path)]
     running = [
-        subprocess.Popen([*command, str(n), here], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        subprocess.Popen(
+            [*command, str(n), here, here.parent / "support"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         for n in range(8)
     ]
     for process in running:
