@@ -411,23 +411,6 @@ def test_comparing_loads_no_library_that_runs_models(tmp_path):
     assert "on the items shared with a" in done.stdout and done.stdout.splitlines()[-1] == "[]"
 
 
-def family_rows(reliable, p_adjusted, level="paradigm", systems=("b",)):
-    """Rows of one family of a comparison, as far as they say how many differ."""
-    rows = {
-        "group": [f"g{i}" for i in range(len(reliable))],
-        "value": [f"g{i}" for i in range(len(reliable))],
-        "system": [systems[i % len(systems)] for i in range(len(reliable))],
-        "measure": "EW",
-        "level": level,
-        "test": "t",
-        "approximate": False,
-        "n_family": len(reliable),
-    }
-    return pd.DataFrame(
-        rows | {"different": "", "reliable": reliable, "p": p_adjusted, "p_adjusted": p_adjusted}
-    )
-
-
 @pytest.mark.slow
 def test_a_series_against_its_reference_is_one_family(tmp_path):
     """Holm's adjustment was within one system: half of the series without any difference named one."""

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from faults.scorers import ANSWERS
+from faults.scorers import ANSWERS, Lengths
 from faults.tables import (
     REFUSED_REGIONS,
     REGIONS,
@@ -62,19 +62,6 @@ def test_regions_are_sums_of_their_words(model):
     assert found.columns[-1] == measure and sum("surprisal" in name for name in found) == (
         model == "tiny-causal"
     )
-
-
-class Lengths:
-    """A word's log-probability is minus its length; as an n-gram model, it scores the sentence's end."""
-
-    name = "lengths"
-    signature = {"model": "lengths", "revision": "1"}  # noqa: RUF012
-
-    def sentence_logprobs(self, sentences, progress=None):
-        return np.array([sum(score for _, score in words) for words in self.word_logprobs(sentences)])
-
-    def word_logprobs(self, sentences, progress=None):
-        return [[*((word, -float(len(word))) for word in text.split()), ("</s>", -0.5)] for text in sentences]
 
 
 @given(

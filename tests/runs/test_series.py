@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -113,19 +112,6 @@ def test_the_report_draws_the_curve(out):
 def test_nothing_that_fits_is_said_with_what_is_there(checkpoints, tmp_path):
     with pytest.raises(ValueError, match=r"'epoch\*'; .*: step4, step16, step64\.$"):
         tse_run(checkpoints, tmp_path, "epoch*")
-
-
-@pytest.fixture
-def hub(monkeypatch):
-    """A model whose tags and branches are its revisions, as Pythia's are."""
-    with LoopbackHub() as hub:
-        monkeypatch.setattr("huggingface_hub.hf_api.constants.ENDPOINT", hub.url)
-        monkeypatch.setattr("huggingface_hub.utils._http.time", SimpleNamespace(sleep=lambda seconds: None))
-        repo = hub.content.create("models", "org/pythia")
-        for step in (1000, 64, 512):
-            repo.branches[f"step{step}"] = repo.commit({"config.json": Blob(b"{}")}, "A step").oid
-        repo.tags["step2"] = repo.branches["step64"]
-        yield hub
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from faults.scorers import ANSWERS
+from faults.scorers import ANSWERS, Lengths
 from faults.tables import (
     AGREEMENT,
     PAIRS,
@@ -259,19 +259,6 @@ def test_an_ngram_model_is_refused_before_another_model_runs(tmp_path):
     with pytest.raises(ValueError, match="sentences-only only scores whole sentences"):
         run(["tiny-causal", Unanswerable()], limit=1, out=tmp_path, report=False)
     assert not (tmp_path / "runs").exists()
-
-
-class Lengths:
-    """A word's log-probability is minus its length; as an n-gram model, it scores the sentence's end."""
-
-    name = "lengths"
-    signature = {"model": "lengths", "revision": "1"}  # noqa: RUF012
-
-    def sentence_logprobs(self, sentences, progress=None):
-        return np.array([sum(score for _, score in words) for words in self.word_logprobs(sentences)])
-
-    def word_logprobs(self, sentences, progress=None):
-        return [[*((word, -float(len(word))) for word in text.split()), ("</s>", -0.5)] for text in sentences]
 
 
 @faults(ANSWERS)

@@ -66,7 +66,7 @@ def test_pairs_of_ones_own_need_no_numbers_and_no_constructions(tmp_path):
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
 def test_a_gap_may_open_or_end_its_sentence(tmp_path, ending):
-    """Nothing in a CSV was taken for a missing text."""
+    """An empty cell of a CSV was read as a missing text."""
     opening = {"prefix": "", "suffix": " the author tall?", "form_correct": "Is", "form_incorrect": "Are"}
     wanted = [PAIR | opening, PAIR | {"suffix": ""}, PAIR | {"prefix": "1984", "suffix": ""}]
     pairs = agreement.load(str(write_table(pd.DataFrame(wanted), tmp_path / f"pairs{ending}")))

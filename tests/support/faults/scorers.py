@@ -1,4 +1,4 @@
-"""What a scorer of one's own may answer wrongly: what it returns for some sentences, and what must be said."""
+"""What a scorer of one's own may answer wrongly: what it returns for some sentences, and what must be said; and a right one."""
 
 import numpy as np
 
@@ -23,3 +23,16 @@ ANSWERS = {
         "returned a dict that is not an array of numbers",
     ),
 }
+
+
+class Lengths:
+    """A word's log-probability is minus its length; as an n-gram model, it scores the sentence's end."""
+
+    name = "lengths"
+    signature = {"model": "lengths", "revision": "1"}  # noqa: RUF012
+
+    def sentence_logprobs(self, sentences, progress=None):
+        return np.array([sum(score for _, score in words) for words in self.word_logprobs(sentences)])
+
+    def word_logprobs(self, sentences, progress=None):
+        return [[*((word, -float(len(word))) for word in text.split()), ("</s>", -0.5)] for text in sentences]
