@@ -234,7 +234,7 @@ class Record:
             columns = {column: plain(value) for column, value in row.items() if value is not None}
             try:
                 rows.append(ResultRow.from_json(nothing | columns))
-                rows[-1].require_possible(possible.get(rows[-1].metric, Values.ANY))
+                rows[-1].require_possible(possible)
             except ValueError as error:
                 raise table.damaged(f"row {number}: {error}") from error
         return rows

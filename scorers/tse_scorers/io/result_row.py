@@ -224,9 +224,13 @@ class ResultRow(Mapping[str, Scalar]):
                 setattr(row, column, math.nan)
         return row
 
-    def require_possible(self, possible: Values) -> None:
-        """Raise ValueError where the score, or its interval, is not among the declared values of its metric."""
-        low, high = possible.value
+    def require_possible(self, possible: Mapping[str, Values]) -> None:
+        """Raise ValueError where the score, or its interval, is not one that its metric can have; any if not declared.
+
+        Args:
+            possible: declared metrics -> which scores they can have.
+        """
+        low, high = possible.get(self.metric, Values.ANY).value
         # The interval of a mean without an upper limit is not cut at 0.
         for column in ("score", "ci_low", "ci_high") if high < math.inf else ("score",):
             value = getattr(self, column)
@@ -292,7 +296,7 @@ def rows_of_run(
             )
         try:
             checked.append(ResultRow.from_json(replace(row, **named).to_json()))
-            checked[-1].require_possible(possible.get(row.metric, Values.ANY))
+            checked[-1].require_possible(possible)
         except ValueError as error:
             raise ValueError(
                 f"The suite {named['suite']!r} returned a row of results that cannot be written: {error}. Correct the "

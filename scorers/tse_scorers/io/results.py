@@ -30,7 +30,6 @@ from .records import (
     require_records,
 )
 from .result_row import ResultRow
-from .score_columns import Values
 
 __all__ = [
     "RESULTS_FILE", "CannotAggregateError", "Row", "StoredResults", "check_output", "export_results", "read_results",
@@ -189,7 +188,7 @@ def read_results(path: Path) -> dict[str, Any]:
     for number, of_row in enumerate(content["results"], 1):
         try:
             row = ResultRow.from_json(of_row)
-            row.require_possible(possible(row.suite).get(row.metric, Values.ANY))
+            row.require_possible(possible(row.suite))
         except ValueError as error:
             raise _wrong(path, f"row {number} of 'results': {error}") from error
     return content
