@@ -1,4 +1,4 @@
-"""What a scorer of one's own may answer wrongly: what it returns for some sentences, and what must be said; and a right one."""
+"""What a scorer of one's own may answer wrongly, and what must be said; and a scorer that answers rightly."""
 
 import numpy as np
 
