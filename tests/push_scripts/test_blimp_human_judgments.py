@@ -247,5 +247,5 @@ def test_the_noise_ceiling_of_the_judgments_is_the_documented_one(built, tmp_pat
         ]
         done = CliRunner().invoke(app, [*map(str, asked)], catch_exceptions=False)
         (found,) = json.loads((tmp_path / "found.json").read_text())
-        assert done.output.startswith(f"{n_items} items")
+        assert done.stdout.startswith(f"{n_items} items")
         assert [*found.values()][:3] == pytest.approx(known, abs=0.01)
