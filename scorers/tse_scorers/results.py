@@ -191,12 +191,7 @@ class Results(Sequence[ResultRow]):
                 f"Got measure={measure!r:.80} ({type(measure).__name__}); expected its name, a text such as 'accuracy'."
             )
         suites = [find_suite(suite) for suite in dict.fromkeys(row.suite for row in self._rows)]
-        name = measure.partition("@")[0]
-        parsed = {
-            suite.name: declared.parsed(measure)
-            for suite in suites
-            if (declared := next((declared for declared in suite.measures if declared.name == name), None))
-        }
+        parsed = {suite.name: own for suite in suites if (own := suite.measure(measure)) is not None}
         rows = [row for row in self._rows if row.suite in parsed and parsed[row.suite].selects(row)]
         if not rows:
             names = ", ".join(str(declared) for suite in suites for declared in suite.measures)
@@ -240,7 +235,11 @@ class Results(Sequence[ResultRow]):
         return drawn(picture).axes
 
     def compare(
-        self, other: "Results | None" = None, reference: str | None = None, by: str | Sequence[str] = ()
+        self,
+        other: "Results | None" = None,
+        reference: str | None = None,
+        by: str | Sequence[str] = (),
+        measure: str | Sequence[str] = (),
     ) -> pd.DataFrame:
         """Return the differences between systems on the items that both scored, as `tse compare` does.
 
@@ -250,6 +249,7 @@ class Results(Sequence[ResultRow]):
             other: results in another folder; None: the models of this one.
             reference: the model that the others are compared with; by default the first one.
             by: column or columns of your own data whose values are conditions, which are compared within each system.
+            measure: name or names of what is compared, as in `scores`; by default the headline measures.
 
         Returns:
             One row per measure, group and system: `difference` (score minus the reference's), `ci_low`, `ci_high`
@@ -266,7 +266,8 @@ class Results(Sequence[ResultRow]):
             )
         by = [by] if isinstance(by, str) else by
         folders = list(dict.fromkeys([self._at, *([other._at] if other is not None else [])]))
-        comparison = compare(folders, reference, by=by)
+        measures = [measure] if isinstance(measure, str) else measure
+        comparison = compare(folders, reference, by=by, measures=measures)
         return comparison.conditions if by else comparison.rows
 
 

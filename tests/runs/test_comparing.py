@@ -45,8 +45,16 @@ def blimp_run(folder, model: str, correct: list[int], first: int = 0, paradigms:
     return write_run(folder / model, rows, {f"{model}.minimal_pairs": frame})
 
 
-def contexts_run(folder, model: str, ew: list[float], suffixes: list[str | None], per_prefix: int = 1):
+def contexts_run(
+    folder,
+    model: str,
+    ew: list[float],
+    suffixes: list[str | None],
+    per_prefix: int = 1,
+    **scores: list[float],
+):
     frame = pd.DataFrame({"ew_top_1": ew, "mw_top_1": 0.5, "suffix": suffixes, "number": "singular"})
+    frame = frame.assign(**{name.replace("_0", "_0."): values for name, values in scores.items()})
     frame["prefix"] = [f"The author {place // per_prefix}" for place in range(len(ew))]
     about = {**ABOUT, "suite": "agreement", "config": "mine", "metric": "ew", "method": None}
     rows = [about | {"model": model, "revision": None, "group": "all", "score": 0.5, "n": len(ew)}]
@@ -187,6 +195,49 @@ def test_a_masked_model_meets_a_causal_one_on_the_mean_of_its_suffixes(tmp_path)
     assert (ew["se"], ew["p"]) == pytest.approx(t_of([0.3, -0.2]))
     back = compare([masked, causal]).rows.set_index("measure").loc["EW"]
     assert (back["difference"], back["p"]) == pytest.approx((-0.05, ew["p"]))
+
+
+def test_a_measure_is_compared_at_the_point_that_its_name_says(tmp_path):
+    """Only the asked measures are compared, each in a family of its own."""
+    low, high = [0.2, 0.4, 0.6, 0.5], [0.5, 0.9, 0.6, 0.8]
+    for model, scores in (("low", low), ("high", high)):
+        contexts_run(tmp_path, model, [0.5] * 4, [None] * 4, ew_top_09=scores, mw_bottom_001=[0.5] * 4)
+    folders = [tmp_path / "low", tmp_path / "high"]
+    rows = compare(folders, measures=["ew@top-0.9"]).rows
+    assert list(rows["measure"]) == ["EW@top-0.9"]
+    assert rows["difference"][0] == pytest.approx(np.mean(high) - np.mean(low))
+    both = compare(folders, measures=["mw@bottom-0.01", "ew"]).rows
+    assert set(both["measure"]) == {"EW", "MW@bottom-0.01"}
+    assert list(compare(folders, measures=["ew@top-1"]).rows["measure"]) == ["EW"]
+    done = CliRunner().invoke(app, ["compare", *map(str, folders), "--out", str(tmp_path / "out"),
+                                    "--measure", "ew@top-0.9", "--csv", str(tmp_path / "rows.csv")])  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "EW@top-0.9" in done.stdout and "TSE" not in done.stdout
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "rows.csv")[["measure", "difference"]], rows[["measure", "difference"]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("measure", "said"),
+    [
+        ("auc", "expected one of tse, ew, mw"),
+        ("ew@0.9", "a point of it such as ew@top-1"),
+        ("ew@top-much", "a point such as ew@top-1"),
+        ("ew@top-0.33", "at a point that both have scores of"),
+    ],
+)
+def test_a_measure_that_is_not_there_is_refused(tmp_path, measure, said):
+    for model in ("one", "two"):
+        contexts_run(tmp_path, model, [0.5] * 4, [None] * 4)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        compare([tmp_path / "one", tmp_path / "two"], measures=["ew", measure])
+
+
+def test_scores_at_a_cut_off_are_never_over_common_lemmas(tmp_path):
+    """What lies above a cut-off is stored of all lemmas of a model only."""
+    with pytest.raises(ValueError, match="without a cut-off"):
+        compare([tmp_path], over_common_lemmas=True, measures=["ew@top-0.9"])
 
 
 def test_german_scores_are_compared_template_by_template(tmp_path):

@@ -51,6 +51,15 @@ def compare(
             "--by",
         ),
     ] = None,
+    measure: Annotated[
+        list[str] | None,
+        option(
+            "Compare this measure: tse, ew, accuracy, …; at a cut-off ew@top-0.9. Repeatable. Default: the headline "
+            "measures.",
+            DATA,
+            "--measure",
+        ),
+    ] = None,
     paper: Annotated[
         list[PaperWidth] | None,
         option(
@@ -101,7 +110,7 @@ def compare(
         _keep_inputs(folders, out, json_file)
         if csv_file is not None:
             check_table(csv_file)
-        compared = compare_runs(folders, reference, allow_different, common_lemmas, by or ())
+        compared = compare_runs(folders, reference, allow_different, common_lemmas, by or (), measure or ())
         common = scores_over_common_lemmas(folders) if common_lemmas else None
     rows = compared.rows if common is None else with_own_lemmas(compared.rows, common)
     _show_conditions(compared.conditions)

@@ -121,7 +121,12 @@ class Measure:
         return replace(self, at=at)
 
     def parsed(self, text: str) -> "Measure":
-        """Return the measure, at the point that a name says; raises ValueError where it is not a name of this one."""
+        """Return the measure, at the point that a name says; raises ValueError where it is not a name of this one.
+
+        >>> ew = Measure("ew", "EW", at={"cutoff": 1.0}, default={"cutoff": 1.0})
+        >>> ew.parsed("ew@0.9").label
+        'EW@0.9'
+        """
         name, _, place = text.partition("@")
         values = (
             place.split("-", len(self.at) - 1) if place else [str(value) for value in self.default.values()]
@@ -138,7 +143,7 @@ class Measure:
             raise ValueError(
                 f"Got the measure {text!r}; expected a point such as {self._with_point}."
             ) from error
-        return self.moved(point)
+        return replace(self.moved(point), label=f"{self.label}@{place}" if point != self.at else self.label)
 
     @property
     def where(self) -> dict[str, Any]:
@@ -179,8 +184,11 @@ Measures = Mapping[str, Sequence[Measure]]
 
 
 def measure_named(measures: Measures, suite: str, label: str) -> Measure:
-    """Return a suite's measure with this label; of a suite that is not installed, a plain one."""
-    return next((own for own in measures.get(suite, ()) if own.label == label), Measure(label))
+    """Return a suite's measure with this label, at its point; of a suite that is not installed, a plain one."""
+    headlines = measures.get(suite, ())
+    name, _, place = label.partition("@")
+    found = next((own for own in headlines if own.label in (label, name)), Measure(label))
+    return found if found.label == label else found.parsed(f"{found.name}@{place}")
 
 
 def measured(

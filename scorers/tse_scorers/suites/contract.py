@@ -546,12 +546,30 @@ class Suite(ABC):
         return rows + cls.more(tables)
 
     @classmethod
-    def compared_items(cls, file: ScoreFile) -> Mapping[str, ItemScores]:
+    def measure(cls, name: str) -> Measure | None:
+        """Return the measure of this name: a headline, or one at another point (`ew@top-0.9`); None if there is none.
+
+        Raises:
+            ValueError: there is one, but its name is followed by no point of its axes.
+        """
+        named = [own for own in cls.measures if own.name == name.partition("@")[0]]
+        exact = (own for own in named if name in (str(own), own.name))
+        return next(exact, None) or (named[0].parsed(name) if named else None)
+
+    @classmethod
+    def compared_items(
+        cls, file: ScoreFile, measures: Sequence[Measure] | None = None
+    ) -> Mapping[str, ItemScores]:
         """Return the items for `tse compare` from a file of scores, by the label of their measure.
 
         The groups of items have the names of the groups of results.
+
+        Args:
+            file: of one table of scores.
+            measures: some of the suite's, each at its point; None: its headline measures.
         """
-        wanted = [own for own in cls.measures if (own.table or SINGLE) == file.table]
+        compared = cls.measures if measures is None else measures
+        wanted = [own for own in compared if (own.table or SINGLE) == file.table]
         labels = {own.label for own in wanted}
         found = cls.scored(file.record_tables(), wanted) if wanted else ()
         return {own.measure.label: own.item_scores() for own in found if own.measure.label in labels}

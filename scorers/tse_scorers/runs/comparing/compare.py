@@ -21,7 +21,7 @@ from ...statistics.differences import holm
 from ...suites.items import GroupDifference
 from ...suites.registry import names, suites_of
 from .conditions import conditions
-from .paired_scores import Paired, names_of, paired
+from .paired_scores import Paired, labels_of, names_of, paired
 
 COLUMNS = (
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
@@ -62,6 +62,7 @@ def compare(
     allow_different: bool = False,
     over_common_lemmas: bool = False,
     by: Sequence[str] = (),
+    measures: Sequence[str] = (),
 ) -> Comparison:
     """Compare each system with a reference of the same suite and data, on the items that both scored.
 
@@ -72,20 +73,27 @@ def compare(
         over_common_lemmas: take EW and MW over the lemmas that all systems score, not only the two of a row.
         by: columns of the user's own table whose values are conditions, which are compared within each system; then
             a single system is enough.
+        measures: names of what is compared: `ew`, at another point `ew@top-0.9`; () for the headline measures. What is
+            not compared is in no family.
 
     Returns:
         Differences are `score` minus `reference_score`.
 
     Raises:
         ValueError: a folder holds no results, there is nothing to compare, no model has the reference's name, data
-            or options differ, or no scores have the columns of `by`.
+            or options differ, no scores have the columns of `by`, no suite has a measure, or no two systems do.
     """
+    if over_common_lemmas and any("@" in name for name in measures):
+        raise OptionError(
+            Option("common_lemmas"), " is for EW and MW over the whole distribution, without a cut-off. Remove it, or "
+            "the cut-off from ", Option("measure"), ".",
+        )  # fmt: skip
     runs = read_runs(folders)
-    of_conditions = conditions(runs, by) if by else pd.DataFrame()
+    of_conditions = conditions(runs, by, measures) if by else pd.DataFrame()
     rows: list[dict[str, Any]] = []
     items: list[pd.DataFrame] = []
     apart: list[Paired] = []
-    for pair in paired(runs, reference, allow_different, over_common_lemmas):
+    for pair in paired(runs, reference, allow_different, over_common_lemmas, measures):
         of_pair = _rows(pair)
         if not of_pair:
             apart.append(pair)
@@ -104,15 +112,25 @@ def compare(
                 Option("by"),
                 ".",
             )
-        raise ValueError(
-            "There is nothing to compare: no two systems in these folders scored the same items. Run them on the same "
-            "suite and data, with the same groups and limit."
-        )
+        raise _nothing_to_compare(measures)
+    scored = {row["measure"] for row in rows}
+    if lacking := [name for name, labels in labels_of(runs, measures).items() if not labels & scored]:
+        raise _nothing_to_compare(lacking)
     return Comparison(
         with_families(pd.DataFrame(rows)).reindex(columns=list(COLUMNS)),
         pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
         list(_not_compared(runs, rows, apart, reference)),
         of_conditions,
+    )
+
+
+def _nothing_to_compare(measures: Sequence[str]) -> ValueError:
+    """Return the error for measures, or for all, that no two systems have on the same items."""
+    of_measures = f" on {', '.join(measures)}" if measures else ""
+    point = ", at a point that both have scores of" if measures else ""
+    return ValueError(
+        f"There is nothing to compare{of_measures}: no two systems in these folders scored the same items. Run them on "
+        f"the same suite and data, with the same groups and limit{point}."
     )
 
 

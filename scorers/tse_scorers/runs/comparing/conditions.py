@@ -23,7 +23,7 @@ from ...statistics.estimate import two_sided_p
 from ...suites.contract import Suite
 from ...suites.items import ItemScores
 from ...suites.registry import suites_of
-from .paired_scores import names_of
+from .paired_scores import measures_named, names_of
 
 Kind = Literal["score", "difference", "interaction"]
 
@@ -68,12 +68,13 @@ class ConditionRow:
     n_without: int
 
 
-def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
+def conditions(runs: Runs, columns: Sequence[str], measures: Sequence[str] = ()) -> pd.DataFrame:
     """Return a row for each score and contrast; the columns are the fields of `ConditionRow`.
 
     Args:
         runs: of one or several models.
         columns: of the user's own table.
+        measures: names of what is compared; () for the headline measures.
 
     Raises:
         ValueError: no table of scores has these columns, or not those of all models on the same data; one of them has
@@ -84,7 +85,7 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
     seen: dict[str, None] = {}
     refused: set[str] = set()
     lacking: dict[tuple[str, str], dict[str, str]] = {}
-    for suite in suites_of(runs):
+    for suite, suite_measures in measures_named(suites_of(runs), measures).items():
         for file in runs.scores(suite.name):
             about, file_columns = names_of(file), file.column_names
             of_scores = suite.score_columns(file) | {"score"}  # the last is what a measure is called
@@ -93,7 +94,8 @@ def conditions(runs: Runs, columns: Sequence[str]) -> pd.DataFrame:
             ]
             wrong = of_scores.intersection(condition_columns)
             own_columns = tuple(name for name in condition_columns if name not in wrong)
-            for measure, scores in suite.compared_items(replace(file, own_columns=own_columns)).items():
+            compared = suite.compared_items(replace(file, own_columns=own_columns), suite_measures)
+            for measure, scores in compared.items():
                 if scores.statistic is not None:
                     continue  # conditions are compared by means of their items
                 seen |= dict.fromkeys(name for name in file_columns if name not in of_scores)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...report import comparable
 from ...report.inputs import Runs, ScoreFile
+from ...report.measure import Measure
 from ...suites.contract import Suite
 from ...suites.items import ItemScores
 from ...suites.registry import suites_of
@@ -18,14 +19,17 @@ class SystemScores:
     file: ScoreFile
     about: Mapping[str, Any]
     suite: type[Suite]
+    measures: Sequence[Measure] = ()
     among: Sequence[ScoreFile] = ()
     """The files whose common lemmas are compared; empty: each pair of systems by itself."""
 
     def items(self) -> Mapping[str, ItemScores]:
         """Read the items, which takes time and memory; the signature is cheap."""
         if self.among:
-            return self.suite.items_over_common_lemmas(self.file, self.among)
-        return self.suite.compared_items(self.file)
+            labels = {measure.label for measure in self.measures}
+            items = self.suite.items_over_common_lemmas(self.file, self.among)
+            return {label: scores for label, scores in items.items() if label in labels}
+        return self.suite.compared_items(self.file, self.measures)
 
 
 @dataclass(frozen=True)
@@ -50,13 +54,14 @@ def paired(
     reference: str | None = None,
     allow_different: bool = False,
     over_common_lemmas: bool = False,
+    measures: Sequence[str] = (),
 ) -> Iterator[Paired]:
     """Yield each measure of each system with the reference's, in the order of tables; see `compare`.
 
     Unlike runs are refused by their signatures, before the first item is read. The kinds of files of a suite come in
     the order of its measures, system after system.
     """
-    suites = _groups_of(runs, reference)
+    suites = _groups_of(runs, reference, measures)
     if over_common_lemmas:
         suites = [
             [[replace(scores, among=[other.file for other in files]) for scores in files] for files in kinds]
@@ -67,7 +72,7 @@ def paired(
             for system in others:
                 _refuse_unlike(system, first)
     for kinds in suites:
-        places = {m.label: n for kind in kinds[:1] for n, m in enumerate(kind[0].suite.measures)}
+        places = {m.label: n for kind in kinds[:1] for n, m in enumerate(kind[0].measures)}
         several = [(files, files[0].items()) for files in kinds if len(files) > 1]
         with_items = [(files, items) for files, items in several if items]
         for files, items in sorted(
@@ -77,13 +82,43 @@ def paired(
                 yield from _pair(system, files[0], items)
 
 
-def _groups_of(runs: Runs, reference: str | None) -> list[list[list[SystemScores]]]:
+def measures_named(
+    suites: Sequence[type[Suite]], measures: Sequence[str]
+) -> dict[type[Suite], Sequence[Measure]]:
+    """Return suites with those of their measures that have these names; without names, with all headline measures.
+
+    Raises:
+        ValueError: a name is that of no measure of these suites.
+    """
+    if not measures:
+        return {suite: suite.measures for suite in suites}
+    for name in measures:
+        if not any(suite.measure(name) for suite in suites):
+            known = ", ".join(dict.fromkeys(str(own) for suite in suites for own in suite.measures))
+            raise ValueError(
+                f"Got the measure {name!r}; expected one of {known}, or one of these at another point of its axes."
+            )
+    named = {suite: [suite.measure(name) for name in dict.fromkeys(measures)] for suite in suites}
+    return {suite: [own for own in found if own is not None] for suite, found in named.items()}
+
+
+def labels_of(runs: Runs, measures: Sequence[str]) -> dict[str, set[str]]:
+    """Return for each name of a measure what the suites of these runs call it in tables."""
+    return {
+        name: {own.label for suite in suites_of(runs) if (own := suite.measure(name)) is not None}
+        for name in measures
+    }
+
+
+def _groups_of(runs: Runs, reference: str | None, measures: Sequence[str]) -> list[list[list[SystemScores]]]:
     """Return for each suite its files of each kind, the reference's first; without kinds that it has no file of."""
     groups = []
-    for suite in suites_of(runs):
+    for suite, suite_measures in measures_named(suites_of(runs), measures).items():
         kinds: dict[tuple[str | None, str | None], list[SystemScores]] = {}
         for file in runs.scores(suite.name):
-            kinds.setdefault((file.config, file.kind), []).append(SystemScores(file, names_of(file), suite))
+            kinds.setdefault((file.config, file.kind), []).append(
+                SystemScores(file, names_of(file), suite, suite_measures)
+            )
         chosen = []
         for files in kinds.values():
             named = [

@@ -46,9 +46,9 @@ from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
 from .data.verb_choices import verb_choices
 from .estimate.averages import METRICS, aggregate_scores
 from .estimate.common import COMMON, common_lemma_rows, common_list, items_over_common_lemmas
-from .estimate.cutoffs import WHOLE
 from .estimate.frequency import FREQUENCIES
 from .estimate.items import compared_items
+from .measures import MEASURES
 from .options import CLAMS, CONFIG_NAMES, DEFAULT_LIST, AgreementOptions
 from .show.item_table import item_table
 
@@ -60,7 +60,6 @@ _DATASETS = {
 }
 _BUILT = ("newman2021", "blimp")
 """Data sets that a folder of built data may hold."""
-_NO_LEMMA = "no lemma has two single-token forms there"
 _OF_LEMMAS = ("forms", "word_end", "lemma_sample", "keep_forms", "sampler", "sentence_pll")
 """Options that decide how EW and MW are scored."""
 _COLUMNS = {
@@ -73,44 +72,6 @@ _COLUMNS = {
 }
 _WITH_LEMMAS = ("lemmas", "listed")
 """Tables that only one shard has."""
-
-
-MEASURES = (
-    Measure(
-        "tse",
-        "TSE",
-        "targeted syntactic evaluation, the sentence's own word",
-        table="pairs",
-        live_key="tse/tse",
-        right_or_wrong=True,
-        counted="pairs",
-        why_excluded="a form is not a single token",
-    ),
-    Measure(
-        "ew",
-        "EW",
-        "equally weighted, any word of a list",
-        at=WHOLE,
-        default=WHOLE,
-        table="contexts",
-        live_key="tse/ew",
-        over_lemmas=True,
-        counted="contexts",
-        why_excluded=_NO_LEMMA,
-    ),
-    Measure(
-        "mw",
-        "MW",
-        "model weighted, likely words",
-        at=WHOLE,
-        default=WHOLE,
-        table="contexts",
-        live_key="tse/mw",
-        over_lemmas=True,
-        counted="contexts",
-        why_excluded=_NO_LEMMA,
-    ),
-)
 
 
 class AgreementSuite(Suite):
@@ -307,9 +268,11 @@ class AgreementSuite(Suite):
         return item_table(file)
 
     @classmethod
-    def compared_items(cls, file: ScoreFile) -> Mapping[str, ItemScores]:
+    def compared_items(
+        cls, file: ScoreFile, measures: Sequence[Measure] | None = None
+    ) -> Mapping[str, ItemScores]:
         """Return EW and MW by context, TSE by pair."""
-        return compared_items(file)
+        return compared_items(file, cls.measures if measures is None else measures)
 
     @classmethod
     def common_lemma_rows(cls, runs: Runs) -> pd.DataFrame:

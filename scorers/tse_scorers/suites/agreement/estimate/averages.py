@@ -14,8 +14,8 @@ from ...items import Group
 from ..ask.columns import sides_in
 from ..ask.outcomes import Outcomes, read_outcomes
 from ..ask.unequal_forms import unequal_rows
+from ..measures import WHOLE
 from .coverage import with_coverage
-from .cutoffs import WHOLE
 from .frequency import frequency_rows
 from .intervals import cells_of, groups_of, with_pair_units, with_units
 from .lemma_sample import over_sampled_lemmas, unsampled_share

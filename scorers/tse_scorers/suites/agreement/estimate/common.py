@@ -19,6 +19,7 @@ from ....statistics.clustered import clustered_mean
 from ....statistics.estimate import Estimate
 from ...items import ItemScores
 from ..data.contrast import GROUP
+from ..measures import MEASURES
 from .context_scores import ContextScores, context_groups
 from .coverage import main_list
 from .intervals import cells_of
@@ -53,7 +54,7 @@ def common_lemma_rows(runs: Runs) -> pd.DataFrame:
 
 
 def _measures(file: ScoreFile) -> dict[str, ContextScores]:
-    scores = compared_items(file)
+    scores = compared_items(file, MEASURES)
     return {
         label: one
         for label, one in scores.items()
@@ -99,7 +100,7 @@ def items_over_common_lemmas(file: ScoreFile, files: Sequence[ScoreFile]) -> Map
         ValueError: the systems have no lemma in common.
     """
     if file.kind != "contexts":
-        return compared_items(file)
+        return compared_items(file, MEASURES)
     known = {other.system: _lemmas(other) for other in files}
     lists = {system: lemmas for system, lemmas in known.items() if lemmas is not None}
     common = _common(lists) if lists else pd.MultiIndex.from_arrays([[], []])
@@ -120,7 +121,7 @@ def _lemmas(file: ScoreFile) -> pd.MultiIndex | None:
 def _estimates(scores: ContextScores, over: ContextScores) -> Iterator[tuple[str, int, Estimate]]:
     """Yield the score of each group over some of the lemmas, those of `over`."""
     for group in context_groups(over.items.dropna(subset=["score"])):
-        if scores.measure == "MW":
+        if scores.measure.name == "mw":
             found = clustered_mean(group.items["score"], group.units)
         else:
             assert scores.outcomes is not None

@@ -1,7 +1,7 @@
 """EW or MW of contexts with the outcomes of their lemmas, so that two systems are compared on the lemmas of both."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ....report.inputs import ScoreFile
+from ....report.measure import Measure
 from ....statistics.differences import crossed_difference
 from ....statistics.power import components_of
 from ...items import Group, GroupDifference, ItemScores
 from ..ask.outcomes import Outcomes
+from ..measures import WHOLE
 from .intervals import cells_of, groups_of
 from .kept_forms import KeptForms
 
@@ -31,14 +33,14 @@ class ContextScores(ItemScores):
     """EW or MW of contexts, with the outcomes of their lemmas if these are known.
 
     Attributes:
-        measure: `EW` or `MW`.
+        measure: EW or MW, at its point.
         outcomes: of all lemmas.
         forms: the file with the log-probabilities of all lemmas, if the run kept them; it may be large.
         chosen: the lemmas that the scores are over; None: all.
         approximate: whether the scores are estimated, because the log-probabilities of all lemmas were not kept.
     """
 
-    measure: str = "EW"
+    measure: Measure = field(kw_only=True)
     outcomes: Outcomes | None = None
     forms: ScoreFile | None = None
     chosen: pd.MultiIndex | None = None
@@ -72,7 +74,17 @@ class ContextScores(ItemScores):
             yield from super().differences(reference)
             return
         common = self.lemmas[self.lemmas.isin(reference.lemmas)]
-        if self.measure == "EW":
+        if self.measure.at != WHOLE:
+            if not len(common) == len(self.lemmas) == len(reference.lemmas):
+                raise ValueError(
+                    f"{self.measure.label} cannot be compared: the two models score different lemmas "
+                    f"({len(self.lemmas):,} and {len(reference.lemmas):,}), and a cut-off is over all of a model. "
+                    "Run both again over the lemmas that both score, with --lemmas common:FOLDER,FOLDER."
+                )
+            for found in super().differences(reference):
+                yield found._replace(n_lemmas=len(common))
+            return
+        if self.measure.name == "ew":
             yield from self._crossed(reference, common)
             return
         one, other = self.over(common), reference.over(common)
@@ -86,8 +98,8 @@ class ContextScores(ItemScores):
             return self
         assert self.outcomes is not None and self.chosen is None, "what is restricted is not restricted again"
         scores, places = self.items["score"].to_numpy(), self.places(self.items)
-        approximate = self.measure == "MW" and self.forms is None
-        if self.measure == "EW":
+        approximate = self.measure.name == "mw" and self.forms is None
+        if self.measure.name == "ew":
             over = self.outcomes.correct(places, np.flatnonzero(chosen)).mean(axis=1)
         elif self.forms is not None:
             over = KeptForms.read(self.forms.read_table()).mw(self.items, chosen)

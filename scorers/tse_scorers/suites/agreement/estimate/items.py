@@ -5,15 +5,17 @@ context for each suffix. If one of the two models is causal, the scores of a mas
 If both runs stored the outcomes of lemmas, EW and MW use only the lemmas that both systems have.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from ....report.inputs import ScoreFile
+from ....report.measure import Measure
 from ....statistics.clustered import Units
 from ...items import Group, ItemScores
 from ..ask.outcomes import Outcomes, read_outcomes
+from ..measures import score_column
 from .context_scores import KEY, ContextScores, context_groups
 from .intervals import groups_of, with_pair_units, with_units
 from .mixed_models import EW, MW, TSE
@@ -22,27 +24,27 @@ _SEEN = ["prefix", "number"]
 _PAIR = ["group", "construction", "pair_id", "form_correct", "form_incorrect"]
 
 
-def compared_items(file: ScoreFile) -> Mapping[str, ItemScores]:
-    """Return EW and MW of each context, or TSE of each pair, over the whole distribution."""
+def compared_items(file: ScoreFile, measures: Sequence[Measure]) -> Mapping[str, ItemScores]:
+    """Return EW and MW of each context at the points of these measures, or TSE of each pair, by their labels."""
     if file.kind == "contexts":
-        scores = ["ew_top_1", "mw_top_1"]
-        frame = file.read_known([*KEY, "construction", "cluster", "item", "context_id", *scores])
+        columns = {score_column(own): own for own in measures if own.table == file.kind}
+        frame = file.read_known([*KEY, "construction", "cluster", "item", "context_id", *columns])
         frame = frame.fillna({"suffix": ""}).assign(group=frame.get("group", ""))
         frame = with_units(frame.drop_duplicates(KEY)).set_index(KEY)
         outcomes = _outcomes(file)
         return {
-            label: ContextScores(
-                frame.drop(columns=scores, errors="ignore").assign(score=frame[column]),
+            own.label: ContextScores(
+                frame.drop(columns=list(columns), errors="ignore").assign(score=frame[column]),
                 context_groups,
-                model,
-                measure=label,
+                {"ew": EW, "mw": MW}[own.name],
+                measure=own,
                 outcomes=outcomes,
                 forms=file.sibling("forms"),
             )
-            for label, column, model in zip(("EW", "MW"), scores, (EW, MW), strict=True)
+            for column, own in columns.items()
             if column in frame  # of an imported record, only TSE is known
         }
-    if file.kind == "pairs":
+    if file.kind == "pairs" and any(own.table == file.kind for own in measures):
         frame = file.read_known([*_PAIR, "cluster", "item", "context_id", "tse"]).rename(
             columns={"tse": "score"}
         )

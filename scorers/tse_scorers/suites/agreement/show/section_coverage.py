@@ -13,8 +13,8 @@ from ....report.tables import Basis, Intervals, Table, count, formatted, formatt
 from ..ask.listing import COUNTS
 from ..ask.outcomes import read_outcomes
 from ..ask.unequal_forms import METRIC as UNEQUAL
-from ..estimate.cutoffs import without_cutoff
 from ..estimate.strata import STRATA
+from ..measures import without_cutoff
 
 _COVERAGE_TEXT = (
     "What the scores rest on. Contexts are those that differ for the model and enter the mean; without verb: no "

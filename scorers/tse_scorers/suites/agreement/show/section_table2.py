@@ -23,7 +23,7 @@ from ....report.tables import (
     note_on_intervals,
     score,
 )
-from ..estimate.cutoffs import without_cutoff
+from ..measures import without_cutoff
 from ..options import CONFIG_NAMES
 from .section_coverage import forms_of, lemma_counts
 

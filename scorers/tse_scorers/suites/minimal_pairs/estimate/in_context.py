@@ -40,7 +40,9 @@ def scored_in_context(table: TableSource, measures: Sequence[Measure] | None = N
     frame["nonfinite"] = ~np.isfinite(logprobs).all(axis=1)
     longest = frame.groupby("context")["length"].max()
     alone = frame[frame["context"] == NONE].set_index(["paradigm", "pair_id"])["score"]
-    headlines = {measure.at["context"]: measure for measure in measures or ()}
+    headlines = {
+        measure.at["context"]: measure for measure in measures or () if measure.at["longest"] == "longest"
+    }
     for (context, length), pairs in frame.groupby(["context", "length"], sort=False):
         is_longest = length == longest[context]
         if measures is not None:

@@ -1,0 +1,56 @@
+"""The measures of agreement: TSE, EW and MW, the last two over the whole distribution or at a cut-off."""
+
+import pandas as pd
+
+from ...report.measure import Measure
+
+WHOLE = {"cutoff_side": "top", "cutoff": 1.0}
+"""The cut-off columns of results over the whole distribution. TSE has no cut-off."""
+_NO_LEMMA = "no lemma has two single-token forms there"
+MEASURES = (
+    Measure(
+        "tse",
+        "TSE",
+        "targeted syntactic evaluation, the sentence's own word",
+        table="pairs",
+        live_key="tse/tse",
+        right_or_wrong=True,
+        counted="pairs",
+        why_excluded="a form is not a single token",
+    ),
+    Measure(
+        "ew",
+        "EW",
+        "equally weighted, any word of a list",
+        at=WHOLE,
+        default=WHOLE,
+        table="contexts",
+        live_key="tse/ew",
+        over_lemmas=True,
+        counted="contexts",
+        why_excluded=_NO_LEMMA,
+    ),
+    Measure(
+        "mw",
+        "MW",
+        "model weighted, likely words",
+        at=WHOLE,
+        default=WHOLE,
+        table="contexts",
+        live_key="tse/mw",
+        over_lemmas=True,
+        counted="contexts",
+        why_excluded=_NO_LEMMA,
+    ),
+)
+
+
+def score_column(measure: Measure) -> str:
+    """Return the column of a table of contexts with EW or MW at this point."""
+    return "{}_{cutoff_side}_{cutoff:g}".format(measure.name, **measure.at)
+
+
+def without_cutoff(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the results over the whole distribution: those without a cut-off and those of top 1.0."""
+    is_whole = (rows[list(WHOLE)] == pd.Series(WHOLE)).all(axis=1)
+    return rows[rows["cutoff"].isna() | is_whole]
