@@ -389,7 +389,7 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         ["one", "two", "--out", "new"],
         {"out": ["--out", "newer"], "json_file": ["--json", "new.json"], "csv_file": ["--csv", "new.csv"]}
         | {"reference": ["--reference", "tiny-lstm"], "by": ["--by", "number"], "paper": ["--paper", "text"]}
-        | {"common_lemmas": ["--common-lemmas"], "figures": ["--figures"]},
+        | {"common_lemmas": ["--common-lemmas"], "figures": ["--figures"], "measure": ["--measure", "tse"]},
     ),
     "explore": (
         ["one", "--export", "page"],
