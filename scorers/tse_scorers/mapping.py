@@ -17,6 +17,7 @@ from .engine.processes import is_main, rank_and_size
 from .engine.progress import Progress, bars
 from .io.bundle import metric_modules
 from .io.declared import HALF_CHARACTER, has_half_character
+from .io.suggestions import suggesting_keywords
 from .io.table_files import fingerprint, require_columns, require_text, require_unreserved, word_lists
 from .loading import load_scorer
 from .models.answers import continuation_logprobs, sentence_logprobs, with_windows, word_logprobs
@@ -40,6 +41,7 @@ _LOGPROBS = ("logprob_correct", "logprob_incorrect")
 Data = TypeVar("Data")
 
 
+@suggesting_keywords
 def score_dataset(
     dataset: Data,
     model: Any,

@@ -512,13 +512,36 @@ def test_a_stopped_run_goes_on(tse, data, models, batches):
     batches.limit = uninterrupted - 3
     code, _, error = tse(*command)
     assert code == 130 and "Run the same command again" in error and "Traceback" not in error
+    assert "reused" not in error
     batches.clear()
     batches.limit = None
     code, _, error = tse(*command)
     assert code == 0, error
+    assert (
+        error.count("the answers that were saved before the stop are reused; the rest is computed now") == 1
+    )
     assert len(batches) == uninterrupted - 3
     contexts = [pq.read_table(table_path(data / out, "contexts")).to_pandas() for out in ("out", "whole")]
     pd.testing.assert_frame_equal(*contexts, atol=1e-6)
+
+
+def test_a_run_stopped_before_any_answer_promises_none(tse, data, models, batches):
+    """It said that it uses what was already scored and saved, while the folder was empty."""
+    batches.limit = 1
+    code, _, error = tse(*run_on(data, models / "bert"))
+    assert code == 130 and "computes only what is not saved yet" in error
+    batches.limit = None
+    code, _, error = tse(*run_on(data, models / "bert"))
+    assert code == 0 and "reused" not in error
+
+
+def test_a_run_again_names_the_models_that_it_reuses(tse, data, models):
+    """It was silent, and only its speed showed that nothing was computed."""
+    assert "reused" not in tse(*run_on(data, models / "bert", "--no-report"))[2].lower()
+    both = run_on(data, models / "bert", "--no-report", "--model", models / "gpt2")
+    bert, gpt2, out = models / "bert", models / "gpt2", data / "out"
+    assert f"Reused from {out}: agreement of {bert}; the rest is computed now.\n" in tse(*both)[2]
+    assert f"Reused from {out}: agreement of {bert}, {gpt2}; nothing is left to compute.\n" in tse(*both)[2]
 
 
 def test_scores_of_a_file(tse, data, models):

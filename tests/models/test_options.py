@@ -178,3 +178,5 @@ def test_options_by_name_or_as_one(tmp_path):
     ):
         with pytest.raises(TypeError, match=r"Unknown model option 'tokens'; .*kind, device"):
             call()
+    with pytest.raises(TypeError, match=r"Did you mean dtype\?"):
+        ModelOptions.of({"dtpe": "float32"})

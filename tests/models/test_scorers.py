@@ -388,3 +388,9 @@ def test_texts_that_share_nothing_are_run_one_by_one_without_a_probe(monkeypatch
     scorer = CausalScorer(*tiny_model("causal", "gpt2"), bos=True)
     scorer.sentence_logprobs([f"{noun} the old movie near the pilot is tall" for noun in NOUNS])
     assert not scorer.execution["prefixes_shared"]
+
+
+def test_a_scorer_at_a_prompt_says_which_model_it_is():
+    """It was <…CausalScorer object at 0x7f5e…>."""
+    assert repr(causal("gpt2")) == "CausalScorer('gpt2', causal, cpu, float32)"
+    assert repr(masked("bert")) == "MaskedScorer('bert', masked, cpu, float32)"

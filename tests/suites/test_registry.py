@@ -81,6 +81,7 @@ def test_scores_without_word_ends_are_those_of_the_forms_alone(tmp_path):
             "banana .*no effect .*suite='minimal_pairs'; remove",
         ),
         ("german", {"groups": []}, ValueError, "groups has no effect with suite='german'"),
+        ("german", {"limt": 3}, ValueError, r"limt has no effect .*; remove it\. Did you mean limit\?"),
         ("agreement", {"lemmas": ""}, ValueError, "lemmas is empty; expected a value"),
         ("agreement", {"groups": []}, ValueError, "groups is empty"),
         ("agreement", {"groups": ["Simple", " "]}, ValueError, "groups is empty"),

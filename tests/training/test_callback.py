@@ -530,6 +530,12 @@ def test_bad_options_fail_before_any_training(options, message):
         SyntaxEvaluationCallback(**options)
 
 
+@pytest.mark.parametrize("callable_with_options", [SyntaxEvaluationCallback, LiveEvaluation])
+def test_a_misspelt_option_names_the_one_that_was_meant(callable_with_options):
+    with pytest.raises(TypeError, match=r"Unknown option 'budgt'; .* Did you mean budget\?"):
+        callable_with_options(budgt=500)
+
+
 def test_models_that_cannot_be_asked_fail_before_any_training(evaluation, tmp_path):
     model, tokenizer = fresh_model()
     with pytest.raises(TypeError, match="Got a Linear"):

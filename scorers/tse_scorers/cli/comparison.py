@@ -80,8 +80,8 @@ def compare(
     figures: Annotated[
         bool,
         option(
-            "Also draw the figures of each suite in the common report, which takes longer. Default: only those of "
-            "the differences.",
+            "Also draw the figures of each suite in the common report, which takes longer. Default: the figures of "
+            "the differences, and the tables of each suite.",
             OUTPUT,
             "--figures",
         ),

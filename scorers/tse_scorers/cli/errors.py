@@ -49,9 +49,7 @@ def guarded(command: Callable[[], Any]) -> None:
     if code in STOPPED:
         scores_nothing = "explore" in sys.argv[1:3]  # after --debug, if that is there
         again = (
-            ""
-            if scores_nothing
-            else " Run the same command again; it uses what was already scored and saved."
+            "" if scores_nothing else " Run the same command again: it computes only what is not saved yet."
         )
         terminal.fail(f"Stopped.{again}")
     sys.exit(_flushed(code))

@@ -62,9 +62,9 @@ def make_runs(
     if is_main():
         for suite, _ in made:
             terminal.findings(suite.findings)
-    announce = terminal.progress if is_main() else silent
+    announce, note = (terminal.progress, terminal.note) if is_main() else (silent, silent)
     return [
-        Run(suite, out, announce, shard, overwrite, recipe, terminal.note, keep_rows=False)
+        Run(suite, out, announce, shard, overwrite, recipe, terminal.note, note, keep_rows=False)
         for suite, recipe in made
     ]
 

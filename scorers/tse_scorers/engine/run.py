@@ -111,8 +111,8 @@ class BatchRunner:
         ]
         tell = self.progress or (lambda done, total: None)
         done = total - int(sum(lengths[group].sum() for group in missing))
-        if done:
-            tell(done, total)
+        if total:
+            tell(done, total)  # what the journal has; 0 in a run that begins
         try:
             for group, batch in prefetched_batches(self.plan, missing, self.forward.device):
                 self.run_rows(group, batch)

@@ -1,7 +1,13 @@
 """What a misspelt name was probably meant to be."""
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -28,6 +34,19 @@ def unknown_name(what: str, name: str, known: Iterable[str], or_else: str = "") 
     known = list(known)
     others = f", or {or_else}" if or_else else ""
     return f"Unknown {what} {name!r}; expected one of: {', '.join(known)}{others}.{did_you_mean(name, known)}"
+
+
+def suggesting_keywords(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let the error about an unknown keyword of a function name those it has, and the one that was probably meant."""
+    known = [name for name in inspect.signature(function).parameters if name != "self"]
+
+    @wraps(function)
+    def called(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:
+        if unknown := [name for name in keywords if name not in known]:
+            raise TypeError(unknown_name("option", unknown[0], known))
+        return function(*args, **keywords)
+
+    return called
 
 
 def _letters(name: str) -> str:

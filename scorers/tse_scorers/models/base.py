@@ -107,13 +107,22 @@ class LoadedScorer(Scorer, Protocol):
 
 
 class MapsDataSets:
-    """Gives a scorer that inherits from it the method `map`."""
+    """Gives a scorer that inherits from it the method `map`, and says at a prompt which model it is."""
+
+    name: str
+    signature: dict[str, Any]
 
     def map(self, dataset: Data, columns: str | Sequence[str] | None = None, **options: Any) -> Data:
         """Score every row of a data set: `tse_scorers.score_dataset` with this model."""
         from .. import score_dataset  # which needs all models, so that the package's root hands it down
 
         return score_dataset(dataset, self, columns, **options)
+
+    def __repr__(self) -> str:
+        """Return class, model, kind, device and dtype in a line, as far as they are known."""
+        device = getattr(self, "execution", {}).get("device")
+        known = [self.signature.get("kind"), device, self.signature.get("dtype")]
+        return f"{type(self).__name__}({', '.join([repr(self.name), *filter(None, known)])})"
 
 
 @runtime_checkable

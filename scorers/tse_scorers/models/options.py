@@ -15,6 +15,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from ..io.suggestions import unknown_name
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 ModelKind = Literal["masked", "causal", "seq2seq"]
 PseudoLikelihood = Literal["within_word_l2r", "original"]
@@ -477,7 +479,7 @@ class ModelOptions:
         names = [field.name for field in fields(cls)]
         unknown = [name for name in options or {} if name not in names]
         if unknown:
-            raise TypeError(f"Unknown model option {unknown[0]!r}; expected one of: {', '.join(names)}.")
+            raise TypeError(unknown_name("model option", unknown[0], names))
         return cls(**(options or {}))
 
     @property

@@ -16,6 +16,7 @@ from ..models.base import Scorer
 from ..models.model_source import file_stamp
 from ..models.options import ModelOptions
 from ..models.revisions import Revision, expand, is_complete
+from ..report.comparable import listed
 from ..suites.checks import purpose_of
 from ..suites.contract import Suite
 
@@ -152,6 +153,7 @@ def run_all(runs: "Sequence[Run]", jobs: Sequence[Job], *, keep_going: bool = Fa
             if errors and len(jobs) == 1 and not keep_going:
                 raise errors[0]
             failures += [Failure(job.model, error) for error in errors]
+        _name_reused(runs, "nothing is left to compute")
     return failures
 
 
@@ -164,6 +166,7 @@ def _run_one(runs: "Sequence[Run]", job: Job) -> list[Exception]:
         waiting = [run for run in runs if not run.reuse(job)]
         if not waiting:
             return []
+        _name_reused(runs, "the rest is computed now")
         stamp = _stamp(job)
         with propagating_failures(job.model):
             scorer = job.load()
@@ -177,6 +180,15 @@ def _run_one(runs: "Sequence[Run]", job: Job) -> list[Exception]:
         except Exception as error:
             errors.append(error)
     return errors
+
+
+def _name_reused(runs: "Sequence[Run]", then: str) -> None:
+    """Say which models had their scores from an earlier run since this was last said, and what happens then."""
+    reused = [f"{run.suite.name} of {listed(run.reused)}" for run in runs if run.reused]
+    if reused:
+        runs[0].note(f"Reused from {runs[0].out}: {'; '.join(reused)}; {then}.")
+    for run in runs:
+        run.reused.clear()
 
 
 def _stamp(job: Job) -> str | None:

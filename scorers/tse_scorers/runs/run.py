@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..engine.journal import FILE
 from ..engine.processes import decided_by_main, is_main, rank_and_size
 from ..engine.progress import Progress
 from ..io.records import (
@@ -53,7 +54,7 @@ Announce = Callable[[str], AbstractContextManager[Progress]]
 
 @contextmanager
 def silent(_: str) -> Iterator[Progress]:
-    """Show no progress."""
+    """Show nothing."""
     yield lambda done, total: None
 
 
@@ -82,8 +83,10 @@ class Run:
         overwrite: replace scores in `out` that were computed on other data or with different options.
         recipe: what the user asked for; it is written beside each model's signature.
         waiting: told once that another process scores the same model into `out`, which is then waited for.
+        note: told what an earlier run has scored already.
         keep_rows: collect the results of all models in `rows`.
         n_models: how many models were scored, or had their scores from an earlier run.
+        reused: models that had their scores from an earlier run, of which `note` was not told yet.
 
     Raises:
         ValueError: the folder cannot be written.
@@ -96,9 +99,11 @@ class Run:
     overwrite: bool = False
     recipe: Recipe | None = None
     waiting: Callable[[str], object] = warnings.warn
+    note: Callable[[str], object] = silent
     keep_rows: bool = True
     rows: list[ResultRow] = field(default_factory=list)
     n_models: int = field(default=0, init=False)
+    reused: list[str] = field(default_factory=list, init=False)
     _is_series: bool = field(default=False, init=False)
     _exported: int = field(default=0, init=False)
 
@@ -138,6 +143,8 @@ class Run:
                 refuse_failures(scorer)
                 journal = folder / "journal" if is_known else None
                 record = self._score(scorer, signature, journal, job, stamp)
+            else:
+                self.reused.append(job.model)
             # Also after scores that were found: a run that was killed just after it wrote them left its journal.
             shutil.rmtree(folder / "journal", ignore_errors=True)
             with suppress(OSError):  # without a record on the disk of this process
@@ -151,6 +158,7 @@ class Run:
         """Take a model's results from an earlier run without loading it, and say whether this was possible."""
         rows = decided_by_main(lambda: self._finished_rows(job))
         if rows is not None:
+            self.reused.append(job.model)
             self._keep(rows)
         return rows is not None
 
@@ -231,8 +239,10 @@ class Run:
         self, scorer: Scorer, signature: dict[str, Any], journal: Path | None, job: Job, stamp: str | None
     ) -> Record:
         description = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
+        has_answers = journal is not None and any(file.stat().st_size for file in journal.glob(f"*/{FILE}"))
         with _keeping_answers(scorer, journal), self.announce(description) as progress:
-            tables = self.suite.score(scorer, progress)
+            tell = self._naming_saved_answers(scorer.name, progress) if has_answers else progress
+            tables = self.suite.score(scorer, tell)
         execution = scorer.execution if isinstance(scorer, EngineScorer) else {}
         signature = signature | {"computed": execution}
         if self.recipe is not None:
@@ -244,6 +254,21 @@ class Run:
             }
         score_tables = {table: tables[table] for table in self.suite.tables}
         return decided_by_main(lambda: write_record(self.out, signature, score_tables))
+
+    def _naming_saved_answers(self, name: str, progress: Progress) -> Progress:
+        """Return a progress that says so if some of the work is done at its first call: the journal has it."""
+        is_first = True
+
+        def tell(done: int, total: int) -> None:
+            nonlocal is_first
+            if is_first and done:
+                self.note(
+                    f"{name}: the answers that were saved before the stop are reused; the rest is computed now."
+                )
+            is_first = False
+            progress(done, total)
+
+        return tell
 
     def _averaged(self, record: Record) -> list[ResultRow]:
         """Return the averages of scores, committed with them; a shard has none."""

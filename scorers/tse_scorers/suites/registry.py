@@ -312,7 +312,7 @@ def _checked(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
             *listed,
             f" {has} no effect with ",
             Option("suite", suite),
-            f"; remove {it}.",
+            f"; remove {it}.{did_you_mean(refused[0].name, known)}",
         )
     checked = options_class(suite)(**given)
     return {option: getattr(checked, option) for option in given}

@@ -26,6 +26,7 @@ from ..engine.meeting import meet
 from ..engine.processes import is_main, single_process
 from ..engine.sharding import is_sharded
 from ..io.records import SINGLE
+from ..io.suggestions import suggesting_keywords
 from ..io.table_files import Tables
 from ..loading import load_with_options
 from ..models.base import Scorer
@@ -85,6 +86,7 @@ class LiveEvaluation:
         ValueError: a suite or group is unknown, data cannot be used, or the budget is too small for anything.
     """
 
+    @suggesting_keywords
     def __init__(
         self,
         suites: Sequence[str | Suite] = ("agreement",),

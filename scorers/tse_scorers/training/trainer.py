@@ -24,6 +24,7 @@ import pyarrow as pa
 from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from ..engine import processes
+from ..io.suggestions import suggesting_keywords
 from ..io.table_files import Tables
 from ..models.options import ModelOptions
 from .live import DEFAULT_BUDGET, WAIT_SECONDS, LiveEvaluation
@@ -62,6 +63,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         ValueError: a suite or group is unknown, data cannot be loaded, the budget is too small, or n is below 1.
     """
 
+    @suggesting_keywords
     def __init__(
         self,
         every_n_steps: int | None = None,
