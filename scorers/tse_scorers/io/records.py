@@ -183,6 +183,7 @@ class Record:
         environment: versions and machine that made it.
         created: when its scores were committed, in nanoseconds since 1970: the order of results.
         tables: name -> table.
+        averaged: hash of the scores and of the code that its averages were computed from.
     """
 
     folder: Path
@@ -192,6 +193,7 @@ class Record:
     environment: Mapping[str, Any] = field(default_factory=dict)
     created: int = 0
     tables: Mapping[str, StoredTable] = field(default_factory=dict)
+    averaged: str | None = None
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -242,12 +244,28 @@ class Record:
     def with_rows(self, rows: Sequence[ResultRow]) -> list[ResultRow]:
         """Commit its averages, and return them with what they are about."""
         of_run = rows_of_run(self.identity, rows, possible_scores(self.identity["suite"]))
-        commit(self, {**self.tables, ROWS: _rows_table(of_run)})
+        commit(replace(self, averaged=self._averaged_now()), {**self.tables, ROWS: _rows_table(of_run)})
         return of_run
 
-    def averaged(self, aggregate: Aggregate) -> list[ResultRow]:
-        """Compute its averages from its scores, commit them where they are other ones, and return them."""
-        return self.with_rows(aggregate(self.identity["suite"], self.read()))
+    def average(self, aggregate: Aggregate) -> list[ResultRow]:
+        """Return its averages; they are computed from its scores and committed unless `has_averages`."""
+        tables = self.read()
+        if self.has_averages:
+            with suppress(DamagedFileError):
+                return self.rows()
+        return self.with_rows(aggregate(self.identity["suite"], tables))
+
+    @property
+    def has_averages(self) -> bool:
+        """Whether it has the averages of its scores of now, and the code of now computed them."""
+        return ROWS in self.tables and self.averaged is not None and self.averaged == self._averaged_now()
+
+    def _averaged_now(self) -> str | None:
+        from .. import averaging_code  # as `declared_by_suite`
+
+        code = averaging_code(self.identity["suite"])
+        hashes = {name: table.hash for name, table in self.scores.items()}
+        return None if code is None else checksum({"code": code, "scores": hashes})
 
     def left_over(self, tables: Collection[str]) -> set[str]:
         """Return tables that were asked for once, but are not among those of now; what commands have added stays."""
@@ -334,6 +352,7 @@ def commit(
             "environment": record.environment,
             "computed": record.computed,
             "created": record.created,
+            "averaged": record.averaged,
             "tables": {
                 name: {"file": table.path.name, "rows": table.n_rows, "columns": table.digests}
                 | ({} if table.added_by is None else {"added_by": table.added_by})
@@ -455,6 +474,7 @@ class _WrittenRecord:
     computed: Mapping[str, Any]
     created: Any
     tables: Mapping[str, _WrittenTable]
+    averaged: str | None = None
 
 
 def _parsed(folder: Path, content: Mapping[str, Any]) -> Record:
@@ -480,7 +500,7 @@ def _parsed(folder: Path, content: Mapping[str, Any]) -> Record:
             folder / table.file, table.rows, table.columns, suite, name, remedy, added_by
         )
     described = (content["recipe"], written.computed, written.environment, written.created)
-    return Record(folder, content["signature"], *described, tables)
+    return Record(folder, content["signature"], *described, tables, written.averaged)
 
 
 def require_no_link(path: Path) -> None:

@@ -246,10 +246,11 @@ def _headlines(rows: pd.DataFrame, measures: Measures, called: Names) -> pd.Data
 
 
 def refresh_results(out: Path) -> None:
-    """Compute the averages of all records in an output folder again, and write `results.json`, if there are any.
+    """Check the scores of all records in an output folder, and write `results.json`, if there are any.
 
-    Damaged scores are named in a warning and keep their averages; the next `tse run` computes them again. A record that
-    another process is writing gets its averages from there.
+    Averages that other code computed, or from other scores, are computed again. Damaged scores are named in a warning
+    and keep their averages; the next `tse run` computes them again. A record that another process is writing gets its
+    averages from there.
 
     Raises:
         ValueError: no scores can be used, or `results.json` is not ours or cannot be written.
@@ -259,7 +260,7 @@ def refresh_results(out: Path) -> None:
     for record in wholes:
         try:
             with suppress(BusyError), writing(record.folder, record.identity["model"], None):
-                read_record(record.folder).averaged(aggregate)
+                read_record(record.folder).average(aggregate)
         except DamagedFileError as error:
             if len(wholes) == 1:
                 raise

@@ -274,11 +274,10 @@ class Run:
         """Return the averages of scores, committed with them; a shard has none."""
         if self.shard is not None:
             return []
-        is_of_this_version = record.environment.get("refined-tse") == __version__
-        if ROWS in record.tables and is_of_this_version:
+        if record.has_averages:
             with suppress(DamagedFileError):
                 return record.rows()
-        return record.averaged(lambda _, tables: self.suite.aggregate(tables))
+        return record.average(lambda _, tables: self.suite.aggregate(tables))
 
     @property
     def _shard(self) -> dict[str, Any]:
