@@ -33,10 +33,10 @@ def family_rows(reliable, p_adjusted, level="paradigm", systems=("b",)):
             ["b"],
             "EW, paradigms: 1 of 2 differs (p below 0.05 after Holm's adjustment of 2 tests).",
         ),
-        ([True, True], ["b", "c"], "EW, paradigms x 2 systems: 1 of 2 differs"),
+        ([True, True], ["b", "c"], "EW, paradigms x 2 models: 1 of 2 differs"),
         ([False, True], ["b"], "EW, paradigms: 0 of 1 differ"),
         ([False, True], ["b"], "1 has too few units to count."),
-        ([False, False], ["b"], "EW, paradigms: none of 2 has enough units to be tested."),
+        ([False, False], ["b"], "EW, paradigms: too few units for a test of any of 2."),
     ],
 )
 def test_sentences_count_the_differences_of_one_family(reliable, systems, said):

@@ -69,7 +69,7 @@ def _lines_of(scores, measure="TSE", **more):
         "suite": "Agreement", "suite_name": "agreement", "config": "x", "measure": measure, "digits": 2, "place": 0,
         "n": 100.0,
         "n_excluded": 0.0, "n_ties": 0.0, "n_units": 50.0, "n_units_effective": 50.0, "reliable": True,
-        "over_lemmas": False, "chance": 0.5,
+        "over_lemmas": False, "chance": 0.5, "counted": "pairs",
     }  # fmt: skip
     lines = [
         about
@@ -130,6 +130,27 @@ def test_a_sentence_ranks_what_intervals_rank():
         "b has the highest EW, 0.6; no other 95 % interval reaches it (not compared: 1, see the notes of the table)."
     )
     assert said(narrow.iloc[:1]) == "a: EW 0.5."
+
+
+def test_only_the_few_words_of_a_finding_are_bold():
+    """Sentences of four lines were bold as a whole."""
+    measures = {"agreement": all_measures()["agreement"]}
+    rows = pd.DataFrame(
+        columns=["suite", "level", "value", "system", "config", *measures["agreement"][1].where]
+    )
+    for scores, finding in (
+        ({"a": (0.5, 0.01), "b": (0.6, 0.02)}, "b has the highest TSE"),
+        ({"a": (0.5, 0.2), "b": (0.6, 0.2)}, "No model is shown to be better"),
+        ({"a": (0.5, 0.2)}, "a: TSE 0.5"),
+    ):
+        (answer,) = observations(_lines_of(scores), rows, measures, {})
+        assert answer.finding == finding and answer.sentences[0].startswith(finding)
+
+
+def test_a_column_of_the_first_table_says_what_its_numbers_are_over():
+    """It said "n 100 (50.0)"."""
+    board = leaderboard(_lines_of({"a": (0.5, 0.1)}, n_excluded=3.0), {})
+    assert board.over == [["100 pairs", "50.0 effective units", "3 excluded"]]
 
 
 @pytest.mark.slow
@@ -350,9 +371,9 @@ def test_sections_show_the_best_of_very_many_systems(eight, tmp_path, monkeypatc
     text = write_report(out).read_text(encoding="utf-8")
     first, _, sections = text.partition("<section")
     board = first.partition('class="leaderboard"')[2].partition("</table>")[0]
-    assert board.count('<th scope="row"') == 24 and "<p>24 systems</p>" in first
+    assert board.count('<th scope="row"') == 24 and "<p>24 models</p>" in first
     assert (
-        "Agreement: the section shows the 5 of 24 systems with the highest TSE; the first table has all."
+        "Agreement: the section shows the 5 of 24 models with the highest TSE; the first table has all."
         in first
     )
     best, worst = MODELS[-1].rpartition("/")[2], MODELS[0]
@@ -393,7 +414,7 @@ def test_systems_without_a_reliable_score_are_not_ranked_but_whole_runs_come_fir
     )
     best, said = selection.best_of_many(runs, lines)
     assert set(best.rows["system"]) == set(MODELS[1:4])
-    assert "the section shows the 3 of 8 systems that come first, because no TSE ranks them" in said[0]
+    assert "the section shows the 3 of 8 models that come first, because no TSE ranks them" in said[0]
 
 
 def test_a_series_shows_its_learning_curve_on_the_first_screen(eight, tmp_path):
@@ -402,7 +423,7 @@ def test_a_series_shows_its_learning_curve_on_the_first_screen(eight, tmp_path):
     kept = [row for row in rows if row["group"] == "all" and row.get("cutoff") in (None, 1.0)]
     out = write_run(tmp_path / "run", copies(kept, 154), {})
     text = write_report(out).read_text(encoding="utf-8")
-    assert "<p>EleutherAI/pythia-160m@step143000 (154 systems including earlier revisions; " in text
+    assert "<p>EleutherAI/pythia-160m@step143000 (154 with earlier revisions, " in text
     assert "<h4>EleutherAI/pythia-160m: Agreement: Marvin &amp; Linzen</h4>" in text
     assert (
         text.index("Over the course of training") < text.index('class="leaderboard"') < text.index("<section")

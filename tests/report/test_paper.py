@@ -119,6 +119,24 @@ def test_numbers_that_differ_between_models_are_ranges_and_data_have_their_finge
     assert "Over too few units" in said and "lemmas" not in said
 
 
+def test_the_paragraph_on_methods_says_which_data_are_not_the_released_ones():
+    """It held the terminal's notice, "Own data (mine): a.", between two sentences of prose."""
+    line = {
+        "suite": "Minimal pairs: mine", "suite_name": "minimal_pairs", "config": "mine", "measure": "accuracy",
+        "unit": "critical words", "counted": "pairs", "why_excluded": "", "reliable": True,
+    } | dict.fromkeys(("n", "n_excluded", "n_ties", "n_units", "n_units_effective", "n_lemmas"), 4.0)  # fmt: skip
+    lines = pd.DataFrame([line | {"system": system} for system in "ab"])
+    part = {"own_data": True, "partial": True, "partial_reasons": ["--limit 4"]}
+    signatures = {
+        (system, "minimal_pairs", "mine"): {"dataset_fingerprint": "f00d", "recipe": recipe}
+        for system, recipe in (("a", part), ("b", {"own_data": True}))
+    }
+    said = methods_paragraph(lines, signatures)
+    assert (
+        "mine (our own data; fingerprint f00d; only a part of it (--limit 4) for a): accuracy over 4" in said
+    )
+
+
 @pytest.mark.parametrize(
     ("widths", "expected"),
     [(["column"], {"column"}), (["text"], {"text"}), (["column", "text"], {"column", "text"})],
@@ -158,7 +176,7 @@ def test_differences_of_a_comparison_are_panels_and_a_table_of_a_paper(tmp_path)
         "reference_score": 0.7,
         "difference": 0.1, "se": 0.02, "ci_low": 0.06, "ci_high": 0.14, "p": 1e-9, "p_adjusted": 0.2,
         "minimum_detectable": 0.05, "n_units": 25, "unit": "nouns", "n_lemmas": None, "test": "t test", "different": "",
-        "approximate": False, "reliable": True,
+        "approximate": False, "reliable": True, "n_items": 10,
     }  # fmt: skip
     groups = ("all", "Simple", "Across a rather long object relative clause")
     rows = pd.DataFrame(
@@ -230,7 +248,9 @@ def test_a_folded_block_is_headed_by_a_whole_name():
         "p_adjusted": 0.2, "minimum_detectable": 0.05, "n_units": 25, "unit": "nouns", "n_lemmas": None,
         "test": "t test", "different": "", "approximate": False, "reliable": True, "measure": "EW", "item": "x",
     }  # fmt: skip
-    rows = pd.DataFrame([placed(row | {"group": g, "n_family": 1}) for g in ("all", "Simple")])
+    rows = pd.DataFrame(
+        [placed(row | {"group": g, "n_family": 1, "n_items": n}) for g, n in (("all", 9), ("Simple", 5))]
+    )
     (part,) = comparison.section(rows, rows).views
     assert [summary_of(block) for block in part.blocks] == [
         "Overall differences from gpt2 v. A of B.",

@@ -435,6 +435,16 @@ def test_unknown_paradigms_are_listed_as_others(tmp_path: Path) -> None:
     assert "Other paradigms" in _csv(out / "pairs_table.csv")
 
 
+def test_ones_own_pairs_without_paradigms_have_one_row(tmp_path: Path) -> None:
+    """The same score stood three times: as `Mine`, as `Overall`, and in a table of paradigms."""
+    row = next(row for row in blimp_rows("gpt2", prefixes=False) if row["group"] == "causative")
+    own = {"dataset": "mine.csv", "config": "mine"}
+    rows = [row | own | {"group": group} for group in ("mine", "phenomenon:mine", "all")]
+    write_report(write_run(tmp_path / "run", rows, {}), figures=False)
+    assert list(_csv(tmp_path / "run" / "pairs_table.csv")) == ["Overall"]
+    assert not (tmp_path / "run" / "pairs_paradigms.csv").exists()
+
+
 def test_the_signature_is_folded_and_its_lists_take_a_line_each() -> None:
     """With a line for each cut-off it was a third of the page."""
     content = {"cutoffs": [0.5, 1.0], "methods": ["full", "a  b"], "models": [{"empty": []}, {"n": [1]}]}

@@ -19,6 +19,7 @@ from synthetic_runs import blimp_rows, blimp_scores, write_run
 from typer.testing import CliRunner
 
 from tse_scorers.cli.app import app
+from tse_scorers.report.comparison import without_repeated
 from tse_scorers.runs.comparing.compare import as_json, compare, with_families, with_own_lemmas
 from tse_scorers.suites.registry import find_suite
 
@@ -114,6 +115,8 @@ def test_pairs_of_one_paradigm_are_compared_over_their_critical_words(tmp_path):
     assert (row["n_ties"], row["n_excluded"]) == (9, 5)  # five pairs were put to the second alone
     assert row["unit"] == "critical words" and row["test"] == "cluster-robust t test"
     assert row["ci_low"] < 0.25 < row["ci_high"] and row["minimum_detectable"] > 0
+    shown = without_repeated(rows.reset_index())
+    assert list(shown["group"]) == ["all"], "the paradigm's row repeats it"
 
 
 def test_over_several_paradigms_the_overall_difference_is_that_of_their_means(tmp_path):
@@ -135,7 +138,7 @@ def test_over_several_paradigms_the_overall_difference_is_that_of_their_means(tm
 def test_pairs_of_one_number_but_other_sentences_are_not_the_same(tmp_path):
     first = blimp_run(tmp_path, "first", [1, 0])
     second = blimp_run(tmp_path, "second", [0, 1], first=2)
-    with pytest.raises(ValueError, match=r"no two systems .*same items"):
+    with pytest.raises(ValueError, match=r"no two models .*same items"):
         compare([first, second])
 
 
@@ -151,7 +154,7 @@ def test_a_system_without_shared_items_is_named_with_the_reason(tmp_path):
     of_c, of_d, of_e = found.not_compared
     assert re.match(r"Not compared: c on BLiMP, .*no items with a; .*same data", of_c)
     of_german = "Not compared: d on German: sentences of this project, because"
-    assert of_d == f"{of_german} no other system in these folders was run on it."
+    assert of_d == f"{of_german} no other model in these folders was run on it."
     assert of_e == "Not compared: e on BLiMP, because its record has no scores of items."
     (of_d,) = compare([*alike, alone], reference="b").not_compared
     assert of_d == "Not compared: d on German: sentences of this project, because b was not run on it."
@@ -270,7 +273,7 @@ def test_a_german_score_that_is_no_number_is_no_right_answer(tmp_path):
 
 def test_templates_of_other_sentences_are_not_the_same(tmp_path):
     first = german_run(tmp_path, "first", [0.5])
-    with pytest.raises(ValueError, match=r"no two systems .*same items"):
+    with pytest.raises(ValueError, match=r"no two models .*same items"):
         compare([first, german_run(tmp_path, "second", [1.0], sentence="Other ")])
 
 

@@ -52,4 +52,4 @@ def test_bands_are_drawn_around_named_lines_and_the_caption_says_so(n):
     picture = next(frequency_parts(_bands(n))).of()[0]
     assert [len(axes.collections) for axes in draw(picture).axes] == [NAMED]
     assert "95 % intervals" in picture.caption
-    assert ("of the named systems" in picture.caption) == (n > NAMED)
+    assert ("of the named models" in picture.caption) == (n > NAMED)

@@ -72,7 +72,7 @@ def compare(
     common_lemmas: Annotated[
         bool,
         option(
-            "Compare EW and MW over the lemmas that all systems score, from stored outcomes.",
+            "Compare EW and MW over the lemmas that all models score, from stored outcomes.",
             DATA,
             "--common-lemmas",
         ),
@@ -168,11 +168,11 @@ def _keep_inputs(folders: Sequence[Path], out: Path, json_file: Path | None) -> 
 
 
 def _show_common_lemmas(rows: "pd.DataFrame") -> None:
-    """Print the overall scores over each system's own lemmas and over the common ones."""
+    """Print the overall scores over each model's own lemmas and over the common ones."""
     from ..report.common_lemmas import overview
 
     for config, config_rows in rows[rows["group"] == "all"].groupby("config", sort=False, dropna=False):
-        terminal.say(f"{config}, over each system's own lemmas and over those that all score:")
+        terminal.say(f"{config}, over each model's own lemmas and over those that all score:")
         tables.table(overview(config_rows).droplevel("group").reset_index())
         terminal.say("")
 
@@ -191,15 +191,15 @@ def _show_conditions(rows: "pd.DataFrame") -> None:
         by = measure_rows["by"].iloc[0]
         terminal.say(f"{heading(suite, config)}, {measure} by {by}:")
         for _, of_kind in measure_rows.groupby("kind", sort=False):
-            tables.table(overview(of_kind, measures), "system")
+            tables.table(overview(of_kind, measures), "model")
         for sentence in findings(measure_rows):
             terminal.say(sentence)
         terminal.say("")
 
 
 def _show_differences(rows: "pd.DataFrame") -> None:
-    """Print the overall differences, and how many groups differ: measures of one system, or systems by measure."""
-    from ..report.comparison import findings
+    """Print the overall differences, and how many groups differ: measures of one model, or models by measure."""
+    from ..report.comparison import findings, without_repeated
     from ..report.differences import overview
     from ..report.tables import count
     from ..suites.registry import all_measures, names
@@ -213,8 +213,8 @@ def _show_differences(rows: "pd.DataFrame") -> None:
         shown = overview(overall, measures).drop(columns=["detectable", "units"])
         shown.insert(0, "measure", overall["measure"].to_list())
         shown["n"] = [count(n) for n in overall["n_items"]]
-        by = "system" if shown["system"].nunique() == 1 else "measure"
+        by = "model" if shown["model"].nunique() == 1 else "measure"
         tables.table(shown, by)
-        for sentence in findings(data_rows):
+        for sentence in findings(without_repeated(data_rows)):
             terminal.say(sentence)
         terminal.say("")

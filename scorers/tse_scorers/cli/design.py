@@ -31,7 +31,7 @@ def power(
     ],
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(help="Output folders of `tse run` with two systems: an earlier run says what varies."),
+        typer.Argument(help="Output folders of `tse run` with two models: an earlier run says what varies."),
     ] = None,
     reference: Reference = None,
     group: Annotated[
@@ -65,7 +65,7 @@ def power(
     if bool(folders) == any(deviations):
         raise ValueError(
             "`tse power` got folders and standard deviations, or neither; expected one of the two. Name a folder of "
-            "`tse run` with two systems, or give --sd-clusters (and --sd-lemmas, --sd-cells)."
+            "`tse run` with two models, or give --sd-clusters (and --sd-lemmas, --sd-cells)."
         )
     for name, value in (("--reference", reference), ("--group", group)):
         if value is not None and not folders:

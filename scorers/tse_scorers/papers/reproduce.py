@@ -357,7 +357,7 @@ def _named(parts: Sequence[tuple[Recipe, Suite]], meant: Mapping[str, str | None
     """Name the data and the models of a reproduction, one sentence each."""
     data = [f"Data: {suite.dataset}/{suite.config}, {suite.n_items:,} items" for _, suite in parts]
     return data + [
-        f"Model: {model}, " + (f"the paper's {system}" if system else "beside all systems of the table")
+        f"Model: {model}, " + (f"the paper's {system}" if system else "beside all models of the table")
         for model, system in meant.items()
     ]
 

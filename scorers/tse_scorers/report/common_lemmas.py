@@ -22,7 +22,7 @@ def section(rows: pd.DataFrame) -> Section:
         for config, of_config in rows.groupby("config", sort=False, dropna=False)
     ]
     lead = (
-        "EW and MW over the lemmas of each system, and over those that all systems score. ≈ marks an MW that "
+        "EW and MW over the lemmas of each model, and over those that all models score. ≈ marks an MW that "
     )
     lead += "is estimated, because the run did not keep the log-probabilities of all forms (--keep-forms)."
     return Section("common-lemmas", "Common lemmas", lead, {}, parts)
@@ -34,7 +34,7 @@ def _table(rows: pd.DataFrame, caption: str, folded: bool = False) -> Table:
         index=keys, columns="lemmas", values="score"
     )
     values = values.reindex(pd.MultiIndex.from_frame(rows[keys].drop_duplicates()))
-    values.index = pd.Index([", ".join(key) for key in values.index], name="Group, measure, system")
+    values.index = pd.Index([", ".join(key) for key in values.index], name="Group, measure, model")
     text = overview(rows)
     text.index = values.index
     return Table(caption, values, text, folded=folded, file=None)
@@ -54,7 +54,7 @@ def overview(rows: pd.DataFrame) -> pd.DataFrame:
             )
         }
     table = pd.DataFrame.from_dict(shown, orient="index")
-    table.index = pd.MultiIndex.from_tuples(table.index, names=keys)
+    table.index = pd.MultiIndex.from_tuples(table.index, names=["group", "measure", "model"])
     return table
 
 

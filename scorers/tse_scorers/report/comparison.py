@@ -25,10 +25,10 @@ def with_group_names(rows: pd.DataFrame, names: Names) -> pd.DataFrame:
 
 
 TERMS = {
-    "Difference": "The system's score minus the reference's, over the items that both scored, with its 95 % "
+    "Difference": "The model's score minus the reference's, over the items that both scored, with its 95 % "
     "interval.",
-    "p": "How often chance alone gives a difference this large, if the two systems do not differ. Adjusted by Holm's "
-    "method over what stands under one heading: one measure's differences of all systems from the reference, overall "
+    "p": "How often chance alone gives a difference this large, if the two models do not differ. Adjusted by Holm's "
+    "method over what stands under one heading: one measure's differences of all models from the reference, overall "
     "or for the groups of one level.",
     "Detectable": "The least true difference that such data show in 80 % of samples.",
 }
@@ -57,7 +57,7 @@ def section(
     keys, names = ["suite", "config", "reference"], names or Names()
     parts = []
     for number, ((suite, config, reference), of_reference) in enumerate(
-        best_first(rows).groupby(keys, sort=False, dropna=False), start=1
+        best_first(without_repeated(rows)).groupby(keys, sort=False, dropna=False), start=1
     ):
         same = (items["suite"] == suite) & (items["reference"] == reference)
         most = items[same & (items["config"].fillna("") == (config or ""))]
@@ -74,13 +74,21 @@ def section(
         )
     lead = " ".join(
         [
-            "Each system is compared with the reference on the items that both scored, and where a measure has lemmas, "
-            "over those that both have. So a system's scores can differ from those of the summary, which are over all "
+            "Each model is compared with the reference on the items that both scored, and where a measure has lemmas, "
+            "over those that both have. So a model's scores can differ from those of the summary, which are over all "
             "of its own items and lemmas.",
             *not_compared,
         ]
     )
     return Section("comparison", "Differences", lead, TERMS, parts)
+
+
+def without_repeated(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the only group of a level where it has all items: its differences are the overall ones."""
+    keys = ["suite", "config", "reference", "measure", "system"]
+    is_alone = rows.groupby([*keys, "level"], dropna=False)["group"].transform("nunique") == 1
+    has_all = rows["n_items"] == rows.groupby(keys, dropna=False)["n_items"].transform("max")
+    return rows[(rows["level"] == "all") | ~(is_alone & has_all)]
 
 
 def best_first(rows: pd.DataFrame) -> pd.DataFrame:
@@ -134,8 +142,8 @@ def findings(rows: pd.DataFrame) -> list[str]:
 def _heading(family: pd.DataFrame) -> str:
     """Name what a family of tests is about: measure, level, and systems where there are several."""
     level, n_systems = family["level"].iloc[0], family["system"].nunique()
-    kind = "systems" if level == "all" else _LEVELS.get(level, f"{level.replace('_', ' ')}s")
-    of_systems = f" x {n_systems} systems" if n_systems > 1 and level != "all" else ""
+    kind = "models" if level == "all" else _LEVELS.get(level, f"{level.replace('_', ' ')}s")
+    of_systems = f" x {n_systems} models" if n_systems > 1 and level != "all" else ""
     return f"{family['measure'].iloc[0]}, {kind}{of_systems}"
 
 
@@ -169,7 +177,7 @@ def _items_table(items: pd.DataFrame, reference: str, measures: Measures) -> Tab
     text = pd.DataFrame(
         {
             "measure": items["measure"].to_list(),
-            "system": items["system"].to_list(),
+            "model": items["system"].to_list(),
             **{
                 heading: [form(value) for form, value in zip(forms, values[column], strict=True)]
                 for heading, column in (("score", "score"), ("reference", "reference_score"))
@@ -196,7 +204,7 @@ def _forest_picture(rows: pd.DataFrame, reference: str, number: int) -> Chart:
         "forest",
         f"comparison_{number}",
         forest_panels(shown),
-        f"{title}: right of the line, the system is better. Filled: "
+        f"{title}: right of the line, the model is better. Filled: "
         f"p below {ALPHA} (adjusted) and {MIN_RELIABLE_UNITS} effective units or more.{left_out}",
         f"Forest plot of {len(shown)} differences; the intervals of {clear} exclude zero. The numbers are in "
         "the tables.",

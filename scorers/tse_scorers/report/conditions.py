@@ -41,7 +41,7 @@ def overview(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
     form = measure.form if kind == "score" else signed
     shown = [
         {
-            "system": row.system,
+            "model": row.system,
             "condition" if kind == "score" else str(kind): row.condition,
             "score" if kind == "score" else "value": form(row.value),
             "interval": MISSING if pd.isna(row.ci_low) else f"[{form(row.ci_low)}, {form(row.ci_high)}]",
@@ -66,9 +66,9 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _table(rows: pd.DataFrame, kind: str, measures: Measures) -> Table:
-    text = overview(rows, measures).set_index("system").rename_axis("System")
+    text = overview(rows, measures).set_index("model").rename_axis("Model")
     numbers = rows.set_index("system")[["value", "se", "ci_low", "ci_high", "p_adjusted"]].rename_axis(
-        "System"
+        "Model"
     )
     captions = {"score": "Scores of the conditions.", "difference": "Differences between conditions."}
     caption = captions.get(kind, "The interaction of the two factors.")

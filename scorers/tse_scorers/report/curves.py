@@ -141,13 +141,13 @@ def chosen_lines(points: pd.DataFrame) -> dict[str, Line]:
 
 def on_naming(n: int) -> str:
     """Say which of many systems a figure names; empty where it names all."""
-    named = f" Named: {NAMED} of {n} systems, the same in all figures; the others are grey."
+    named = f" Named: {NAMED} of {n} models, the same in all figures; the others are grey."
     return named if n > NAMED else ""
 
 
 def on_bands(n: int, over: str = "") -> str:
     """Say what the bands of a figure of `n` systems are, and where the intervals of grey ones are."""
-    whose = " of the named systems; the tables have those of all" if n > NAMED else ""
+    whose = " of the named models; the tables have those of all" if n > NAMED else ""
     return f" Bands: 95 % intervals{over}{whose}."
 
 

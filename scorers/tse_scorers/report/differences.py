@@ -1,4 +1,4 @@
-"""Differences between systems as text, for the terminal and for the page."""
+"""Differences between models as text, for the terminal and for the page."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from .measure import Measures, measure_named
 from .tables import MISSING, count, decimals, p_value, signed
 
 ALPHA = 0.05
-_COLUMNS = ("system", "score", "reference", "difference", "95 % interval", "p", "detectable", "units")
+_COLUMNS = ("model", "score", "reference", "difference", "95 % interval", "p", "detectable", "units")
 
 
 def how_many_differ(heading: str, family: pd.DataFrame) -> str:
@@ -21,12 +21,12 @@ def how_many_differ(heading: str, family: pd.DataFrame) -> str:
     >>> how_many_differ("EW, paradigms", family)
     "EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units to count."
     >>> how_many_differ("EW, paradigms", family[1:])
-    'EW, paradigms: none of 1 has enough units to be tested.'
+    'EW, paradigms: too few units for a test.'
     """
     tested = family[family["reliable"].astype(bool) & family["p"].notna()]
     n, n_few = int((tested["p_adjusted"] < ALPHA).sum()), len(family) - len(tested)
     if tested.empty:
-        return f"{heading}: none of {count(n_few)} has enough units to be tested."
+        return f"{heading}: too few units for a test{f' of any of {count(n_few)}' if n_few > 1 else ''}."
     n_tests = int(family["n_family"].iloc[0])
     adjusted = f" after Holm's adjustment of {count(n_tests)} tests" if n_tests > 1 else ""
     sentence = f"{heading}: {n} of {len(tested)} differ{'s' if n == 1 else ''} (p below {ALPHA}{adjusted})."
@@ -51,7 +51,7 @@ def _shown(row: dict[str, Any], measures: Measures) -> dict[str, str]:
 
     missing = pd.isna(row["ci_low"])
     return {
-        "system": str(row["system"]),
+        "model": str(row["system"]),
         "score": form(row["score"], measure.form),
         "reference": form(row["reference_score"], measure.form),
         "difference": form(row["difference"], signed),

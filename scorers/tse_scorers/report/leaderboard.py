@@ -14,8 +14,7 @@ from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .best import best_of
 from .comparable import listed, scored_part, usual
 from .inputs import SignatureKey
-from .numbers import FEW_ITEMS, MISSING, interval, score
-from .tables import Basis
+from .numbers import FEW_ITEMS, MISSING, interval, ranged, score
 
 BADGES = {
     "all ties": "The model found both alternatives equally probable in every item: the score says nothing.",
@@ -106,7 +105,7 @@ class Leaderboard:
     columns: Sequence[str]
     rows: Mapping[str, Sequence[Cell]]
     notices: Sequence[Notice] = ()
-    over: Sequence[str] = ()
+    over: Sequence[Sequence[str]] = ()
     column_marks: Sequence[str] = ()
     system_marks: Mapping[str, str] = field(default_factory=dict)
 
@@ -153,8 +152,17 @@ def leaderboard(
     rows = {system: [column.get(system, Cell()) for column in columns] for system in systems}
     groups = [(suite, sum(column_suite == suite for column_suite, _ in keys)) for suite in order]
     of_key = {key: own for key, own in lines.groupby(["suite", "measure"], sort=False)}
-    over = [Basis.of(lambda column, key=key: of_key[key][[column]]).text() for key in keys]  # type: ignore[misc]
+    over = [_over(of_key[key]) for key in keys]
     return _noticed(Leaderboard(groups, [measure for _, measure in keys], rows, (), over))
+
+
+def _over(lines: pd.DataFrame) -> list[str]:
+    """Say what the scores of a column are over: `180 pairs`, `4.6 effective units`, `3 excluded`."""
+    over = [f"{ranged(lines['n'])} {lines['counted'].iloc[0]}"]
+    over += (
+        [f"{ranged(units, 1)} effective units"] if (units := lines["n_units_effective"]).notna().any() else []
+    )
+    return over + ([f"{ranged(lines['n_excluded'])} excluded"] if (lines["n_excluded"] > 0).any() else [])
 
 
 def _noticed(board: Leaderboard) -> Leaderboard:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from .comparable import Heading, unpublished_notice
+from .comparable import Heading, scored_part
 from .inputs import SignatureKey
 from .names import data_name
 from .numbers import count, ranged
@@ -42,16 +42,16 @@ def methods_paragraph(
     }
     sentences = [_models(of_lines), _programs(list(of_lines.values()))]
     for (suite, config), of_data in lines.groupby(["suite_name", "config"], sort=False, dropna=False):
-        own = [
-            signature
-            for (_, of_suite, of), signature in of_lines.items()
+        own = {
+            system: signature
+            for (system, of_suite, of), signature in of_lines.items()
             if of_suite == suite and of == config
-        ]
+        }
         about = "; ".join(_data(own))
         name = str(of_data["suite"].iloc[0])
         measured = "; ".join(_measured(of_data))
         sentences.append(f"{name[:1].upper()}{name[1:]}{f' ({about})' if about else ''}: {measured}.")
-    sentences += [unpublished_notice(of_lines, heading=heading), _INTERVALS]
+    sentences.append(_INTERVALS)
     few = lines[lines["reliable"].eq(False)]
     if len(few):
         where = dict.fromkeys(f"{line['measure']} ({line['suite']})" for line in few.to_dict("records"))
@@ -86,18 +86,28 @@ def _programs(signatures: Sequence[Mapping[str, Any]]) -> str:
     return f"Scored with {ours}{with_libraries}." if ours else ""
 
 
-def _data(signatures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what identifies data: its name and fingerprint, and the list of lemmas."""
+def _data(signatures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what identifies data: its name and fingerprint, the list of lemmas, and what is not the released data."""
+    if any((own.get("recipe") or {}).get("own_data") for own in signatures.values()):
+        yield "our own data"
     for key, said in (
         ("dataset", "data {}"),
         ("dataset_fingerprint", "fingerprint {}"),
         ("n_lemmas_listed", "{} listed lemmas"),
         ("lemmas_fingerprint", "their fingerprint {}"),
     ):
-        values = [own[key] for own in signatures if own.get(key) is not None]
+        values = [own[key] for own in signatures.values() if own.get(key) is not None]
         shown = [count(value) if key.startswith("n_") else str(value) for value in values]
         if shown:
             yield said.format(_and(list(dict.fromkeys(shown))))
+    of_part: dict[str, list[str]] = {}
+    for system, own in signatures.items():
+        if part := scored_part(own):
+            of_part.setdefault(part, []).append(system)
+    for part, systems in of_part.items():
+        yield f"only a part of it ({part})" + (
+            "" if len(systems) == len(signatures) else f" for {_and(systems)}"
+        )
 
 
 def _measured(lines: pd.DataFrame) -> Iterator[str]:

@@ -27,6 +27,7 @@ class Answer:
         suite: its name, the anchor of its section.
         title: its title.
         sentences: the answer, the first one with an interval.
+        finding: the few words of the first sentence that matter most, with which it begins.
         question: what is asked.
         example: an item: what its two texts begin with, what differs in each, and what they end with.
         wrong_for: a model that prefers the wrong text of the example; "" for none.
@@ -36,6 +37,7 @@ class Answer:
     suite: str
     title: str
     sentences: Sequence[str]
+    finding: str = ""
     question: str = ""
     example: tuple[str, str, str, str] | None = None
     wrong_for: str = ""
@@ -70,11 +72,12 @@ def observations(
         wide = _wide(of_groups.assign(group=[names.group(suite, *place) for place in places]), of_suite)
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
         usable, shown_lines = (frame[frame["suite_name"] == suite] for frame in (lines, all_lines))
-        best = _best(usable, shown_lines) or _not_ranked(shown_lines)
-        found = (best, _gap(wide, of_suite), _weakest(wide, of_suite))
+        finding, more = _best(usable, shown_lines) or _not_ranked(shown_lines) or ("", "")
+        found = (finding + more, _gap(wide, of_suite), _weakest(wide, of_suite))
         shown = set(shown_lines["measure"])
         terms = {own.label: own.words for own in of_suite if own.words and own.label in shown}
-        answers.append(Answer(suite, title, [sentence for sentence in found if sentence], terms=terms))
+        sentences = [sentence for sentence in found if sentence]
+        answers.append(Answer(suite, title, sentences, finding, terms=terms))
     return answers
 
 
@@ -120,41 +123,49 @@ def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> str | None:
-    """Say what a single system has, or of several which one the intervals of a measure show to be better."""
+def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> tuple[str, str] | None:
+    """Say what a single model has, or of several which one the intervals of a measure show to be better.
+
+    Returns the few words that matter most, and the rest of their sentence.
+    """
     lines = lines[lines["score"].notna()]
     if lines.empty:
         return None
     lines = lines[lines["suite"] == lines["suite"].iloc[0]]
     counts = lines.groupby("measure", sort=False)["system"].nunique()
     if counts.max() == 1:
-        said = [f"{line.measure} {line.text}" for line in lines.itertuples()]
+        first, *others = [f"{line.measure} {line.text}" for line in lines.itertuples()]
         n_others = all_lines["system"].nunique() - 1
         no_others = f" (the other {count(n_others)} cannot be compared with it)" if n_others else ""
-        return f"{lines['system'].iloc[0]}: {', '.join(said)}{no_others}."
+        return f"{lines['system'].iloc[0]}: {first}", "".join(
+            f", {other}" for other in others
+        ) + f"{no_others}."
     ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
     # The first measure whose intervals rank anything, else the first one.
     first, others, near = next((each for each in ranked if len(each[2]) < len(each[1])), ranked[0])
     name = first["measure"]
     if len(near) == len(others):
         last = others.iloc[-1]
-        return (
-            f"No model is shown to be better by the 95 % intervals of {name}, from {first['text']} ({first['system']}) "
-            f"to {last['text']} ({last['system']})."
+        return _NONE_BETTER, (
+            f" by the 95 % intervals of {name}, from {first['text']} ({first['system']}) to {last['text']} "
+            f"({last['system']})."
         )
-    best = f"{first['system']} has the highest {name}, {first['text']}"
+    best = f"{first['system']} has the highest {name}"
     n_apart = all_lines.loc[all_lines["measure"] == name, "system"].nunique() - 1 - others["system"].nunique()
     apart = f" (not compared: {count(n_apart)}, see the notes of the table)" if n_apart else ""
     if near.empty:
-        return f"{best}; no other 95 % interval reaches it{apart}."
-    return (
-        f"{best}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other models{apart}, "
-        f"not above {listed(list(near['system']), 3)}."
+        return best, f", {first['text']}; no other 95 % interval reaches it{apart}."
+    return best, (
+        f", {first['text']}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other "
+        f"models{apart}, not above {listed(list(near['system']), 3)}."
     )
 
 
-def _not_ranked(lines: pd.DataFrame) -> str | None:
-    """Say what the first measure is where no interval can be relied on, and why."""
+_NONE_BETTER = "No model is shown to be better"
+
+
+def _not_ranked(lines: pd.DataFrame) -> tuple[str, str] | None:
+    """Say what the first measure is where no interval can be relied on, and why, in the same two parts."""
     lines = lines[lines["score"].notna()]
     if lines.empty:
         return None
@@ -163,9 +174,12 @@ def _not_ranked(lines: pd.DataFrame) -> str | None:
     first, last, few = lines.iloc[0], lines.iloc[-1], _few_units(lines)
     name = first["measure"]
     if len(lines) == 1:
-        return f"{first['system']}: {name} {first['text']}{few and f'; do not rely on this interval{few}'}."
-    return (
-        f"No model is shown to be better: {name} goes from {first['text']} ({first['system']}) to {last['text']} "
+        return (
+            f"{first['system']}: {name} {first['text']}",
+            f"{few and f'; do not rely on this interval{few}'}.",
+        )
+    return _NONE_BETTER, (
+        f": {name} goes from {first['text']} ({first['system']}) to {last['text']} "
         f"({last['system']}){few and f', but no interval can be relied on{few}'}."
     )
 

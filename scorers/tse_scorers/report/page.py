@@ -189,7 +189,7 @@ def shown(value: Any) -> Any:
 
 def _names(systems: Sequence[str]) -> str:
     """Name the systems of a page, or count them."""
-    return ", ".join(systems) if len(systems) <= MANY else f"{len(systems)} systems"
+    return ", ".join(systems) if len(systems) <= MANY else f"{len(systems)} models"
 
 
 def _of_revisions(runs: Runs) -> str:
@@ -197,7 +197,7 @@ def _of_revisions(runs: Runs) -> str:
     if runs.all_revisions is None:
         return ""
     n = runs.all_revisions["system"].nunique()
-    return f" ({n} systems including earlier revisions; those appear only in the learning curves)"
+    return f" ({n} with earlier revisions, which appear only in the learning curves)"
 
 
 def _by_system(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:

@@ -89,6 +89,6 @@ def best_of_many(runs: Runs, lines: pd.DataFrame, names: Names | None = None) ->
             else f"that come first, because no {measure} ranks them"
         )
         sentences.append(
-            f"{title}: the section shows the {MOST} of {n:,} systems {which}; the first table has all."
+            f"{title}: the section shows the {MOST} of {n:,} models {which}; the first table has all."
         )
-    return only(runs, is_shown, "systems with lower scores"), sentences
+    return only(runs, is_shown, "models with lower scores"), sentences

@@ -216,8 +216,12 @@ def _asked(answers: Sequence[Answer], sections: Mapping[str, Section]) -> list[A
         pair = section.example()
         example = None if pair is None else split_pair(pair.good, pair.bad)
         wrong_for = "" if pair is None else pair.wrong_for
+        good, bad = example[1:3] if example and example[2] else ("laughs", "laugh")
+        terms = {
+            term: words.replace("{good}", good).replace("{bad}", bad) for term, words in answer.terms.items()
+        }
         with_questions.append(
-            replace(answer, question=section.question, example=example, wrong_for=wrong_for)
+            replace(answer, question=section.question, example=example, wrong_for=wrong_for, terms=terms)
         )
     return with_questions
 

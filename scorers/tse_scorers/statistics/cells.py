@@ -53,7 +53,7 @@ class CellSums:
             self.weights, reference.weights, rtol=1e-9, atol=0
         ):
             raise ValueError(
-                "The two systems have outcomes for different contexts or lemmas: select those that both have first."
+                "The two models have outcomes for different contexts or lemmas: select those that both have first."
             )
         return replace(self, sums=self.sums - reference.sums)
 

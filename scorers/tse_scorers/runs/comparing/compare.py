@@ -129,7 +129,7 @@ def _nothing_to_compare(measures: Sequence[str]) -> ValueError:
     of_measures = f" on {', '.join(measures)}" if measures else ""
     point = ", at a point that both have scores of" if measures else ""
     return ValueError(
-        f"There is nothing to compare{of_measures}: no two systems in these folders scored the same items. Run them on "
+        f"There is nothing to compare{of_measures}: no two models in these folders scored the same items. Run them on "
         f"the same suite and data, with the same groups and limit{point}."
     )
 
@@ -217,7 +217,7 @@ def _not_compared(
         elif reference is not None:
             why = f"{reference} was not run on it"
         else:
-            why = "no other system in these folders was run on it"
+            why = "no other model in these folders was run on it"
         if key not in compared and key not in others:
             yield _not_compared_because(about, why)
     with_items = {(file.suite, file.system) for file in runs.files}
@@ -246,7 +246,7 @@ def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:
     rows = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
     if rows.empty:
         raise ValueError(
-            "--common-lemmas needs two systems with scores of --suite agreement on the same data. Run a second model, "
+            "--common-lemmas needs two models with scores of --suite agreement on the same data. Run a second model, "
             "or remove the option."
         )
     return rows

@@ -80,7 +80,7 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
         groups = (
             f"choose a group of results: {some}"
             if names
-            else "no two systems scored the same items; run a second model"
+            else "no two models scored the same items; run a second model"
         )
         raise ValueError(f"There is no difference for the group {group!r}; {groups}.")
 
@@ -95,7 +95,7 @@ def given(clusters: float, lemmas: float, cells: float) -> Pilot:
     if min(deviations) < 0 or not any(deviations):
         raise ValueError(
             f"The standard deviations are {', '.join(f'{sd:g}' for sd in deviations)}; expected numbers from 0 up, "
-            "at least one above 0. Give those of the difference between two systems, for instance --sd-clusters 0.05."
+            "at least one above 0. Give those of the difference between two models, for instance --sd-clusters 0.05."
         )
     crossed = bool(lemmas or cells)
     unit = "clusters x lemmas" if crossed else "clusters"

@@ -11,7 +11,7 @@ MEASURES = (
     Measure(
         "tse",
         "TSE",
-        "targeted syntactic evaluation, the sentence's own word",
+        "targeted syntactic evaluation, how often the sentence's own word is right, here “{good}” and not “{bad}”",
         table="pairs",
         live_key="tse/tse",
         right_or_wrong=True,
@@ -21,7 +21,7 @@ MEASURES = (
     Measure(
         "ew",
         "EW",
-        "equally weighted, any word of a list",
+        "equally weighted, the same for all words of a list in this place, each counting once",
         at=WHOLE,
         default=WHOLE,
         table="contexts",
@@ -33,7 +33,7 @@ MEASURES = (
     Measure(
         "mw",
         "MW",
-        "model weighted, likely words",
+        "model weighted, the share of right forms in the probability that the model gives to these words",
         at=WHOLE,
         default=WHOLE,
         table="contexts",

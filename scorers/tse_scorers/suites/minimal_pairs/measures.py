@@ -10,6 +10,12 @@ if TYPE_CHECKING:
 
 METHOD_LABELS = {"full": "accuracy", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
 METHODS = tuple(METHOD_LABELS)
+_WORDS = {
+    "one_prefix": "after the same beginning, how often the right next word is more probable (“The cats annoy”, not "
+    "“annoys”)",
+    "two_prefix": "how often the same word is more probable after the right beginning (“annoy” after “The cats”, not "
+    "“The cat”)",
+}
 IN_CONTEXT = "in_context"
 """The table of scores of pairs in context, which has other columns than that of pairs by themselves."""
 CONTEXT_LABELS = {NONE: "no context"} | {kind: kind for kind in KINDS}
@@ -27,6 +33,7 @@ def _accuracy(method: str) -> Measure:
     return Measure(
         "accuracy",
         METHOD_LABELS[method],
+        _WORDS.get(method, ""),
         at={"method": method},
         default={"method": "full"},
         live_key="minimal_pairs/accuracy" if is_full else None,

@@ -150,7 +150,7 @@ def _coverage(runs: Runs) -> View:
         unscored = int(np.isnan(frame["surprisal_bits"].to_numpy(dtype=float)).sum())
         found[file.system] = [len(frame), frame["n_tokens"].sum(), frame["n_straddling"].sum(), unscored]
     columns = ["regions", "tokens", "tokens across two regions", "regions without a surprisal"]
-    values = pd.DataFrame.from_dict(found, orient="index", columns=columns).rename_axis("System")
+    values = pd.DataFrame.from_dict(found, orient="index", columns=columns).rename_axis("Model")
     text = (
         "A token that reaches into the next region counts towards the region in which it begins, as in SyntaxGym. A "
         "region that holds a token without a probability has no surprisal."

@@ -7,6 +7,10 @@ KIND_LABELS = {kind: "AUC" if kind == "1-6" else f"AUC {kind.removeprefix('1-2_'
 CONFIG_NAMES = {"ours": "sentences of this project", "rochereau2020": "sentences of Rochereau et al. (2020)"}
 CASES = {"N": "nominative", "A": "accusative", "D": "dative"}
 ROLES = {"ag": "agent", "re": "recipient", "pa": "patient"}
+_WORDS = (
+    "area under the curve, how often a clause is more probable than one with a case twice; of “nominative twice”, "
+    "than one with two nominatives"
+)
 
 
 def group_name(level: str, value: str) -> str:
@@ -32,7 +36,7 @@ MEASURES = tuple(
     Measure(
         "auc",
         label,
-        "how often a clause is more probable than one with a case twice" if kind == "1-6" else "",
+        _WORDS if kind == "1-6" else "",
         at={"variation_set": kind},
         default={"variation_set": "1-6"},
         live_key="german/auc" if kind == "1-6" else None,

@@ -80,7 +80,7 @@ def _common(lists: Mapping[str, pd.MultiIndex]) -> pd.MultiIndex:
     common = _in_all(lists.values())
     if not len(common):
         raise ValueError(
-            f"The systems {', '.join(lists)} score no lemma in common. Run them with --forms all, or with a list of "
+            f"The models {', '.join(lists)} score no lemma in common. Run them with --forms all, or with a list of "
             "lemmas that all can score (--lemmas FILE)."
         )
     return common

@@ -125,7 +125,7 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Chart:
         large=_wholes(once["panel"]),
         caption=f"{shown} against the cut-off, with a small panel per construction.{drawn}",
         panel_caption=f"{shown} against the cut-off.{drawn}",
-        alt=f"{shown} over the cut-offs for {n} systems. {_change(once)}",
+        alt=f"{shown} over the cut-offs for {n} models. {_change(once)}",
         in_paper=None if metric in _SCORES else (),
         tables=[table],
         basis=table.basis,
@@ -143,7 +143,7 @@ def _grid_table(curves: pd.DataFrame, title: str) -> Table:
 
     def spread(column: str) -> pd.DataFrame:
         wide = keyed.pivot(index="row", columns=["cutoff_side", "cutoff"], values=column)
-        return _by_cutoff(wide.reindex(index=pd.unique(keyed["row"]))).rename_axis("System and templates")
+        return _by_cutoff(wide.reindex(index=pd.unique(keyed["row"]))).rename_axis("Model and templates")
 
     wide, note = spread("score"), lemma_counts(curves)
     return Table(f"{title} by cut-off.", wide, formatted(wide, score), note=note, basis=Basis.of(spread))

@@ -107,7 +107,7 @@ def _overview(
         {system: drawn[system] for system in systems},
         caption="TSE, EW and MW side by side. Where EW is lower than TSE, the model knows the "
         f"template's own verb better than other verbs. {WHISKERS}",
-        alt=f"TSE, EW and MW per construction, for {len(systems)} systems. {extremes(scores, score)}",
+        alt=f"TSE, EW and MW per construction, for {len(systems)} models. {extremes(scores, score)}",
         x="score",
         chance=0.5,
         intervals=intervals and intervals.map(lambda side: side.reindex(scores.index).set_axis(named)),

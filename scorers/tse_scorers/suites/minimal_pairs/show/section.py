@@ -36,6 +36,7 @@ from .section_paradigms import (
     by_paradigm,
     from_blimp,
     group_name,
+    is_without_paradigms,
     phenomenon_name,
     phenomenon_of,
     prefix_marks,
@@ -45,7 +46,6 @@ from .section_paradigms import (
 from .tab import tabs
 from .tab_items import read_pairs
 
-_PHENOMENA = "Accuracy by phenomenon"
 LEAD = (
     "A model passes a pair when it finds the acceptable sentence more probable. Its accuracy is a proportion, from 0 "
     "to 1."
@@ -157,8 +157,12 @@ def _means_of_results(rows: pd.DataFrame, column: str = "score") -> pd.DataFrame
 
 def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, excluded: set[str]) -> View:
     means = _by_phenomenon(rows, paradigms)
+    is_one_group = is_without_paradigms(rows)
+    if is_one_group:
+        means = means.loc[["Overall"]].rename_axis("Pairs")
     of_phenomena = _intervals(rows, phenomena=True)
     has_others = len(paradigms.columns.unique(level=0)) > 1
+    title = "Accuracy" if is_one_group else "Accuracy by phenomenon"
     over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
     basis = _basis(_of_means(rows))
     text = formatted_with_intervals(means, of_phenomena, ACCURACY.form, basis)
@@ -166,10 +170,12 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         "The interval of the overall accuracy shows how much it varies with the choice of paradigms; a phenomenon's is "
         "for these paradigms only."
         if "paradigms" in set(rows.loc[rows["level"] == "all", "unit"])
-        else "The intervals are for these paradigms only."
+        else ("" if is_one_group else "The intervals are for these paradigms only.")
     )
     table = Table(
-        caption=f"Accuracy by phenomenon ({method}), over {over}.",
+        caption=f"Accuracy ({method})."
+        if is_one_group
+        else f"Accuracy by phenomenon ({method}), over {over}.",
         values=means,
         text=text,
         note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
@@ -178,7 +184,7 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
         interval_note=note_on_intervals(text, rows[rows["level"].isin(_MEANS)], of_what),
         best=_best(means, text, excluded, of_phenomena),
         file="pairs_table",
-        rule_above=["Overall"],
+        rule_above=[] if is_one_group else ["Overall"],
         intervals=of_phenomena,
         basis=basis,
     )
@@ -187,27 +193,29 @@ def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, exclude
     said = extremes(drawn, ACCURACY.form)
     named = basis.named(drawn.index)
     whiskers = of_phenomena.map(
-        lambda ends: pd.concat({_PHENOMENA: ends[RUN]}, axis=1).reindex(drawn.index).set_axis(named)
+        lambda ends: pd.concat({title: ends[RUN]}, axis=1).reindex(drawn.index).set_axis(named)
     )
     drawn = drawn.set_axis(named)
     picture = Chart(
         "dots",
         "pairs_phenomena",
-        {_PHENOMENA: drawn},
-        caption="Accuracy by phenomenon"
+        {title: drawn},
+        caption=title
         + (
             ", with humans' single answers and GPT-2 in the authors' released summary." if has_others else "."
         ),
-        alt=f"Accuracy by phenomenon. {said}",
+        alt=f"{title}. {said}",
         x="accuracy",
         digits=ACCURACY.digits,
         chance=0.5,
         intervals=whiskers,
         basis=basis,
     )
+    if is_one_group:
+        return View(title, "", [table, picture])
     about = "Which parts of grammar the model has"
     about += ", as in Table 3 of Warstadt et al. (2020), next to human scores." if has_others else "."
-    return View("Accuracy by phenomenon", about, [table, picture, _every_paradigm(rows, paradigms, excluded)])
+    return View(title, about, [table, picture, _every_paradigm(rows, paradigms, excluded)])
 
 
 def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[str]) -> Table:
@@ -300,5 +308,5 @@ def _coverage(rows: pd.DataFrame) -> Table:
         for column, title in _COUNTS
     }
     counts = pd.DataFrame(columns).reindex(pd.unique(whole["system"]))
-    counts.index.name = "System"
+    counts.index.name = "Model"
     return Table("Pairs behind the accuracies.", counts, formatted(counts, count))

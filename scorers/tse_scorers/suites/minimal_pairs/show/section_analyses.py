@@ -38,20 +38,20 @@ def correlations(paradigms: pd.DataFrame) -> Iterator[View]:
         for other in range(place, len(of_systems)):
             values[place, other] = values[other, place] = pearson(one, of_systems[other])
     matrix = pd.DataFrame(values, names, names)
-    matrix.index.name = "System"
+    matrix.index.name = "Model"
     table = Table("Pearson's r over paradigms.", matrix, formatted(matrix, score), file="pairs_correlations")
     picture = Chart(
         "heat",
         "blimp_figure1",
         {"": matrix},
         caption=f"Pearson's r between accuracies over {len(systems)} paradigms.",
-        alt=f"Correlations between every two systems. {extremes(_of_pairs(matrix), score)}",
+        alt=f"Correlations between every two models. {extremes(_of_pairs(matrix), score)}",
         x="Pearson's r",
         span=(-1, 1),
         tables=[table],
         number="Figure 1",
     )
-    text = "Do systems find the same paradigms hard?"
+    text = "Do models find the same paradigms hard?"
     if HUMANS in systems and len(systems) == N_PARADIGMS:
         text += " The published neural models agree more with each other than with people."
     yield View("Who agrees with whom (Figure 1)", text, [picture])

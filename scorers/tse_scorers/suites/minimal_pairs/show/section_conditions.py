@@ -178,7 +178,7 @@ def _means(paradigms: pd.DataFrame, conditions: Conditions) -> pd.DataFrame:
     values = values[[kind != (HUMANS, "majority") for kind in paradigms]].dropna(axis=1, how="all")
     panels = values.columns.get_level_values(0)
     compared = [(panels == panel).sum() > 1 for panel in panels]
-    return values.loc[:, compared].rename_axis("System")
+    return values.loc[:, compared].rename_axis("Model")
 
 
 def _intervals(

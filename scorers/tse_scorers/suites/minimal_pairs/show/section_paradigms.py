@@ -69,6 +69,14 @@ def from_blimp(paradigms: pd.Index) -> NDArray[np.bool_]:
     return paradigms.isin(list(metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS))
 
 
+def is_without_paradigms(rows: pd.DataFrame) -> bool:
+    """Whether results are of one's own pairs without paradigms, whose only group has their name and all of them."""
+    return (
+        set(rows.loc[rows["level"] != "all", "value"]) == set(rows["config"])
+        and len(set(rows["config"])) == 1
+    )
+
+
 def system_names(columns: pd.MultiIndex) -> list[str]:
     """Name systems where the kind is no heading of its own."""
     forms = {RUN: "{}", PUBLISHED: f"{{}} ({PUBLISHED})", HUMANS: "humans ({})"}

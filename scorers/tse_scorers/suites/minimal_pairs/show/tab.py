@@ -14,6 +14,7 @@ from .section_paradigms import (
     RUN,
     by_paradigm,
     from_blimp,
+    is_without_paradigms,
     phenomenon_name,
     phenomenon_of,
     system_names,
@@ -45,6 +46,8 @@ def _accuracies(runs: Runs, rows: pd.DataFrame, data: str, level: str, method: s
     """Show accuracies by one method, by phenomenon, paradigm or field, and overall."""
     rows = rows[rows["method"] == method]
     ours = rows[rows["level"].isin((level, "all"))]
+    if is_without_paradigms(rows):
+        ours = ours[ours["level"] == "all"]
     names = ours["value"].map(phenomenon_name) if level == "phenomenon" else ours["value"]
     ours = ours.assign(label=names.where(ours["level"] != "all", TOTAL))
     # Others judged whole sentences; their means are over the paradigms that were run.

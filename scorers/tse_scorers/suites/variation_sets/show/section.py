@@ -80,7 +80,7 @@ def _analyses(runs: Runs, results: pd.DataFrame, rows: pd.DataFrame) -> Iterator
 
 
 _CEILING = (
-    "The noise in people's ratings limits r, for any system. How much cannot be said here: this noise ceiling "
+    "The noise in people's ratings limits r, for any model. How much cannot be said here: this noise ceiling "
     "needs single ratings, and only the means of cells are published. `tse noise-ceiling` computes it from yours."
 )
 
@@ -95,7 +95,7 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[View]:
         for system, grids in systems.items()
         if system != HUMANS
     }
-    values = pd.DataFrame(found, index=list(SETS.values())).T.rename_axis("System")
+    values = pd.DataFrame(found, index=list(SETS.values())).T.rename_axis("Model")
     ends = _correlation_intervals(values, rows)
     over = f"n: 36 cells, over {ranged(rows['n_units'])} templates. Published cells have no interval."
     table = Table.with_intervals(
@@ -106,14 +106,14 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[View]:
         "heat",
         "german_table5",
         {"": values},
-        caption="Pearson's r between the 36 human cells and each system's, for each kind of set.",
+        caption="Pearson's r between the 36 human cells and each model's, for each kind of set.",
         number="Table 5",
         alt=f"Pearson's r with people. {extremes(values, score)}",
         x="Pearson's r",
         span=(-1, 1),
         tables=[table, *_agreement_table(systems, rows)],
     )
-    about = f"Does a system prefer the same orders and roles as people, whatever its level? {_CEILING}"
+    about = f"Does a model prefer the same orders and roles as people, whatever its level? {_CEILING}"
     yield View("Agreement with people (Table 5)", about, [picture])
 
 
@@ -149,7 +149,7 @@ def _agreement_table(systems: Cells, rows: pd.DataFrame) -> Iterator[Table]:
                 found[system] = [result["pearson"], low, high, result["spearman"], result["kendall"]]
     if found:
         headings = ["Pearson", "95 % from", "95 % to", "Spearman", "Kendall"]
-        values = pd.DataFrame(found, index=headings).T.rename_axis("System")
+        values = pd.DataFrame(found, index=headings).T.rename_axis("Model")
         caption = "Agreement over the cells of sets that double any case, with the 95 % interval of Pearson's r over "
         caption += "templates (none for published scores, whose templates are not known)."
         yield Table(caption, values, formatted(values, score), file="german_agreement")
@@ -157,7 +157,7 @@ def _agreement_table(systems: Cells, rows: pd.DataFrame) -> Iterator[Table]:
 
 def _contrast_part(systems: Cells, sets: Sets) -> View:
     whole = {system: grids["1-6"] for system, grids in systems.items() if "1-6" in grids}
-    values = pd.DataFrame({system: contrasts(grid) for system, grid in whole.items()}).T.rename_axis("System")
+    values = pd.DataFrame({system: contrasts(grid) for system, grid in whole.items()}).T.rename_axis("Model")
     groups = list(dict.fromkeys(values.columns.get_level_values(0)))
     drawn = values.drop(columns=[column for column in values.columns if column[1] == "effect"])
     ends = contrast_intervals(sets, values)
@@ -200,5 +200,5 @@ def _coverage(rows: pd.DataFrame) -> Table:
         for kind, part in whole.groupby("variation_set", sort=False)
         for column, title in _COUNTS
     }
-    counts = pd.DataFrame(columns).reindex(pd.unique(whole["system"])).rename_axis("System")
+    counts = pd.DataFrame(columns).reindex(pd.unique(whole["system"])).rename_axis("Model")
     return Table("Sets behind the AUCs.", counts, formatted(counts, count))

@@ -104,7 +104,7 @@ def frequency_bias(by_kind: pd.DataFrame, sets: Sets) -> Table:
             "dative − nominative": dative - nominative,
         }
     )
-    values = values.rename_axis("System")
+    values = values.rename_axis("Model")
     return Table.with_intervals(
         "Differences of AUC between sets by their doubled case. A frequency bias makes all three positive.",
         values,

@@ -120,7 +120,7 @@ def template_part(sentences: Sentences) -> View | None:
     if not rows:
         return None
     headings = ["templates", "lowest mean", "highest mean", "share between", "F", "p"]
-    values = pd.DataFrame(rows, index=headings).T.rename_axis("System")
+    values = pd.DataFrame(rows, index=headings).T.rename_axis("Model")
     table = Table(
         "Mean log-probability (nats) of the sentences of a template, and whether templates differ.",
         values,
