@@ -1,4 +1,6 @@
-// Tables that scroll sideways on narrow screens can be scrolled with the keyboard.
+// Tables, and figures, that scroll sideways on narrow screens can be scrolled with the keyboard.
 window.addEventListener("load", () => {
-  for (const table of document.querySelectorAll(".md-typeset__scrollwrap")) table.tabIndex = 0;
+  for (const part of document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset p:has(> img)")) {
+    if (part.scrollWidth > part.clientWidth || !part.matches("p")) part.tabIndex = 0;
+  }
 });

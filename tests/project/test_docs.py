@@ -26,6 +26,7 @@ from tse_scorers.models.options import ModelOptions
 from tse_scorers.suites.registry import all_measures, find_suite
 
 DOCS = ROOT / "docs"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 COMMANDS = get_command(app).commands
 WITH_CODE = [page for page in PAGES if blocks(page.read_text(encoding="utf-8"))]
@@ -165,7 +166,7 @@ def test_every_option_is_told_of():
 
 
 def walk() -> list[str]:
-    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    page = CONTRIBUTING.read_text(encoding="utf-8")
     return re.findall(r"`((?:tse_scorers|metrics)[\w./]*:[\w.]+)`", page)
 
 
@@ -184,14 +185,14 @@ def test_every_function_of_the_walk_exists(name):
 
 
 def test_the_walk_is_whole():
-    steps = re.findall(r"^\| (\d+) \|", (DOCS / "architecture.md").read_text(encoding="utf-8"), re.MULTILINE)
+    steps = re.findall(r"^\| (\d+) \|", CONTRIBUTING.read_text(encoding="utf-8"), re.MULTILINE)
     assert steps == [str(number) for number in range(1, len(steps) + 1)]
     assert len(steps) >= 15
 
 
 def test_each_step_of_the_walk_calls_the_next(tmp_path):
     """Each step's function runs while the function of the step in *called by* runs, and siblings keep their order."""
-    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    page = CONTRIBUTING.read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\d+) \| (\d+|you) \| `([^`]+)` \|", page, re.MULTILINE)
     called_by = {int(step): 0 if caller == "you" else int(caller) for step, caller, _ in rows}
     (tmp_path / "pairs.csv").write_text(
@@ -216,8 +217,8 @@ def test_each_step_of_the_walk_calls_the_next(tmp_path):
         assert siblings == sorted(siblings), f"the steps that step {caller} calls come in another order"
 
 
-def test_every_folder_is_in_the_architecture():
-    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+def test_every_folder_is_in_the_list():
+    page = CONTRIBUTING.read_text(encoding="utf-8")
     named = set(re.findall(r"^\| `([\w/]+)/` \|", page, re.MULTILINE))
     assert [name for name in named if not (ROOT / name).is_dir()] == []
     stages = {
