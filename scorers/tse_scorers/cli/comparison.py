@@ -54,7 +54,7 @@ def compare(
     measure: Annotated[
         list[str] | None,
         option(
-            "Compare this measure: tse, ew, accuracy, …; at a cut-off ew@top-0.9. Repeatable. Default: the headline "
+            "Compare this measure, such as ew or accuracy; at a cut-off ew@top-0.9. Repeatable. Default: the headline "
             "measures.",
             DATA,
             "--measure",
