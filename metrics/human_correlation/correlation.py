@@ -39,6 +39,7 @@ def correlations(
     n_resamples: int = N_RESAMPLES,
     seed: int = SEED,
     intervals: Collection[str] = MEASURES,
+    measures: Collection[str] = MEASURES,
 ) -> dict[str, Any]:
     """Correlate a model's values with human ones.
 
@@ -49,6 +50,7 @@ def correlations(
         n_resamples: bootstrap samples; 0 means no intervals (None).
         seed: of the resampling; the same seed gives the same intervals.
         intervals: the measures that get one; Kendall's takes nearly all of the time.
+        measures: those that are computed.
 
     Returns:
         `pearson`, `spearman`, `kendall` in [-1, 1]; `<name>_pvalue` (two-sided, of no correlation) and
@@ -84,7 +86,8 @@ def correlations(
     constant = [name for name, side in (("predictions", model), ("references", human)) if np.ptp(side) == 0]
     if constant:
         result["undefined"] = f"{' and '.join(constant)} are constant, so the correlation is undefined"
-    for name, (point, resampled) in _MEASURES.items():
+    for name in measures:
+        point, resampled = _MEASURES[name]
         value, pvalue = (np.nan, np.nan) if constant else point(model, human)
         result[name], result[f"{name}_pvalue"] = float(value), float(pvalue)
         result[f"{name}_interval"] = None

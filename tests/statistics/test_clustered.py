@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -10,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tse_scorers.statistics.clustered import Units, clustered_mean
+from tse_scorers.statistics.clustered import Units, clustered_mean, clustered_means
 from tse_scorers.statistics.differences import paired_difference
-from tse_scorers.statistics.estimate import DIFFERENCE, Stratum, mean_of_strata
+from tse_scorers.statistics.estimate import ACCURACY, DIFFERENCE, Stratum, mean_of_strata
 
 
 def _items(seed, n=200, first=13, second=7):
@@ -292,6 +293,26 @@ def test_fewer_than_four_effective_units_are_not_reliable():
     assert not clustered_mean(y, Units(np.arange(60) % 20, "a x b", crossed=np.arange(60) % 3)).reliable
     two_by_two = Units(np.arange(60) % 4, "a", strata=np.arange(60) % 2)
     assert not clustered_mean(y, two_by_two).reliable, "two strata of two units: two degrees of freedom"
+
+
+OF_ESTIMATE = attrgetter(
+    *("mean", "se", "ci_low", "ci_high", "df", "n_units", "n_items", "n_crossed", "n_effective", "variance"),
+    *("least_weight", "unit"),
+)
+
+
+@pytest.mark.parametrize("score_range", [ACCURACY, DIFFERENCE])
+def test_several_scores_at_once_are_each_by_itself(score_range):
+    """Some have the same items, some have others, and one has none."""
+    random = np.random.default_rng(0)
+    scores = random.random((6, 40))
+    scores[1, :9] = scores[4, :9] = np.nan
+    scores[2, 20:] = scores[5] = np.nan
+    units = Units(random.integers(0, 9, 40), "x", random.integers(0, 5, 40), random.integers(0, 3, 40))
+    for found, values in zip(clustered_means(scores, units, score_range), scores, strict=True):
+        alone = clustered_mean(values, units, score_range)
+        (*numbers, unit), (*expected, name) = (OF_ESTIMATE(own) for own in (found, alone))
+        assert unit == name and numbers == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
 def test_missing_scores_are_left_out_with_their_units():

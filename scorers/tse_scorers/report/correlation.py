@@ -10,7 +10,11 @@ from ..io.bundle import metric_modules
 
 
 def correlate(
-    one: ArrayLike, other: ArrayLike, n_resamples: int = 0, intervals: Collection[str] | None = None
+    one: ArrayLike,
+    other: ArrayLike,
+    n_resamples: int = 0,
+    intervals: Collection[str] | None = None,
+    measures: Collection[str] | None = None,
 ) -> dict[str, Any] | None:
     """Correlate two series of scores over the items that have both; None with fewer than three of them.
 
@@ -19,6 +23,7 @@ def correlate(
         other: scores of the same items.
         n_resamples: bootstrap samples for the intervals; 0 leaves them out.
         intervals: the measures that get one; None: all.
+        measures: those that are wanted; None: all.
 
     Returns:
         What the metric returns: `pearson`, `spearman`, `kendall`, their intervals, `n`.
@@ -27,12 +32,16 @@ def correlate(
     if np.isfinite(series).all(axis=0).sum() < 3:
         return None
     metric = metric_modules("human_correlation").correlation
-    wanted = metric.MEASURES if intervals is None else intervals
-    correlations: dict[str, Any] = metric.correlations(*series, n_resamples=n_resamples, intervals=wanted)
+    correlations: dict[str, Any] = metric.correlations(
+        *series,
+        n_resamples=n_resamples,
+        intervals=metric.MEASURES if intervals is None else intervals,
+        measures=metric.MEASURES if measures is None else measures,
+    )
     return correlations
 
 
 def pearson(one: ArrayLike, other: ArrayLike) -> float:
     """Pearson's r over the items that have both scores; NaN with fewer than three, or where a side is constant."""
-    correlations = correlate(one, other)
+    correlations = correlate(one, other, measures=["pearson"])
     return float("nan") if correlations is None else float(correlations["pearson"])

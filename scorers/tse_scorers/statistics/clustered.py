@@ -34,7 +34,7 @@ Sources: Cameron and Miller (2015), A practitioner's guide to cluster-robust inf
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -48,6 +48,7 @@ from .estimate import (
     Range,
     least_weight,
     make_estimate,
+    make_estimates,
     satterthwaite,
 )
 
@@ -74,22 +75,6 @@ class Units:
     crossed: npt.ArrayLike | None = None
     strata: npt.ArrayLike | None = None
     weighting: Weighting = "items"
-    _designs: "dict[bytes, Design]" = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def design(self, scored: npt.NDArray[np.bool_]) -> "Design":
-        """Return what estimates over these items need of their units; the same items are asked for at each cut-off.
-
-        Args:
-            scored: which items have a score, (items,); at least one.
-
-        Raises:
-            ValueError: an item has no unit, or `weighting` needs strata and there are none.
-        """
-        key = scored.tobytes()
-        if key not in self._designs:
-            _check(len(scored), self)
-            self._designs[key] = Design.of(self.of(scored))
-        return self._designs[key]
 
     def of(self, items: npt.NDArray[np.bool_]) -> "Units":
         """Return the units of selected items; `items` is bool, (items,)."""
@@ -113,29 +98,63 @@ def clustered_mean(values: npt.ArrayLike, units: Units, score_range: Range = ACC
     >>> clustered_mean([1, 1, 0, 1], Units(["a", "a", "b", "b"], "nouns")).se
     0.25
     """
+    return clustered_means(np.asarray(values, dtype=float)[None], units, score_range)[0]
+
+
+def clustered_means(values: npt.ArrayLike, units: Units, score_range: Range = ACCURACY) -> list[Estimate]:
+    """Estimate the mean of each of several scores of the same items: at once for scores that the same items have.
+
+    Args:
+        values: (scores, items); NaN where an item has no score.
+        units: the units of the items.
+        score_range: the least and greatest possible value of each score.
+
+    Raises:
+        ValueError: as `clustered_mean`.
+    """
     scores = np.asarray(values, dtype=float)
+    _check(scores.shape[1], units)
     scored = np.isfinite(scores)
-    if not scored.any():
-        _check(len(scores), units)
-        no_units = [0] * (1 if units.crossed is None else 2)
-        return make_estimate(math.nan, math.nan, 0, no_units, score_range, units.name, 0)
-    dimensions, counts, strata, weights, kinds, pairs = units.design(scored)
-    scores = scores[scored]
-    sums = np.bincount(strata, weights * scores)
-    residuals = [weights * (scores - kind.centres(sums)[strata]) for kind in kinds]
-    variance = kinds[0].variance(np.bincount(dimensions[0], residuals[0]))
+    together: dict[bytes, list[int]] = {}
+    for number, items in enumerate(scored):
+        together.setdefault(items.tobytes(), []).append(number)
+    estimates: dict[int, Estimate] = {}
+    for numbers in together.values():
+        items = scored[numbers[0]]
+        if not items.any():
+            no_units = [0] * (1 if units.crossed is None else 2)
+            nothing = make_estimate(math.nan, math.nan, 0, no_units, score_range, units.name, 0)
+            estimates |= dict.fromkeys(numbers, nothing)
+            continue
+        found = _means(scores[np.ix_(numbers, items)], units if items.all() else units.of(items), score_range)
+        estimates |= dict(zip(numbers, found, strict=True))
+    return [estimates[number] for number in range(len(scores))]
+
+
+def _means(scores: Floats, units: Units, score_range: Range) -> list[Estimate]:
+    """Estimate the means of scores that all items have, (scores, items)."""
+    design = Design.of(units)
+    weights, kinds = design.weights, design.kinds
+    weighted = weights * scores
+    sums = sums_by(design.cells, weighted)
+    by_stratum = sums_by(design.strata, sums)
+    residuals = [sums - design.cell_weights * kind.centres(by_stratum)[:, design.strata] for kind in kinds]
+    variances = [
+        kind.variance(sums_by(codes, own))
+        for kind, codes, own in zip(kinds, design.dimensions, residuals, strict=True)
+    ]
     if len(kinds) == 2:
-        second = kinds[1].variance(np.bincount(dimensions[1], residuals[1]))
-        variance = crossed_variance(variance, second, *(np.bincount(pairs, own) for own in residuals))
+        variances = [crossed_variance(*variances, *(sums_by(design.pairs, own) for own in residuals))]
     # Weights sum to 1 but for their rounding: 41,200 right answers are 1, not 0.99999999999989.
-    mean = math.fsum(weights * scores) / math.fsum(weights)
-    df = min(kind.df for kind in kinds)
+    total = math.fsum(weights)
+    means = np.array([math.fsum(row) / total for row in weighted])
     n_effective = min(kind.n_effective for kind in kinds)
     n_items = 1 / float((weights**2).sum())
     least = least_weight(n_items, n_effective, score_range)
     least = least_weight(n_items, n_effective, score_range, spread(scores, weights, least))
-    return make_estimate(
-        mean, float(variance), df, counts, score_range, units.name, len(scores), n_effective, float(least)
+    df = min(kind.df for kind in kinds)
+    return make_estimates(
+        means, variances[0], df, design.counts, score_range, units.name, scores.shape[1], n_effective, least
     )
 
 
@@ -152,33 +171,42 @@ def spread(scores: Floats, weights: Floats, least: float) -> Any:
     return np.clip((squares - centre + least) / (sizes - centre + least), 0, 1)
 
 
+def sums_by(codes: Codes, values: Floats) -> Floats:
+    """Add the values of each code, (..., items) to (..., codes)."""
+    return np.array([np.bincount(codes, row) for row in values])
+
+
 def codes_of(labels: npt.ArrayLike) -> Codes:
     """Number the distinct labels from 0; missing ones get -1."""
     return pd.factorize(np.asarray(labels))[0].astype(np.intp)
 
 
 class Design(NamedTuple):
-    """The units of scored items, as numbers.
+    """The units of items, as numbers. A cell is what has the same units and stratum.
 
     Attributes:
-        dimensions: the unit of each item, (items,), of one kind or two.
-        counts: how many units each kind has.
-        strata: the stratum of each item, (items,).
         weights: of the items, with the sum 1, (items,).
+        cells: the cell of each item, (items,).
+        cell_weights: sum of the weights of each cell, (cells,).
+        dimensions: the unit of each cell, (cells,), of one kind or two.
+        counts: how many units each kind has.
+        strata: the stratum of each cell, (cells,).
+        pairs: the pair of units of each cell, (cells,); of one kind, its unit.
         kinds: see `Kind`.
-        pairs: the pair of units of each item, (items,); of one kind, its unit.
     """
 
+    weights: Floats
+    cells: Codes
+    cell_weights: Floats
     dimensions: Sequence[Codes]
     counts: Sequence[int]
     strata: Codes
-    weights: Floats
-    kinds: "Sequence[Kind]"
     pairs: Codes
+    kinds: "Sequence[Kind]"
 
     @classmethod
     def of(cls, units: Units) -> "Design":
-        """Number the units of items, all of which are scored."""
+        """Number the units of items."""
         labels = [units.clusters] if units.crossed is None else [units.clusters, units.crossed]
         dimensions = [codes_of(label) for label in labels]
         counts = [count(codes) for codes in dimensions]
@@ -189,9 +217,14 @@ class Design(NamedTuple):
         weights = 1 / (np.bincount(groups)[groups] * count(groups))
         if units.weighting == "items":
             weights = np.full(n_items, 1 / n_items)
-        kinds = [Kind.of(table_of(strata, codes, weights), equal) for codes in dimensions]
         pairs = dimensions[0] if len(counts) == 1 else codes_of(dimensions[0] * counts[1] + dimensions[1])
-        return cls(dimensions, counts, strata, weights, kinds, pairs)
+        cells = codes_of(pairs * count(strata) + strata)
+        cell_weights = np.bincount(cells, weights).astype(float)
+        first = np.zeros(len(cell_weights), dtype=np.intp)
+        first[cells[::-1]] = np.arange(n_items)[::-1]
+        strata, dimensions = strata[first], [codes[first] for codes in dimensions]
+        kinds = [Kind.of(table_of(strata, codes, cell_weights), equal) for codes in dimensions]
+        return cls(weights, cells, cell_weights, dimensions, counts, strata, pairs[first], kinds)
 
 
 class Kind(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .cells import CellSums, crossed_mean
-from .clustered import Units, clustered_mean, codes_of
+from .clustered import Units, clustered_mean, clustered_means, codes_of
 from .estimate import DIFFERENCE, Estimate, Floats, effective_number, t_quantile, two_sided_p
 
 T_TEST = "cluster-robust t test"
@@ -60,7 +60,9 @@ def paired_difference(scores: npt.ArrayLike, reference: npt.ArrayLike, units: Un
     both = np.isfinite(one) & np.isfinite(other)
     either = np.isfinite(one) | np.isfinite(other)
     shared = units.of(both)
-    score, reference_score = (clustered_mean(values[both], shared).mean for values in (one, other))
+    score, reference_score = (
+        found.mean for found in clustered_means(np.stack([one, other])[:, both], shared)
+    )
     estimate = clustered_mean((one - other)[both], shared, DIFFERENCE)
     return Difference(score, reference_score, estimate, two_sided_p(estimate), int(either.sum() - both.sum()))
 

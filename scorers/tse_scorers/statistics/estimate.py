@@ -137,29 +137,37 @@ def make_estimate(
         n_effective: effective number of units.
         least_weight: κ.
     """
-    at_end = next((end for end in score_range if abs(mean - end) <= _ROUNDING), mean)
-    mean = at_end if abs(mean - at_end) <= _FLOAT_NOISE else mean  # a share of 1e-11 is not 0
-    variance = 0.0 if abs(variance) <= _ROUNDING**2 else variance
-    if df < 1 or not math.isfinite(variance):
-        se, ends = math.nan, (math.nan, math.nan)
-    else:
-        low, high = interval(at_end, variance, df, score_range, least_weight)
-        ends = float(low), float(high)
-        se = math.sqrt(variance + least_weight**2 * (score_range == DIFFERENCE))
-    crossed = counts[1] if len(counts) > 1 else None
-    return Estimate(
-        mean,
-        se,
-        *ends,
-        df=max(df, 0),
-        unit=unit,
-        n_units=counts[0],
-        n_items=n_items,
-        n_crossed=crossed,
-        n_effective=n_effective,
-        variance=variance,
-        least_weight=least_weight,
-    )
+    means, variances, least = (np.array([number]) for number in (mean, variance, least_weight))
+    return make_estimates(means, variances, df, counts, score_range, unit, n_items, n_effective, least)[0]
+
+
+def make_estimates(
+    means: Floats,
+    variances: Floats,
+    df: float,
+    counts: Sequence[int],
+    score_range: Range,
+    unit: str,
+    n_items: int,
+    n_effective: float,
+    least: Floats,
+) -> list[Estimate]:
+    """Put an interval around each of several means over the same items, (means,); see `make_estimate`."""
+    at_end = means
+    for end in score_range:
+        at_end = np.where(np.abs(means - end) <= _ROUNDING, end, at_end)
+    means = np.where(np.abs(means - at_end) <= _FLOAT_NOISE, at_end, means)  # a share of 1e-11 is not 0
+    variances = np.where(np.abs(variances) <= _ROUNDING**2, 0.0, variances)
+    low, high = interval(at_end, variances, df, score_range, least)
+    se = np.sqrt(variances + least**2 * (score_range == DIFFERENCE))
+    known = np.isfinite(variances) & (df >= 1)
+    se, low, high = (np.where(known, numbers, math.nan) for numbers in (se, low, high))
+    shared = (max(df, 0), unit, counts[0], n_items, counts[1] if len(counts) > 1 else None, n_effective)
+    numbers = np.stack([means, se, low, high, variances, least], axis=1)
+    return [
+        Estimate(mean, own_se, start, end, *shared, own_variance, own_least)
+        for mean, own_se, start, end, own_variance, own_least in numbers.tolist()
+    ]
 
 
 def interval(

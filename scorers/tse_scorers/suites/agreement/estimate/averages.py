@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from ....io.bundle import metric_modules
 from ....io.result_row import ResultRow
 from ....io.score_columns import Values, described
-from ....statistics.clustered import clustered_mean
+from ....statistics.clustered import clustered_mean, clustered_means
 from ....statistics.estimate import effective_number
 from ...items import Group
-from ..ask.columns import sides_in
+from ..ask.columns import MEASURES, sides_in
 from ..ask.outcomes import Outcomes, read_outcomes
 from ..ask.unequal_forms import unequal_rows
 from ..measures import WHOLE
@@ -122,26 +123,29 @@ def _context_rows(group: Group, outcomes: Sequence[Outcomes], unsampled: float) 
         "n_ties": int(items["n_ties"].sum()),
         "n_lemmas": int(items["n_lemmas"].max()) if len(items) else None,
     }
+    scores = {}
     for side, cutoffs in sides_in(items.columns):
         for cutoff in cutoffs:
-            place = {"cutoff_side": side, "cutoff": cutoff}
-            at_cutoff = {
-                metric: items[f"{metric}_{side}_{cutoff:g}"] for metric in ("ew", "mw", "covered_mass")
-            }
-            at_cutoff["share_without_lemmas"] = without_lemmas(at_cutoff["ew"], items["n_nonfinite"])
-            for metric, scores in at_cutoff.items():
-                found = clustered_mean(scores, group.units)
-                columns = about | place
-                if place == WHOLE and metric == "ew" and len(outcomes) == 1:
-                    yield _ew_row(group, outcomes[0]) or group.row(metric, found, **columns)
-                    continue
-                if place == WHOLE and metric == "mw" and len(outcomes) == 1:
-                    places = pd.Index(outcomes[0].context_id).get_indexer(items["context_id"])
-                    weights = outcomes[0].weights(places[places >= 0])
-                    columns["n_lemmas_effective"] = effective_number(weights)
-                    if unsampled:
-                        found = over_sampled_lemmas(found, outcomes[0], items, unsampled)
-                yield group.row(metric, found, **columns)
+            for metric in MEASURES:
+                scores[metric, side, cutoff] = items[f"{metric}_{side}_{cutoff:g}"].to_numpy(dtype=float)
+            without = without_lemmas(scores["ew", side, cutoff], items["n_nonfinite"])
+            scores["share_without_lemmas", side, cutoff] = without
+    if not scores:  # an imported log only knows TSE
+        return
+    estimates = clustered_means(np.stack([*scores.values()]), group.units)
+    for (metric, side, cutoff), found in zip(scores, estimates, strict=True):
+        place = {"cutoff_side": side, "cutoff": cutoff}
+        columns = about | place
+        if place == WHOLE and metric == "ew" and len(outcomes) == 1:
+            yield _ew_row(group, outcomes[0]) or group.row(metric, found, **columns)
+            continue
+        if place == WHOLE and metric == "mw" and len(outcomes) == 1:
+            places = pd.Index(outcomes[0].context_id).get_indexer(items["context_id"])
+            weights = outcomes[0].weights(places[places >= 0])
+            columns["n_lemmas_effective"] = effective_number(weights)
+            if unsampled:
+                found = over_sampled_lemmas(found, outcomes[0], items, unsampled)
+        yield group.row(metric, found, **columns)
 
 
 def _ew_row(group: Group, outcomes: Outcomes) -> ResultRow | None:
