@@ -623,6 +623,7 @@ BAD_INPUT = [
 ]
 
 
+@pytest.mark.slow
 def test_questions_and_bad_input_are_answered_on_the_page(browser, address):
     with opened(browser, address) as page:
         go_to(page, "Sentences")
