@@ -42,11 +42,13 @@ class Kind(NamedTuple):
         expected: as a message says it.
         accepts: whether a value may be.
         types: those whose values all may be, which is quick to know.
+        number: the type whose values from 0 to `LARGEST` all may be; None for texts.
     """
 
     expected: str
     accepts: Callable[[Any], bool]
     types: frozenset[type] = frozenset({_NOTHING})
+    number: Any = None
 
 
 def _is_number(value: Any) -> bool:
@@ -62,10 +64,11 @@ FLAG = Kind(
     lambda value: value is None or isinstance(value, bool),
     frozenset({bool, _NOTHING}),
 )
-NUMBER = Kind("a number or null", lambda value: value is None or _is_number(value))
+NUMBER = Kind("a number or null", lambda value: value is None or _is_number(value), number=float)
 COUNT = Kind(
     "a whole number from 0 to 2^53, or null",
     lambda value: value is None or (_is_number(value) and 0 <= value <= LARGEST and value == int(value)),
+    number=int,
 )
 
 
@@ -204,7 +207,9 @@ class ResultRow(Mapping[str, Scalar]):
             raise ValueError(f"{', '.join(map(repr, missing))} is missing")
         for column, value in found.items():
             kind = NAME if column == "group" else KINDS.get(column)
-            if kind is None or type(value) not in kind.types:
+            if kind is not None and type(value) in kind.types:
+                continue
+            if kind is None or type(value) is not kind.number or not 0 <= value <= LARGEST:
                 _check(column, value, kind)
         if not found["suite"]:
             raise ValueError("'suite' is empty; expected the name of a suite")

@@ -24,8 +24,7 @@ _NUMERIC = tuple(column for column in COLUMNS if KINDS.get(column) in (NUMBER, C
 
 def frame_of(rows: Sequence[ResultRow]) -> pd.DataFrame:
     """Turn rows of results into a frame with the columns `COLUMNS`, and those of the others that have a value."""
-    records = ({column: value for column, value in row.items() if value is not None} for row in rows)
-    frame = pd.DataFrame.from_records(list(records))
+    frame = pd.DataFrame.from_records([row.to_json() for row in rows])
     frame = frame.reindex(columns=[*COLUMNS, *frame.columns.difference(COLUMNS, sort=False)])
     for column in _NUMERIC:
         frame[column] = pd.to_numeric(frame[column], errors="coerce").astype(float)
