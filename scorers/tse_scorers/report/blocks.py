@@ -18,7 +18,9 @@ from typing import Any, Literal
 import pandas as pd
 
 from .curves import are_unsure
+from .findings import extremes
 from .line_styles import Line
+from .numbers import score
 from .tables import Basis, Intervals, ScoredItems, Table
 
 __all__ = [
@@ -156,6 +158,47 @@ class Chart:
     is_wide: bool = False
     short: str = ""
     basis: Basis | None = None
+
+    @classmethod
+    def dots(
+        cls,
+        name: str,
+        values: pd.DataFrame,
+        intervals: Intervals | None,
+        caption: str,
+        *,
+        alt: str,
+        panel: str = "",
+        basis: Basis | None = None,
+        names_with_n: bool = False,
+        form: Callable[[float], str] = score,
+        **options: Any,
+    ) -> "Chart":
+        """Make a picture of the scores of a table: a panel per upper heading, a mark per lower one.
+
+        Args:
+            name: see the attribute.
+            values: scores; with one level of headings, there is one panel.
+            intervals: of the scores, in the columns of `values` or some of them.
+            caption: see the attribute.
+            alt: what it shows; the highest and the lowest score are added.
+            panel: title of the only panel.
+            basis: what the scores are over.
+            names_with_n: show the number of items after the names of rows that have different ones.
+            form: formats a score, in `alt`.
+            options: other attributes.
+        """
+        alt = f"{alt} {extremes(values, form)}"
+
+        def in_panels(frame: pd.DataFrame) -> pd.DataFrame:
+            frame = frame.reindex(values.index)
+            frame = frame if values.columns.nlevels > 1 else pd.concat({panel: frame}, axis=1)
+            return frame.set_axis(basis.named(values.index)) if basis and names_with_n else frame
+
+        drawn, ends = in_panels(values), intervals and intervals.map(in_panels)
+        panels = {title: drawn[title] for title in drawn.columns.unique(level=0)}
+        given: dict[str, Any] = {"chance": 0.5, "intervals": ends, "basis": basis}
+        return cls("dots", name, panels, caption, alt, **given | options)
 
     @property
     def title(self) -> str:

@@ -22,7 +22,8 @@ from .numbers import (
 )
 
 __all__ = [
-    "BASIS", "CELLS", "MISSING", "Basis", "Intervals", "ScoredItems", "Table", "cells_of", "count", "decimals",
+    "BASIS", "CELLS", "MISSING", "Basis", "Intervals", "ScoredItems", "Table", "cells_of", "count", "counts_table",
+    "decimals",
     "formatted", "formatted_with_intervals", "joined", "note_on_intervals", "p_value", "score", "shared_headings",
      "signed", "spread", "with_interval", "with_published",
 ]  # fmt: skip
@@ -62,6 +63,8 @@ def with_published(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
 def spread(cells: pd.DataFrame, column: str, across: Sequence[str] = ("system",)) -> pd.DataFrame:
     """Put a column of numbers into a table, labels down and systems across, both in the order of the cells.
 
+    The lower headings of a column are in one order below all upper ones.
+
     Args:
         cells: of several cells of one place, the last one counts.
         column: what is put there.
@@ -69,7 +72,8 @@ def spread(cells: pd.DataFrame, column: str, across: Sequence[str] = ("system",)
     """
     by = list(across)
     once = cells.drop_duplicates(["label", *by], keep="last").set_index(["label", *by])[column].astype(float)
-    heads = cells[by].drop_duplicates()
+    places = [pd.factorize(cells[name])[0] for name in reversed(by)]
+    heads = cells[by].iloc[np.lexsort(places)].drop_duplicates()
     wide = once.unstack(by) if len(once) else pd.DataFrame()
     columns = pd.Index(heads[by[0]]) if len(by) == 1 else pd.MultiIndex.from_frame(heads)
     wide = wide.reindex(index=pd.unique(cells["label"]), columns=columns)
@@ -381,7 +385,7 @@ class Table:
         def wide(column: str) -> pd.DataFrame:
             return spread(cells, column, across).rename_axis(index=corner)
 
-        values, basis = wide("score"), Basis.of(wide, by_measure=len(across) > 1)
+        values, basis = wide("score"), Basis.of(wide, by_measure=across[-1] != "system")
         intervals = Intervals(*map(wide, ("ci_low", "ci_high", "se", "reliable")))
         text = formatted_with_intervals(values, intervals, form or partial(score, digits=digits), basis)
         given: dict[str, Any] = {
@@ -486,6 +490,28 @@ class Table:
 def formatted(values: pd.DataFrame, form: Callable[[float], str]) -> pd.DataFrame:
     """Format every cell; a missing number becomes a dash."""
     return values.astype(object).map(lambda value: MISSING if pd.isna(value) else form(value))
+
+
+def counts_table(
+    caption: str, rows: pd.DataFrame, by: str, names: Mapping[str, str], counted: Mapping[str, str]
+) -> Table:
+    """Return counts over all items, a row per system; a count of each kind of result that a column tells apart.
+
+    Args:
+        caption: see the attribute.
+        rows: results.
+        by: the column.
+        names: kind -> upper heading.
+        counted: column of counts -> lower heading.
+    """
+    whole = rows[rows["level"] == "all"].drop_duplicates(["system", by], keep="last")
+    counts = {
+        (names.get(kind, kind), title): part.set_index("system")[column]
+        for kind, part in whole.groupby(by, sort=False)
+        for column, title in counted.items()
+    }
+    values = pd.DataFrame(counts).reindex(pd.unique(whole["system"])).rename_axis("Model")
+    return Table(caption, values, formatted(values, count))
 
 
 _WIDE = 24

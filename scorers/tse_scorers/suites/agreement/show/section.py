@@ -65,13 +65,13 @@ def section(runs: Runs) -> Section | None:
 
 def _analyses(runs: Runs, rows: pd.DataFrame) -> Iterator[View]:
     systems = list(dict.fromkeys(rows["system"]))
-    yield from table2_parts(rows, systems, runs)
-    yield from strata_parts(rows, systems)
+    yield from table2_parts(rows, runs)
+    yield from strata_parts(rows)
     yield from frequency_parts(rows)
     yield from onset_parts(labelled(runs.every_revision().suite("agreement")))
     yield from curve_parts(rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)], systems)
     yield from example_parts(runs)
-    yield coverage_part(rows, systems, runs)
+    yield coverage_part(rows, runs)
 
 
 def _example(rows: pd.DataFrame) -> str:

@@ -1,15 +1,16 @@
 """The agreement suite's section: what the scores rest on, and EW by the number of tokens."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from ....report.blocks import View
 from ....report.charts import MANY
 from ....report.inputs import Runs
-from ....report.tables import Basis, Intervals, Table, count, formatted, formatted_with_intervals, score
+from ....report.tables import Table, count, formatted, score, spread
 from ..ask.listing import COUNTS
 from ..ask.outcomes import read_outcomes
 from ..ask.unequal_forms import METRIC as UNEQUAL
@@ -38,24 +39,33 @@ def lemma_counts(rows: pd.DataFrame) -> str:
     return f"Verb lists differ between vocabularies. Lemmas behind EW and MW: {shown}."
 
 
-def _items(rows: pd.DataFrame, systems: list[str]) -> Table:
+def by_metric(rows: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Return the results of some metrics as cells, which a table has in the order of `names`, with `measure`."""
+    rows = rows[rows["metric"].isin(list(names))]
+    order = [rows["metric"].map(list(names).index), pd.factorize(rows["label"])[0]]
+    return rows.assign(measure=rows["metric"].map(names)).iloc[np.lexsort(order)]
+
+
+def _items(rows: pd.DataFrame) -> Table:
     whole = without_cutoff(rows)
-    counts = {
-        ("ew", "n"): "contexts", ("ew", "n_excluded"): "without verb", ("ew", "n_ties"): "tied lemmas",
-        ("tse", "n"): "pairs", ("tse", "n_excluded"): "pairs excluded", ("tse", "n_ties"): "tied pairs",
-    }  # fmt: skip
-    columns = {}
-    for system in systems:
-        for (metric, column), title in counts.items():
-            part = whole[(whole["system"] == system) & (whole["metric"] == metric)]
-            if not part.empty:
-                part = part.drop_duplicates("label", keep="last").set_index("label")
-                columns[(system, title)] = part[column]
-    values = pd.DataFrame(columns).reindex(pd.unique(whole["label"]))
-    values.index.name = "Templates"
-    return Table(
-        "Contexts and pairs behind the scores.", values, formatted(values, count), file="table2_coverage"
+    names = {
+        "ew": {"n": "contexts", "n_excluded": "without verb", "n_ties": "tied lemmas"},
+        "tse": {"n": "pairs", "n_excluded": "pairs excluded", "n_ties": "tied pairs"},
+    }
+    whole = whole[whole["metric"].isin(list(names))]
+    counts = pd.concat(
+        [
+            whole[whole["metric"] == metric].assign(count=lambda own, column=column: own[column], named=title)
+            for metric, columns in names.items()
+            for column, title in columns.items()
+        ]
     )
+    values = spread(counts, "count", ("system", "named")).reindex(pd.unique(whole["label"]))
+    values = values.rename_axis("Templates")
+    return Table(
+        "Contexts and pairs behind the scores.", values, formatted(values, count),
+        file="table2_coverage",
+    )  # fmt: skip
 
 
 def forms_of(rows: pd.DataFrame) -> "pd.Series[str]":
@@ -63,9 +73,9 @@ def forms_of(rows: pd.DataFrame) -> "pd.Series[str]":
     return rows["forms"].fillna("single") if "forms" in rows else pd.Series("single", index=rows.index)
 
 
-def coverage_part(rows: pd.DataFrame, systems: list[str], runs: Runs) -> View:
+def coverage_part(rows: pd.DataFrame, runs: Runs) -> View:
     """Build the part about the contexts, pairs and lemmas behind the scores."""
-    return View("Coverage", _COVERAGE_TEXT, [_items(rows, systems), *_lemmas(rows), *_dominant(runs)])
+    return View("Coverage", _COVERAGE_TEXT, [_items(rows), *_lemmas(rows), *_dominant(runs)])
 
 
 def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
@@ -117,33 +127,23 @@ def _dominant(runs: Runs) -> Iterator[Table]:
     )
 
 
-def strata_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[View]:
+def strata_parts(rows: pd.DataFrame) -> Iterator[View]:
     """Yield EW over lemmas of single tokens and over those of several, where all forms were scored."""
-    names = STRATA | {UNEQUAL: "different lengths, by whole sentences"}
-    of_strata = rows[rows["metric"].isin(list(names))]
+    of_strata = by_metric(rows, STRATA | {UNEQUAL: "different lengths, by whole sentences"})
     if of_strata.empty:
         return
-
-    def spread(column: str) -> pd.DataFrame:
-        wide = of_strata.drop_duplicates(["label", "system", "metric"], keep="last").pivot(
-            index="label", columns=["system", "metric"], values=column
-        )
-        order = [(s, m) for s in systems for m in names if (s, m) in wide.columns]
-        wide = wide.reindex(index=pd.unique(of_strata["label"]), columns=pd.MultiIndex.from_tuples(order))
-        wide.columns = wide.columns.map(lambda key: (key[0], names[key[1]]))
-        wide.index.name = "Templates"
-        return wide.astype(float)
-
-    scores, intervals, basis = (
-        spread("score"),
-        Intervals(spread("ci_low"), spread("ci_high")),
-        Basis.of(spread, True),
-    )
-    text = formatted_with_intervals(scores, intervals)
     yield View(
         "EW by number of tokens",
         "Lemmas with a form of several tokens are rarer words. A difference between the two columns is not only about "
         "the number of tokens. A masked model's lemmas with forms of different lengths are scored on request "
         "(--sentence-pll), by another measure: the pseudo-log-likelihood of the whole sentence.",
-        [Table("EW by kind of lemma.", scores, text, file="ew_by_tokens", basis=basis)],
+        [
+            Table.of_scores(
+                of_strata,
+                "EW by kind of lemma.",
+                "Templates",
+                across=("system", "measure"),
+                file="ew_by_tokens",
+            )
+        ],
     )

@@ -1,6 +1,7 @@
 """Table 2 of Newman et al. (2021): TSE, EW and MW by construction, and the picture of it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,42 +10,32 @@ from ....io.table_files import is_table
 from ....report.best import best_of_rows, unusable
 from ....report.blocks import Chart, View
 from ....report.charts import WHISKERS
-from ....report.findings import extremes
 from ....report.inputs import Runs
 from ....report.published import published
 from ....report.systems import basename
 from ....report.tables import (
     MISSING,
-    Basis,
-    Intervals,
     Table,
     formatted,
-    formatted_with_intervals,
-    note_on_intervals,
     score,
 )
 from ..measures import without_cutoff
 from ..options import CONFIG_NAMES
-from .section_coverage import forms_of, lemma_counts
+from .section_coverage import by_metric, forms_of, lemma_counts
 
 METRICS = {"tse": "TSE", "ew": "EW", "mw": "MW"}
 """In the order of all tables here; Newman et al. (2021) print MW, EW, TSE."""
 PAPER_CONFIGS = ("marvin_linzen", "newman2021")
 
 
-def table2_parts(rows: pd.DataFrame, systems: list[str], runs: Runs) -> Iterator[View]:
+def table2_parts(rows: pd.DataFrame, runs: Runs) -> Iterator[View]:
     """Yield the paper's measure, and the scores over all verbs, where they were run."""
-    for forms, own in rows.groupby(forms_of(rows), sort=False):
-        of_them = [system for system in systems if (own["system"] == system).any()]
-        yield _table2_part(own, of_them, str(forms), runs)
+    for forms, own in without_cutoff(rows).groupby(forms_of(rows), sort=False):
+        yield _table2_part(own, str(forms) == "single", runs)
 
 
-def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs) -> View:
-    whole, single = without_cutoff(rows), forms == "single"
-    scores = _wide(whole, "score", systems, list(METRICS)).astype(float)
-    scores.columns = scores.columns.map(lambda column: (column[0], METRICS[column[1]]))
-    scores.index.name = "Templates"
-    papers = of_paper(whole)
+def _table2_part(rows: pd.DataFrame, single: bool, runs: Runs) -> View:
+    papers = of_paper(rows)
     about = "The paper's main table. " if single and papers.all() else ""
     about += (
         "High TSE with lower EW means that the model knows the forms of the sentences' own words, but not of just any "
@@ -52,67 +43,51 @@ def _table2_part(rows: pd.DataFrame, systems: list[str], forms: str, runs: Runs)
     )
     title = "Scores by construction" if single else "Scores by construction, all verbs"
     about += "" if single else _ALL_FORMS_TEXT
-    main = _table2(whole, scores, systems, single, runs)
-    picture = _overview(scores, systems, single, main.basis, main.intervals)
-    beside = _published_table() if single and papers.any() else ()
-    return View(title, about, [main, picture, *beside])
-
-
-def _table2(whole: pd.DataFrame, scores: pd.DataFrame, systems: list[str], single: bool, runs: Runs) -> Table:
-    """Return the table, with the published scores of the paper's models beside ours."""
-    ends = (_wide(whole, end, systems, list(METRICS)) for end in ("ci_low", "ci_high", "se", "reliable"))
-    intervals = Intervals(*ends).map(lambda ends: ends.set_axis(scores.columns, axis=1))
-    beside = _published_beside(scores, whole if single else whole[:0])
-    known = beside.notna().any(axis=None)
-    papers = of_paper(whole)
-    of_data = "" if papers.any() else f" of {', '.join(map(_data_name, pd.unique(whole['config'])))}"
-    in_parentheses = (
-        " In parentheses: the value that Newman et al. (2021) published for the model of that name."
-    )
-    basis = Basis.of(
-        lambda column: _wide(whole, column, systems, list(METRICS)).set_axis(scores.columns, axis=1), True
-    )
-    text = formatted_with_intervals(scores, intervals, basis=basis)
-    over = "The intervals are over other nouns and, for EW and TSE, other verbs; for MW, the verbs are held fixed."
-    return Table(
-        caption=f"TSE, EW and MW per construction{of_data}{'' if single else ', all verbs'}."
-        + (in_parentheses if known else ""),
-        values=_with_published(scores, beside),
-        text=text,
-        beside=formatted(beside, score).replace(MISSING, "") if known else None,
-        note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
-        f"other two directly. {lemma_counts(whole)}".rstrip(),
-        file="table2" if single else "table2_all_forms",
-        rule_above=[label for label in scores.index if label.startswith("All of ")][:1],
-        intervals=intervals,
-        number="Table 2" if single and papers.all() else "",
-        interval_note=note_on_intervals(text, whole, over),
-        best=best_of_rows(scores, text, _compared(scores.columns, runs), intervals),
-        basis=basis,
-    )
-
-
-def _overview(
-    scores: pd.DataFrame,
-    systems: list[str],
-    single: bool,
-    basis: Basis | None,
-    intervals: Intervals | None,
-) -> Chart:
-    named = scores.index if basis is None else basis.named(scores.index)
-    drawn = scores.set_axis(named)
-    return Chart(
-        "dots",
+    table = _table2(rows, single, runs)
+    scores = table.values[table.text.columns]
+    picture = Chart.dots(
         "agreement_overview" if single else "agreement_overview_all_forms",
-        {system: drawn[system] for system in systems},
-        caption="TSE, EW and MW side by side. Where EW is lower than TSE, the model knows the "
-        f"template's own verb better than other verbs. {WHISKERS}",
-        alt=f"TSE, EW and MW per construction, for {len(systems)} models. {extremes(scores, score)}",
+        scores,
+        table.intervals,
+        "TSE, EW and MW side by side. Where EW is lower than TSE, the model knows the template's own verb better than "
+        f"other verbs. {WHISKERS}",
+        alt=f"TSE, EW and MW per construction, for {rows['system'].nunique()} models.",
         x="score",
-        chance=0.5,
-        intervals=intervals and intervals.map(lambda side: side.reindex(scores.index).set_axis(named)),
         panel_caption="scores by construction.",
-        basis=basis,
+        basis=table.basis,
+        names_with_n=True,
+    )
+    beside = _published_table() if single and papers.any() else ()
+    return View(title, about, [table, picture, *beside])
+
+
+def _table2(rows: pd.DataFrame, single: bool, runs: Runs) -> Table:
+    """Return the table, with the published scores of the paper's models beside ours."""
+    papers = of_paper(rows)
+    of_data = "" if papers.any() else f" of {', '.join(map(_data_name, pd.unique(rows['config'])))}"
+    table = Table.of_scores(
+        by_metric(rows, METRICS),
+        f"TSE, EW and MW per construction{of_data}{'' if single else ', all verbs'}.",
+        "Templates",
+        across=("system", "measure"),
+        about="The intervals are over other nouns and, for EW and TSE, other verbs; for MW, the verbs are held fixed.",
+        totals=[label for label in pd.unique(rows["label"]) if label.startswith("All of ")],
+        note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
+        f"other two directly. {lemma_counts(rows)}".rstrip(),
+        file="table2" if single else "table2_all_forms",
+        number="Table 2" if single and papers.all() else "",
+    )
+    best = best_of_rows(table.values, table.text, _compared(table.values.columns, runs), table.intervals)
+    beside = _published_beside(table.values, rows if single else rows[:0])
+    if not beside.notna().any(axis=None):
+        return replace(table, best=best)
+    return replace(
+        table,
+        caption=f"{table.caption} In parentheses: the value that Newman et al. (2021) published for the model of that "
+        "name.",
+        values=_with_published(table.values, beside),
+        beside=formatted(beside, score).replace(MISSING, ""),
+        best=best,
     )
 
 
@@ -125,15 +100,6 @@ def of_paper(rows: pd.DataFrame) -> "pd.Series[bool]":
 def _data_name(config: object) -> str:
     """Name a configuration in prose."""
     return CONFIG_NAMES.get(str(config), str(config).replace("_", " "))
-
-
-def _wide(rows: pd.DataFrame, column: str, systems: list[str], inner: list[str]) -> pd.DataFrame:
-    """Spread one column into label × (system, metric), in the order of the table."""
-    once = rows.drop_duplicates(["label", "system", "metric"], keep="last")
-    wide = once.pivot(index="label", columns=["system", "metric"], values=column)
-    wide = wide.reindex(index=pd.unique(rows["label"]))
-    there = [(system, metric) for system in systems for metric in inner if (system, metric) in wide.columns]
-    return wide.reindex(columns=pd.MultiIndex.from_tuples(there, names=["system", "metric"]))
 
 
 _ALL_FORMS_TEXT = (

@@ -14,8 +14,7 @@ from ....report.tables import (
     Basis,
     Intervals,
     Table,
-    count,
-    formatted,
+    counts_table,
     formatted_with_intervals,
     note_on_intervals,
 )
@@ -119,9 +118,8 @@ def _analyses(runs: Runs, rows: pd.DataFrame, method: str) -> Iterator[View]:
         yield from methods(rows)
     else:
         yield _means_alone(one_method, METHODS[method])
-    yield View(
-        "Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, set(rows["config"]))]), [_coverage(rows)]
-    )
+    counts = counts_table("Pairs behind the accuracies.", rows, "method", METHODS, _COUNTS)
+    yield View("Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, set(rows["config"]))]), [counts])
 
 
 def _accuracies(runs: Runs) -> pd.DataFrame:
@@ -296,17 +294,4 @@ _COVERAGE_TEXT = (
     "Pairs behind the accuracies. Pairs that were tied or lacked a number never count as right; excluded are pairs "
     "without the prefixes that a method needs."
 )
-_COUNTS = (("n", "pairs"), ("n_excluded", "excluded"), ("n_ties", "tied"), ("n_nonfinite", "no number"))
-
-
-def _coverage(rows: pd.DataFrame) -> Table:
-    whole = rows[rows["group"] == "all"].drop_duplicates(["system", "method"], keep="last")
-    values = whole.set_index("system")[["method", *dict(_COUNTS)]]
-    columns = {
-        (METHODS.get(method, method), title): part[column]
-        for method, part in values.groupby("method", sort=False)
-        for column, title in _COUNTS
-    }
-    counts = pd.DataFrame(columns).reindex(pd.unique(whole["system"]))
-    counts.index.name = "Model"
-    return Table("Pairs behind the accuracies.", counts, formatted(counts, count))
+_COUNTS = {"n": "pairs", "n_excluded": "excluded", "n_ties": "tied", "n_nonfinite": "no number"}

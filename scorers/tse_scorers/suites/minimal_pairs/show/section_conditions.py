@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 
 import numpy as np
 import pandas as pd
 
 from ....report.blocks import Chart, View
-from ....report.findings import extremes
-from ....report.tables import Basis, Intervals, Table, note_on_intervals
+from ....report.tables import Table
 from ....statistics.estimate import Estimate, Stratum, mean_of_strata
 from ..measures import ACCURACY
 from .section_paradigms import HUMANS, RUN, by_group, system_names
@@ -129,30 +127,27 @@ def _views(figure: _Figure, paradigms: pd.DataFrame, rows: pd.DataFrame | None) 
     values = _means(paradigms, figure.conditions)
     if values.empty:
         return
-    with_all = with_difference(values)
-    ends, basis = _intervals(with_all, rows, figure.conditions)
-    table = Table.with_intervals(
+    table = Table.of_scores(
+        _cells(with_difference(values), rows, figure.conditions),
         figure.table,
-        with_all,
-        ends,
-        ACCURACY.form,
-        partial(note_on_intervals, about=_NOTE),
+        "Model",
+        across=("panel", "condition"),
+        digits=ACCURACY.digits,
+        about=_NOTE,
         file=figure.file,
-        basis=basis,
     )
-    picture = Chart(
-        "dots",
+    picture = Chart.dots(
         f"blimp_figure{figure.number}",
-        {panel: values[panel] for panel in _panels(values)},
-        caption=figure.caption + (_WHISKERS if table.interval_note else ""),
-        alt=f"{figure.alt} {extremes(values, ACCURACY.form)}",
+        values,
+        table.intervals,
+        figure.caption + (_WHISKERS if table.interval_note else ""),
+        alt=figure.alt,
         x="accuracy",
         digits=ACCURACY.digits,
-        chance=0.5,
-        intervals=ends,
+        form=ACCURACY.form,
         number=f"Figure {figure.number}",
         tables=[table],
-        basis=basis,
+        basis=table.basis,
     )
     about = figure.about + (figure.about_both if BOTH in values else "")
     yield View(f"{figure.title} (Figure {figure.number})", about, [picture])
@@ -181,35 +176,30 @@ def _means(paradigms: pd.DataFrame, conditions: Conditions) -> pd.DataFrame:
     return values.loc[:, compared].rename_axis("Model")
 
 
-def _intervals(
-    values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditions
-) -> tuple[Intervals, Basis | None]:
-    """Return the intervals of the conditions' means, and what they are over; NaN for published models and people."""
+def _cells(values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditions) -> pd.DataFrame:
+    """Return the conditions' means as cells, ours with their intervals and what they are over."""
+    cells = pd.DataFrame(
+        [
+            {"label": system, "panel": panel, "condition": condition, "score": mean}
+            for (panel, condition), means in values.items()
+            for system, mean in means.items()
+        ]
+    )
     columns = ("score", "se", "n_units", "n_units_effective", "n")
     if rows is None or not {*columns} <= {*rows}:
-        empty = pd.DataFrame(np.nan, index=values.index, columns=values.columns)
-        return Intervals(empty, empty, empty), None
-    parts = [by_group(rows, column) for column in columns]
-    names = dict(zip(parts[0], system_names(pd.MultiIndex.from_product([[RUN], parts[0]])), strict=True))
-    found = {
-        (name, column): _estimate([part[system] for part in parts], *_strata(conditions, *column))
-        for system, name in names.items()
-        for column in values
-        if pd.notna(values[column].get(name))
-    }
-    counts = {name: by_group(rows, name) for name in ("n", "n_excluded")}
-
-    def spread(name: str) -> pd.DataFrame:
-        wide = pd.DataFrame(np.nan, index=values.index, columns=values.columns)
-        for (system, column), estimate in found.items():
-            paradigms = [*chain(*_strata(conditions, *column))]
-            wide.loc[system, column] = (
-                counts[name][system].reindex(paradigms).sum() if name in counts else estimate.n_effective
-            )
-        return wide
-
-    ends = Intervals(*(_spread(found, values, end) for end in ("ci_low", "ci_high", "se")))
-    return ends, Basis.of(spread, by_measure=True)
+        return cells
+    parts = {column: by_group(rows, column) for column in (*columns, "n_excluded")}
+    ours = parts["score"].columns
+    names = dict(zip(system_names(pd.MultiIndex.from_product([[RUN], ours])), ours, strict=True))
+    for place, cell in cells[cells["label"].isin(names) & cells["score"].notna()].iterrows():
+        strata = _strata(conditions, cell["panel"], cell["condition"])
+        of_system = {column: part[names[cell["label"]]] for column, part in parts.items()}
+        estimate = _estimate([of_system[column] for column in columns], *strata)
+        counts = {name: of_system[name].reindex([*chain(*strata)]).sum() for name in ("n", "n_excluded")}
+        ends = {name: getattr(estimate, name) for name in ("ci_low", "ci_high", "se")}
+        known = ends | counts | {"n_units_effective": estimate.n_effective}
+        cells.loc[place, list(known)] = list(known.values())
+    return cells
 
 
 def _strata(conditions: Conditions, panel: str, condition: str) -> tuple[Sequence[str], Sequence[str]]:
@@ -222,16 +212,3 @@ def _strata(conditions: Conditions, panel: str, condition: str) -> tuple[Sequenc
 def _estimate(of_system: "list[pd.Series[float]]", added: Sequence[str], taken: Sequence[str]) -> Estimate:
     strata = [Stratum(*(column.get(name, np.nan) for column in of_system)) for name in (*added, *taken)]
     return mean_of_strata(strata, "critical words (these paradigms)", minus=len(taken))
-
-
-def _spread(
-    found: Mapping[tuple[str, tuple[str, str]], Estimate], like: pd.DataFrame, end: str
-) -> pd.DataFrame:
-    wide = pd.DataFrame(np.nan, index=like.index, columns=like.columns)
-    for (system, column), estimate in found.items():
-        wide.loc[system, column] = getattr(estimate, end)
-    return wide
-
-
-def _panels(values: pd.DataFrame) -> list[str]:
-    return list(dict.fromkeys(values.columns.get_level_values(0)))

@@ -11,7 +11,7 @@ from ....report.correlation import correlate, pearson
 from ....report.findings import extremes
 from ....report.inputs import Runs, configs_apart
 from ....report.numbers import ranged
-from ....report.tables import Intervals, Table, count, formatted, score
+from ....report.tables import Intervals, Table, counts_table, formatted, score
 from ...item_files import example
 from .section_cell_tables import cell_parts
 from .section_cells import HUMANS, SETS, Cells, contrasts, our_cells, published_cells
@@ -76,7 +76,8 @@ def _analyses(runs: Runs, results: pd.DataFrame, rows: pd.DataFrame) -> Iterator
     yield _contrast_part(systems, sets)
     if templates := template_part(sentences):
         yield templates
-    yield View("Coverage", _COVERAGE_TEXT, [_coverage(rows)])
+    counts = counts_table("Sets behind the AUCs.", rows, "variation_set", SETS, _COUNTS)
+    yield View("Coverage", _COVERAGE_TEXT, [counts])
 
 
 _CEILING = (
@@ -156,26 +157,22 @@ def _agreement_table(systems: Cells, rows: pd.DataFrame) -> Iterator[Table]:
 
 
 def _contrast_part(systems: Cells, sets: Sets) -> View:
-    whole = {system: grids["1-6"] for system, grids in systems.items() if "1-6" in grids}
-    values = pd.DataFrame({system: contrasts(grid) for system, grid in whole.items()}).T.rename_axis("Model")
-    groups = list(dict.fromkeys(values.columns.get_level_values(0)))
-    drawn = values.drop(columns=[column for column in values.columns if column[1] == "effect"])
+    whole = {system: contrasts(grids["1-6"]) for system, grids in systems.items() if "1-6" in grids}
+    values = pd.DataFrame(whole).T.rename_axis("Model")
     ends = contrast_intervals(sets, values)
     note = partial(note_on_intervals, what="the mean", more=over_templates(sets))
     table = Table.with_intervals(
         "Means of AUC by constraint.", values, ends, note=note, file="german_contrasts"
     )
-    picture = Chart(
-        "dots",
+    picture = Chart.dots(
         "german_contrasts",
-        {group: drawn[group] for group in groups},
-        caption="Where the nominative comes (NOMALIGN), and whether the dative comes before the accusative (DATALIGN), "
+        values.loc[:, values.columns.get_level_values(1) != "effect"],
+        ends,
+        "Where the nominative comes (NOMALIGN), and whether the dative comes before the accusative (DATALIGN), "
         "over all role assignments and over the two plausible ones."
         + (" Whiskers: 95 % intervals over templates." if ends.low.notna().any(axis=None) else ""),
-        alt=f"Means of AUC by position. {extremes(drawn, score)}",
+        alt="Means of AUC by position.",
         x="AUC",
-        chance=0.5,
-        intervals=ends,
         tables=[table],
     )
     about = "Keller's two constraints on German word order: nominative before the rest, dative before accusative. "
@@ -188,17 +185,4 @@ _COVERAGE_TEXT = (
     "Minimal variation sets behind the AUCs, and comparisons in them that were tied (they count half) or lacked a "
     "number (they count as lost)."
 )
-
-
-_COUNTS = (("n", "sets"), ("n_excluded", "excluded"), ("n_ties", "tied"), ("n_nonfinite", "no number"))
-
-
-def _coverage(rows: pd.DataFrame) -> Table:
-    whole = rows[rows["group"] == "all"].drop_duplicates(["system", "variation_set"], keep="last")
-    columns = {
-        (SETS.get(kind, kind), title): part.set_index("system")[column]
-        for kind, part in whole.groupby("variation_set", sort=False)
-        for column, title in _COUNTS
-    }
-    counts = pd.DataFrame(columns).reindex(pd.unique(whole["system"])).rename_axis("Model")
-    return Table("Sets behind the AUCs.", counts, formatted(counts, count))
+_COUNTS = {"n": "sets", "n_excluded": "excluded", "n_ties": "tied", "n_nonfinite": "no number"}
