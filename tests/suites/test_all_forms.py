@@ -491,6 +491,6 @@ def test_a_dominant_lemma_is_named_for_each_data_set(tmp_path):
         row = ResultRow(level="all", value="", metric="ew", score=0.5, n=3)
         write_record(tmp_path, signature, tables).with_rows([row])
     rows = pd.DataFrame(columns=["system", "config", "label", "metric", "cutoff", "cutoff_side"])
-    part = coverage_part(rows, [], read_runs([tmp_path]))
+    part = coverage_part(rows, read_runs([tmp_path]))
     shares = part.blocks[-1].values["contexts"]
     assert shares.to_dict() == pytest.approx({"m, one, is / are": 2 / 3, "m, two, is / are": 2 / 3})

@@ -47,15 +47,15 @@ def cells_of(wide: pd.DataFrame) -> pd.DataFrame:
     return stacked.reset_index().reindex(columns=CELLS)
 
 
-def with_published(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
+def with_published(ours: pd.DataFrame, theirs: pd.DataFrame, more: Sequence[str] = ()) -> pd.DataFrame:
     """Append published cells to ours, for the labels that we have.
 
     Args:
         ours: columns `CELLS`.
         theirs: the same, or empty.
+        more: columns that are kept besides.
     """
-    kept = theirs.reindex(columns=CELLS)
-    ours = ours.reindex(columns=CELLS)
+    kept, ours = (cells.reindex(columns=[*CELLS, *more]) for cells in (theirs, ours))
     kept = kept[kept["label"].isin(ours["label"])]
     return pd.concat([ours, kept.astype(ours.dtypes)], ignore_index=True) if len(kept) else ours
 

@@ -3,21 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
 from ....report.best import best_of_rows, unusable
 from ....report.blocks import Chart, Section, View
-from ....report.findings import extremes
 from ....report.inputs import Runs, configs_apart
-from ....report.tables import (
-    Basis,
-    Intervals,
-    Table,
-    counts_table,
-    formatted_with_intervals,
-    note_on_intervals,
-)
+from ....report.tables import Table, counts_table
 from ...item_files import example
 from ..measures import ACCURACY
 from .flaws import flawed_pairs
@@ -28,16 +21,13 @@ from .section_in_context import in_context
 from .section_paradigms import (
     HUMANS,
     METHODS,
-    OTHERS,
     PUBLISHED,
     RUN,
-    by_group,
+    TOTAL,
+    accuracy_cells,
     by_paradigm,
     from_blimp,
-    group_name,
     is_without_paradigms,
-    phenomenon_name,
-    phenomenon_of,
     prefix_marks,
     system_names,
     title_of,
@@ -108,16 +98,14 @@ def _analyses(runs: Runs, rows: pd.DataFrame, method: str) -> Iterator[View]:
     """Yield the views of the report, of accuracies by one method."""
     one_method = _of_method(runs, method)
     paradigms = by_paradigm(one_method)
+    yield _phenomena(one_method, METHODS[method], unusable(runs, "minimal_pairs"))
     if len(paradigms):
-        yield _phenomena(one_method, paradigms, METHODS[method], unusable(runs, "minimal_pairs"))
         yield from correlations(paradigms)
         yield from predictors(runs)
         yield from locality(paradigms, one_method)
         yield from regularity(paradigms, one_method)
         yield from growth(_of_method(runs.every_revision(), method), paradigms)
         yield from methods(rows)
-    else:
-        yield _means_alone(one_method, METHODS[method])
     counts = counts_table("Pairs behind the accuracies.", rows, "method", METHODS, _COUNTS)
     yield View("Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, set(rows["config"]))]), [counts])
 
@@ -133,161 +121,94 @@ def _of_method(runs: Runs, method: str) -> pd.DataFrame:
     return rows[rows["method"] == method]
 
 
-def _means_alone(rows: pd.DataFrame, method: str) -> View:
-    """Return the means of results that hold no accuracies by paradigm, of which the other parts are made."""
-    means = _means_of_results(rows)
-    ends = Intervals(*(_means_of_results(rows, column) for column in ("ci_low", "ci_high", "se")))
-    text = formatted_with_intervals(means, ends, ACCURACY.form)
-    table = Table(
-        f"Accuracy ({method}).",
-        means,
-        text,
-        interval_note=note_on_intervals(text),
-        file="pairs_table",
-        basis=Basis.of(lambda column: _means_of_results(rows, column)),
-    )
-    return View("Accuracy", "These results hold no accuracies by paradigm.", [table])
-
-
-def _means_of_results(rows: pd.DataFrame, column: str = "score") -> pd.DataFrame:
-    return by_group(_of_means(rows), column).rename_axis("Phenomenon")
-
-
-def _phenomena(rows: pd.DataFrame, paradigms: pd.DataFrame, method: str, excluded: set[str]) -> View:
-    means = _by_phenomenon(rows, paradigms)
+def _phenomena(rows: pd.DataFrame, method: str, excluded: set[str]) -> View:
+    cells, n = accuracy_cells(rows, "phenomenon"), rows.loc[rows["level"] == "paradigm", "value"].nunique()
+    if cells.empty:
+        return View("Accuracy by paradigm", "", [_every_paradigm(rows, excluded)])
     is_one_group = is_without_paradigms(rows)
-    if is_one_group:
-        means = means.loc[["Overall"]].rename_axis("Pairs")
-    of_phenomena = _intervals(rows, phenomena=True)
-    has_others = len(paradigms.columns.unique(level=0)) > 1
-    title = "Accuracy" if is_one_group else "Accuracy by phenomenon"
-    over = "1 paradigm" if len(paradigms) == 1 else f"{len(paradigms)} paradigms"
-    basis = _basis(_of_means(rows))
-    text = formatted_with_intervals(means, of_phenomena, ACCURACY.form, basis)
-    of_what = (
-        "The interval of the overall accuracy shows how much it varies with the choice of paradigms; a phenomenon's is "
-        "for these paradigms only."
-        if "paradigms" in set(rows.loc[rows["level"] == "all", "unit"])
-        else ("" if is_one_group else "The intervals are for these paradigms only.")
-    )
-    table = Table(
-        caption=f"Accuracy ({method})."
-        if is_one_group
-        else f"Accuracy by phenomenon ({method}), over {over}.",
-        values=means,
-        text=text,
+    has_others = bool((cells["kind"] != RUN).any())
+    title = "Accuracy" if is_one_group or not n else "Accuracy by phenomenon"
+    over = f", over {n} paradigm{'s' if n > 1 else ''}" if n and not is_one_group else ""
+    of_what = "" if is_one_group or not n else "The intervals are for these paradigms only."
+    if "paradigms" in set(rows.loc[rows["level"] == "all", "unit"]):
+        of_what = (
+            "The interval of the overall accuracy shows how much it varies with the choice of paradigms; a "
+            "phenomenon's is for these paradigms only."
+        )
+    table = _table(
+        cells.sort_values("label", key=lambda label: label == TOTAL, kind="stable"),
+        f"{title} ({method}){over}.",
+        "Pairs" if is_one_group else "Phenomenon",
+        excluded,
+        about=of_what,
+        totals=[] if is_one_group else [TOTAL],
         note="Published models and humans judged whole sentences; their means are over the same paradigms as this run."
         if has_others
         else "",
-        interval_note=note_on_intervals(text, rows[rows["level"].isin(_MEANS)], of_what),
-        best=_best(means, text, excluded, of_phenomena),
         file="pairs_table",
-        rule_above=[] if is_one_group else ["Overall"],
-        intervals=of_phenomena,
-        basis=basis,
     )
-    drawn = means[[c for c in means if c[0] == RUN or c in ((PUBLISHED, "GPT-2"), (HUMANS, "individual"))]]
-    drawn = drawn.set_axis(system_names(drawn.columns), axis=1)
-    said = extremes(drawn, ACCURACY.form)
-    named = basis.named(drawn.index)
-    whiskers = of_phenomena.map(
-        lambda ends: pd.concat({title: ends[RUN]}, axis=1).reindex(drawn.index).set_axis(named)
-    )
-    drawn = drawn.set_axis(named)
-    picture = Chart(
-        "dots",
+    if not n:
+        return View(title, "These results hold no accuracies by paradigm.", [table])
+    shown = [c for c in table.values if c[0] == RUN or c in ((PUBLISHED, "GPT-2"), (HUMANS, "individual"))]
+    picture = Chart.dots(
         "pairs_phenomena",
-        {title: drawn},
-        caption=title
+        table.values[shown].set_axis(system_names(shown), axis=1),
+        table.intervals and table.intervals.map(lambda ends: ends[RUN]),
+        title
         + (
             ", with humans' single answers and GPT-2 in the authors' released summary." if has_others else "."
         ),
-        alt=f"{title}. {said}",
+        alt=f"{title}.",
+        panel=title,
         x="accuracy",
         digits=ACCURACY.digits,
-        chance=0.5,
-        intervals=whiskers,
-        basis=basis,
+        form=ACCURACY.form,
+        basis=table.basis,
+        names_with_n=True,
     )
     if is_one_group:
         return View(title, "", [table, picture])
     about = "Which parts of grammar the model has"
     about += ", as in Table 3 of Warstadt et al. (2020), next to human scores." if has_others else "."
-    return View(title, about, [table, picture, _every_paradigm(rows, paradigms, excluded)])
+    return View(title, about, [table, picture, _every_paradigm(rows, excluded)])
 
 
-def _every_paradigm(rows: pd.DataFrame, paradigms: pd.DataFrame, excluded: set[str]) -> Table:
-    of_paradigms = _intervals(rows)
-    basis = _basis(rows)
-    text = formatted_with_intervals(paradigms, of_paradigms, ACCURACY.form, basis)
-    marks = prefix_marks(paradigms.index)
-    return Table(
-        caption="Accuracy by paradigm.",
-        values=paradigms.join(marks),
-        text=text.join(marks.map(lambda mark: "✓" if mark == 1 else "")),
-        note=""
-        if marks.empty
-        else "✓: the paradigm can be scored by this prefix method (Warstadt et al. 2020).",
-        interval_note=note_on_intervals(text, rows[rows["level"] == "paradigm"]),
+def _every_paradigm(rows: pd.DataFrame, excluded: set[str]) -> Table:
+    cells = accuracy_cells(rows, "paradigm")
+    table = _table(
+        cells[cells["label"] != TOTAL],
+        "Accuracy by paradigm.",
+        "Paradigm",
+        excluded,
         file="pairs_paradigms",
         folded=True,
-        intervals=of_paradigms,
-        best=_best(paradigms, text, excluded, of_paradigms).join(marks.map(lambda _: False)),
-        basis=basis,
+    )
+    marks = prefix_marks(table.values.index)
+    if marks.empty:
+        return table
+    return replace(
+        table,
+        values=table.values.join(marks),
+        text=table.text.join(marks.map(lambda mark: "✓" if mark == 1 else "")),
+        note="✓: the paradigm can be scored by this prefix method (Warstadt et al. 2020).",
+        best=None if table.best is None else table.best.join(marks.map(lambda _: False)),
     )
 
 
-def _best(values: pd.DataFrame, text: pd.DataFrame, excluded: set[str], intervals: Intervals) -> pd.DataFrame:
-    """Mark the best of this run's systems in each row, except those whose scores do not compare."""
-    compared = [kind == RUN and system not in excluded for kind, system in values.columns]
-    return best_of_rows(values, text, ["accuracy" if own else None for own in compared], intervals)
-
-
-def _by_phenomenon(rows: pd.DataFrame, paradigms: pd.DataFrame) -> pd.DataFrame:
-    """Average by phenomenon and over all; our own means come from the results as they are.
-
-    The published and human columns are averaged over the paradigms that were run, so that all columns are about
-    the same ones.
-    """
-    phenomenon = paradigms.index.map(phenomenon_of)
-    means = paradigms.groupby(phenomenon).mean()
-    rows = rows[rows["level"].isin(_MEANS)]
-    ours = by_group(rows.assign(group=rows["value"].where(rows["level"] != "all", "all")))
-    own = [name for name in ours.index if name not in means.index and name != "all"]
-    if own:  # phenomena that are not BLiMP's have their own names
-        means = means.reindex([*means.index.drop(OTHERS, errors="ignore"), *own])
-    means.loc["all"] = paradigms.mean()
-    for system in ours:
-        means[(RUN, system)] = ours[system].reindex(means.index)
-    means = means[paradigms.columns]
-    means.index = pd.Index([phenomenon_name(name) if name != "all" else "Overall" for name in means.index])
-    return means.rename_axis("Phenomenon")
-
-
-def _intervals(rows: pd.DataFrame, phenomena: bool = False) -> Intervals:
-    """Return the ends of our intervals, with the labels of the tables."""
-    shown, systems = _of_means(rows) if phenomena else rows, pd.unique(rows["system"])
-    parts = (
-        by_group(shown, column).reindex(columns=systems) for column in ("ci_low", "ci_high", "se", "reliable")
+def _table(cells: pd.DataFrame, caption: str, corner: str, excluded: set[str], **options: Any) -> Table:
+    """Make a table of accuracies; the best are those of this run's systems whose scores compare."""
+    table = Table.of_scores(
+        cells, caption, corner, digits=ACCURACY.digits, across=("kind", "system"), **options
     )
-    return Intervals(*parts).map(lambda wide: pd.concat({RUN: wide}, axis=1))
 
+    def ours(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame[[RUN]]
 
-def _basis(rows: pd.DataFrame) -> Basis:
-    """Return what our scores are over, with the labels of the tables."""
-    return Basis.of(lambda column: pd.concat({RUN: by_group(rows, column)}, axis=1))
-
-
-_MEANS = ("all", "phenomenon")
-"""Levels of the means of paradigms that tables have."""
-
-
-def _of_means(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the means of paradigms, with the labels of the tables as groups."""
-    means = rows[rows["level"].isin(_MEANS)]
-    return means.assign(
-        group=[group_name(*place) for place in zip(means["level"], means["value"], strict=True)]
-    )
+    compared = [kind == RUN and system not in excluded for kind, system in table.values.columns]
+    measures = ["accuracy" if own else None for own in compared]
+    best = best_of_rows(table.values, table.text, measures, table.intervals)
+    intervals, basis = table.intervals and table.intervals.map(ours), table.basis and table.basis.map(ours)
+    return replace(table, best=best, intervals=intervals, basis=basis)
 
 
 _COVERAGE_TEXT = (

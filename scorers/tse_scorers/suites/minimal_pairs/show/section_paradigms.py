@@ -1,6 +1,6 @@
 """Accuracies by paradigm of BLiMP: this run's, the published models' and people's, side by side."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import numpy as np
 import pandas as pd
@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from ....io.bundle import metric_modules
 from ....report.published import published, shipped
+from ....report.tables import CELLS, cells_of, with_published
 
 RUN, PUBLISHED, HUMANS = "this run", "released summary", "humans"
-OTHERS = "other paradigms"
+OTHERS, TOTAL = "other paradigms", "Overall"
 
 
 METHODS = {"full": "whole sentence", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
@@ -77,7 +78,7 @@ def is_without_paradigms(rows: pd.DataFrame) -> bool:
     )
 
 
-def system_names(columns: pd.MultiIndex) -> list[str]:
+def system_names(columns: Iterable[tuple[str, str]]) -> list[str]:
     """Name systems where the kind is no heading of its own."""
     forms = {RUN: "{}", PUBLISHED: f"{{}} ({PUBLISHED})", HUMANS: "humans ({})"}
     return [forms[kind].format(name) for kind, name in columns]
@@ -107,6 +108,34 @@ def by_paradigm(rows: pd.DataFrame) -> pd.DataFrame:
     paradigms = pd.concat(frames, axis=1)
     paradigms.index.name = "Paradigm"
     return paradigms.dropna(axis=1, how="all")
+
+
+def accuracy_cells(rows: pd.DataFrame, level: str) -> pd.DataFrame:
+    """Return accuracies of the groups of a level, and overall, as cells with their `kind`: ours and others'.
+
+    Others judged whole sentences; their means are over the paradigms that were run.
+
+    Args:
+        rows: results of one method.
+        level: `phenomenon`, `paradigm` or `field`.
+    """
+    ours = rows[rows["level"].isin(("all",) if is_without_paradigms(rows) else (level, "all"))]
+    names = ours["value"].map(phenomenon_name) if level == "phenomenon" else ours["value"]
+    ours = ours.assign(kind=RUN, label=names.where(ours["level"] != "all", TOTAL))
+    kinds = [pd.DataFrame(columns=[*CELLS, "kind"])]
+    if (rows["method"] == "full").all():
+        others = by_paradigm(rows).drop(columns=RUN, level=0)
+        fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+        groups = {
+            "paradigm": lambda paradigm: paradigm,
+            "phenomenon": lambda paradigm: phenomenon_name(phenomenon_of(paradigm)),
+            "field": lambda paradigm: fields.get(paradigm, ("", OTHERS))[1],
+        }
+        means = others.groupby(others.index.map(groups[level])).mean()
+        means.loc[TOTAL] = others.mean()
+        of_kinds = others.columns.unique(level=0)
+        kinds = [cells_of(means[kind]).assign(kind=kind) for kind in of_kinds] or kinds
+    return with_published(ours, pd.concat(kinds), ["kind"])
 
 
 def prefix_marks(paradigms: pd.Index) -> pd.DataFrame:

@@ -4,25 +4,13 @@ from functools import partial
 
 import pandas as pd
 
-from ....io.bundle import metric_modules
 from ....report.blocks import Control, Table, View
 from ....report.inputs import Runs, configs_apart
-from ....report.tables import CELLS, cells_of, with_published
 from ..measures import ACCURACY, METHOD_LABELS
-from .section_paradigms import (
-    METHODS,
-    RUN,
-    by_paradigm,
-    from_blimp,
-    is_without_paradigms,
-    phenomenon_name,
-    phenomenon_of,
-    system_names,
-)
+from .section_paradigms import METHODS, RUN, TOTAL, accuracy_cells, from_blimp, system_names
 from .tab_items import pair_items
 from .tab_people import people_tabs
 
-TOTAL = "Overall"
 LEVELS = ("phenomenon", "paradigm", "field")
 
 
@@ -45,40 +33,17 @@ def tabs(runs: Runs) -> list[View]:
 def _accuracies(runs: Runs, rows: pd.DataFrame, data: str, level: str, method: str) -> list[Table]:
     """Show accuracies by one method, by phenomenon, paradigm or field, and overall."""
     rows = rows[rows["method"] == method]
-    ours = rows[rows["level"].isin((level, "all"))]
-    if is_without_paradigms(rows):
-        ours = ours[ours["level"] == "all"]
-    names = ours["value"].map(phenomenon_name) if level == "phenomenon" else ours["value"]
-    ours = ours.assign(label=names.where(ours["level"] != "all", TOTAL))
-    # Others judged whole sentences; their means are over the paradigms that were run.
-    theirs = _published(rows, level) if method == "full" else pd.DataFrame(columns=CELLS)
+    cells = accuracy_cells(rows, level)
     table = Table.of_scores(
-        with_published(ours, theirs),
+        cells.assign(system=system_names(zip(cells["kind"], cells["system"], strict=True))),
         f"{data}: accuracy by {level}.",
         level.capitalize(),
         unit="pairs",
         digits=ACCURACY.digits,
         totals=[TOTAL],
-        items=pair_items(runs, ours, method),
+        items=pair_items(runs, cells[cells["kind"] == RUN], method),
         measure="accuracy",
         compared=METHOD_LABELS[method],
         limited_to=f"by {level}" + ("" if method == "full" else f" {method}"),
     )
     return [table]
-
-
-def _published(rows: pd.DataFrame, level: str) -> pd.DataFrame:
-    """Return the cells of published models and of people."""
-    others = by_paradigm(rows).drop(columns=[RUN], level=0)
-    if others.empty or others.columns.empty:
-        return pd.DataFrame(columns=CELLS)
-    others.columns = pd.Index(system_names(others.columns))
-    fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
-    groups = {
-        "paradigm": lambda paradigm: paradigm,
-        "phenomenon": lambda paradigm: phenomenon_name(phenomenon_of(paradigm)),
-        "field": lambda paradigm: fields.get(paradigm, ("", "other paradigms"))[1],
-    }
-    means = others.groupby(others.index.map(groups[level])).mean()
-    means.loc[TOTAL] = others.mean()
-    return cells_of(means)
