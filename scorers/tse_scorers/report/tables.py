@@ -385,8 +385,14 @@ class Table:
         def wide(column: str) -> pd.DataFrame:
             return spread(cells, column, across).rename_axis(index=corner)
 
-        values, basis = wide("score"), Basis.of(wide, by_measure=across[-1] != "system")
-        intervals = Intervals(*map(wide, ("ci_low", "ci_high", "se", "reliable")))
+        values = wide("score")
+        known = wide("n").notna().any() | wide("se").notna().any()  # not those that others published
+
+        def own(column: str) -> pd.DataFrame:
+            return wide(column).loc[:, known]
+
+        basis = Basis.of(own, by_measure=across[-1] != "system")
+        intervals = Intervals(*map(own, ("ci_low", "ci_high", "se", "reliable")))
         text = formatted_with_intervals(values, intervals, form or partial(score, digits=digits), basis)
         given: dict[str, Any] = {
             "interval_note": note_on_intervals(text, cells, about), "intervals": intervals, "basis": basis,

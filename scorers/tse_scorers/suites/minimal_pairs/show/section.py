@@ -200,15 +200,9 @@ def _table(cells: pd.DataFrame, caption: str, corner: str, excluded: set[str], *
     table = Table.of_scores(
         cells, caption, corner, digits=ACCURACY.digits, across=("kind", "system"), **options
     )
-
-    def ours(frame: pd.DataFrame) -> pd.DataFrame:
-        return frame[[RUN]]
-
     compared = [kind == RUN and system not in excluded for kind, system in table.values.columns]
     measures = ["accuracy" if own else None for own in compared]
-    best = best_of_rows(table.values, table.text, measures, table.intervals)
-    intervals, basis = table.intervals and table.intervals.map(ours), table.basis and table.basis.map(ours)
-    return replace(table, best=best, intervals=intervals, basis=basis)
+    return replace(table, best=best_of_rows(table.values, table.text, measures, table.intervals))
 
 
 _COVERAGE_TEXT = (

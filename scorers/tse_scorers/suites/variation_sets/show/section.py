@@ -71,7 +71,7 @@ def _analyses(runs: Runs, results: pd.DataFrame, rows: pd.DataFrame) -> Iterator
     sentences = scored_sentences(runs, pd.unique(rows["system"]))
     sets = scored_sets(sentences)
     yield from cell_parts(rows, published_cells())
-    yield from mean_parts(systems, rows, sets, unusable(runs, "german"))
+    yield from mean_parts(rows, sets, unusable(runs, "german"))
     yield from _correlation_part(systems, results[results["metric"] == "human_pearson"])
     yield _contrast_part(systems, sets)
     if templates := template_part(sentences):

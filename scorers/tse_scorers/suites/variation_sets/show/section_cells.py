@@ -5,10 +5,11 @@ import pandas as pd
 
 from ....io.bundle import metric_modules
 from ....report.published import published
-from ....report.tables import Intervals
+from ....report.tables import CELLS, Intervals, cells_of, with_published
 from ....statistics.estimate import Floats
+from ..measures import MEASURES
 
-HUMANS = "humans"
+HUMANS, TOTAL = "humans", "Overall"
 
 SETS = {
     "1-6": "all six",
@@ -110,6 +111,49 @@ def published_cells() -> Cells:
         }
         for system, own in paper.groupby("system", sort=False)
     }
+
+
+def auc_cells(rows: pd.DataFrame, level: str, kind: str = "1-6") -> pd.DataFrame:
+    """Return AUCs as cells of a table, ours and the paper's, with `variation_set` and whether all comparisons tie.
+
+    Args:
+        rows: results with the metric `auc`.
+        level: `cell`, `case_order` or `role`, for one kind of set, and overall; or `set`, over all cells.
+        kind: of set.
+    """
+    whole = rows["level"] == "all"
+    if level == "set":
+        ours = rows[whole].assign(label=rows["variation_set"].map(SETS))
+    else:
+        inside = (rows["variation_set"] == kind) & (whole | (rows["level"] == level))
+        ours = rows.assign(label=rows["value"].str.replace("|", " · ").where(~whole, TOTAL))[inside]
+    theirs = {system: _means(grids, level, kind) for system, grids in published_cells().items()}
+    return with_published(
+        ours.assign(tied=is_tied(ours).astype(float)),
+        cells_of(pd.DataFrame(theirs)) if theirs else pd.DataFrame(columns=CELLS),
+        ["variation_set", "tied"],
+    )
+
+
+def is_tied(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Return for each row of results whether all comparisons behind its AUC tie."""
+    kinds = {measure: rows["variation_set"] == measure.at["variation_set"] for measure in MEASURES}
+    return pd.concat([measure.all_tied(rows[is_kind]) for measure, is_kind in kinds.items()])[rows.index]
+
+
+def _means(grids: dict[str, pd.DataFrame], level: str, kind: str) -> "pd.Series[float]":
+    margins = metric_modules("minimal_variation_auc").variation_sets.margins
+    if level == "set":
+        return pd.Series({SETS[name]: margins(grid.to_numpy())[2] for name, grid in grids.items()})
+    if kind not in grids:
+        return pd.Series(dtype=float)
+    by_order, by_role, overall = margins(grids[kind].to_numpy())
+    means = {
+        "case_order": dict(zip(orders(), by_order, strict=True)),
+        "role": dict(zip(roles(), by_role, strict=True)),
+        "cell": {f"{order} · {role}": auc for (order, role), auc in grids[kind].stack().items()},
+    }
+    return pd.Series(means[level] | {TOTAL: overall})
 
 
 def with_means(grid: pd.DataFrame) -> pd.DataFrame:

@@ -2,16 +2,9 @@
 
 import pandas as pd
 
-from ..measures import MEASURES
-from .section_cells import Cells, our_cells
+from .section_cells import Cells, is_tied, our_cells
 
 ALL_TIED = "all tied"
-
-
-def is_tied(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Return for each row of results whether all comparisons behind its AUC tie."""
-    kinds = {measure: rows["variation_set"] == measure.at["variation_set"] for measure in MEASURES}
-    return pd.concat([measure.all_tied(rows[is_kind]) for measure, is_kind in kinds.items()])[rows.index]
 
 
 def tied_cells(rows: pd.DataFrame) -> Cells:

@@ -4,16 +4,13 @@ from functools import partial
 
 import pandas as pd
 
-from ....io.bundle import metric_modules
 from ....report.blocks import Chart, Control, Table, View
 from ....report.inputs import Runs, configs_apart
-from ....report.tables import CELLS, cells_of, with_published
 from ..measures import KIND_LABELS
-from .section_cells import HUMANS, SETS, orders, our_cells, published_cells, published_systems, roles
+from .section_cells import HUMANS, SETS, TOTAL, auc_cells, our_cells, published_cells, published_systems
 from .section_ties import tied_systems
 from .tab_items import comparison_items
 
-TOTAL = "Overall"
 LEVELS = {"case orders": "case_order", "role assignments": "role", "cells": "cell", "kinds of set": "set"}
 _CORNERS = {"cell": "Case order · roles", "case_order": "Case order", "role": "Roles", "set": "Kind of set"}
 
@@ -40,44 +37,22 @@ def tabs(runs: Runs) -> list[View]:
 
 def _aucs(runs: Runs, rows: pd.DataFrame, level: str, kind: str) -> list[Table]:
     """Show AUCs by `cell`, `case_order` or `role` for one kind of set; or by kind of `set`, over all cells."""
-    whole = rows["level"] == "all"
-    if level == "set":
-        ours = rows[whole].assign(label=rows["variation_set"].map(SETS))
-    else:
-        inside = (rows["variation_set"] == kind) & (whole | (rows["level"] == level))
-        names = rows["value"].str.replace("|", " · ")
-        ours = rows.assign(label=names.where(~whole, TOTAL))[inside]
-    theirs = {system: _means(grids, level, kind) for system, grids in published_cells().items()}
+    cells = auc_cells(rows, level, kind)
     tied = tied_systems(rows)
     of = "" if level == "set" else f", sets of {SETS[kind]}"
     table = Table.of_scores(
-        with_published(ours, cells_of(pd.DataFrame(theirs)) if theirs else pd.DataFrame(columns=CELLS)),
+        cells,
         f"AUC of minimal variation sets, 0 to 1{of}.",
         _CORNERS[level],
         unit="sets",
         totals=[TOTAL],
         ties="count half" + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
-        items=comparison_items(runs, ours),
+        items=comparison_items(runs, cells[cells["level"].notna()]),
         measure="AUC",
         compared="" if level == "set" else KIND_LABELS[kind],
         limited_to=f"by {_CORNERS[level]}{of}",
     )
     return [table]
-
-
-def _means(grids: dict[str, pd.DataFrame], level: str, kind: str) -> "pd.Series[float]":
-    margins = metric_modules("minimal_variation_auc").variation_sets.margins
-    if level == "set":
-        return pd.Series({SETS[name]: margins(grid.to_numpy())[2] for name, grid in grids.items()})
-    if kind not in grids:
-        return pd.Series(dtype=float)
-    by_order, by_role, overall = margins(grids[kind].to_numpy())
-    means = {
-        "case_order": dict(zip(orders(), by_order, strict=True)),
-        "role": dict(zip(roles(), by_role, strict=True)),
-        "cell": {f"{order} · {role}": auc for (order, role), auc in grids[kind].stack().items()},
-    }
-    return pd.Series(means[level] | {TOTAL: overall})
 
 
 def _people(rows: pd.DataFrame, system: str, kind: str) -> list[Chart]:
