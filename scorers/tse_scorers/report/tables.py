@@ -391,7 +391,7 @@ class Table:
         def own(column: str) -> pd.DataFrame:
             return wide(column).loc[:, known]
 
-        basis = Basis.of(own, by_measure=across[-1] != "system")
+        basis = Basis.of(own, by_measure=across[-1] == "measure")
         intervals = Intervals(*map(own, ("ci_low", "ci_high", "se", "reliable")))
         text = formatted_with_intervals(values, intervals, form or partial(score, digits=digits), basis)
         given: dict[str, Any] = {

@@ -131,7 +131,7 @@ def _views(figure: _Figure, paradigms: pd.DataFrame, rows: pd.DataFrame | None) 
         _cells(with_difference(values), rows, figure.conditions),
         figure.table,
         "Model",
-        across=("panel", "condition"),
+        across=("panel", "measure"),
         digits=ACCURACY.digits,
         about=_NOTE,
         file=figure.file,
@@ -180,7 +180,7 @@ def _cells(values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditio
     """Return the conditions' means as cells, ours with their intervals and what they are over."""
     cells = pd.DataFrame(
         [
-            {"label": system, "panel": panel, "condition": condition, "score": mean}
+            {"label": system, "panel": panel, "measure": condition, "score": mean}
             for (panel, condition), means in values.items()
             for system, mean in means.items()
         ]
@@ -192,7 +192,7 @@ def _cells(values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditio
     ours = parts["score"].columns
     names = dict(zip(system_names(pd.MultiIndex.from_product([[RUN], ours])), ours, strict=True))
     for place, cell in cells[cells["label"].isin(names) & cells["score"].notna()].iterrows():
-        strata = _strata(conditions, cell["panel"], cell["condition"])
+        strata = _strata(conditions, cell["panel"], cell["measure"])
         of_system = {column: part[names[cell["label"]]] for column, part in parts.items()}
         estimate = _estimate([of_system[column] for column in columns], *strata)
         counts = {name: of_system[name].reindex([*chain(*strata)]).sum() for name in ("n", "n_excluded")}

@@ -1,7 +1,8 @@
 """Tables 1 and 6 to 28 of Rochereau et al. (2020): the 36 cells of every system and kind of set."""
 
 from collections.abc import Iterator
-from functools import cache, partial
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -9,7 +10,7 @@ from ....report.blocks import Chart, View
 from ....report.findings import extremes
 from ....report.published import published
 from ....report.systems import slugs
-from ....report.tables import MISSING, Basis, Intervals, Table, formatted, formatted_with_intervals, score
+from ....report.tables import MISSING, Table, formatted, score, spread
 from .section_cells import (
     HUMANS,
     ORDER_KEY,
@@ -17,13 +18,13 @@ from .section_cells import (
     ROLE_KEY,
     SETS,
     Cells,
-    cell_intervals,
     grid_of,
     our_cells,
+    placed_cells,
     with_means,
 )
-from .section_templates import note_on_intervals
-from .section_ties import marked, tied_cells, tied_systems
+from .section_templates import VARIES_WITH_TEMPLATES
+from .section_ties import marked, tied_systems
 
 # `dbmdz/bert-base-german-cased` is another model. The paper gives its DistilBERT the name of a BERT of dbmdz, but with
 # the layers and parameters of this one.
@@ -43,26 +44,22 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[View]:
         rows: results with the metric `auc`.
         paper: the published cells, of people and models.
     """
-    ours, ends = our_cells(rows), cell_intervals(rows)
-    cells_of = cache(partial(our_cells, rows))
-    tied, all_tied = tied_cells(rows), tied_systems(rows)
+    ours, all_tied, humans = our_cells(rows), tied_systems(rows), paper.get(HUMANS, {})
     if not ours:
         return
-    humans = paper.get(HUMANS, {})
     beside = {system: paper.get(name, humans) for system, name in _names_in_paper(rows).items()}
-    blocks: list[Chart | Table] = []
+    cells, blocks = placed_cells(rows), list[Chart | Table]()
     stood: set[str] = set()
     for system, slug in slugs(list(ours)).items():
+        of_system = cells[cells["system"] == system]
         tables = [
-            _own_table(
+            _cell_table(
+                of_system[of_system["variation_set"] == kind],
                 f"{system}: {SETS[kind]}",
-                grid,
-                ends[system][kind],
-                tied[system][kind],
                 beside[system].get(kind),
-                Basis.of(lambda column, system=system, kind=kind: cells_of(column)[system][kind]),  # type: ignore[misc]
+                "role",
             )
-            for kind, grid in ours[system].items()
+            for kind in ours[system]
         ]
         maps = _heat_maps(system, ours[system], humans)
         blocks.append(_cell_picture(system, slug, maps, tables, system in all_tied, stood))
@@ -73,12 +70,9 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[View]:
     text += "Blue: the acceptable sentences win; red: the impossible ones do. In the tables, the value in "
     text += "parentheses is the paper's: of the same model where the paper has it, otherwise of people. The tables "
     text += "also have the cells' intervals."
-    whole = {system: own["1-6"] for system, own in ours.items() if "1-6" in own}
-    if whole:
-        basis = Basis.of(
-            lambda column: _side_by_side({system: cells_of(column)[system]["1-6"] for system in whole})
-        )
-        blocks.append(_whole_table(whole, ends, tied, humans.get("1-6"), basis))
+    whole = cells[cells["variation_set"] == "1-6"]
+    if len(whole):
+        blocks.append(_whole_table(whole, humans.get("1-6")))
     yield View("The 36 cells (Tables 1 and 6 to 28)", text, [*blocks, *published_tables()])
 
 
@@ -157,63 +151,33 @@ def _is_of_people(title: str) -> bool:
     return title.startswith(f"{HUMANS}: ")
 
 
-def _own_table(
-    title: str,
-    grid: pd.DataFrame,
-    ends: Intervals,
-    tied: pd.DataFrame,
-    paper: pd.DataFrame | None,
-    basis: Basis,
+def _cell_table(
+    cells: pd.DataFrame, caption: str, paper: pd.DataFrame | None, *across: str, **options: Any
 ) -> Table:
-    values = with_means(grid)
-    beside = None if paper is None else formatted(with_means(paper), score).replace(MISSING, "")
-    text = marked(formatted_with_intervals(values, ends), with_means(tied))
-    note = note_on_intervals(text, "the AUC")
-    return Table(
-        title, values, text, beside, rule_above=["mean"], intervals=ends, interval_note=note, basis=basis
+    """Return cells with their means, the paper's AUCs beside them, and marks of ties."""
+    table = Table.of_scores(
+        cells, caption, "Case order", across=across, about=VARIES_WITH_TEMPLATES, totals=["mean"], **options
     )
+    beside = None
+    if paper is not None:
+        means = with_means(paper)
+        columns = table.values.columns
+        beside = formatted(means[columns.get_level_values(-1)].set_axis(columns, axis=1), score)
+        beside = beside.reindex(table.values.index).replace(MISSING, "")
+    text = marked(table.text, spread(cells, "tied", across))
+    basis = table.basis and table.basis.map(lambda frame: frame.dropna(axis=1, how="all"))
+    return replace(table, text=text, beside=beside, basis=basis, cells=None)
 
 
-def _whole_table(
-    whole: dict[str, pd.DataFrame],
-    ends: dict[str, dict[str, Intervals]],
-    tied: Cells,
-    humans: pd.DataFrame | None,
-    basis: Basis,
-) -> Table:
-    values = _side_by_side({system: with_means(grid) for system, grid in whole.items()})
-    caption, beside, raw = (
-        "AUC by case order and role assignment, over sets that double any case",
-        None,
-        values,
-    )
+def _whole_table(cells: pd.DataFrame, humans: pd.DataFrame | None) -> Table:
+    caption = "AUC by case order and role assignment, over sets that double any case"
     if humans is not None:
         caption += "; in parentheses, that of people in Rochereau et al. (2020)"
-        beside = formatted(_side_by_side(dict.fromkeys(whole, with_means(humans))), score).replace(
-            MISSING, ""
-        )
-        raw = pd.concat([values, _side_by_side({HUMANS: with_means(humans)})], axis=1)
-    low, high, se = (
-        _side_by_side({system: getattr(ends[system]["1-6"], end) for system in whole})
-        for end in ("low", "high", "se")
+    table = _cell_table(
+        cells, f"{caption}.", humans, "system", "role", file="german_table1", number="Table 1", folded=True
     )
-    intervals = Intervals(low, high, se)
-    is_tied = _side_by_side({system: with_means(tied[system]["1-6"]) for system in whole})
-    text = marked(formatted_with_intervals(values, intervals), is_tied)
-    return Table(
-        caption + ".",
-        raw,
-        text,
-        beside,
-        file="german_table1",
-        number="Table 1",
-        rule_above=["mean"],
-        folded=True,
-        intervals=intervals,
-        interval_note=note_on_intervals(text, "the AUC"),
-        basis=basis,
+    if humans is None:
+        return table
+    return replace(
+        table, values=pd.concat([table.values, pd.concat({HUMANS: with_means(humans)}, axis=1)], axis=1)
     )
-
-
-def _side_by_side(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat(tables, axis=1)

@@ -5,7 +5,7 @@ import pandas as pd
 
 from ....io.bundle import metric_modules
 from ....report.published import published
-from ....report.tables import CELLS, Intervals, cells_of, with_published
+from ....report.tables import BASIS, CELLS, cells_of, with_published
 from ....statistics.estimate import Floats
 from ..measures import MEASURES
 
@@ -64,9 +64,9 @@ def grid_of(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(grid, pd.Index(orders(), name="Case order"), roles(), dtype=float)
 
 
-def our_cells(rows: pd.DataFrame, column: str = "score") -> Cells:
-    """Collect the cells of this run from a column of its results."""
-    cells = _placed(rows[rows["level"] == "cell"]).assign(auc=rows[column])
+def our_cells(rows: pd.DataFrame) -> Cells:
+    """Collect the cells of this run."""
+    cells = _placed(rows[rows["level"] == "cell"]).assign(auc=rows["score"])
     return {
         str(system): {str(kind): grid_of(part) for kind, part in own.groupby("variation_set", sort=False)}
         for system, own in cells.groupby("system", sort=False)
@@ -83,14 +83,17 @@ def _placed(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(case_order=[order for order, _ in places], role=[role for _, role in places])
 
 
-def cell_intervals(rows: pd.DataFrame) -> dict[str, dict[str, Intervals]]:
-    """Return the intervals of this run's cells and of their means: system → kind of set → the table `with_means`."""
-    found: dict[str, dict[str, Intervals]] = {}
-    for (system, kind), own in _placed(rows).groupby(["system", "variation_set"], sort=False):
-        once = own.drop_duplicates(["case_order", "role"], keep="last").set_index(["case_order", "role"])
-        ends = (once[column].astype(float).unstack() for column in ("ci_low", "ci_high", "se"))
-        found.setdefault(str(system), {})[str(kind)] = Intervals(*ends)
-    return found
+def placed_cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return this run's AUCs as cells of tables of case orders (`label`) by `role`, with their means.
+
+    Means have no numbers of items: those of all cells are the same.
+    """
+    cells = _placed(rows).assign(tied=is_tied(rows).astype(float))
+    cells = cells.assign(label=cells["case_order"]).astype(dict.fromkeys(BASIS, float))
+    cells.loc[cells["level"] != "cell", list(BASIS)] = np.nan
+    order = [*orders(), *roles(), "mean"]
+    systems = pd.factorize(cells["system"])[0]
+    return cells.iloc[np.lexsort([systems, *(cells[name].map(order.index) for name in ("role", "label"))])]
 
 
 def published_systems() -> list[str]:

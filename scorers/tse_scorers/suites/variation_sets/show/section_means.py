@@ -13,7 +13,7 @@ from ....report.findings import extremes
 from ....report.published import is_reference
 from ....report.tables import Table, score, spread
 from .section_cells import HUMANS, ORDER_KEY, ROLE_KEY, SETS, TOTAL, auc_cells, orders, roles
-from .section_templates import Sets, bias_intervals, note_on_intervals, over_templates
+from .section_templates import VARIES_WITH_TEMPLATES, Sets, bias_intervals, note_on_intervals, over_templates
 from .section_ties import marked, tied_systems
 
 _BY_CASE = "By doubled case"
@@ -114,7 +114,7 @@ def _table(rows: pd.DataFrame, level: str, corner: str, number: int, excluded: C
         cells,
         f"AUC of people, of the models and of those of Rochereau et al. (2020) by {corner.lower()}.",
         corner,
-        about="The interval shows how much the AUC varies with the choice of templates.",
+        about=VARIES_WITH_TEMPLATES,
         totals=["mean"],
         number=f"Table {number}",
         file=f"german_table{number}",

@@ -21,6 +21,9 @@ Sentences = dict[str, pd.DataFrame]  # system → `template`, `case_order`, `pos
 Sets = dict[str, pd.DataFrame]  # system → its variation sets, as `set_aucs` returns them
 
 
+VARIES_WITH_TEMPLATES = "The interval shows how much the AUC varies with the choice of templates."
+
+
 def note_on_intervals(text: pd.DataFrame, what: str, more: str = "") -> str:
     """Return the note on the intervals over templates of a table: what they are, and what they show.
 

@@ -2,14 +2,9 @@
 
 import pandas as pd
 
-from .section_cells import Cells, is_tied, our_cells
+from .section_cells import is_tied
 
 ALL_TIED = "all tied"
-
-
-def tied_cells(rows: pd.DataFrame) -> Cells:
-    """Return the 36 cells of each system and kind of set: 1 where all comparisons tie, else 0 (NaN without a cell)."""
-    return our_cells(rows.assign(tied=is_tied(rows).astype(float)), "tied")
 
 
 def tied_systems(rows: pd.DataFrame, kind: str = "1-6") -> list[str]:
