@@ -33,7 +33,7 @@ from tse_scorers.suites.variation_sets.show.section_cell_tables import cell_part
 from tse_scorers.suites.variation_sets.show.section_cells import SETS, contrasts, our_cells, published_cells
 from tse_scorers.suites.variation_sets.show.section_means import CASE_FREQUENCIES, mean_parts
 from tse_scorers.suites.variation_sets.show.section_templates import (
-    contrast_intervals,
+    contrast_cells,
     scored_sentences,
     scored_sets,
 )
@@ -167,15 +167,16 @@ def test_the_means_by_constraint_have_intervals_over_templates(tmp_path):
     cells = our_cells(frame(german_rows("m")))["m"]["1-6"]
     values = pd.DataFrame({"m": contrasts(cells), "LSTM (published)": contrasts(cells)}).T
     run = write_run(tmp_path, german_rows("m"), {"m.german.ours": sentences})
-    ends = contrast_intervals(scored_sets(scored_sentences(read_runs([run]), ["m"])), values)
+    cells = contrast_cells(values, scored_sets(scored_sentences(read_runs([run]), ["m"])))
     chosen = sets[sets["case_order"].str[0] == "N"]
     known = clustered_mean(chosen["auc"], units_of(chosen))
-    found = [frame.loc["m", ("NOMALIGN", "nominative first")] for frame in (ends.low, ends.high, ends.se)]
-    assert found[2] == pytest.approx(known.se)
-    assert found[:2] == pytest.approx(
+    ours = cells[cells["label"] == "m"]
+    first = ours[(ours["panel"] == "NOMALIGN") & (ours["measure"] == "nominative first")].iloc[0]
+    assert first["se"] == pytest.approx(known.se)
+    assert [first["ci_low"], first["ci_high"]] == pytest.approx(
         [known.ci_low, known.ci_high], abs=0.04
     )  # one item per template, not per set
-    assert ends.low.loc["LSTM (published)"].isna().all() and ends.se.loc["m"].gt(0).all()
+    assert cells.loc[cells["label"] == "LSTM (published)", "ci_low"].isna().all() and ours["se"].gt(0).all()
 
 
 def test_sentences_that_make_up_no_sets_end_no_report():

@@ -25,7 +25,7 @@ __all__ = [
     "BASIS", "CELLS", "MISSING", "Basis", "Intervals", "ScoredItems", "Table", "cells_of", "count", "counts_table",
     "decimals",
     "formatted", "formatted_with_intervals", "joined", "note_on_intervals", "p_value", "score", "shared_headings",
-     "signed", "spread", "with_interval", "with_published",
+     "signed", "spread", "stacked", "with_interval", "with_published",
 ]  # fmt: skip
 
 CELLS = [
@@ -47,6 +47,12 @@ def cells_of(wide: pd.DataFrame) -> pd.DataFrame:
     return stacked.reset_index().reindex(columns=CELLS)
 
 
+def stacked(wide: pd.DataFrame, columns: Sequence[str] = ("measure",)) -> pd.DataFrame:
+    """Turn a table into cells, also those without a number: `label`, the columns of its headings, and `score`."""
+    named = wide.rename_axis("label").rename_axis(list(columns), axis=1)
+    return named.melt(ignore_index=False, value_name="score").reset_index()
+
+
 def with_published(ours: pd.DataFrame, theirs: pd.DataFrame, more: Sequence[str] = ()) -> pd.DataFrame:
     """Append published cells to ours, for the labels that we have.
 
@@ -63,8 +69,6 @@ def with_published(ours: pd.DataFrame, theirs: pd.DataFrame, more: Sequence[str]
 def spread(cells: pd.DataFrame, column: str, across: Sequence[str] = ("system",)) -> pd.DataFrame:
     """Put a column of numbers into a table, labels down and systems across, both in the order of the cells.
 
-    The lower headings of a column are in one order below all upper ones.
-
     Args:
         cells: of several cells of one place, the last one counts.
         column: what is put there.
@@ -72,8 +76,8 @@ def spread(cells: pd.DataFrame, column: str, across: Sequence[str] = ("system",)
     """
     by = list(across)
     once = cells.drop_duplicates(["label", *by], keep="last").set_index(["label", *by])[column].astype(float)
-    places = [pd.factorize(cells[name])[0] for name in reversed(by)]
-    heads = cells[by].iloc[np.lexsort(places)].drop_duplicates()
+    heads = cells[by].drop_duplicates()
+    heads = heads.iloc[np.argsort(pd.factorize(heads[by[0]])[0], kind="stable")]
     wide = once.unstack(by) if len(once) else pd.DataFrame()
     columns = pd.Index(heads[by[0]]) if len(by) == 1 else pd.MultiIndex.from_frame(heads)
     wide = wide.reindex(index=pd.unique(cells["label"]), columns=columns)
@@ -391,7 +395,8 @@ class Table:
         def own(column: str) -> pd.DataFrame:
             return wide(column).loc[:, known]
 
-        basis = Basis.of(own, by_measure=across[-1] == "measure")
+        has_n = cells["n"].notna().any()
+        basis = Basis.of(own, by_measure=across[-1] == "measure") if has_n else None
         intervals = Intervals(*map(own, ("ci_low", "ci_high", "se", "reliable")))
         text = formatted_with_intervals(values, intervals, form or partial(score, digits=digits), basis)
         given: dict[str, Any] = {
@@ -399,29 +404,6 @@ class Table:
             "rule_above": [label for label in values.index if label in set(totals)][:1], "totals": totals,
         }  # fmt: skip
         return cls(caption, values, text, cells=cells, digits=digits, **given | options)
-
-    @classmethod
-    def with_intervals(
-        cls,
-        caption: str,
-        values: pd.DataFrame,
-        intervals: Intervals,
-        form: Callable[[float], str] = score,
-        note: Callable[[pd.DataFrame], str] = note_on_intervals,
-        **options: Any,
-    ) -> "Table":
-        """Make a table of scores that have no cells: means of rows of results, and published ones.
-
-        Args:
-            caption: what it shows, in which unit.
-            values: the scores.
-            intervals: of the scores.
-            form: formats a score.
-            note: returns the remark on the intervals that the formatted cells hold.
-            options: other attributes.
-        """
-        text = formatted_with_intervals(values, intervals, form)
-        return cls(caption, values, text, intervals=intervals, interval_note=note(text), **options)
 
     @property
     def title(self) -> str:

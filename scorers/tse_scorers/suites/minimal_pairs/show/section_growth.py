@@ -12,18 +12,16 @@ import scipy  # whose parts are imported when they are used
 
 from ....io.series_order import position
 from ....report.blocks import Chart, View
-from ....report.findings import extremes
 from ....report.measure import PublishedCurves
 from ....report.published import published
 from ....report.revisions import HASH
 from ....report.series import LEAST
-from ....report.tables import Intervals, Table, formatted, formatted_with_intervals, note_on_intervals
+from ....report.tables import Table, formatted, stacked
 from ....statistics.estimate import t_quantile
 from .section_paradigms import HUMANS, PUBLISHED, phenomenon_name, phenomenon_of
 
 _RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
 """Models whose slopes the paper prints -> their names among the published models."""
-_GAIN = "Gain per doubling"
 
 
 def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[View]:
@@ -41,19 +39,17 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[View]:
     columns = own | {f"{_RETRAINED[model]} (published)": found for model, found in published_slopes().items()}
     values = pd.DataFrame(columns).reindex(pd.unique(curves["group"])).dropna(axis=1, how="all")
     ends = {model: _last(curves[curves["model"] == model]) for model in own}
-    intervals = _intervals(fits, values)
-    tables = list(_tables(values, intervals, _doublings_left(values, ends, paradigms)))
-    whiskers = tables[0].intervals and tables[0].intervals.map(lambda part: pd.concat({_GAIN: part}, axis=1))
-    drawn = tables[0].values
-    picture = Chart(
-        "dots",
+    tables = list(_tables(values, fits, _doublings_left(values, ends, paradigms)))
+    picture = Chart.dots(
         "blimp_figure5",
-        {_GAIN: drawn},
-        caption="Gain in accuracy when the training doubles. Whiskers: 95 % intervals of the slopes of the lines.",
-        alt=f"Gain in accuracy per doubling. {extremes(drawn, _slope)}",
+        tables[0].values,
+        tables[0].intervals,
+        "Gain in accuracy when the training doubles. Whiskers: 95 % intervals of the slopes of the lines.",
+        alt="Gain in accuracy per doubling.",
+        panel="Gain per doubling",
         x="gain in accuracy",
         chance=0,
-        intervals=whiskers,
+        form=_slope,
         number="Figure 5",
         tables=tables,
     )
@@ -63,21 +59,19 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[View]:
     yield View("Training size (Figure 5)", text, [picture])
 
 
-def _tables(values: pd.DataFrame, intervals: Intervals, left: pd.DataFrame) -> Iterator[Table]:
-    values, left = (_named(frame) for frame in (values, left))
-    intervals = intervals.map(_named)
-    text = formatted_with_intervals(values, intervals, _slope)
-    signs = note_on_intervals(text)
-    yield Table(
+def _tables(values: pd.DataFrame, fits: Mapping[str, pd.DataFrame], left: pd.DataFrame) -> Iterator[Table]:
+    known = pd.concat({model: fit.rename_axis("label") for model, fit in fits.items()}, names=["system"])
+    cells = stacked(values, ("system",)).merge(known.reset_index(), how="left", on=["system", "label"])
+    yield Table.of_scores(
+        cells.assign(label=cells["label"].map(_group_name)),
         "Gain in accuracy (0 to 1) per doubling.",
-        values,
-        text,
+        "Phenomenon",
+        form=_slope,
+        about="It says how well a line fits the points of the training (t on their number minus 2 degrees of "
+        "freedom), not what other pairs would give.",
         file="pairs_growth",
-        intervals=intervals,
-        interval_note=signs
-        and f"{signs} It says how well a line fits the points of the training (t on their number "
-        "minus 2 degrees of freedom), not what other pairs would give.",
     )
+    left = left.rename(index=_group_name).rename_axis("Phenomenon")
     if left.notna().any(axis=None):
         yield Table(
             "Doublings from the last point until the accuracy of people (individual), at this slope.",
@@ -85,10 +79,6 @@ def _tables(values: pd.DataFrame, intervals: Intervals, left: pd.DataFrame) -> I
             formatted(left, "{:.1f}".format),
             note="A dash: the slope is unknown or does not rise.",
         )
-
-
-def _named(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.rename(index=_group_name).rename_axis("Phenomenon")
 
 
 def slopes(curves: pd.DataFrame) -> pd.DataFrame:
@@ -111,16 +101,6 @@ def _fit(line: pd.DataFrame) -> tuple[float, float, float, float]:
     fit = scipy.stats.linregress(np.log2(line["x"]), line["y"])
     margin = t_quantile(0.975, len(line) - 2) * fit.stderr
     return fit.slope, fit.stderr, fit.slope - margin, fit.slope + margin
-
-
-def _intervals(fits: Mapping[str, pd.DataFrame], values: pd.DataFrame) -> Intervals:
-    """Return the intervals of our slopes; the paper prints none."""
-    return Intervals(
-        *(
-            pd.DataFrame({model: fit[end] for model, fit in fits.items()}).reindex_like(values)
-            for end in ("ci_low", "ci_high", "se")
-        )
-    )
 
 
 def published_slopes() -> dict[str, "pd.Series[float]"]:

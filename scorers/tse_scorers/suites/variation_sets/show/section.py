@@ -11,15 +11,14 @@ from ....report.correlation import correlate, pearson
 from ....report.findings import extremes
 from ....report.inputs import Runs, configs_apart
 from ....report.numbers import ranged
-from ....report.tables import Intervals, Table, counts_table, formatted, score
+from ....report.tables import Table, counts_table, formatted, score, stacked
 from ...item_files import example
 from .section_cell_tables import cell_parts
 from .section_cells import HUMANS, SETS, Cells, contrasts, our_cells, published_cells
 from .section_means import mean_parts
 from .section_templates import (
     Sets,
-    contrast_intervals,
-    note_on_intervals,
+    contrast_cells,
     over_templates,
     scored_sentences,
     scored_sets,
@@ -97,12 +96,19 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[View]:
         if system != HUMANS
     }
     values = pd.DataFrame(found, index=list(SETS.values())).T.rename_axis("Model")
-    ends = _correlation_intervals(values, rows)
-    over = f"n: 36 cells, over {ranged(rows['n_units'])} templates. Published cells have no interval."
-    table = Table.with_intervals(
-        "Pearson's r with the cells of people.", values, ends, note=partial(note_on_intervals, what="r", more=over),
-        file="german_table5", number="Table 5",
-    )  # fmt: skip
+    known = rows.assign(label=rows["system"], measure=rows["variation_set"].map(SETS))
+    known = known.drop_duplicates(["label", "measure"], keep="last")
+    ends = known.reindex(columns=["label", "measure", "ci_low", "ci_high", "se"])
+    table = Table.of_scores(
+        stacked(values).merge(ends, how="left", on=["label", "measure"]),
+        "Pearson's r with the cells of people.",
+        "Model",
+        across=("measure",),
+        about="The interval shows how much r varies with the choice of templates. n: 36 cells, over "
+        f"{ranged(rows['n_units'])} templates. Published cells have no interval.",
+        file="german_table5",
+        number="Table 5",
+    )
     picture = Chart(
         "heat",
         "german_table5",
@@ -116,18 +122,6 @@ def _correlation_part(systems: Cells, rows: pd.DataFrame) -> Iterator[View]:
     )
     about = f"Does a model prefer the same orders and roles as people, whatever its level? {_CEILING}"
     yield View("Agreement with people (Table 5)", about, [picture])
-
-
-def _correlation_intervals(values: pd.DataFrame, rows: pd.DataFrame) -> Intervals:
-    """Return the intervals of Pearson's r, with the labels of its table."""
-    rows = rows.assign(kind=rows["variation_set"].map(SETS)).drop_duplicates(["system", "kind"], keep="last")
-    wide = [
-        rows.reindex(columns=["system", "kind", end])
-        .pivot(index="system", columns="kind", values=end)
-        .astype(float)
-        for end in ("ci_low", "ci_high", "se")
-    ]
-    return Intervals(*(frame.reindex_like(values) for frame in wide))
 
 
 def _agreement(own: pd.DataFrame | None, human: pd.DataFrame | None) -> float:
@@ -159,18 +153,21 @@ def _agreement_table(systems: Cells, rows: pd.DataFrame) -> Iterator[Table]:
 def _contrast_part(systems: Cells, sets: Sets) -> View:
     whole = {system: contrasts(grids["1-6"]) for system, grids in systems.items() if "1-6" in grids}
     values = pd.DataFrame(whole).T.rename_axis("Model")
-    ends = contrast_intervals(sets, values)
-    note = partial(note_on_intervals, what="the mean", more=over_templates(sets))
-    table = Table.with_intervals(
-        "Means of AUC by constraint.", values, ends, note=note, file="german_contrasts"
+    table = Table.of_scores(
+        contrast_cells(values, sets),
+        "Means of AUC by constraint.",
+        "Model",
+        across=("panel", "measure"),
+        about=over_templates("the mean", sets),
+        file="german_contrasts",
     )
     picture = Chart.dots(
         "german_contrasts",
         values.loc[:, values.columns.get_level_values(1) != "effect"],
-        ends,
+        table.intervals,
         "Where the nominative comes (NOMALIGN), and whether the dative comes before the accusative (DATALIGN), "
         "over all role assignments and over the two plausible ones."
-        + (" Whiskers: 95 % intervals over templates." if ends.low.notna().any(axis=None) else ""),
+        + (" Whiskers: 95 % intervals over templates." if table.interval_note else ""),
         alt="Means of AUC by position.",
         x="AUC",
         tables=[table],

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from ....report.findings import extremes
 from ....report.published import is_reference
 from ....report.tables import Table, score, spread
 from .section_cells import HUMANS, ORDER_KEY, ROLE_KEY, SETS, TOTAL, auc_cells, orders, roles
-from .section_templates import VARIES_WITH_TEMPLATES, Sets, bias_intervals, note_on_intervals, over_templates
+from .section_templates import VARIES_WITH_TEMPLATES, Sets, bias_cells, over_templates
 from .section_ties import marked, tied_systems
 
 _BY_CASE = "By doubled case"
@@ -94,12 +93,12 @@ def frequency_bias(by_kind: pd.DataFrame, sets: Sets) -> Table:
             "dative − nominative": dative - nominative,
         }
     )
-    values = values.rename_axis("Model")
-    return Table.with_intervals(
+    return Table.of_scores(
+        bias_cells(values, sets),
         "Differences of AUC between sets by their doubled case. A frequency bias makes all three positive.",
-        values,
-        bias_intervals(sets, values),
-        note=partial(note_on_intervals, what="the difference", more=over_templates(sets)),
+        "Model",
+        across=("measure",),
+        about=over_templates("the difference", sets),
         file="german_frequency_bias",
     )
 

@@ -9,8 +9,7 @@ import pandas as pd
 from ....report.blocks import View
 from ....report.inputs import Runs
 from ....report.numbers import ranged
-from ....report.tables import MISSING, Intervals, Table, count, decimals, p_value
-from ....report.tables import note_on_intervals as note_on_signs
+from ....report.tables import MISSING, Table, count, decimals, p_value, stacked
 from ....statistics.clustered import Units, clustered_mean
 from ....statistics.estimate import DIFFERENCE
 from ..estimate.intervals import UNIT, set_aucs
@@ -22,19 +21,6 @@ Sets = dict[str, pd.DataFrame]  # system → its variation sets, as `set_aucs` r
 
 
 VARIES_WITH_TEMPLATES = "The interval shows how much the AUC varies with the choice of templates."
-
-
-def note_on_intervals(text: pd.DataFrame, what: str, more: str = "") -> str:
-    """Return the note on the intervals over templates of a table: what they are, and what they show.
-
-    Args:
-        text: the table's cells; the note is empty if they hold no interval.
-        what: what the intervals are of.
-        more: what the note ends with.
-    """
-    signs = note_on_signs(text)
-    shown = f"{signs} The interval shows how much {what} varies with the choice of templates."
-    return " ".join(filter(None, [shown, more])) if signs else ""
 
 
 def scored_sentences(runs: Runs, systems: Collection[str]) -> Sentences:
@@ -56,23 +42,24 @@ def scored_sets(sentences: Sentences) -> Sets:
     return found
 
 
-def over_templates(sets: Sets) -> str:
-    """Say how many templates the intervals of all systems are over; published cells have none."""
+def over_templates(what: str, sets: Sets) -> str:
+    """Say what the intervals of a table show, and how many templates they are over; published cells have none."""
     counts = pd.Series({system: own["template"].nunique() for system, own in sets.items()}, dtype=float)
-    return f"n: {ranged(counts)} templates. Published cells have none." if len(counts) else ""
+    over = f" n: {ranged(counts)} templates. Published cells have none." if len(counts) else ""
+    return f"The interval shows how much {what} varies with the choice of templates.{over}"
 
 
-def contrast_intervals(sets: Sets, values: pd.DataFrame) -> Intervals:
-    """Return the 95 % intervals over templates of the means of `contrasts`, systems down."""
-    return _over_templates(sets, values, _contrasts_by_template)
+def contrast_cells(values: pd.DataFrame, sets: Sets) -> pd.DataFrame:
+    """Return the means of `contrasts`, systems down, as cells with their 95 % intervals over templates."""
+    return _over_templates(stacked(values, ("panel", "measure")), sets, _contrasts_by_template)
 
 
-def bias_intervals(sets: Sets, values: pd.DataFrame) -> Intervals:
-    """Return the 95 % intervals over templates of differences between kinds of sets.
+def bias_cells(values: pd.DataFrame, sets: Sets) -> pd.DataFrame:
+    """Return differences between kinds of sets as cells with their 95 % intervals over templates.
 
     Args:
-        sets: AUCs of variation sets, by system.
         values: differences, systems down; a column is named `<kind> − <kind>` by the doubled cases.
+        sets: AUCs of variation sets, by system.
     """
 
     def by_template(own: pd.DataFrame) -> pd.DataFrame:
@@ -81,7 +68,7 @@ def bias_intervals(sets: Sets, values: pd.DataFrame) -> Intervals:
         kinds = means.reindex(columns=list(SETS))
         return pd.DataFrame({name: kinds[f"1-2_{a}"] - kinds[f"1-2_{b}"] for name, (a, b) in pairs.items()})
 
-    return _over_templates(sets, values, by_template)
+    return _over_templates(stacked(values), sets, by_template)
 
 
 def _contrasts_by_template(sets: pd.DataFrame) -> pd.DataFrame:
@@ -94,21 +81,21 @@ def _contrasts_by_template(sets: pd.DataFrame) -> pd.DataFrame:
 
 
 def _over_templates(
-    sets: Sets, values: pd.DataFrame, by_template: Callable[[pd.DataFrame], pd.DataFrame]
-) -> Intervals:
-    """Return the intervals of `values` (systems down) from the same numbers of each template."""
-    ends = [pd.DataFrame(np.nan, index=values.index, columns=values.columns) for _ in range(3)]
+    cells: pd.DataFrame, sets: Sets, by_template: Callable[[pd.DataFrame], pd.DataFrame]
+) -> pd.DataFrame:
+    """Add the ends of intervals to cells, from the same numbers of each template; published cells have none."""
+    known = []
     for system, aucs in sets.items():
-        if system not in values.index:
-            continue
         own = by_template(aucs)
         units = Units(own.index.to_numpy(), UNIT)
         for column in own:
             is_mean = isinstance(column, tuple) and column[1] != "effect"
             found = clustered_mean(own[column], units, (0.0, 1.0) if is_mean else DIFFERENCE)
-            for frame, end in zip(ends, (found.ci_low, found.ci_high, found.se), strict=True):
-                frame.loc[system, column] = end
-    return Intervals(*ends)
+            names = column if isinstance(column, tuple) else (column,)
+            known.append((system, *names, found.ci_low, found.ci_high, found.se))
+    keys = [name for name in cells if name != "score"]
+    ends = pd.DataFrame(known, columns=[*keys, "ci_low", "ci_high", "se"])
+    return cells.merge(ends, how="left", on=keys)
 
 
 def template_part(sentences: Sentences) -> View | None:
