@@ -8,7 +8,7 @@ from typing import Any
 import jinja2
 
 from ..models.queries import Slot
-from ..report.page import shown
+from ..report.page import templates
 from ..report.tables import decimals
 from ..suites.agreement.ask.gap_answers import LISTED, GapModel, ask, find_lemma, gap_model
 from ..suites.agreement.show.gap_cards import GapCard, difference_from_run, gap_card
@@ -26,14 +26,7 @@ def render(template: str, **values: Any) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("tse_scorers.explore", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=shown,
-    )
+    environment = templates("tse_scorers.explore", "templates")
     environment.filters["decimals"] = decimals
     return environment
 

@@ -16,7 +16,7 @@ from .cutoff_charts import cutoff_grid
 from .heat import heat_maps
 from .labels import legend, row_inches, row_labels
 from .line_styles import GRID, INK, MUTED, PAPER, lines
-from .plots import PAPER_HEIGHT, figure_size, style, to_svg
+from .plots import PAPER_HEIGHT, panel_grid, style, to_svg
 from .published import is_reference
 from .systems import shortened
 from .tables import Intervals
@@ -124,8 +124,6 @@ def dots(
         intervals: the ends of the whiskers, with the columns of `values`; None for none. Heat tables have none.
         digits: the decimals of numbers in heat tables.
     """
-    from matplotlib.figure import Figure
-
     names = list(dict.fromkeys(values.columns.get_level_values(1)))
     if max(len(panels), len(names)) > MANY:
         return _heat_instead(values, panels, axis, digits)
@@ -137,8 +135,8 @@ def dots(
     if row_inches(labels, 0) * len(rows) + 1.4 > PAPER_HEIGHT:  # rows of a full page are lower
         labels = [row_labels(rows)[name] for name in rows]
     row = row_inches(labels, _ROW)
-    figure = Figure(figsize=figure_size(width, down * (row * len(values) + 1.0) + 0.4))
-    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    height = down * (row * len(values) + 1.0) + 0.4
+    figure, grid = panel_grid(len(panels), across, width, height, sharex=True, sharey=True)
     place = np.arange(len(values))
     ends = intervals and intervals.map(lambda side: side.reindex(index=values.index, columns=values.columns))
     for axes, panel in zip(grid.flat, panels, strict=False):
@@ -147,8 +145,6 @@ def dots(
             axes.axvline(chance, color=MUTED, linestyle=(0, (2, 2)), linewidth=0.9)
         axes.set_title(shortened(panel, 26 if across > 1 else 48))
         axes.grid(axis="y", visible=False)
-    for axes in list(grid.flat)[len(panels) :]:
-        axes.set_visible(False)
     for axes in list(grid.flat)[len(panels) - across : len(panels)]:  # the last panel of each column
         axes.tick_params(axis="x", labelbottom=True)
         axes.set_xlabel(axis)
@@ -210,14 +206,12 @@ def forest(panels: Mapping[str, pd.DataFrame], axis: str) -> "Figure":
         panels: title -> columns label, difference, ci_low, ci_high and is_clear (fills the mark).
         axis: name of the horizontal axis.
     """
-    from matplotlib.figure import Figure
-
     shown = row_labels([str(name) for panel in panels.values() for name in panel["label"]], 2)
     labels = [[shown[str(name)] for name in panel["label"]] for panel in panels.values()]
     row = max(row_inches(of_panel, _ROW) for of_panel in labels)
     heights = [len(panel) + 2.4 for panel in panels.values()]
-    figure = Figure(figsize=figure_size(7.6, row * sum(heights) + 0.5))
-    grid = figure.subplots(len(panels), 1, sharex=True, squeeze=False, height_ratios=heights)
+    size = 7.6, row * sum(heights) + 0.5
+    figure, grid = panel_grid(len(panels), 1, *size, sharex=True, height_ratios=heights)
     for axes, (title, panel), named in zip(grid.flat, panels.items(), labels, strict=True):
         place, is_clear = np.arange(len(panel)), panel["is_clear"].to_numpy(dtype=bool)
         axes.axvline(0, color=MUTED, linewidth=1.0)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .labels import legend, line_name, line_names
 from .line_styles import FAINT, INK, MUTED, PAPER, Line, lines, place_of_system
-from .plots import figure_size, paper_width
+from .plots import panel_grid, paper_width
 from .scales import scale_axis
 from .systems import shortened
 
@@ -49,15 +49,12 @@ def panels_of_lines(
         width: of the figure, in inches.
         behind: name of the horizontal axis -> thin lines without names: columns line, x, y.
     """
-    from matplotlib.figure import Figure
-
     labels = list(dict.fromkeys(label for panel in panels.values() for label in panel["label"]))
     is_few, has_legend = len(labels) <= NAMED, len(labels) <= most
     across = min(len(panels), 2)
     down = -(-len(panels) // 2)
     height = 2.7 * down + 0.2 * min(-(-len(labels) // 2), most) + 0.2
-    figure = Figure(figsize=figure_size(width, height))
-    grid = figure.subplots(down, across, sharey=True, squeeze=False)
+    figure, grid = panel_grid(len(panels), across, width, height, sharey=True)
     styles = lines(labels) if is_few else chosen_lines(pd.concat(list(panels.values())))
     for axes, (name, panel) in zip(grid.flat, panels.items(), strict=False):
         for label in reversed(styles):
@@ -69,8 +66,6 @@ def panels_of_lines(
         thin = (behind or {}).get(name, panel[:0])
         _draw_behind(axes, thin)
         scale_axis(axes, pd.concat([panel["x"], thin["x"]]), name in logarithmic)
-    for axes in list(grid.flat)[len(panels) :]:
-        axes.set_visible(False)
     for row in grid:
         row[0].set_ylabel(axis)
     if has_legend:
@@ -226,22 +221,17 @@ def small_multiples(
         logarithmic: whether the horizontal axes are.
         behind: thin lines in the panels of their labels, in place of the grey line: columns label, line, x, y.
     """
-    from matplotlib.figure import Figure
-
     thin = points[:0].assign(line="") if behind is None else behind
     labels = sorted(pd.unique(points["label"]), key=lambda label: label != whole)
     across = min(_ACROSS, len(labels))
-    down = -(-len(labels) // across)
-    figure = Figure(figsize=figure_size(1.92 * across, 1.35 * down + 0.4))
-    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    width, height = 1.92 * across, 1.35 * -(-len(labels) // across) + 0.4
+    figure, grid = panel_grid(len(labels), across, width, height, sharex=True, sharey=True)
     for axes, label in zip(grid.flat, labels, strict=False):
         _draw_behind(axes, thin[thin["label"] == label])
         if label != whole and thin.empty:
             draw_line(axes, points[points["label"] == whole], whole, _WHOLE, with_band=False)
         draw_line(axes, points[points["label"] == label], label, _OWN, with_band=True)
         axes.set_title(shortened(label, 28), fontsize=7.5, fontweight="normal")
-    for axes in list(grid.flat)[len(labels) :]:
-        axes.set_visible(False)
     for axes in list(grid.flat)[len(labels) - across : len(labels)]:  # the last panel of each column
         axes.tick_params(axis="x", labelbottom=True)
     scale_axis(grid[0][0], pd.concat([points["x"], thin["x"]]), logarithmic, most=_TICKS)
@@ -267,13 +257,10 @@ def lines_with_intervals(
         ticks: names of the x values 0, 1, …; None shows numbers.
         chance: where guessing lies, or None.
     """
-    from matplotlib.figure import Figure
-
     labels = list(dict.fromkeys(label for panel in panels.values() for label in panel["label"]))
     across = min(len(panels), 2)
-    down = -(-len(panels) // 2)
-    figure = Figure(figsize=figure_size(7.2, 2.9 * down + 0.2 * -(-len(labels) // 2) + 0.2))
-    grid = figure.subplots(down, across, sharey=True, sharex=True, squeeze=False)
+    height = 2.9 * -(-len(panels) // 2) + 0.2 * -(-len(labels) // 2) + 0.2
+    figure, grid = panel_grid(len(panels), across, 7.2, height, sharey=True, sharex=True)
     styles = lines(labels)
     for axes, (title, panel) in zip(grid.flat, panels.items(), strict=False):
         _draw_lines(axes, panel, styles, beside=0.06 if ticks is not None else 0.0)
@@ -285,8 +272,6 @@ def lines_with_intervals(
             axes.set_xticks(range(len(ticks)), list(ticks))
             for tick in axes.get_xticklabels():
                 tick.set(rotation=30, ha="right", rotation_mode="anchor")
-    for axes in list(grid.flat)[len(panels) :]:
-        axes.set_visible(False)
     for row in grid:
         row[0].set_ylabel(y_axis)
     legend(figure, grid, "outside lower center")

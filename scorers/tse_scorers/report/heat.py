@@ -9,7 +9,7 @@ import pandas as pd
 
 from .labels import LABEL, LINE, longest, row_inches, row_labels
 from .line_styles import MUTED, PAPER
-from .plots import PAPER_HEIGHT, SMALL, SMALL_SIZE, figure_size, paper_width
+from .plots import PAPER_HEIGHT, SMALL, SMALL_SIZE, panel_grid, paper_width
 from .published import is_reference
 from .systems import shortened
 from .tables import MISSING, score
@@ -119,7 +119,6 @@ def heat_maps(
         digits: the decimals of the numbers.
     """
     from matplotlib.colors import Normalize
-    from matplotlib.figure import Figure
 
     form = partial(score, digits=digits)
     maps = {title: _references_last(frame) for title, frame in maps.items()}
@@ -128,13 +127,11 @@ def heat_maps(
     down = -(-len(maps) // across)
     is_shared = across == 1 and down > 1 and shape.is_low
     height = down * shape.height - (down - 1) * shape.heading * is_shared
-    figure = Figure(figsize=figure_size(across * shape.width + 1.0, height + 0.4))
-    grid = figure.subplots(down, across, squeeze=False, sharex=is_shared)
+    width = across * shape.width + 1.0
+    figure, grid = panel_grid(len(maps), across, width, height + 0.4, sharex=is_shared)
     for axes, (title, frame) in zip(grid.flat, maps.items(), strict=False):
         mesh = _heat_map(axes, frame, Normalize(low, high), form, shape)
         axes.set_title(shortened(title, int(shape.width / _TITLE_CHARACTER)))
-    for axes in list(grid.flat)[len(maps) :]:
-        axes.set_visible(False)
     is_tall = shape.bar_on_top or figure.get_figheight() > figure.get_figwidth()
     place: dict[str, Any] = {"location": "top", "shrink": 0.5} if is_tall else {"shrink": 0.8}
     colours = figure.colorbar(mesh, ax=grid, label=axis, pad=0.02, aspect=30, **place)

@@ -132,14 +132,7 @@ def _drawn(view: View, figures: Path) -> dict[str, str]:
 
 
 def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summary: Summary) -> str:
-    environment = Environment(
-        loader=PackageLoader("tse_scorers.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=shown,
-    )
+    environment = templates("tse_scorers.report", ".")
     environment.filters |= {
         "kind": lambda block: {Table: "table", Chart: "picture", Examples: "examples"}[type(block)],
         "short": lambda name, width=_NAME: shortened(printable(name), width),
@@ -179,6 +172,18 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
                 line for run in runs.runs for line in not_comparable(run["signature"], heading, MARKED)
             )
         ),
+    )
+
+
+def templates(package: str, folder: str) -> Environment:
+    """Return the templates of a folder of a package; texts in them are escaped, and printed as `shown` returns them."""
+    return Environment(
+        loader=PackageLoader(package, folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=shown,
     )
 
 

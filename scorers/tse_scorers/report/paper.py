@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from ..io.files import make_folder, unwritable, write_atomically, write_text
 from .blocks import Chart, Section
 from .charts import draw, paper_charts
 from .latex import COLUMN_INCHES, TEXT_INCHES, escape, to_latex
-from .page import shown
+from .page import templates
 from .plots import Pdf, draw_pdf
 from .systems import slugs
 from .tables import Table
@@ -125,15 +123,7 @@ def _pdfs(chart: Chart, widths: Sequence[str]) -> dict[str, Pdf]:
 
 
 def _index(methods: str, tables: Sequence[_Snippet], figures: Sequence[_Snippet]) -> str:
-    environment = Environment(
-        loader=PackageLoader("tse_scorers.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=shown,
-    )
-    template = environment.get_template("paper.html")
+    template = templates("tse_scorers.report", ".").get_template("paper.html")
     return template.render(methods=methods, blocks={"Tables": tables, "Figures": figures})
 
 

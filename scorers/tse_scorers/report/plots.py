@@ -59,6 +59,17 @@ def figure_size(width: float, height: float) -> tuple[float, float]:
     return (width, height) if paper is None else (paper, min(height, PAPER_HEIGHT))
 
 
+def panel_grid(n: int, across: int, width: float, height: float, **shared: Any) -> tuple["Figure", Any]:
+    """Return a figure with n panels in rows of `across`, and the grid of their axes; places left over are empty."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=figure_size(width, height))
+    grid = figure.subplots(-(-n // across), across, squeeze=False, **shared)
+    for axes in list(grid.flat)[n:]:
+        axes.set_visible(False)
+    return figure, grid
+
+
 def paper_width() -> float | None:
     """Return the width in inches of the paper that is drawn for; None on the page."""
     return PAPER_WIDTH.get()

@@ -11,7 +11,7 @@ from ....report.curves import on_naming
 from ....report.cutoff_charts import FEW_CONTEXTS
 from ....report.line_styles import INK, Line, lines
 from ....report.systems import end_names, slugs
-from ....report.tables import Basis, Table, formatted, score
+from ....report.tables import Basis, Table, formatted, score, spread
 from .labels import ROW_LINES
 from .section_coverage import lemma_counts
 
@@ -116,7 +116,10 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Chart:
     n = once["label"].nunique()
     shown = title[:1].upper() + title[1:]
     drawn = f"{on_naming(n)} {_FADED}"
-    table = _grid_table(once, title)
+    names = end_names(list(pd.unique(once["label"])), 20)  # short enough to leave room for the construction
+    names = names if len({*names.values()}) == len(names) else {system: system for system in names}
+    of_rows = once.assign(label=once["label"].map(names) + ": " + once["panel"])
+    table = _cutoff_table(of_rows, title, "Model and templates")
     return Chart(
         "cutoffs",
         f"{_GRIDS.get(figure, 'cutoffs')}_{metric}",
@@ -133,20 +136,16 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Chart:
     )
 
 
-def _grid_table(curves: pd.DataFrame, title: str) -> Table:
-    """Return the numbers, one row per system and construction."""
-    systems = list(pd.unique(curves["label"]))
-    names = end_names(systems, 20)  # short enough to leave room for the construction
-    if len(set(names.values())) < len(systems):
-        names = {system: system for system in systems}
-    keyed = curves.assign(row=curves["label"].map(names) + ": " + curves["panel"])
+def _cutoff_table(cells: pd.DataFrame, title: str, corner: str) -> Table:
+    """Return scores by cut-off, one row per label."""
 
-    def spread(column: str) -> pd.DataFrame:
-        wide = keyed.pivot(index="row", columns=["cutoff_side", "cutoff"], values=column)
-        return _by_cutoff(wide.reindex(index=pd.unique(keyed["row"]))).rename_axis("Model and templates")
+    def wide(column: str) -> pd.DataFrame:
+        by_cutoff = spread(cells, column, ("cutoff_side", "cutoff")).sort_index(axis=1).rename_axis(corner)
+        headings = [(f"{side} p (%)", f"{100 * p:g}") for side, p in by_cutoff.columns]
+        return by_cutoff.set_axis(pd.MultiIndex.from_tuples(headings), axis=1)
 
-    wide, note = spread("score"), lemma_counts(curves)
-    return Table(f"{title} by cut-off.", wide, formatted(wide, score), note=note, basis=Basis.of(spread))
+    values, note = wide("score"), lemma_counts(cells)
+    return Table(f"{title} by cut-off.", values, formatted(values, score), note=note, basis=Basis.of(wide))
 
 
 def _wholes(labels: Iterable[object]) -> set[str]:
@@ -157,7 +156,10 @@ def _wholes(labels: Iterable[object]) -> set[str]:
 def _curve_picture(curves: pd.DataFrame, name: str, metrics: dict[str, str], caption: str) -> Chart:
     """Show the curves of one system: a line per metric; in a paper, a line per construction in a panel per metric."""
     curves = curves[curves["metric"].isin(metrics)]
-    tables = [_curve_table(curves[curves["metric"] == metric], title) for metric, title in metrics.items()]
+    tables = [
+        _cutoff_table(curves[curves["metric"] == metric], title, "Templates")
+        for metric, title in metrics.items()
+    ]
     names = {metric: name for metric, name in metrics.items() if (curves["metric"] == metric).any()}
     axis = next(iter(names.values())) if len(names) == 1 else "score"
     points = cutoff_points(curves).rename(columns={"label": "panel"})
@@ -233,20 +235,3 @@ def _line_of_row(label: str) -> Line | None:
                 else Line(line.colour, line.marker, dashes=int("(blimp)" in label), width=line.width)
             )
     return None
-
-
-def _curve_table(curves: pd.DataFrame, title: str) -> Table:
-    once = curves.drop_duplicates(["label", "cutoff_side", "cutoff"], keep="last")
-
-    def spread(column: str) -> pd.DataFrame:
-        wide = once.pivot(index="label", columns=["cutoff_side", "cutoff"], values=column)
-        return _by_cutoff(wide.reindex(index=pd.unique(curves["label"]))).rename_axis("Templates")
-
-    wide, note = spread("score"), lemma_counts(curves)
-    return Table(f"{title} by cut-off.", wide, formatted(wide, score), note=note, basis=Basis.of(spread))
-
-
-def _by_cutoff(wide: pd.DataFrame) -> pd.DataFrame:
-    wide = wide.sort_index(axis=1)
-    headings = [(f"{side} p (%)", f"{100 * p:g}") for side, p in wide.columns]
-    return wide.set_axis(pd.MultiIndex.from_tuples(headings), axis=1)
