@@ -490,7 +490,9 @@ def test_a_dominant_lemma_is_named_for_each_data_set(tmp_path):
         signature = {"model": "m", "identity": {"suite": "agreement", "config": config, "model": "m"}}
         row = ResultRow(level="all", value="", metric="ew", score=0.5, n=3)
         write_record(tmp_path, signature, tables).with_rows([row])
-    rows = pd.DataFrame(columns=["system", "config", "label", "metric", "cutoff", "cutoff_side"])
+    rows = pd.DataFrame(
+        columns=["system", "config", "label", "metric", "cutoff", "cutoff_side", "n", "n_excluded", "n_ties"]
+    )
     part = coverage_part(rows, read_runs([tmp_path]))
     shares = part.blocks[-1].values["contexts"]
     assert shares.to_dict() == pytest.approx({"m, one, is / are": 2 / 3, "m, two, is / are": 2 / 3})
