@@ -101,7 +101,8 @@ def test_numbers_that_differ_between_models_are_ranges_and_data_have_their_finge
     line = {
         "suite": "Agreement", "suite_name": "agreement", "config": "x", "measure": "TSE", "unit": "nouns", "n": 10.0,
         "n_excluded": 0.0, "n_ties": 0.0, "n_units": 5.0, "n_units_effective": 4.5, "n_lemmas": float("nan"),
-        "counted": "pairs", "why_excluded": "a form is not a single token", "reliable": True,
+        "counted": "pairs", "why_excluded": "a form is not a single token", "reliable": True, "detail": "",
+        "n_lemmas_effective": float("nan"),
     }  # fmt: skip
     lines = pd.DataFrame(
         [line | {"system": "a"}, line | {"system": "b", "n": 8.0, "n_excluded": 2.0, "reliable": False}]
@@ -115,7 +116,10 @@ def test_numbers_that_differ_between_models_are_ranges_and_data_have_their_finge
     said = methods_paragraph(lines, signatures)
     assert "a (revision step10) and b (revision step10) in float32" in said
     assert "refined-tse 0.2.0, with torch 2.1 and 2.2" in said and "fingerprint f00d" in said
-    assert "TSE over 8 to 10 pairs, units: nouns, 5 (effectively 4.5), 0 to 2 excluded" in said
+    assert (
+        "TSE over 8 to 10 pairs, intervals over 5 nouns, excluded 0 to 2 (a form is not a single token)."
+        in said
+    )
     assert "Over too few units" in said and "lemmas" not in said
 
 
@@ -123,7 +127,8 @@ def test_the_paragraph_on_methods_says_which_data_are_not_the_released_ones():
     """It held the terminal's notice, "Own data (mine): a.", between two sentences of prose."""
     line = {
         "suite": "Minimal pairs: mine", "suite_name": "minimal_pairs", "config": "mine", "measure": "accuracy",
-        "unit": "critical words", "counted": "pairs", "why_excluded": "", "reliable": True,
+        "unit": "critical words", "counted": "pairs", "why_excluded": "", "reliable": True, "detail": "",
+        "n_lemmas_effective": float("nan"),
     } | dict.fromkeys(("n", "n_excluded", "n_ties", "n_units", "n_units_effective", "n_lemmas"), 4.0)  # fmt: skip
     lines = pd.DataFrame([line | {"system": system} for system in "ab"])
     part = {"own_data": True, "partial": True, "partial_reasons": ["--limit 4"]}

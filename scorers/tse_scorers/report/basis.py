@@ -1,6 +1,6 @@
 """What scores are over: items, units, exclusions and ties, in a sentence for each measure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pandas as pd
 
@@ -17,29 +17,39 @@ def remarks(lines: pd.DataFrame) -> Iterator[str]:
     Args:
         lines: of `summary.headlines`, all of one suite.
     """
+    for text, names in alike(lines, lambda own: "; ".join([*over(own), *_doubts(own)])).items():
+        yield f"{', '.join(names)}: {text}."
+
+
+def alike(lines: pd.DataFrame, text_of: Callable[[pd.DataFrame], str]) -> dict[str, list[str]]:
+    """Return {what is said of measures: the measures of which the same is said}."""
     names_of: dict[str, list[str]] = {}
     for measure, of_measure in lines.groupby("measure", sort=False):
-        names_of.setdefault(_basis(of_measure), []).append(str(measure))
-    for basis, names in names_of.items():
-        yield f"{', '.join(names)}: {basis}."
+        names_of.setdefault(text_of(of_measure), []).append(str(measure))
+    return names_of
 
 
-def _basis(lines: pd.DataFrame) -> str:
-    rows = list(lines.itertuples())
-    remarks = [*filter(None, lines["detail"].unique()), _counted(ranged(lines["n"]), rows[0].counted)]
-    remarks += _units(lines)
+def over(lines: pd.DataFrame) -> Iterator[str]:
+    """Yield what the scores of a measure are over: items, units, exclusions, ties."""
+    yield from filter(None, lines["detail"].unique())
+    yield _counted(ranged(lines["n"]), lines["counted"].iloc[0])
+    yield from _units(lines)
     if (lines["n_excluded"] > 0).any():
-        why = rows[0].why_excluded
-        remarks.append(f"excluded {ranged(lines['n_excluded'])}" + (f" ({why})" if why else ""))
+        why = lines["why_excluded"].iloc[0]
+        yield f"excluded {ranged(lines['n_excluded'])}" + (f" ({why})" if why else "")
     if (lines["n_ties"] > 0).any():
-        remarks.append(f"ties {ranged(lines['n_ties'])}")
+        yield f"ties {ranged(lines['n_ties'])}"
+
+
+def _doubts(lines: pd.DataFrame) -> Iterator[str]:
+    """Say which models have few items, or only ties."""
+    rows = list(lines.itertuples())
     few = [str(row.system) for row in rows if 0 < row.n < FEW_ITEMS]
     tied = [str(row.system) for row in rows if is_all_ties(row)]
     if few:
-        remarks.append(f"fewer than {FEW_ITEMS} items: {_named(few, len(rows))}")
+        yield f"fewer than {FEW_ITEMS} items: {_named(few, len(rows))}"
     if tied:
-        remarks.append(f"only ties, so the score says nothing: {_named(tied, len(rows))}")
-    return "; ".join(remarks)
+        yield f"only ties, so the score says nothing: {_named(tied, len(rows))}"
 
 
 def _counted(n: str, items: str) -> str:

@@ -5,17 +5,17 @@ from typing import Any
 
 import pandas as pd
 
+from .basis import alike, over
 from .comparable import Heading, scored_part
 from .inputs import SignatureKey
 from .names import data_name
-from .numbers import count, ranged
+from .numbers import count
 
 _PROGRAMS = ("torch", "transformers", "datasets")
 _INTERVALS = (
     "95 % confidence intervals are cluster-robust over the units that items share, with degrees of freedom from their "
     "effective number, 1 / Σw²; those of proportions are Korn and Graubard's (1998)."
 )
-_COUNTS = ("n", "n_excluded", "n_ties", "n_units", "n_units_effective", "n_lemmas")
 
 
 def methods_paragraph(
@@ -49,7 +49,8 @@ def methods_paragraph(
         }
         about = "; ".join(_data(own))
         name = str(of_data["suite"].iloc[0])
-        measured = "; ".join(_measured(of_data))
+        texts = alike(of_data, lambda own: ", ".join(over(own)))
+        measured = "; ".join(f"{_and(names)} over {text}" for text, names in texts.items())
         sentences.append(f"{name[:1].upper()}{name[1:]}{f' ({about})' if about else ''}: {measured}.")
     sentences.append(_INTERVALS)
     few = lines[lines["reliable"].eq(False)]
@@ -108,31 +109,6 @@ def _data(signatures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         yield f"only a part of it ({part})" + (
             "" if len(systems) == len(signatures) else f" for {_and(systems)}"
         )
-
-
-def _measured(lines: pd.DataFrame) -> Iterator[str]:
-    """Yield measures with what they are over; those over the same are named together."""
-    told = []
-    for measure, own in lines.groupby("measure", sort=False):
-        told.append(
-            {
-                "measure": str(measure),
-                "unit": str(own["unit"].iloc[0] or ""),
-                "counted": str(own["counted"].iloc[0]),
-                "why": str(own["why_excluded"].iloc[0]),
-            }
-            | {column: ranged(own[column], 1 if "effective" in column else 0) for column in _COUNTS}
-        )
-    for _, alike in pd.DataFrame(told).groupby(["unit", "counted", *_COUNTS], sort=False):
-        own = alike.iloc[0]
-        over = [f"{own['n']} {own['counted']}"]
-        over += [f"{own['n_lemmas']} lemmas"] if own["n_lemmas"] != "unknown" else []
-        if own["unit"] and own["n_units"] != "unknown":
-            over.append(f"units: {own['unit']}, {own['n_units']} (effectively {own['n_units_effective']})")
-        if own["n_excluded"] not in ("0", "unknown"):
-            over.append(f"{own['n_excluded']} excluded{f' ({own.why})' if own['why'] else ''}")
-        over += [f"{own['n_ties']} ties"] if own["n_ties"] not in ("0", "unknown") else []
-        yield f"{_and(list(alike['measure']))} over {', '.join(over)}"
 
 
 def _and(names: Sequence[str]) -> str:
