@@ -18,6 +18,7 @@ from ....report.tables import (
     Table,
     formatted,
     score,
+    spread,
 )
 from ..measures import without_cutoff
 from ..options import CONFIG_NAMES
@@ -119,20 +120,12 @@ def _compared(columns: pd.MultiIndex, runs: Runs) -> list[str | None]:
 def _published_beside(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the published numbers of the models that are the paper's, NaN elsewhere."""
     paper = published("newman2021_table2")
-    beside = pd.DataFrame(np.nan, index=scores.index, columns=scores.columns)
     if paper.empty:
-        return beside
-    lookup = paper.set_index(["model", "metric", "construction"])["score"].to_dict()
-    about = rows.assign(is_paper=of_paper(rows))
-    about = about.drop_duplicates(["label", "system"]).set_index(["label", "system"])
-    for label in beside.index:
-        for system, metric in beside.columns:
-            if (label, system) in about.index:
-                row = about.loc[(label, system)]
-                if row["is_paper"]:
-                    key = (basename(str(row["model"])), metric, row["group"])
-                    beside.loc[label, (system, metric)] = lookup.get(key, np.nan)
-    return beside
+        return pd.DataFrame(np.nan, index=scores.index, columns=scores.columns)
+    ours = rows[of_paper(rows)].drop_duplicates(["label", "system"])[["label", "system", "group", "model"]]
+    paper = paper.rename(columns={"metric": "measure", "construction": "group"})
+    known = ours.assign(model=ours["model"].map(basename)).merge(paper, on=["model", "group"])
+    return spread(known, "score", ("system", "measure")).reindex(index=scores.index, columns=scores.columns)
 
 
 def _with_published(scores: pd.DataFrame, beside: pd.DataFrame) -> pd.DataFrame:
