@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tse_scorers.report.charts import forest
-from tse_scorers.report.comparison import findings, forest_panels
+from tse_scorers.report.comparison import findings, forest_panels, without_repeated
 from tse_scorers.report.differences import units
 
 
@@ -92,3 +92,20 @@ def test_units_are_counted_in_words_that_fit():
     assert (
         units(row | {"n_units": 1, "n_lemmas": 1951}) == "1 subject noun x 1,951 verbs (these constructions)"
     )
+
+
+def test_the_only_paradigm_is_not_shown_beside_the_whole():
+    """Its row repeats the overall one, unless it lacks some of the items."""
+    about = {
+        "suite": "minimal_pairs",
+        "config": "mine",
+        "reference": "a",
+        "measure": "accuracy",
+        "system": "b",
+    }
+    rows = pd.DataFrame(
+        [about | {"level": level, "group": level, "n_items": 12} for level in ("all", "paradigm")]
+    )
+    assert list(without_repeated(rows)["group"]) == ["all"]
+    rows.loc[1, "n_items"] = 9
+    assert list(without_repeated(rows)["group"]) == ["all", "paradigm"]

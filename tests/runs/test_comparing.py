@@ -19,7 +19,6 @@ from synthetic_runs import blimp_rows, blimp_scores, write_run
 from typer.testing import CliRunner
 
 from tse_scorers.cli.app import app
-from tse_scorers.report.comparison import without_repeated
 from tse_scorers.runs.comparing.compare import as_json, compare, with_families, with_own_lemmas
 from tse_scorers.suites.registry import find_suite
 
@@ -115,8 +114,6 @@ def test_pairs_of_one_paradigm_are_compared_over_their_critical_words(tmp_path):
     assert (row["n_ties"], row["n_excluded"]) == (9, 5)  # five pairs were put to the second alone
     assert row["unit"] == "critical words" and row["test"] == "cluster-robust t test"
     assert row["ci_low"] < 0.25 < row["ci_high"] and row["minimum_detectable"] > 0
-    shown = without_repeated(rows.reset_index())
-    assert list(shown["group"]) == ["all"], "the paradigm's row repeats it"
 
 
 def test_over_several_paradigms_the_overall_difference_is_that_of_their_means(tmp_path):
