@@ -12,7 +12,6 @@ the 36 cells) and of Warstadt et al. (2020, Figure 1, over the 67 paradigms).
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -24,6 +23,10 @@ CONFIDENCE_LEVEL = 0.95
 N_RESAMPLES = 1000
 MOST_RESAMPLES = 1_000_000
 """They take minutes and gigabytes; more would not change the interval's second digit."""
+Correlations = dict[str, float | str | list[float] | None]
+"""Values, p-values, intervals and counts of `correlations` by name."""
+Statistic = Callable[..., np.ndarray | float]
+"""A correlation along an axis."""
 MEASURES = ("pearson", "spearman", "kendall")
 SEED = 0
 
@@ -40,7 +43,7 @@ def correlations(
     seed: int = SEED,
     intervals: Collection[str] = MEASURES,
     measures: Collection[str] = MEASURES,
-) -> dict[str, Any]:
+) -> Correlations:
     """Correlate a model's values with human ones.
 
     Args:
@@ -82,7 +85,7 @@ def correlations(
             "least 3. Check why values are missing."
         )
     model, human = model[usable], human[usable]
-    result: dict[str, Any] = {"n": len(model), "n_excluded": int((~usable).sum()), "undefined": None}
+    result: Correlations = {"n": len(model), "n_excluded": int((~usable).sum()), "undefined": None}
     constant = [name for name, side in (("predictions", model), ("references", human)) if np.ptp(side) == 0]
     if constant:
         result["undefined"] = f"{' and '.join(constant)} are constant, so the correlation is undefined"
@@ -136,7 +139,9 @@ def _kendall(x: np.ndarray, y: np.ndarray) -> float:
 
 
 # Functions for the value and its p-value, and for the resampled statistic.
-_MEASURES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+_MEASURES: dict[
+    str, tuple[Callable[[np.ndarray, np.ndarray], tuple[float, float]], Callable[..., np.ndarray | float]]
+] = {
     "pearson": (stats.pearsonr, _pearson),
     "spearman": (stats.spearmanr, _spearman),
     "kendall": (stats.kendalltau, _kendall),
@@ -144,7 +149,12 @@ _MEASURES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 def _interval(
-    statistic: Any, model: np.ndarray, human: np.ndarray, level: float, n_resamples: int, seed: int
+    statistic: Statistic,
+    model: np.ndarray,
+    human: np.ndarray,
+    level: float,
+    n_resamples: int,
+    seed: int,
 ) -> np.ndarray:
     """Return the percentile interval; resamples with a constant side have no correlation and are excluded."""
     with warnings.catch_warnings():

@@ -1,7 +1,6 @@
 """Correlation of a model's values with human ones (`evaluate` module): Pearson, Spearman, Kendall, with intervals."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import datasets
 import evaluate
@@ -79,19 +78,22 @@ class HumanCorrelation(evaluate.Metric):
         confidence_level: float = CONFIDENCE_LEVEL,
         n_resamples: int = N_RESAMPLES,
         seed: int = SEED,
-    ) -> dict[str, Any]:
-        options: dict[str, Any] = {
-            "confidence_level": confidence_level,
-            "n_resamples": n_resamples,
-            "seed": seed,
-        }
-        result = correlations(predictions, references, **options)
+    ) -> dict[str, object]:
+        result = correlations(
+            predictions,
+            references,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            seed=seed,
+        )
         signature = {
             "metric": "human_correlation",
             "version": VERSION,
             "n": result["n"],
             "interval": "percentile",
-            **options,
+            "confidence_level": confidence_level,
+            "n_resamples": n_resamples,
+            "seed": seed,
             "scipy": scipy.__version__,
         }
         return {**result, "signature": signature}

@@ -8,8 +8,9 @@ Table 3: https://doi.org/10.1162/tacl_a_00321). Ties are not correct, and
 neither are pairs with a value that is NaN or plus infinity; both are counted. Minus infinity is a probability of 0.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from types import EllipsisType
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -31,6 +32,29 @@ class Outcomes(NamedTuple):
     correct: np.ndarray
     tie: np.ndarray
     nonfinite: np.ndarray
+
+
+class Share(TypedDict):
+    """The share of correct pairs, in 0 to 1, and counts of pairs."""
+
+    accuracy: float
+    n: int
+    n_ties: int
+    n_nonfinite: int
+
+
+class GroupMean(Share):
+    """The mean of the paradigms of a phenomenon or field."""
+
+    n_paradigms: int
+
+
+class Accuracies(Share):
+    """The overall accuracy, and those of paradigms, phenomena and fields by name."""
+
+    by_paradigm: dict[str, Share]
+    by_phenomenon: dict[str, GroupMean]
+    by_field: dict[str, GroupMean]
 
 
 def outcomes(good: Sequence[float], bad: Sequence[float]) -> Outcomes:
@@ -62,7 +86,7 @@ def accuracies(
     paradigm: Sequence[str] | None = None,
     phenomenon: Sequence[str] | None = None,
     field: Sequence[str] | None = None,
-) -> dict[str, Any]:
+) -> Accuracies:
     """Score minimal pairs by paradigm, phenomenon, field and overall.
 
     Args:
@@ -129,7 +153,7 @@ def _labels(values: Sequence[str], name: str, n_pairs: int) -> np.ndarray:
     return np.asarray([str(value) for value in values])
 
 
-def _share(pairs: Outcomes, where: Any) -> dict[str, Any]:
+def _share(pairs: Outcomes, where: np.ndarray | EllipsisType) -> Share:
     return {
         "accuracy": float(pairs.correct[where].mean()),
         "n": int(pairs.correct[where].size),
@@ -138,10 +162,13 @@ def _share(pairs: Outcomes, where: Any) -> dict[str, Any]:
     }
 
 
-def _mean(scores: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    shares = list(scores)
-    totals = {key: sum(share[key] for share in shares) for key in ("n", "n_ties", "n_nonfinite")}
-    return {"accuracy": float(np.mean([share["accuracy"] for share in shares])), **totals}
+def _mean(shares: Collection[Share]) -> Share:
+    return {
+        "accuracy": float(np.mean([share["accuracy"] for share in shares])),
+        "n": sum(share["n"] for share in shares),
+        "n_ties": sum(share["n_ties"] for share in shares),
+        "n_nonfinite": sum(share["n_nonfinite"] for share in shares),
+    }
 
 
 def _groups(
@@ -164,8 +191,8 @@ def _groups(
     return groups
 
 
-def _by_group(by_paradigm: Mapping[str, dict[str, Any]], groups: Mapping[str, str]) -> dict[str, Any]:
-    result = {}
+def _by_group(by_paradigm: Mapping[str, Share], groups: Mapping[str, str]) -> dict[str, GroupMean]:
+    result: dict[str, GroupMean] = {}
     for group in sorted(set(groups.values())):
         shares = [by_paradigm[paradigm] for paradigm, label in groups.items() if label == group]
         result[group] = {**_mean(shares), "n_paradigms": len(shares)}

@@ -1,13 +1,13 @@
 """Accuracy on minimal pairs (`evaluate` module): how often the acceptable sentence is more probable, as in BLiMP."""
 
 from collections.abc import Sequence, Sized
-from typing import Any
+from typing import Any, TypeAlias
 
 import datasets
 import evaluate
 import pandas as pd
 
-from .accuracy import VERSION, Outcomes, accuracies, outcomes
+from .accuracy import VERSION, Accuracies, Outcomes, accuracies, outcomes
 from .blimp_paradigms import BLIMP_PARADIGMS
 from .linking import LINKING_FUNCTIONS, LinkingFunction, SentenceStatistics, parse_linking
 from .values import as_numbers
@@ -66,6 +66,16 @@ _CITATION = """\
 """
 
 _OPTIONAL = ("paradigm", "phenomenon", "field")
+
+
+Scored: TypeAlias = datasets.Dataset | pd.DataFrame | list[dict[str, object]]
+"""A data set with scores, as a data set, a data frame, or a list of its rows."""
+
+
+class SignedAccuracies(Accuracies):
+    """What `compute` returns; the description of the module says what its keys are."""
+
+    signature: dict[str, str | int]
 
 
 class MinimalPairAccuracy(evaluate.Metric):
@@ -130,16 +140,21 @@ class MinimalPairAccuracy(evaluate.Metric):
     ) -> None:
         """Add one minimal pair."""
         labels = {"paradigm": paradigm, "phenomenon": phenomenon, "field": field}
-        given: dict[str, Any] = {name: [value] for name, value in labels.items() if value is not None}
+        given: dict[str, list[str]] = {name: [value] for name, value in labels.items() if value is not None}
         self.add_batch(good=[good], bad=[bad], **given)
 
     def compute(
-        self, *, predictions: Any = None, good: Any = None, bad: Any = None, **others: Any
-    ) -> dict[str, Any]:
+        self,
+        *,
+        predictions: Scored | None = None,
+        good: Any = None,
+        bad: Any = None,
+        **others: Any,
+    ) -> SignedAccuracies:
         """Compute the accuracies of the pairs added and of those given here, or of a scored data set."""
         if predictions is None:
             given = {"good": good, "bad": bad} if good is not None or bad is not None else {}
-            result: dict[str, Any] = super().compute(**given, **others)
+            result: SignedAccuracies = super().compute(**given, **others)
             return result
         unknown = sorted(set(others) - {*_OPTIONAL, "references"})
         if unknown:
@@ -157,13 +172,13 @@ class MinimalPairAccuracy(evaluate.Metric):
         paradigm: Sequence[str],
         phenomenon: Sequence[str],
         field: Sequence[str],
-    ) -> dict[str, Any]:
+    ) -> SignedAccuracies:
         result = accuracies(
             good,
             bad,
             *(labels if any(labels) else None for labels in (paradigm, phenomenon, field)),
         )
-        signature = {
+        signature: dict[str, str | int] = {
             "metric": "minimal_pair_accuracy",
             "version": VERSION,
             "n": result["n"],
@@ -172,7 +187,7 @@ class MinimalPairAccuracy(evaluate.Metric):
         return {**result, "signature": signature}
 
 
-def _columns(scored: Any, names: list[str]) -> list[Any]:
+def _columns(scored: Scored, names: list[str]) -> list[Any]:
     """Return columns of a data set, a data frame or a list of dicts."""
     if isinstance(scored, datasets.Dataset):
         there = scored.column_names

@@ -3,13 +3,16 @@
 import io
 from itertools import permutations, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import evaluate
 import gradio as gr
 import pandas as pd
 from pandas.io.formats.style import Styler
 from scipy.stats import ttest_1samp
+
+if TYPE_CHECKING:
+    from .minimal_variation_auc import VariationScores
 
 METRIC = evaluate.load(str(Path(__file__).with_name("minimal_variation_auc.py")))
 COLUMNS = ["score", "template", "cases", "positions"]
@@ -60,10 +63,11 @@ def score(text: str, file: str | None, kind: str) -> tuple[str, Styler, Styler]:
     )
 
 
-def computed(table: pd.DataFrame) -> dict[str, Any]:
+def computed(table: pd.DataFrame) -> "VariationScores":
     """Return what the metric says of scored sentences."""
     columns = {name: table[name].tolist() for name in COLUMNS[1:]}
-    return dict(METRIC.compute(predictions=table["score"].tolist(), **columns))
+    scores: VariationScores = METRIC.compute(predictions=table["score"].tolist(), **columns)
+    return scores
 
 
 def interval(of_templates: list[float], form: str) -> str:
@@ -94,7 +98,7 @@ def read(text: str) -> pd.DataFrame:
     return table
 
 
-def cells(result: dict[str, Any], kind: str, form: str) -> Styler:
+def cells(result: "VariationScores", kind: str, form: str) -> Styler:
     """Return the 36 cells with their means as a heat map; case orders in columns, whose names are short."""
     by_order, by_role = result["case_order"][kind], result["role_assignment"][kind]
     rows = [

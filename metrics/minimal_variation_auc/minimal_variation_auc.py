@@ -4,7 +4,7 @@ The formulas are in `variation_sets.py`, on numpy arrays.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias, TypedDict
 
 import datasets
 import evaluate
@@ -17,6 +17,7 @@ from .variation_sets import (
     VARIATION_SETS,
     VERSION,
     Incomplete,
+    VariationRow,
     margins,
     role_assignment,
     variation_rows,
@@ -87,6 +88,25 @@ _CITATION = """\
 """
 
 
+Scored: TypeAlias = datasets.Dataset | pd.DataFrame | list[dict[str, object]]
+"""A data set with scores, as a data set, a data frame, or a list of its rows."""
+
+
+class VariationScores(TypedDict):
+    """What `compute` returns; the description of the module says what its keys are."""
+
+    auc: dict[str, float]
+    cells: dict[str, dict[str, float]]
+    case_order: dict[str, dict[str, float]]
+    role_assignment: dict[str, dict[str, float]]
+    n_sets: int
+    n_excluded: int
+    n_ties: int
+    n_nonfinite: int
+    rows: list[VariationRow]
+    signature: dict[str, str]
+
+
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class MinimalVariationAUC(evaluate.Metric):
     """Cells and means of the AUC over minimal variation sets."""
@@ -106,7 +126,9 @@ class MinimalVariationAUC(evaluate.Metric):
             ),
         )
 
-    def add_batch(self, *, predictions: Sequence[float] | None = None, **columns: Iterable[Any]) -> None:
+    def add_batch(
+        self, *, predictions: Sequence[float] | None = None, **columns: Iterable[str | int]
+    ) -> None:
         """Add sentences; `template` and `positions` may be numbers or strings."""
         scores = as_numbers(predictions, "predictions hold", "one number per sentence")
         if scores.ndim != 1 or not len(scores):
@@ -125,13 +147,17 @@ class MinimalVariationAUC(evaluate.Metric):
         super().add_batch(predictions=scores, **strings)
 
     def compute(
-        self, *, predictions: Any = None, scores: str = "logprob_sentence", **others: Any
-    ) -> dict[str, Any]:
+        self,
+        *,
+        predictions: Scored | Sequence[float] | None = None,
+        scores: str = "logprob_sentence",
+        **others: Any,
+    ) -> VariationScores:
         """Compute the AUCs of the sentences added and of those given here, or of a scored data set."""
         rows = isinstance(predictions, list) and predictions and isinstance(predictions[0], dict)
         if not (rows or hasattr(predictions, "columns") or hasattr(predictions, "column_names")):
             given = {} if predictions is None else {"predictions": predictions}
-            result: dict[str, Any] = super().compute(**given, **others)
+            result: VariationScores = super().compute(**given, **others)
             return result
         labels = [others.get(name) or name for name in ("template", "cases", "positions")]
         found = _columns(predictions, [scores, *labels])
@@ -145,7 +171,7 @@ class MinimalVariationAUC(evaluate.Metric):
         cases: Sequence[str],
         positions: Sequence[str],
         incomplete: Incomplete = "raise",
-    ) -> dict[str, Any]:
+    ) -> VariationScores:
         rows = variation_rows(predictions, template, cases, positions, incomplete)
         total = next(row for row in rows if row["variation_set"] == "1-6" and row["group"] == "all")
         return {
@@ -162,7 +188,7 @@ class MinimalVariationAUC(evaluate.Metric):
         }
 
 
-def _by_kind(rows: list[dict[str, Any]], prefix: str) -> dict[str, dict[str, float]]:
+def _by_kind(rows: list[VariationRow], prefix: str) -> dict[str, dict[str, float]]:
     return {
         kind: {
             row["group"].removeprefix(prefix): row["auc"]
@@ -173,7 +199,7 @@ def _by_kind(rows: list[dict[str, Any]], prefix: str) -> dict[str, dict[str, flo
     }
 
 
-def _columns(scored: Any, names: list[str]) -> list[Any]:
+def _columns(scored: Scored, names: list[str]) -> list[Any]:
     """Return columns of a data set, a data frame or a list of dicts."""
     if isinstance(scored, datasets.Dataset):
         there = scored.column_names

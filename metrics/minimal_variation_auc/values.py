@@ -5,12 +5,11 @@ This file is the same in every metric, because a metric on the Hub is one folder
 
 from contextlib import suppress
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
 
-def as_numbers(values: Any, what: str, expected: str) -> np.ndarray:
+def as_numbers(values: object, what: str, expected: str) -> np.ndarray:
     """Return values as float64, None as NaN.
 
     Args:

@@ -18,7 +18,7 @@ Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order ar
 
 from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -81,6 +81,18 @@ POSITION_OF = np.array(
 )
 
 
+class VariationRow(TypedDict):
+    """The AUC of a group of minimal variation sets of one kind; `variation_rows` says what its columns are."""
+
+    variation_set: str
+    group: str
+    auc: float
+    n: int
+    n_excluded: int
+    n_ties: int
+    n_nonfinite: int
+
+
 class Comparisons(NamedTuple):
     """Each acceptable sentence compared with each of its violations.
 
@@ -97,7 +109,10 @@ class Comparisons(NamedTuple):
 
 
 def compare(
-    scores: Iterable[float], template: Iterable[Any], cases: Iterable[str], positions: Iterable[str | int]
+    scores: Iterable[float],
+    template: Iterable[str | int],
+    cases: Iterable[str],
+    positions: Iterable[str | int],
 ) -> Comparisons:
     """Compare every acceptable sentence with its violations.
 
@@ -125,10 +140,13 @@ def compare(
 
 
 def _score_grid(
-    scores: Iterable[float], template: Iterable[Any], cases: Iterable[str], positions: Iterable[str | int]
+    scores: Iterable[float],
+    template: Iterable[str | int],
+    cases: Iterable[str],
+    positions: Iterable[str | int],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Arrange the scores by template, noun order and case pattern, (t, 6, 24), and return which are in the data."""
-    columns: dict[str, list[Any]] = {
+    columns: dict[str, list[float] | list[str | int] | list[str]] = {
         "scores": list(scores),
         "template": list(template),
         "cases": list(cases),
@@ -161,7 +179,7 @@ def _score_grid(
     return grid, count > 0
 
 
-def _lookup(name: str, values: Sequence[Any], known: tuple[str, ...]) -> np.ndarray:
+def _lookup(name: str, values: Sequence[object], known: tuple[str, ...]) -> np.ndarray:
     """Return each value's index in `known`."""
     index_of = {value: index for index, value in enumerate(known)}
     found = [index_of.get(str(value), -1) for value in values]
@@ -176,11 +194,11 @@ def _lookup(name: str, values: Sequence[Any], known: tuple[str, ...]) -> np.ndar
 
 def variation_rows(
     scores: Iterable[float],
-    template: Iterable[Any],
+    template: Iterable[str | int],
     cases: Iterable[str],
     positions: Iterable[str | int],
     incomplete: Incomplete = "raise",
-) -> list[dict[str, Any]]:
+) -> list[VariationRow]:
     """Return the AUC of each cell, of each case order and role assignment, and of all, for the four kinds of set.
 
     Args:
@@ -206,7 +224,7 @@ def variation_rows(
         raise ValueError(f"incomplete is {incomplete!r}; expected 'raise' or 'exclude'.")
     if incomplete == "raise":
         _require_complete(compared, np.unique(np.asarray(templates)))
-    rows: list[dict[str, Any]] = []
+    rows: list[VariationRow] = []
     for kind, doubled in DOUBLED_CASES.items():
         chosen = ["NAD".index(case) * 2 + which for case in doubled for which in (0, 1)]
         rows += _rows_of_kind(kind, compared, chosen)
@@ -227,7 +245,7 @@ def _require_complete(compared: Comparisons, templates: np.ndarray) -> None:
     )
 
 
-def _rows_of_kind(kind: str, compared: Comparisons, chosen: list[int]) -> list[dict[str, Any]]:
+def _rows_of_kind(kind: str, compared: Comparisons, chosen: list[int]) -> list[VariationRow]:
     complete = compared.exists & compared.present[..., chosen].all(axis=-1)  # (t, 6, 6)
     # Sums of halves are exact, so cells that are equal as fractions are equal numbers, and have equal ranks.
     credit = np.where(complete, compared.credit[..., chosen].sum(axis=-1), 0.0).sum(axis=0)
@@ -250,9 +268,16 @@ def _rows_of_kind(kind: str, compared: Comparisons, chosen: list[int]) -> list[d
         ("all", overall, counts.sum(axis=(1, 2))),
     ]
     return [
-        {"variation_set": kind, "group": group, "auc": float(auc)}
-        | dict(zip(("n", "n_excluded", "n_ties", "n_nonfinite"), map(int, count), strict=True))
-        for group, auc, count in groups
+        {
+            "variation_set": kind,
+            "group": group,
+            "auc": float(auc),
+            "n": int(n_sets),
+            "n_excluded": int(n_excluded),
+            "n_ties": int(n_ties),
+            "n_nonfinite": int(n_nonfinite),
+        }
+        for group, auc, (n_sets, n_excluded, n_ties, n_nonfinite) in groups
     ]
 
 

@@ -4,27 +4,35 @@ Everything takes numpy arrays or torch tensors on any device that has float64.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard, TypeVar, Union
 
 import array_api_compat
 import numpy as np
+
+if TYPE_CHECKING:
+    import torch
+
+Array = Union[np.ndarray, "torch.Tensor"]
+"""What the formulas take and return: arrays or tensors, all of one kind and on one device."""
+Ids = Array | Sequence[int] | Sequence[Sequence[int]]
+"""Ids of a vocabulary as a user may give them."""
+Result = TypeVar("Result")
 
 # Each thread works on about this many logits at a time: with more, the fixed costs of a chunk matter less; with fewer,
 # its arrays stay small.
 CHUNK_LOGITS = 1 << 22
 
 
-def checked(logits: Any, form_ids: Any) -> tuple[Any, Any]:
+def checked(logits: Array, given_ids: Ids) -> tuple[Array, Array]:
     """Check logits and ids; return both on one device that has float64, and the ids as (contexts, forms).
 
     Raises:
         TypeError: see `ranking.form_statistics`.
         ValueError: see `ranking.form_statistics`.
     """
-    given_ids = form_ids
-    logits, form_ids = _same_kind(logits, form_ids)
+    logits, form_ids = _same_kind(logits, given_ids)
     xp = array_api_compat.array_namespace(logits)
     if not xp.isdtype(logits.dtype, "real floating") or not xp.isdtype(form_ids.dtype, "integral"):
         raise TypeError(
@@ -54,7 +62,9 @@ def checked(logits: Any, form_ids: Any) -> tuple[Any, Any]:
     return logits, form_ids if form_ids.ndim == 2 else xp.repeat(form_ids[None, :], n_contexts, axis=0)
 
 
-def checked_pairs(logits: Any, correct_ids: Any, incorrect_ids: Any, swapped: Any = None) -> tuple[Any, Any]:
+def checked_pairs(
+    logits: Array, correct_ids: Ids, incorrect_ids: Ids, swapped: Array | None = None
+) -> tuple[Array, Array]:
     """Check logits and the ids of l+ and l- as `checked` does; return the ids as (2, contexts, lemmas).
 
     Raises:
@@ -83,20 +93,21 @@ def checked_pairs(logits: Any, correct_ids: Any, incorrect_ids: Any, swapped: An
     return logits, xp.stack([correct, incorrect])
 
 
-def with_float64(logits: Any) -> Any:
+def with_float64(logits: Array) -> Array:
     """Return logits on a device that has float64: their own, or the CPU where they are on MPS."""
-    on_mps = array_api_compat.is_torch_array(logits) and logits.device.type == "mps"
-    return logits.cpu() if on_mps else logits
+    if array_api_compat.is_torch_array(logits) and logits.device.type == "mps":
+        return logits.cpu()
+    return logits
 
 
-def forms_repeat(ids: Any) -> bool:
+def forms_repeat(ids: Array) -> bool:
     """Return whether a form belongs to two lemmas of a context; `ids` are (2, contexts, lemmas)."""
     xp = array_api_compat.array_namespace(ids)
     ordered = xp.sort(xp.concat([ids[0, ...], ids[1, ...]], axis=1), axis=1)
     return bool(xp.any(ordered[:, 1:] == ordered[:, :-1]))
 
 
-def distributions(logits: Any) -> tuple[Any, Any, Any]:
+def distributions(logits: Array) -> tuple[Array, Array, Array]:
     """Return the logits in at least float32, the largest of each context, and which contexts have a distribution.
 
     A context has a distribution if no logit is NaN and the largest is finite. Otherwise its logits are set to 0.
@@ -110,12 +121,14 @@ def distributions(logits: Any) -> tuple[Any, Any, Any]:
     return values, peak, finite
 
 
-def is_cpu_tensor(logits: Any) -> bool:
+def is_cpu_tensor(logits: Array) -> "TypeGuard[torch.Tensor]":
     """Return whether these are a torch tensor on the CPU, where numpy is the faster of the two: see `map_chunks`."""
-    return bool(array_api_compat.is_torch_array(logits)) and logits.device.type == "cpu"
+    return array_api_compat.is_torch_array(logits) and logits.device.type == "cpu"
 
 
-def map_chunks(function: Callable[[Any, Any], Any], logits: Any, ids: Any) -> list[Any]:
+def map_chunks(
+    function: Callable[[np.ndarray, np.ndarray], Result], logits: "torch.Tensor", ids: Array
+) -> list[Result]:
     """Return `function` of consecutive chunks of contexts, in as many threads as torch uses.
 
     Args:
@@ -130,10 +143,12 @@ def map_chunks(function: Callable[[Any, Any], Any], logits: Any, ids: Any) -> li
     step = math.ceil(n_contexts / (threads * rounds))
     chunks = [slice(start, start + step) for start in range(0, n_contexts, step)]
     with ThreadPoolExecutor(threads) as pool:  # numpy uses one thread for each call
-        return list(pool.map(lambda rows: function(logits[rows].numpy(), ids[..., rows, :].numpy()), chunks))
+        return list(
+            pool.map(lambda rows: function(logits[rows].numpy(), np.asarray(ids[..., rows, :])), chunks)
+        )
 
 
-def flat_index(columns: Any, width: int) -> Any:
+def flat_index(columns: Array, width: int) -> Array:
     """Return the flat index of each entry of a matrix: row * width + column; `columns` are (..., rows, any)."""
     xp = array_api_compat.array_namespace(columns)
     flat = xp.astype(columns, xp.int64)
@@ -141,18 +156,19 @@ def flat_index(columns: Any, width: int) -> Any:
     return flat
 
 
-def pick(array: Any, columns: Any) -> Any:
+def pick(array: Array, columns: Array) -> Array:
     """Return some columns of each row: `array` is (rows, width), `columns` and the result are (..., rows, any)."""
-    return array.take(flat_index(columns, array.shape[1]))  # `take` of numpy and of torch uses flat indices
+    index = flat_index(columns, array.shape[1])
+    return array.take(index)  # type: ignore[arg-type]  # of one kind; `take` of both kinds uses flat indices
 
 
-def cumulative(values: Any) -> Any:
+def cumulative(values: Array) -> Array:
     """Return the cumulative sums of each row, with a leading 0: (rows, columns + 1)."""
     xp = array_api_compat.array_namespace(values)
     return xp.cumulative_sum(values, axis=1, include_initial=True)
 
 
-def histogram(bins: Any, values: Any, n_bins: int) -> Any:
+def histogram(bins: Array, values: Array | None, n_bins: int) -> Array:
     """Return the sum of each row's values by bin, or their counts if `values` are None, (rows, n_bins).
 
     `bins` are flat indices (`flat_index`) into the result.
@@ -160,22 +176,24 @@ def histogram(bins: Any, values: Any, n_bins: int) -> Any:
     size = bins.shape[0] * n_bins
     if array_api_compat.is_torch_array(bins):
         values = bins.new_ones(bins.shape) if values is None else values
-        flat = values.new_zeros(size).scatter_add_(0, bins.reshape(-1), values.reshape(-1))
-    else:
-        flat = np.bincount(bins.reshape(-1), None if values is None else values.reshape(-1), size)
+        assert array_api_compat.is_torch_array(values), "of the same kind as the bins"
+        sums = values.new_zeros(size).scatter_add_(0, bins.reshape(-1), values.reshape(-1))
+        return sums.reshape(bins.shape[0], n_bins)
+    flat = np.bincount(bins.reshape(-1), None if values is None else values.reshape(-1), size)
     return flat.reshape(bins.shape[0], n_bins)
 
 
-def n_below(ascending: Any, limits: Any) -> Any:
+def n_below(ascending: Array, limits: Array) -> Array:
     """Return, for each row of ascending entries, how many are below each of the row's limits; (rows, limits)."""
     if array_api_compat.is_torch_array(ascending):
+        assert array_api_compat.is_torch_array(limits), "of the same kind as the entries"
         return array_api_compat.array_namespace(ascending).searchsorted(
             ascending.contiguous(), limits.contiguous()
         )
     return np.asarray([row.searchsorted(limit) for row, limit in zip(ascending, limits, strict=True)])
 
 
-def _same_kind(logits: Any, *others: Any) -> tuple[Any, ...]:
+def _same_kind(logits: Array, *others: Ids) -> tuple[Array, ...]:
     """Return all as numpy arrays, or as tensors on the device of the logits if these are a tensor."""
     if not array_api_compat.is_torch_array(logits):
         return tuple(np.asarray(array) for array in (logits, *others))

@@ -8,17 +8,74 @@ A context without a score is not a zero: it is excluded from the mean and counte
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TypedDict
 
+import array_api_compat
 import numpy as np
 
+from .arrays import Array
 from .scores import VERSION, ContextScores, SideScores
 
 ALL = "all"  # the group of all contexts
 METRICS = ("ew", "mw", "covered_mass", "share_without_lemmas")
 
 
-def aggregate(scores: ContextScores, groups: Sequence[str] | None = None) -> list[dict[str, Any]]:
+class AverageRow(TypedDict):
+    """The mean of a group at a cut-off by one metric; `aggregate` says what its columns are."""
+
+    group: str
+    metric: str
+    cutoff_side: str
+    cutoff: float
+    score: float
+    n: int
+    n_excluded: int
+    n_lemmas: float
+    n_ties: int
+    n_nonfinite: int
+
+
+class Signature(TypedDict):
+    """What decides the scores."""
+
+    metric: str
+    version: str
+    cutoffs_top: list[float]
+    cutoffs_bottom: list[float]
+    n_contexts: int
+
+
+class VerbScores(TypedDict, total=False):
+    """The scores of a scored data set's own verbs."""
+
+    tse: float
+    n_pairs: int
+    n_pairs_excluded: int
+
+
+class GroupScores(VerbScores):
+    """Means over the contexts of a group, for the whole distribution, and their counts."""
+
+    ew: float
+    mw: float
+    n_contexts: int
+    n_excluded: int
+    n_lemmas: float
+    n_ties: int
+    n_nonfinite: int
+    covered_mass: float
+
+
+class Summary(GroupScores):
+    """What `compute` returns; the description of the module says what its keys are."""
+
+    groups: dict[str, GroupScores]
+    curves: dict[str, dict[str, list[float]]]
+    rows: list[AverageRow]
+    signature: Signature
+
+
+def aggregate(scores: ContextScores, groups: Sequence[str] | None = None) -> list[AverageRow]:
     """Average the contexts' scores at every cut-off.
 
     Args:
@@ -61,7 +118,7 @@ def aggregate(scores: ContextScores, groups: Sequence[str] | None = None) -> lis
     return [row for group, inside in members.items() for row in _group_rows(group, scores, inside)]
 
 
-def summarize(scores: ContextScores, groups: Sequence[str] | None = None) -> dict[str, Any]:
+def summarize(scores: ContextScores, groups: Sequence[str] | None = None) -> Summary:
     """Return the averages of `aggregate` by name: for the whole distribution, by group, and as curves over cut-offs.
 
     Args:
@@ -75,16 +132,29 @@ def summarize(scores: ContextScores, groups: Sequence[str] | None = None) -> dic
         ValueError: see `aggregate`.
     """
     rows = aggregate(scores, groups)
-    whole: dict[str, dict[str, Any]] = {row["group"]: {} for row in rows}
-    for row in rows:
-        if (row["cutoff_side"], row["cutoff"]) == ("top", 1.0) and row["metric"] != "share_without_lemmas":
-            whole[row["group"]][row["metric"]] = row["score"]
-            if row["metric"] == "mw":
-                counts = {key: row[key] for key in ("n_excluded", "n_lemmas", "n_ties", "n_nonfinite")}
-                whole[row["group"]] |= {"n_contexts": row["n"] + row["n_excluded"], **counts}
+    whole = {
+        (row["group"], row["metric"]): row
+        for row in rows
+        if (row["cutoff_side"], row["cutoff"]) == ("top", 1.0)
+    }
+
+    def group_scores(group: str) -> GroupScores:
+        ew, mw, covered_mass = (whole[group, metric] for metric in METRICS[:3])
+        return {
+            "ew": ew["score"],
+            "mw": mw["score"],
+            "n_contexts": mw["n"] + mw["n_excluded"],
+            "n_excluded": mw["n_excluded"],
+            "n_lemmas": mw["n_lemmas"],
+            "n_ties": mw["n_ties"],
+            "n_nonfinite": mw["n_nonfinite"],
+            "covered_mass": covered_mass["score"],
+        }
+
+    groups_there = dict.fromkeys(row["group"] for row in rows if row["group"] != ALL)
     return {
-        **whole.pop(ALL),
-        "groups": whole,
+        **group_scores(ALL),
+        "groups": {group: group_scores(group) for group in groups_there},
         "curves": _curves([row for row in rows if row["group"] == ALL]),
         "rows": rows,
         "signature": {
@@ -97,7 +167,7 @@ def summarize(scores: ContextScores, groups: Sequence[str] | None = None) -> dic
     }
 
 
-def _curves(rows: list[dict[str, Any]]) -> dict[str, dict[str, list[float]]]:
+def _curves(rows: list[AverageRow]) -> dict[str, dict[str, list[float]]]:
     """Collect the scores of each side by cut-off; a side that only has the cut-off 1 has no curve."""
     curves: dict[str, dict[str, list[float]]] = {}
     for row in rows:
@@ -119,27 +189,24 @@ def without_lemmas(ew: np.ndarray, n_nonfinite: np.ndarray) -> np.ndarray:
 
 
 def _on_host(scores: ContextScores) -> ContextScores:
-    def host(array: Any) -> np.ndarray:
-        return array.cpu().numpy() if hasattr(array, "cpu") else np.asarray(array)
+    def host(array: Array) -> np.ndarray:
+        return array.cpu().numpy() if array_api_compat.is_torch_array(array) else np.asarray(array)
 
     top, bottom = (SideScores(*map(host, side)) for side in (scores.top, scores.bottom))
     counts = (host(scores.n_lemmas), host(scores.n_ties), host(scores.n_nonfinite))
     return ContextScores(top, bottom, *counts, scores.cutoffs_top, scores.cutoffs_bottom)
 
 
-def _group_rows(group: str, scores: ContextScores, inside: np.ndarray) -> Iterator[dict[str, Any]]:
-    nonfinite = scores.n_nonfinite[inside] > 0
-    counts = {
-        "n_lemmas": float(scores.n_lemmas[inside].mean()),
-        "n_ties": int(scores.n_ties[inside].sum()),
-        "n_nonfinite": int(nonfinite.sum()),
-    }
+def _group_rows(group: str, scores: ContextScores, inside: np.ndarray) -> Iterator[AverageRow]:
+    nonfinite = np.asarray(scores.n_nonfinite)[inside] > 0
+    n_lemmas = float(scores.n_lemmas[inside].mean())
+    n_ties, n_nonfinite = int(scores.n_ties[inside].sum()), int(nonfinite.sum())
     for name, side, cutoffs in (
         ("top", scores.top, scores.cutoffs_top),
         ("bottom", scores.bottom, scores.cutoffs_bottom),
     ):
         for column, cutoff in enumerate(cutoffs):
-            ew, mw, covered_mass = (values[inside, column] for values in side)
+            ew, mw, covered_mass = (np.asarray(values)[inside, column] for values in side)
             shares = without_lemmas(ew, nonfinite)
             for metric, values in zip(METRICS, (ew, mw, covered_mass, shares), strict=True):
                 scored = values[~np.isnan(values)]
@@ -151,5 +218,7 @@ def _group_rows(group: str, scores: ContextScores, inside: np.ndarray) -> Iterat
                     "score": float(scored.mean()) if scored.size else float("nan"),
                     "n": int(scored.size),
                     "n_excluded": int(values.size - scored.size),
-                    **counts,
+                    "n_lemmas": n_lemmas,
+                    "n_ties": n_ties,
+                    "n_nonfinite": n_nonfinite,
                 }

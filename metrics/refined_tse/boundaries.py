@@ -15,12 +15,15 @@ Masses are summed in float64, for the top from the most probable token, for the 
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import array_api_compat
 import numpy as np
 
 from .arrays import (
+    Array,
+    Ids,
     checked_pairs,
     cumulative,
     distributions,
@@ -49,22 +52,22 @@ ACCELERATOR_LOGITS = 1 << 24
 class _BoundaryBins(NamedTuple):
     """The bin that holds the boundary token of each cut-off of one side; (contexts, cut-offs)."""
 
-    target: Any  # mass at the cut-off
-    bin: Any  # the bin in which the cumulative mass reaches it, counted from this side
-    before: Any  # mass of the bins before it
+    target: Array  # mass at the cut-off
+    bin: Array  # the bin in which the cumulative mass reaches it, counted from this side
+    before: Array  # mass of the bins before it
 
 
 class _Candidates(NamedTuple):
     """The tokens that share a bin with a boundary token, most probable first; (contexts, tokens), padded at the end."""
 
-    index: Any  # flat index of the token
-    bin: Any  # from the top; padding is beyond all bins
-    weight: Any  # 0 for padding
+    place: Array  # flat index of the token
+    bin: Array  # from the top; padding is beyond all bins
+    weight: Array  # 0 for padding
 
 
 def locate_forms(
-    logits: Any, ids: Any, cutoffs_top: Sequence[float], cutoffs_bottom: Sequence[float]
-) -> tuple[Any, Any, RankSegments, RankSegments]:
+    logits: Array, ids: Array, cutoffs_top: Sequence[float], cutoffs_bottom: Sequence[float]
+) -> tuple[Array, Array, RankSegments, RankSegments]:
     """Find the log-probability and the segments of each form.
 
     Args:
@@ -101,8 +104,8 @@ def locate_forms(
 
 
 def _locate_forms(
-    logits: Any, ids: Any, cutoffs_top: Sequence[float], cutoffs_bottom: Sequence[float]
-) -> tuple[Any, Any, Any, Any, Any]:
+    logits: Array, ids: Array, cutoffs_top: Sequence[float], cutoffs_bottom: Sequence[float]
+) -> tuple[Array, Array, Array, Array, Array]:
     """Return normalizer, log-probabilities, segments of forms (from the top), and ends and alphas of all cut-offs."""
     xp = array_api_compat.array_namespace(logits)
     logits, peak, finite = distributions(logits)
@@ -126,12 +129,12 @@ def _locate_forms(
     boundary, alpha = _boundary_tokens(candidates, top, bottom, n_bins)
     of_candidate, _ = _segments(boundary, candidates.bin.shape[1])
     real = candidates.bin < n_bins
-    segment[candidates.index[real]] = of_candidate[real]
+    segment[candidates.place[real]] = of_candidate[real]
 
     total = xp.sum(from_bottom, axis=1, keepdims=True)
     log_normalizer = xp.where(finite, xp.astype(peak, xp.float64) + xp.log(total), xp.nan)
     forms = flat_index(ids, logits.shape[1])
-    logprob = logits.take(forms) - log_normalizer
+    logprob = logits.take(forms) - log_normalizer  # type: ignore[arg-type]  # of one kind
     return (
         log_normalizer,
         logprob,
@@ -141,7 +144,7 @@ def _locate_forms(
     )
 
 
-def _bins(logits: Any, peak: Any, n_bins: int) -> Any:
+def _bins(logits: Array, peak: Array, n_bins: int) -> Array:
     """Return the bin of each token, counted from the top, int32."""
     xp = array_api_compat.array_namespace(logits)
     width = xp.minimum(peak - xp.min(logits, axis=1, keepdims=True), xp.full_like(peak, RANGE))
@@ -150,7 +153,7 @@ def _bins(logits: Any, peak: Any, n_bins: int) -> Any:
     return xp.astype(bins.clip(0, n_bins - 1), xp.int32)  # several times faster than int64
 
 
-def _boundary_bins(mass: Any, cutoffs: Sequence[float]) -> _BoundaryBins:
+def _boundary_bins(mass: Array, cutoffs: Sequence[float]) -> _BoundaryBins:
     """Find the bin of each boundary token; `mass` is that of the bins, counted from this side, (contexts, bins)."""
     xp = array_api_compat.array_namespace(mass)
     before = cumulative(mass)
@@ -159,7 +162,7 @@ def _boundary_bins(mass: Any, cutoffs: Sequence[float]) -> _BoundaryBins:
     return _BoundaryBins(targets, bins, xp.take_along_axis(before, bins, axis=1))
 
 
-def _segments(ends: Any, n: int) -> tuple[Any, Any]:
+def _segments(ends: Array, n: int) -> tuple[Array, Array]:
     """Return the segment of each of n items of a ranking, and whether it is an end, from the ranks of the ends."""
     xp = array_api_compat.array_namespace(ends)
     ends_here = histogram(flat_index(ends, n), None, n)
@@ -167,7 +170,7 @@ def _segments(ends: Any, n: int) -> tuple[Any, Any]:
     return xp.astype(segment, xp.int32), ends_here > 0
 
 
-def _rank_candidates(logits: Any, weights: Any, bins: Any, segment: Any, n_bins: int) -> _Candidates:
+def _rank_candidates(logits: Array, weights: Array, bins: Array, segment: Array, n_bins: int) -> _Candidates:
     """Rank the tokens whose segment is not known yet, -1."""
     xp = array_api_compat.array_namespace(logits)
     device = array_api_compat.device(logits)
@@ -179,17 +182,17 @@ def _rank_candidates(logits: Any, weights: Any, bins: Any, segment: Any, n_bins:
     flat = flat[xp.where(padding, 0, position)]
     value = xp.where(padding, -xp.inf, logits.take(flat))
     order = xp.argsort(value, axis=1, descending=True, stable=True)  # among equal values, the lower id first
-    index = xp.take_along_axis(flat, order, axis=1)
+    place = xp.take_along_axis(flat, order, axis=1)
     return _Candidates(
-        index,
-        bin=xp.where(padding, n_bins, bins.take(index) % n_bins),
-        weight=xp.where(padding, 0.0, weights.take(index)),
+        place,
+        bin=xp.where(padding, n_bins, bins.take(place) % n_bins),
+        weight=xp.where(padding, 0.0, weights.take(place)),
     )
 
 
 def _boundary_tokens(
     candidates: _Candidates, top: _BoundaryBins, bottom: _BoundaryBins, n_bins: int
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """Return which candidates are the boundary tokens, and the share of each that is inside; (contexts, cut-offs)."""
     xp = array_api_compat.array_namespace(candidates.weight)
     rank_top, alpha_top = _boundary_ranks(top, candidates.bin, candidates.weight)
@@ -200,7 +203,7 @@ def _boundary_tokens(
     return rank, xp.concat([alpha_top, alpha_bottom], axis=1)
 
 
-def _boundary_ranks(boundary: _BoundaryBins, bins: Any, weights: Any) -> tuple[Any, Any]:
+def _boundary_ranks(boundary: _BoundaryBins, bins: Array, weights: Array) -> tuple[Array, Array]:
     """Return the rank of each boundary token among the candidates, and its share inside; all counted from one side."""
     xp = array_api_compat.array_namespace(weights)
     by_token = cumulative(weights)
@@ -215,10 +218,10 @@ def _boundary_ranks(boundary: _BoundaryBins, bins: Any, weights: Any) -> tuple[A
 
 
 def logit_scores(
-    logits: Any,
-    correct_ids: Any,
-    incorrect_ids: Any,
-    swapped: Any = None,
+    logits: Array,
+    correct_ids: Ids,
+    incorrect_ids: Ids,
+    swapped: Array | None = None,
     cutoffs_top: Sequence[float] = TOP_CUTOFFS,
     cutoffs_bottom: Sequence[float] = BOTTOM_CUTOFFS,
 ) -> ContextScores:
@@ -258,7 +261,7 @@ def logit_scores(
     return scored(logits, ids)
 
 
-def _listed(correct_ids: Any, incorrect_ids: Any, ids: Any) -> Any:
+def _listed(correct_ids: Ids, incorrect_ids: Ids, ids: Array) -> Array:
     """Return the ids as (2, contexts, lemmas), one context if all have the same; where they were given, if they can be.
 
     Looking at ids that a GPU has waits for it.
@@ -271,7 +274,11 @@ def _listed(correct_ids: Any, incorrect_ids: Any, ids: Any) -> Any:
 
 
 def _scores(
-    logits: Any, ids: Any, cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...], repeated: bool
+    logits: Array,
+    ids: Array,
+    cutoffs_top: tuple[float, ...],
+    cutoffs_bottom: tuple[float, ...],
+    repeated: bool,
 ) -> ContextScores:
     inner = below_one(cutoffs_top), below_one(cutoffs_bottom)
     log_normalizer, logprob, top, bottom = locate_forms(logits, ids, *inner)
@@ -279,10 +286,10 @@ def _scores(
     return scores._replace(log_normalizer=log_normalizer[:, 0])
 
 
-def _joined(parts: Sequence[ContextScores], torch: Any) -> ContextScores:
+def _joined(parts: Sequence[ContextScores], torch: ModuleType) -> ContextScores:
     """Concatenate the scores of consecutive contexts, as tensors."""
 
-    def joined(arrays: Sequence[Any]) -> Any:
+    def joined(arrays: Sequence[Array]) -> Array:
         return torch.from_numpy(np.concatenate(arrays))
 
     return parts[0]._replace(
@@ -291,5 +298,5 @@ def _joined(parts: Sequence[ContextScores], torch: Any) -> ContextScores:
         n_lemmas=joined([part.n_lemmas for part in parts]),
         n_ties=joined([part.n_ties for part in parts]),
         n_nonfinite=joined([part.n_nonfinite for part in parts]),
-        log_normalizer=joined([part.log_normalizer for part in parts]),
+        log_normalizer=joined([part.log_normalizer for part in parts if part.log_normalizer is not None]),
     )

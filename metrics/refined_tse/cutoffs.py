@@ -16,11 +16,11 @@ over the forms inside all cut-offs are the cumulative sums of one histogram over
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import array_api_compat
 
-from .arrays import cumulative, flat_index, histogram, pick
+from .arrays import Array, cumulative, flat_index, histogram, pick
 
 # Cut-offs of the paper, section 3. Top 1 is the whole distribution.
 TOP_CUTOFFS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
@@ -41,9 +41,9 @@ class RankSegments(NamedTuple):
         n_segments: number of segments; the first is 0.
     """
 
-    segment: Any
-    end: Any
-    alpha: Any
+    segment: Array
+    end: Array
+    alpha: Array
     n_segments: int
 
 
@@ -75,7 +75,7 @@ def below_one(cutoffs: Sequence[float]) -> list[float]:
     return sorted(cutoff for cutoff in cutoffs if cutoff < 1)
 
 
-def segments_by_mass(before: Any, mass: Any, cutoffs: Sequence[float]) -> RankSegments:
+def segments_by_mass(before: Array, mass: Array, cutoffs: Sequence[float]) -> RankSegments:
     """Return the segments of forms from the mass that is ranked before each.
 
     Args:
@@ -100,7 +100,7 @@ def segments_by_mass(before: Any, mass: Any, cutoffs: Sequence[float]) -> RankSe
     return RankSegments(segment, xp.stack(end, axis=1), alpha, 2 * len(cutoffs) + 1)
 
 
-def sum_inside(places: RankSegments, segment: Any, values: Sequence[Any]) -> list[Any]:
+def sum_inside(places: RankSegments, segment: Array, values: Sequence[Array | None]) -> list[Array]:
     """Sum values over the items that are inside each cut-off.
 
     Args:

@@ -12,27 +12,21 @@ cut-offs of Newman et al. (2021), and have other names wherever they are reporte
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import array_api_compat
 import numpy as np
 
+from .arrays import Array
 from .boundaries import logit_scores
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, below_one
-from .scores import ContextScores, context_scores
+from .scores import ContextScores, GivenForms, context_scores
 
 LIST_TOP = tuple(below_one(TOP_CUTOFFS))
 """Top 1 of the list is the whole distribution, which `context_scores` gives."""
 LIST_BOTTOM = BOTTOM_CUTOFFS
 
 
-class _Forms(NamedTuple):
-    logprob: Any
-    mass_above: Any = None
-    mass_below: Any = None
-
-
-def word_scores(correct: Any, incorrect: Any, ids: Any = None) -> ContextScores:
+def word_scores(correct: Array, incorrect: Array, ids: Array | None = None) -> ContextScores:
     """Return EW, MW and covered mass over all listed forms, from their log-probabilities; no cut-offs.
 
     Args:
@@ -48,16 +42,16 @@ def word_scores(correct: Any, incorrect: Any, ids: Any = None) -> ContextScores:
     >>> scores.top.ew.round(6).tolist(), scores.top.mw.round(6).tolist()
     ([[0.5]], [[0.7]])
     """
-    return context_scores(_Forms(correct), _Forms(incorrect), (1.0,), (), ids)
+    return context_scores(GivenForms(correct), GivenForms(incorrect), (1.0,), (), ids)
 
 
 def list_scores(
-    plural: Any,
-    singular: Any,
-    is_singular: Any,
+    plural: Array,
+    singular: Array,
+    is_singular: Array,
     cutoffs_top: Sequence[float] = LIST_TOP,
     cutoffs_bottom: Sequence[float] = LIST_BOTTOM,
-    ids: Any = None,
+    ids: Array | None = None,
 ) -> ContextScores:
     """Return EW, MW and covered share at list percentiles.
 

@@ -6,12 +6,12 @@ quantities of the definitions: log-probability, mass ranked above, mass ranked b
 the same scores faster, without them.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import array_api_compat
 import numpy as np
 
-from .arrays import checked, checked_pairs, cumulative, distributions, is_cpu_tensor, map_chunks
+from .arrays import Array, Ids, checked, checked_pairs, cumulative, distributions, is_cpu_tensor, map_chunks
 
 
 class FormStatistics(NamedTuple):
@@ -26,12 +26,12 @@ class FormStatistics(NamedTuple):
             precision is kept where it is far below 1e-6.
     """
 
-    logprob: Any
-    mass_above: Any
-    mass_below: Any
+    logprob: Array
+    mass_above: Array
+    mass_below: Array
 
 
-def form_statistics(logits: Any, form_ids: Any) -> FormStatistics:
+def form_statistics(logits: Array, form_ids: Ids) -> FormStatistics:
     """Return log-probability, mass above and mass below of the forms in each context.
 
     Args:
@@ -70,7 +70,7 @@ def form_statistics(logits: Any, form_ids: Any) -> FormStatistics:
     return FormStatistics(*(xp.where(finite, part, xp.nan) for part in parts))
 
 
-def form_logprobs(logits: Any, form_ids: Any, log_normalizer: Any = None) -> Any:
+def form_logprobs(logits: Array, form_ids: Ids, log_normalizer: Array | None = None) -> Array:
     """Return only the log-probabilities of `form_statistics`, (contexts, forms), float64.
 
     Args:
@@ -92,7 +92,7 @@ def form_logprobs(logits: Any, form_ids: Any, log_normalizer: Any = None) -> Any
     return _logprobs(logits, form_ids)
 
 
-def _logprobs(logits: Any, form_ids: Any) -> Any:
+def _logprobs(logits: Array, form_ids: Ids) -> Array:
     xp = array_api_compat.array_namespace(logits)
     values, peak, finite = distributions(logits)
     peak = xp.astype(peak, xp.float64)
@@ -102,7 +102,7 @@ def _logprobs(logits: Any, form_ids: Any) -> Any:
 
 
 def pair_statistics(
-    logits: Any, correct_ids: Any, incorrect_ids: Any, swapped: Any = None
+    logits: Array, correct_ids: Ids, incorrect_ids: Ids, swapped: Array | None = None
 ) -> tuple[FormStatistics, FormStatistics]:
     """Return the statistics of the correct and the incorrect form of each lemma.
 

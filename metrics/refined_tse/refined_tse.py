@@ -34,23 +34,26 @@ The paper's toy example (Table 1), "The keys to the cabinet ...": are 0.6, is 0.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import datasets
 import evaluate
 import numpy as np
 
-from .arrays import checked_pairs
-from .averaging import ALL, aggregate, summarize
+from .arrays import Array, Ids, checked_pairs
+from .averaging import ALL, Summary, aggregate, summarize
 from .boundaries import locate_forms, logit_scores
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, check_cutoffs
 from .listed import list_scores, word_scores
 from .ranking import FormStatistics, form_logprobs, form_statistics, pair_statistics
 from .sampler import nucleus_logprobs, sampler_scores
-from .scored import group_names, is_scored, scores_of_rows
+from .scored import Scored, group_names, is_scored, scores_of_rows
 from .scores import VERSION, ContextScores, SideScores, context_scores, is_correct
-from .storage import from_table, known_cutoffs, reduce_predictions, to_rows
+from .storage import Context, from_table, known_cutoffs, reduce_predictions, to_rows
 from .values import as_numbers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "BOTTOM_CUTOFFS",
@@ -146,10 +149,10 @@ class RefinedTSE(evaluate.Metric):
 
     def __init__(
         self,
-        *args: Any,
+        *args: str | None,
         cutoffs_top: Sequence[float] = TOP_CUTOFFS,
         cutoffs_bottom: Sequence[float] = BOTTOM_CUTOFFS,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         cutoffs_top = check_cutoffs(cutoffs_top)
         self.cutoffs_top = cutoffs_top if 1.0 in cutoffs_top else (*cutoffs_top, 1.0)
@@ -176,19 +179,19 @@ class RefinedTSE(evaluate.Metric):
         info.format = "arrow"  # "numpy" would round the scores to float32
         return info
 
-    def add(self, *, prediction: Mapping[str, Any], group: str | None = None) -> None:
+    def add(self, *, prediction: Context, group: str | None = None) -> None:
         """Add one context."""
         self.add_batch(predictions=[prediction], groups=None if group is None else [group])
 
     def add_batch(
         self,
         *,
-        predictions: Sequence[Mapping[str, Any]] | None = None,
+        predictions: Sequence[Context] | None = None,
         groups: Sequence[str] | None = None,
-        logits: Any = None,
-        correct_ids: Any = None,
-        incorrect_ids: Any = None,
-        swapped: Any = None,
+        logits: Array | None = None,
+        correct_ids: Ids | None = None,
+        incorrect_ids: Ids | None = None,
+        swapped: Array | None = None,
     ) -> None:
         """Add contexts: log-probabilities of the lemmas' forms, or logits over the vocabulary."""
         if (predictions is None) == (logits is None):
@@ -196,7 +199,7 @@ class RefinedTSE(evaluate.Metric):
                 "Expected either `predictions` (log-probabilities of the lemmas' forms), or `logits` with "
                 "`correct_ids` and `incorrect_ids`. Give one of the two."
             )
-        if predictions is None:
+        if logits is not None:
             if correct_ids is None or incorrect_ids is None:
                 raise ValueError(
                     "`logits` need the vocabulary ids of the forms. Give `correct_ids` and `incorrect_ids` as well."
@@ -233,7 +236,7 @@ class RefinedTSE(evaluate.Metric):
             self._known = known
             super().add_batch(predictions=rows, groups=names)
 
-    def compute(self, **contexts: Any) -> dict[str, Any]:
+    def compute(self, **contexts: Any) -> Summary:
         """Compute the scores of the added contexts and of those given here (the arguments of `add_batch`)."""
         given = {name: value for name, value in contexts.items() if value is not None}
         if is_scored(given.get("predictions")):
@@ -246,12 +249,14 @@ class RefinedTSE(evaluate.Metric):
                 f"There are no contexts to score. Give `predictions` or `logits`, or add some first.{each}"
             )
         try:
-            result: dict[str, Any] = super().compute()
+            result: Summary = super().compute()
             return result
         finally:
             self._known = None
 
-    def _of_scored(self, predictions: Any, groups: Any = None, **others: Any) -> dict[str, Any]:
+    def _of_scored(
+        self, predictions: Scored, groups: str | Sequence[str] | None = None, **others: object
+    ) -> Summary:
         """Score a data set at once: its rows are not stored."""
         if others or self._known is not None:
             raise ValueError(
@@ -260,7 +265,7 @@ class RefinedTSE(evaluate.Metric):
             )
         return scores_of_rows(predictions, groups, self.cutoffs_top, self.cutoffs_bottom)
 
-    def _compute(self, predictions: Any, groups: Any) -> dict[str, Any]:
+    def _compute(self, predictions: "pa.ChunkedArray", groups: "pa.ChunkedArray") -> Summary:
         assert self._known is not None, "compute() checks this"
         top, bottom, has_groups = self._known
         return summarize(from_table(predictions, top, bottom), groups.to_pylist() if has_groups else None)

@@ -12,11 +12,11 @@ For a form of one token this is not the paper's cut-off, which is interpolated a
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import array_api_compat
 
-from .arrays import cumulative, distributions, n_below
+from .arrays import Array, cumulative, distributions, n_below
 from .cutoffs import ROUNDING, TOP_CUTOFFS, below_one, check_cutoffs
 
 SAMPLER_TOP = tuple(below_one(TOP_CUTOFFS))
@@ -35,15 +35,15 @@ class SamplerScores(NamedTuple):
         covered_mass: probability that the sampler gives to the listed forms, in [0, 1]; NaN if one is unknown.
     """
 
-    ew: Any
-    mw: Any
-    n_lemmas: Any
-    covered_mass: Any
+    ew: Array
+    mw: Array
+    n_lemmas: Array
+    covered_mass: Array
 
 
 def nucleus_logprobs(
-    logits: Any, tokens: Any, cutoffs: Sequence[float] = SAMPLER_TOP, group: Any = None
-) -> Any:
+    logits: Array, tokens: Array, cutoffs: Sequence[float] = SAMPLER_TOP, group: Array | None = None
+) -> Array:
     """Return log P_p of one token of each distribution at each cut-off, (rows, cut-offs), float64; -inf outside.
 
     Args:
@@ -69,7 +69,7 @@ def nucleus_logprobs(
     return xp.concat(parts, axis=0)
 
 
-def _of_rows(logits: Any, tokens: Any, cutoffs: tuple[float, ...], group: Any) -> Any:
+def _of_rows(logits: Array, tokens: Array, cutoffs: tuple[float, ...], group: Array | None) -> Array:
     xp = array_api_compat.array_namespace(logits)
     values, peak, finite = distributions(logits)
     order = xp.argsort(values, axis=1, descending=True, stable=True)  # among equal values, the lower id first
@@ -87,7 +87,7 @@ def _of_rows(logits: Any, tokens: Any, cutoffs: tuple[float, ...], group: Any) -
     return xp.where(finite, logprob, xp.nan)
 
 
-def sampler_scores(correct: Any, incorrect: Any, ids: Any = None) -> SamplerScores:
+def sampler_scores(correct: Array, incorrect: Array, ids: Array | None = None) -> SamplerScores:
     """Return EW, MW and covered mass from log P_p of the two forms of each lemma.
 
     Args:
@@ -112,7 +112,7 @@ def sampler_scores(correct: Any, incorrect: Any, ids: Any = None) -> SamplerScor
     return SamplerScores(ew.T, mw.T, n_lemmas.T, covered.T)
 
 
-def _once(mass: Any, ids: Any) -> Any:
+def _once(mass: Array, ids: Array) -> Array:
     """Sum the masses of different forms, (cut-offs, contexts); a form of two lemmas counts once."""
     xp = array_api_compat.array_namespace(mass)
     numbers = xp.concat([ids[0, ...], ids[1, ...]], axis=1)

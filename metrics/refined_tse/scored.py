@@ -5,14 +5,18 @@ TSE                     mean over rows, those with a NaN log-probability exclude
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from .averaging import ALL, summarize
+from .averaging import ALL, Summary, summarize
 from .scores import ContextScores, SideScores, is_correct
 from .storage import TOLERANCE
 from .values import as_numbers
+
+if TYPE_CHECKING:
+    import datasets
+    import pandas as pd
 
 MEASURES = ("ew", "mw", "covered_mass")
 COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
@@ -20,21 +24,22 @@ CONTEXT = ("context", *MEASURES, *COUNTS)
 VERBS = ("logprob_correct", "logprob_incorrect")
 
 Columns = dict[str, np.ndarray]
+Cutoffs = tuple[tuple[str, tuple[float, ...]], tuple[str, tuple[float, ...]]]
+"""Top and bottom, each with its cut-offs."""
+Scored: TypeAlias = "datasets.Dataset | pd.DataFrame | list[dict[str, object]]"
+"""A data set with scores, as a data set, a data frame, or a list of its rows."""
 
 
-def is_scored(predictions: Any) -> bool:
+def is_scored(predictions: object) -> bool:
     """Whether predictions are a data set, a data frame, or a list of its rows."""
-    rows = isinstance(predictions, list) and predictions and isinstance(predictions[0], dict)
-    return (
-        hasattr(predictions, "columns")
-        or hasattr(predictions, "column_names")
-        or bool(rows and "context" in predictions[0])
-    )
+    if isinstance(predictions, list):
+        return bool(predictions) and isinstance(predictions[0], dict) and "context" in predictions[0]
+    return hasattr(predictions, "columns") or hasattr(predictions, "column_names")
 
 
 def scores_of_rows(
-    scored: Any, groups: str | Sequence[str] | None, tops: Sequence[float], bottoms: Sequence[float]
-) -> dict[str, Any]:
+    scored: Scored, groups: str | Sequence[str] | None, tops: Sequence[float], bottoms: Sequence[float]
+) -> Summary:
     """Average the scores of a scored data set.
 
     Args:
@@ -76,7 +81,8 @@ def scores_of_rows(
     if not has_cutoffs:
         rows |= {f"{m}_top_1": rows[m] for m in MEASURES}
     result = summarize(_contexts(rows, np.unique(rows["context"], return_index=True)[1], known))
-    result |= _tse(rows, slice(None)) if has_verbs else {}
+    if has_verbs:
+        result["tse"], result["n_pairs"], result["n_pairs_excluded"] = _tse(rows, slice(None))
     if groups is None:
         return result
     labels = np.asarray(group_names(rows[groups] if isinstance(groups, str) else groups), dtype=object)
@@ -89,19 +95,20 @@ def scores_of_rows(
     first = np.sort(np.unique(np.stack([codes, rows["context"]]), axis=1, return_index=True)[1])
     by_group = summarize(_contexts(rows, first, known), labels[first].tolist())
     for name, scores in by_group["groups"].items():
-        scores |= _tse(rows, labels == name) if has_verbs else {}
+        if has_verbs:
+            scores["tse"], scores["n_pairs"], scores["n_pairs_excluded"] = _tse(rows, labels == name)
     of_groups = [row for row in by_group["rows"] if row["group"] != ALL]
     return result | {"groups": by_group["groups"], "rows": [*result["rows"], *of_groups]}
 
 
-def column_names(scored: Any) -> list[str]:
+def column_names(scored: Scored) -> list[str]:
     """Return the names of the columns of a data set, a data frame, or a list of dicts."""
     if isinstance(scored, list):
         return list(scored[0])
     return list(scored.column_names if hasattr(scored, "column_names") else scored.columns)
 
 
-def read(scored: Any, names: Sequence[str]) -> Columns:
+def read(scored: Scored, names: Sequence[str]) -> Columns:
     """Return columns as arrays, without a Python number for each value where they are in a data set."""
     there = column_names(scored)
     missing = [name for name in names if name not in there]
@@ -158,7 +165,7 @@ def _whole_numbers(values: np.ndarray, name: str) -> np.ndarray:
     return numbers
 
 
-def group_names(groups: Any) -> list[str]:
+def group_names(groups: object) -> list[str]:
     """Return the names of groups; raises TypeError where they are not several."""
     if isinstance(groups, str | bytes) or not isinstance(groups, Iterable):
         raise TypeError(
@@ -167,7 +174,7 @@ def group_names(groups: Any) -> list[str]:
     return [str(name) for name in groups]
 
 
-def _contexts(rows: Columns, at: np.ndarray, known: Any) -> ContextScores:
+def _contexts(rows: Columns, at: np.ndarray, known: Cutoffs) -> ContextScores:
     def scores(side: str, cutoffs: Sequence[float]) -> SideScores:
         empty = np.empty((len(at), 0))
         columns = [[rows[f"{measure}_{side}_{p:g}"][at] for p in cutoffs] for measure in MEASURES]
@@ -180,10 +187,11 @@ def _contexts(rows: Columns, at: np.ndarray, known: Any) -> ContextScores:
     )
 
 
-def _tse(rows: Columns, inside: Any) -> dict[str, Any]:
+def _tse(rows: Columns, inside: np.ndarray | slice) -> tuple[float, int, int]:
+    """Return the TSE of rows, how many have one, and how many have none."""
     correct, incorrect = (rows[name][inside].astype(np.float64) for name in VERBS)
     scorable = ~(np.isnan(correct) | np.isnan(incorrect))
     right = np.asarray(is_correct(correct[scorable], incorrect[scorable]))
     n_excluded = int((~scorable).sum())
     tse = float(right.mean()) if right.size else float("nan")
-    return {"tse": tse, "n_pairs": int(right.size), "n_pairs_excluded": n_excluded}
+    return tse, int(right.size), n_excluded

@@ -20,10 +20,11 @@ and Hewitt (2021), Refining Targeted Syntactic Evaluation of Language Models, NA
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import array_api_compat
 
+from .arrays import Array
 from .cutoffs import (
     BOTTOM_CUTOFFS,
     TOP_CUTOFFS,
@@ -41,16 +42,24 @@ class Forms(Protocol):
     """The statistics of one form of each lemma, float64, (contexts, lemmas): see `ranking.FormStatistics`."""
 
     @property
-    def logprob(self) -> Any:
+    def logprob(self) -> Array:
         """Natural log-probability, at most 0."""
 
     @property
-    def mass_above(self) -> Any:
-        """Probability mass ranked strictly above the form."""
+    def mass_above(self) -> Array | None:
+        """Probability mass ranked strictly above the form; None without cut-offs from the top."""
 
     @property
-    def mass_below(self) -> Any:
-        """Probability mass ranked strictly below the form."""
+    def mass_below(self) -> Array | None:
+        """Probability mass ranked strictly below the form; None without cut-offs from the bottom."""
+
+
+class GivenForms(NamedTuple):
+    """The statistics of one form of each lemma, with the masses that are known."""
+
+    logprob: Array
+    mass_above: Array | None = None
+    mass_below: Array | None = None
 
 
 class SideScores(NamedTuple):
@@ -62,9 +71,9 @@ class SideScores(NamedTuple):
         covered_mass: probability of both forms of the eligible lemmas; 0 if there is none.
     """
 
-    ew: Any
-    mw: Any
-    covered_mass: Any
+    ew: Array
+    mw: Array
+    covered_mass: Array
 
 
 class ContextScores(NamedTuple):
@@ -85,15 +94,15 @@ class ContextScores(NamedTuple):
 
     top: SideScores
     bottom: SideScores
-    n_lemmas: Any
-    n_ties: Any
-    n_nonfinite: Any
+    n_lemmas: Array
+    n_ties: Array
+    n_nonfinite: Array
     cutoffs_top: tuple[float, ...]
     cutoffs_bottom: tuple[float, ...]
-    log_normalizer: Any = None
+    log_normalizer: Array | None = None
 
 
-def is_correct(correct_logprob: Any, incorrect_logprob: Any) -> Any:
+def is_correct(correct_logprob: Array, incorrect_logprob: Array) -> Array:
     """Return for each pair whether P(l+) > P(l-) (equation 1). Ties and NaN are not correct.
 
     Args:
@@ -115,7 +124,7 @@ def context_scores(
     incorrect: Forms,
     cutoffs_top: Sequence[float] = TOP_CUTOFFS,
     cutoffs_bottom: Sequence[float] = BOTTOM_CUTOFFS,
-    ids: Any = None,
+    ids: Array | None = None,
 ) -> ContextScores:
     """Return EW, MW and the covered mass of each context at each cut-off.
 
@@ -160,12 +169,12 @@ def context_scores(
 
 
 def scores_at(
-    logprob: Any,
+    logprob: Array,
     top: RankSegments | None,
     bottom: RankSegments | None,
     cutoffs_top: tuple[float, ...],
     cutoffs_bottom: tuple[float, ...],
-    ids: Any = None,
+    ids: Array | None = None,
 ) -> ContextScores:
     """Return the scores of contexts from the segments of their forms.
 
@@ -184,14 +193,14 @@ def scores_at(
         top=_side_scores(_Forms(correct, mass, ids), top, cutoffs_top, _sums_top),
         bottom=_side_scores(_Forms(correct, mass, ids), bottom, cutoffs_bottom, _sums_bottom),
         n_lemmas=xp.zeros_like(correct[:, 0], dtype=xp.int64) + correct.shape[1],
-        n_ties=_count(logprob[0, ...] == logprob[1, ...]),
+        n_ties=_count(xp.equal(logprob[0, ...], logprob[1, ...])),
         n_nonfinite=_count(xp.any(xp.isnan(logprob), axis=0)),
         cutoffs_top=cutoffs_top,
         cutoffs_bottom=cutoffs_bottom,
     )
 
 
-def _check_shapes(arrays: Sequence[Any]) -> None:
+def _check_shapes(arrays: Sequence[Array | None]) -> None:
     shapes = [None if array is None else tuple(array.shape) for array in arrays]
     if len(set(shapes)) > 1 or shapes[0] is None or len(shapes[0]) != 2 or shapes[0][1] == 0:
         raise ValueError(
@@ -200,7 +209,7 @@ def _check_shapes(arrays: Sequence[Any]) -> None:
         )
 
 
-def _count(flags: Any) -> Any:
+def _count(flags: Array) -> Array:
     xp = array_api_compat.array_namespace(flags)
     return xp.sum(xp.astype(flags, xp.int64), axis=1)
 
@@ -208,16 +217,17 @@ def _count(flags: Any) -> Any:
 class _Forms(NamedTuple):
     """The forms of the lemmas of each context."""
 
-    is_right: Any  # 1 if P(l+) > P(l-), (contexts, lemmas)
-    mass: Any  # of l+ and l-, (2, contexts, lemmas)
-    ids: Any  # their numbers, of the same shape; None if all differ
+    is_right: Array  # 1 if P(l+) > P(l-), (contexts, lemmas)
+    mass: Array  # of l+ and l-, (2, contexts, lemmas)
+    ids: Array | None  # their numbers, of the same shape; None if all differ
 
-    def once(self, lemma_segment: Any) -> tuple[Any, Any]:
+    def once(self, lemma_segment: Array) -> tuple[Array, Array]:
         """Return segments and masses, (contexts, forms): a form of two lemmas has its mass in the first segment only.
 
         Args:
             lemma_segment: from which segment on a lemma counts, (contexts, lemmas).
         """
+        assert self.ids is not None, "callers check this"
         xp = array_api_compat.array_namespace(self.mass)
         segment = xp.concat([lemma_segment] * 2, axis=1)
         ids, mass = (xp.concat([each[0, ...], each[1, ...]], axis=1) for each in (self.ids, self.mass))
@@ -232,11 +242,11 @@ class _Forms(NamedTuple):
 class _Sums(NamedTuple):
     """The sums whose ratios are the scores; float64, (..., contexts, cut-offs)."""
 
-    n_correct: Any  # eligible lemmas with P(l+) > P(l-)
-    n_eligible: Any  # eligible lemmas
-    mass_correct: Any  # P(l+) of the forms that MW adds
-    mass_both: Any  # P(l+) and P(l-) of the forms that MW adds
-    mass_covered: Any  # of the different forms of the eligible lemmas
+    n_correct: Array  # eligible lemmas with P(l+) > P(l-)
+    n_eligible: Array  # eligible lemmas
+    mass_correct: Array  # P(l+) of the forms that MW adds
+    mass_both: Array  # P(l+) and P(l-) of the forms that MW adds
+    mass_covered: Array  # of the different forms of the eligible lemmas
 
 
 def _side_scores(
@@ -293,7 +303,7 @@ def _sums_bottom(segments: RankSegments, forms: _Forms) -> _Sums:
     return _Sums(n_correct, n_eligible, mass_correct, mass_both, covered)
 
 
-def _covered(segments: RankSegments, forms: _Forms, lemma_segment: Any) -> Any:
+def _covered(segments: RankSegments, forms: _Forms, lemma_segment: Array) -> Array:
     """Sum the mass of the different forms of eligible lemmas."""
     if forms.ids is None:
         [covered] = sum_inside(segments, lemma_segment, [forms.mass[0, ...] + forms.mass[1, ...]])
@@ -311,13 +321,13 @@ def _ratios(sums: _Sums) -> SideScores:
     )
 
 
-def _ratio(part: Any, total: Any) -> Any:
+def _ratio(part: Array, total: Array) -> Array:
     xp = array_api_compat.array_namespace(part)
     empty = total == 0
     return xp.where(empty, xp.nan, part / xp.where(empty, 1.0, total))
 
 
-def _interpolate(inside: SideScores, alpha: Any) -> SideScores:
+def _interpolate(inside: SideScores, alpha: Array) -> SideScores:
     """Interpolate between before and after the boundary token; a score that only exists after it is not changed."""
     xp = array_api_compat.array_namespace(alpha)
     scores = []

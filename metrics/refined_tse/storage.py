@@ -6,13 +6,17 @@ holds `n_lemmas`, `n_ties`, `n_nonfinite`, then ew, mw and covered_mass at each 
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
+import array_api_compat
 import numpy as np
 
-from .ranking import FormStatistics
-from .scores import ContextScores, SideScores, context_scores
+from .arrays import Array
+from .scores import ContextScores, GivenForms, SideScores, context_scores
 from .values import as_numbers
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 ABOVE = ("correct_above", "incorrect_above")
 BELOW = ("correct_below", "incorrect_below")
@@ -22,9 +26,12 @@ TOLERANCE = 1e-3
 
 CHUNK_CONTEXTS = 256  # scored at once; limits memory
 
+Context = Mapping[str, Array | Sequence[float]]
+"""What a caller says of one context: `correct`, `incorrect`, and masses; a number for each lemma."""
+
 
 def known_cutoffs(
-    predictions: Sequence[Mapping[str, Any]],
+    predictions: Sequence[Context],
     cutoffs_top: tuple[float, ...],
     cutoffs_bottom: tuple[float, ...],
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -34,7 +41,7 @@ def known_cutoffs(
 
 
 def reduce_predictions(
-    predictions: Sequence[Mapping[str, Any]],
+    predictions: Sequence[Context],
     cutoffs_top: tuple[float, ...],
     cutoffs_bottom: tuple[float, ...],
 ) -> np.ndarray:
@@ -75,7 +82,7 @@ def to_rows(scores: ContextScores) -> np.ndarray:
 
 
 def from_table(
-    column: Any, cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...]
+    column: "pa.ChunkedArray", cutoffs_top: tuple[float, ...], cutoffs_bottom: tuple[float, ...]
 ) -> ContextScores:
     """Return the scores whose rows (`to_rows`) were stored in an Arrow column, a ChunkedArray of lists.
 
@@ -104,23 +111,25 @@ def from_table(
     )
 
 
-def _on_host(values: Any) -> Any:
+def _on_host(values: Array | Sequence[float]) -> np.ndarray | Sequence[float]:
     """Return a tensor on any device as an array of a type that numpy has; anything else as it is."""
-    if not hasattr(values, "detach"):
+    if not array_api_compat.is_torch_array(values):
         return values
     values = values.detach().cpu()
     return values.double().numpy() if values.is_floating_point() else values.numpy()
 
 
-def _forms(form: str, contexts: list[dict[str, np.ndarray]]) -> FormStatistics:
+def _forms(form: str, contexts: list[dict[str, np.ndarray]]) -> GivenForms:
     """Stack the statistics of one form, for contexts with the same number of lemmas."""
-    keys = (form, f"{form}_above", f"{form}_below")
-    return FormStatistics(
-        *(np.stack([c[key] for c in contexts]) if key in contexts[0] else None for key in keys)
-    )
+
+    def stacked(mass: str) -> np.ndarray | None:
+        return np.stack([context[mass] for context in contexts]) if mass in contexts[0] else None
+
+    logprob = np.stack([context[form] for context in contexts])
+    return GivenForms(logprob, stacked(f"{form}_above"), stacked(f"{form}_below"))
 
 
-def _check(index: int, prediction: Mapping[str, Any], keys: Sequence[str]) -> dict[str, np.ndarray]:
+def _check(index: int, prediction: Context, keys: Sequence[str]) -> dict[str, np.ndarray]:
     if not isinstance(prediction, Mapping):
         raise TypeError(
             f"Context {index} is a {type(prediction).__name__}; expected a dict with the log-probabilities of the "
