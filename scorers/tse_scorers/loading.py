@@ -33,10 +33,10 @@ from .models.options import (
     Purpose,
     takes_options,
 )
-from .models.own_model import OwnModel, is_of_transformers, own_model, require_vocabulary
+from .models.own_model import GivenModel, OwnModel, is_of_transformers, own_model, require_vocabulary
 from .models.quantization import quantization_of
 from .models.seq2seq import decoder_of
-from .models.tokenizer_adapters import adapt_tokenizer
+from .models.tokenizer_adapters import GivenTokenizer, adapt_tokenizer
 from .suites.published_scores import load_published
 
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ if TYPE_CHECKING:
 
 
 @takes_options(ModelOptions)
-def load_scorer(model: Any, tokenizer: Any = None, **options: "Unpack[ModelKeywords]") -> LoadedScorer:
+def load_scorer(
+    model: GivenModel, tokenizer: GivenTokenizer | None = None, **options: "Unpack[ModelKeywords]"
+) -> LoadedScorer:
     """Load a scorer for a model.
 
     Args:
@@ -75,9 +77,9 @@ def load_scorer(model: Any, tokenizer: Any = None, **options: "Unpack[ModelKeywo
 
 
 def load_with_options(
-    model: Any,
+    model: GivenModel,
     options: ModelOptions,
-    tokenizer: Any = None,
+    tokenizer: GivenTokenizer | None = None,
     descriptions: Descriptions | None = None,
     purpose: Purpose = ANYTHING,
 ) -> LoadedScorer:
@@ -115,8 +117,10 @@ def load_with_options(
     return scorer_of(loaded, replace(options, kind=kind))
 
 
-def _load_own(model: OwnModel, options: ModelOptions, tokenizer: Any, purpose: Purpose) -> LoadedScorer:
-    name = model.config.name_or_path
+def _load_own(
+    model: OwnModel, options: ModelOptions, tokenizer: GivenTokenizer, purpose: Purpose
+) -> LoadedScorer:
+    name = str(model.config.name_or_path)
     kind: ModelKind = options.kind or "causal"
     options.refuse_unused([KnownModel(name, "in memory")])
     options.refuse_unused([KnownModel(name, kind)])
@@ -148,10 +152,11 @@ def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Caus
     shared |= {"leading_space": options.leading_space, "batch_tokens": options.batch_tokens}
     scorer: MaskedScorer | CausalScorer
     if options.kind == "seq2seq":
+        assert not isinstance(model, OwnModel), "_load_own refuses functions of this kind"
         encoder_input = options.encoder_input or "empty"
         decoder, start = decoder_of(model, tokenizer, encoder_input, name)
         decoder.measure()
-        begin = tokenizer.convert_ids_to_tokens(start)  # a decoder always begins with its start token
+        begin = str(tokenizer.convert_ids_to_tokens(start))  # a decoder always begins with its start token
         scorer = CausalScorer(decoder, tokenizer, bos=True, start_token=begin, share_prefixes=False, **shared)
         of_decoder = {"architecture": decoder.architecture, "kind": "seq2seq", "encoder_input": encoder_input}
         scorer.signature |= of_decoder

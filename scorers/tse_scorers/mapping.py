@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from .loading import load_scorer
 from .models.answers import continuation_logprobs, sentence_logprobs, with_windows, word_logprobs
 from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
 from .models.options import checked_fields
+from .models.own_model import GivenModel
 from .runs.frequency import Zipf, per_million, word_list
 from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
 from .suites.agreement.data.checks import check_numbers
@@ -39,15 +40,18 @@ _GAPS = ("prefix", "suffix", "number")
 _VERBS = ("form_correct", "form_incorrect")
 _LOGPROBS = ("logprob_correct", "logprob_incorrect")
 Data = TypeVar("Data")
+Split: TypeAlias = Dataset | IterableDataset | pd.DataFrame | list[dict[str, object]]
+"""One table of rows."""
+LemmaTable: TypeAlias = Dataset | pd.DataFrame | list[dict[str, str]]
 
 
 @suggesting_keywords
 def score_dataset(
     dataset: Data,
-    model: Any,
+    model: GivenModel | Scorer,
     columns: str | Sequence[str] | None = None,
     *,
-    lemmas: Any = None,
+    lemmas: LemmaTable | None = None,
     surprisals: str | Sequence[str] | None = None,
     words: str | Sequence[str] | None = None,
     frequency: str | None = None,
@@ -119,10 +123,10 @@ def score_dataset(
         split: _mapped(splits[split], rows, question, scorer, progress)
         for split, (rows, question) in questions.items()
     }
-    return type(dataset)(results) if isinstance(dataset, dict) else results[""]
+    return type(dataset)(results) if isinstance(dataset, dict) else cast(Data, results[""])
 
 
-def _questions(dataset: Any, request: "Request") -> tuple[pd.DataFrame, "_Question"]:
+def _questions(dataset: Split, request: "Request") -> tuple[pd.DataFrame, "_Question"]:
     """Return the rows of one data set, and what is asked about each, checked without a model."""
     rows = _rows(dataset)
     if rows.columns.nlevels > 1 or not rows.columns.is_unique:
@@ -138,7 +142,7 @@ def _questions(dataset: Any, request: "Request") -> tuple[pd.DataFrame, "_Questi
     return rows, question
 
 
-def _rows(dataset: Any) -> pd.DataFrame:
+def _rows(dataset: Split) -> pd.DataFrame:
     """Return the columns of a data set: of a stream with the first row, of a `Dataset` with none, else with all."""
     if isinstance(dataset, IterableDataset):
         return pd.DataFrame(list(dataset.take(1)))
@@ -170,8 +174,8 @@ def _frame(dataset: Dataset, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _mapped(
-    dataset: Any, rows: pd.DataFrame, question: "_Question", scorer: Scorer, progress: Progress | None
-) -> Any:
+    dataset: Split, rows: pd.DataFrame, question: "_Question", scorer: Scorer, progress: Progress | None
+) -> Split:
     """Return the data set with the scores of its rows, which have been checked; those of a stream are while read."""
 
     def score(frame: pd.DataFrame) -> pa.Table:
@@ -189,7 +193,7 @@ def _mapped(
     )
     if isinstance(dataset, IterableDataset):
 
-        def scored(batch: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+        def scored(batch: Mapping[str, list[object]]) -> dict[str, list[object]]:
             frame = pd.DataFrame({name: batch[name] for name in question.columns})
             question.check(frame)
             return score(frame).to_pydict()
@@ -246,7 +250,7 @@ class _Texts:
     def columns(self) -> list[str]:
         return [*self.texts, *([self.context] if self.context else [])]
 
-    def identity(self) -> Any:
+    def identity(self) -> tuple[object, ...]:
         return "texts", self.texts, self.context
 
     def schema(self, scorer: Scorer | None = None) -> pa.Schema:
@@ -302,7 +306,7 @@ class _Words:
     def columns(self) -> list[str]:
         return [*self.texts, *self.words]
 
-    def identity(self) -> Any:
+    def identity(self) -> tuple[object, ...]:
         return "words", self.texts, self.words, self.frequencies
 
     @property
@@ -351,7 +355,7 @@ class _Words:
         }
         return pa.table(table, schema=self.schema(scorer))
 
-    def _facts(self, text: str, words: Sequence[tuple[str, float]]) -> dict[str, list[Any]]:
+    def _facts(self, text: str, words: Sequence[tuple[str, float]]) -> dict[str, Sequence[float]]:
         """Return, for the words of a text, their surprisals, the characters where they begin and end, frequencies.
 
         The end of the sentence, which n-gram models may score as a last word, is empty, after the last character.
@@ -369,7 +373,7 @@ class _Words:
                 )
             starts.append(start)
             ends.append(start + len(word))
-        facts: dict[str, list[Any]] = {"surprisals": [0.0 - logprob for _, logprob in words]}
+        facts: dict[str, Sequence[float]] = {"surprisals": [0.0 - logprob for _, logprob in words]}
         facts |= {"starts": starts, "ends": ends[1:]}
         if self.zipf:
             facts["frequencies"] = [
@@ -391,7 +395,7 @@ class _Gaps:
     def columns(self) -> list[str]:
         return [*_GAPS, *(_VERBS if self.has_verbs else ())]
 
-    def identity(self) -> Any:
+    def identity(self) -> tuple[object, ...]:
         version = metric_modules("refined_tse").scores.VERSION
         return "gaps", fingerprint(self.lemmas), self.columns, self.cutoffs, self.forms, version
 
@@ -494,7 +498,7 @@ class Request:
     """The options of `score_dataset`, which explains them."""
 
     columns: str | Sequence[str] | None = None
-    lemmas: Any = None
+    lemmas: LemmaTable | None = None
     surprisals: str | Sequence[str] | None = None
     words: str | Sequence[str] | None = None
     frequency: str | None = None
@@ -544,7 +548,7 @@ def _in_tuple(names: str | Sequence[str] | None) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names or ())
 
 
-def _lemma_table(lemmas: Any) -> pd.DataFrame:
+def _lemma_table(lemmas: LemmaTable) -> pd.DataFrame:
     """Return a checked lemma list."""
     if not isinstance(lemmas, list | pd.DataFrame | Dataset):
         raise ValueError(

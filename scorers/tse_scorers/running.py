@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import pandas as pd
 import pyarrow as pa
@@ -22,8 +22,11 @@ from .suites.checks import DataWarning
 from .suites.registry import options_class, suite_of_data
 
 if TYPE_CHECKING:
+    from datasets import Dataset
     from typing_extensions import Unpack
 
+    from .models.own_model import GivenModel
+    from .suites.contract import Suite
     from .typed_options import (
         AgreementKeywords,
         AnyKeywords,
@@ -32,16 +35,21 @@ if TYPE_CHECKING:
         VariationSetKeywords,
     )
 
+    Model = GivenModel | Scorer
+
 
 @overload
 def run(
-    models: Any, suite: None = ..., out: Path | str = ..., **options: "Unpack[AnyKeywords]"
+    models: "Model | Sequence[Model]",
+    suite: None = ...,
+    out: Path | str = ...,
+    **options: "Unpack[AnyKeywords]",
 ) -> Results: ...
 
 
 @overload
 def run(
-    models: Any,
+    models: "Model | Sequence[Model]",
     suite: Literal["agreement"],
     out: Path | str = ...,
     **options: "Unpack[AgreementKeywords]",
@@ -50,7 +58,7 @@ def run(
 
 @overload
 def run(
-    models: Any,
+    models: "Model | Sequence[Model]",
     suite: Literal["blimp", "minimal_pairs"],
     out: Path | str = ...,
     **options: "Unpack[MinimalPairKeywords]",
@@ -59,7 +67,7 @@ def run(
 
 @overload
 def run(
-    models: Any,
+    models: "Model | Sequence[Model]",
     suite: Literal["german", "variation_sets"],
     out: Path | str = ...,
     **options: "Unpack[VariationSetKeywords]",
@@ -68,17 +76,20 @@ def run(
 
 @overload
 def run(
-    models: Any, suite: Literal["regions"], out: Path | str = ..., **options: "Unpack[RegionKeywords]"
+    models: "Model | Sequence[Model]",
+    suite: Literal["regions"],
+    out: Path | str = ...,
+    **options: "Unpack[RegionKeywords]",
 ) -> Results: ...
 
 
 @overload
-def run(models: Any, suite: type[Any], out: Path | str = ..., **options: Any) -> Results: ...
+def run(models: Any, suite: "type[Suite]", out: Path | str = ..., **options: Any) -> Results: ...
 
 
 def run(
-    models: Any | Sequence[Any],
-    suite: str | type[Any] | None = None,
+    models: "Model | Sequence[Model]",
+    suite: "str | type[Suite] | None" = None,
     out: Path | str = "tse-results",
     *,
     report: bool = True,
@@ -115,7 +126,7 @@ def run(
         ValueError: a model, option or data set cannot be used, or scores in `out` would be lost. Where possible,
             this is checked before any model runs.
     """
-    chosen = list(models) if isinstance(models, list | tuple) else [models]
+    chosen: list[Model] = list(models) if isinstance(models, list | tuple) else [cast("Model", models)]
     if not chosen:
         raise ValueError("Got no model; expected at least one that load_scorer takes, or a scorer.")
     names = [model.name for model in chosen if isinstance(model, Scorer)]
@@ -171,7 +182,7 @@ def run(
     return Results([row for run in runs for row in run.rows], out)
 
 
-def _as_file(option: str, value: Any, out: Path) -> Any:
+def _as_file(option: str, value: object, out: Path) -> object:
     """Write a table that was given in the place of a file to `out/data`, and return its path; other values as they are.
 
     The file's name is a fingerprint of the rows: other rows are other data, and `tse rerun` finds the same ones.
@@ -184,7 +195,7 @@ def _as_file(option: str, value: Any, out: Path) -> Any:
                 f"{option} is a DatasetDict with the splits {', '.join(value)}; expected one of them. "
                 f"Give {option}=dataset[{next(iter(value), 'test')!r}]."
             )
-        value = value.to_pandas()
+        value = cast("Dataset", value).to_pandas()
     if not isinstance(value, pd.DataFrame):
         return value
     if not value.columns.is_unique:

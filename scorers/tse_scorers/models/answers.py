@@ -13,7 +13,7 @@ Every log-probability that enters a suite comes through this module:
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -118,7 +118,7 @@ def word_logprobs(
         raise ValueError(
             f"{method} takes no words that are split already. Give it the parameter words, or leave the words out."
         )
-    split_words: dict[str, Any] = {} if words is None else {"words": words}
+    split_words: _Words = {} if words is None else {"words": words}
     answers = scorer.word_logprobs(sentences, **_told(progress), **split_words)
     for sentence, of_sentence in zip(sentences, answers, strict=True):
         answer = [logprob for _, logprob in of_sentence]
@@ -164,8 +164,16 @@ def form_nuclei(
     return require_logprobs(answer, shape, _asked(scorer, "form_nuclei"), _at_gap(slots, forms))
 
 
+class _Words(TypedDict, total=False):
+    words: Sequence[Sequence[str]]
+
+
+class _Progress(TypedDict, total=False):
+    progress: Progress
+
+
 def require_logprobs(
-    answer: Any, shape: tuple[int, ...], asked: str, text_of: Callable[[int], str]
+    answer: object, shape: tuple[int, ...], asked: str, text_of: Callable[[int], str]
 ) -> Logprobs:
     """Return an answer as float64 of a shape.
 
@@ -205,7 +213,7 @@ _EXPECTED = (
 )
 
 
-def _refuse_texts(answer: Any, found: Any, asked: str, text_of: Callable[[int], str]) -> None:
+def _refuse_texts(answer: object, found: np.ndarray, asked: str, text_of: Callable[[int], str]) -> None:
     """Raise TypeError for texts and truth values, which numpy takes for numbers."""
     if found.dtype.kind in "fiu" and isinstance(answer, np.ndarray):
         return
@@ -228,5 +236,5 @@ def _asked(scorer: Scorer | FormScorer, method: str) -> str:
     return f"{getattr(scorer, 'name', kind)}: {kind}.{method}"
 
 
-def _told(progress: Progress | None) -> dict[str, Any]:
+def _told(progress: Progress | None) -> _Progress:
     return {} if progress is None else {"progress": progress}

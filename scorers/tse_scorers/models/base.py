@@ -112,7 +112,7 @@ class MapsDataSets:
     name: str
     signature: dict[str, Any]
 
-    def map(self, dataset: Data, columns: str | Sequence[str] | None = None, **options: Any) -> Data:
+    def map(self: Scorer, dataset: Data, columns: str | Sequence[str] | None = None, **options: Any) -> Data:
         """Score every row of a data set: `tse_scorers.score_dataset` with this model."""
         from .. import score_dataset  # which needs all models, so that the package's root hands it down
 

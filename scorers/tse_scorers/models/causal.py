@@ -11,7 +11,7 @@ al.'s code.
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -45,6 +45,9 @@ from .words import checked_texts
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from .own_model import LanguageModel
+    from .tokenizer_adapters import ModelTokenizer
+
 
 class CausalScorer(PretrainedScorer):
     """Scores with a causal language model.
@@ -70,8 +73,8 @@ class CausalScorer(PretrainedScorer):
 
     def __init__(
         self,
-        model: Any,
-        tokenizer: Any,
+        model: "LanguageModel",
+        tokenizer: "ModelTokenizer",
         *,
         name: str = "model",
         revision: str | None = None,
@@ -117,7 +120,7 @@ class CausalScorer(PretrainedScorer):
             return False
         return opens_chat_turns(self.tokenizer, self._own_start)
 
-    def with_model(self, model: Any) -> "Self":
+    def with_model(self, model: "LanguageModel") -> "Self":
         """Return a scorer with the same options of another model with the same vocabulary, such as a copy."""
         other = super().with_model(model)
         other._tree_is_exact, other._longest_probed = None, 0

@@ -5,7 +5,7 @@ vLLM, SGLang and llama-cpp-python's server answer such requests. Servers of chat
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -106,8 +106,15 @@ class Completions:
         Raises:
             ValueError: the server does not answer, or not with log-probabilities of the text.
         """
-        request = {"model": self.model, "prompt": before + text, "max_tokens": 1, "temperature": 0}
-        answer = self._request("POST", "completions", request | {"echo": True, "logprobs": 1})
+        asked: dict[str, str | int] = {
+            "model": self.model,
+            "prompt": before + text,
+            "max_tokens": 1,
+            "temperature": 0,
+            "echo": True,
+            "logprobs": 1,
+        }
+        answer = self._request("POST", "completions", asked)
         try:
             choices = parse(_Completion, answer, "the answer").choices
             if not choices:
@@ -148,7 +155,7 @@ class Completions:
             )
         return names[0]
 
-    def _request(self, method: str, path: str, body: Any = None) -> Any:
+    def _request(self, method: str, path: str, body: Mapping[str, str | float] | None = None) -> object:
         try:
             answer, content = within(limits.ANSWER_SECONDS, lambda: self._answer(method, path, body))
         except TimeoutError as error:
@@ -180,7 +187,9 @@ class Completions:
                 "usually ends in /v1."
             ) from error
 
-    def _answer(self, method: str, path: str, body: Any) -> tuple[Response, bytes]:
+    def _answer(
+        self, method: str, path: str, body: Mapping[str, str | float] | None
+    ) -> tuple[Response, bytes]:
         waits = (CONNECT_SECONDS, READ_SECONDS)
         # A redirect would carry the key and the texts to another host.
         with self._session.request(

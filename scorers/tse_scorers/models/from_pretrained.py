@@ -3,7 +3,7 @@
 import re
 import textwrap
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import torch
 
@@ -24,18 +24,24 @@ from .quantization import quantization_of, quantized_loading
 from .queries import CARRIER
 from .start_tokens import opens_gaps, own_start_token
 
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel
+
+    from .own_model import LanguageModel
+    from .tokenizer_adapters import ModelTokenizer
+
 
 class LoadedModel(NamedTuple):
     """A model in memory, its name in results, its commit or the hash of its weights, and its quantization."""
 
-    model: Any
-    tokenizer: Any
+    model: "LanguageModel"
+    tokenizer: "ModelTokenizer"
     name: str
     revision: str | None
     quantization: str | None = None
 
 
-def kind_of(config: Any, tokenizer: Any) -> ModelKind:
+def kind_of(config: "PretrainedConfig", tokenizer: "ModelTokenizer") -> ModelKind:
     """Return whether a model is masked, causal or an encoder-decoder, by its architectures, else by its type.
 
     Raises:
@@ -87,17 +93,27 @@ _NO_LANGUAGE_MODELS = (
 )  # fmt: skip
 
 
+class HubOptions(TypedDict, total=False):
+    """Arguments of `from_pretrained` that all parts of a model share."""
+
+    revision: str | None
+    trust_remote_code: bool
+    gguf_file: str
+
+
 class DescribedModel(NamedTuple):
     """A model without its weights."""
 
     where: str
-    options: dict[str, Any]
-    config: Any
-    tokenizer: Any
+    options: HubOptions
+    config: "PretrainedConfig"
+    tokenizer: "ModelTokenizer"
     kind: ModelKind
 
 
-def known_model(name: str, kind: ModelKind, model: Any, tokenizer: Any) -> KnownModel:
+def known_model(
+    name: str, kind: ModelKind, model: "LanguageModel | DescribedModel", tokenizer: "ModelTokenizer"
+) -> KnownModel:
     """Return what decides which options have an effect on a model; `model` is anything with its configuration."""
     plain, spaced = tokenizer([CARRIER.prefix, " " + CARRIER.prefix], add_special_tokens=False)["input_ids"]
     opens = opens_gaps(tokenizer, own_start_token(model, tokenizer))
@@ -115,7 +131,7 @@ def describe(name: str, kind: ModelKind | None, trust_remote_code: bool) -> Desc
     from . import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
 
     where, revision_asked = locate(name)
-    options: dict[str, Any] = {"revision": revision_asked, "trust_remote_code": trust_remote_code}
+    options: HubOptions = {"revision": revision_asked, "trust_remote_code": trust_remote_code}
     if is_gguf(name):
         require_gguf(name)
         options["gguf_file"] = Path(name).name
@@ -179,8 +195,8 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
     device = choose_device(options.device)
-    where, keywords, config, tokenizer, kind = described
-    revision = local_revision(name, where) or keywords["revision"]
+    where, shared, config, tokenizer, kind = described
+    revision = local_revision(name, where) or shared["revision"]
     quantization = gguf_quantization(Path(name)) if is_gguf(name) else None
     declared = quantization_of(described)
     if options.quantization is not None and (quantization or declared) is not None:
@@ -194,7 +210,8 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
     auto = {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}[
         kind
     ]
-    keywords = keywords | {
+    keywords: dict[str, object] = {
+        **shared,
         "config": config,
         "dtype": choose_dtype(options.dtype),
         "use_safetensors": True,
@@ -267,7 +284,7 @@ def _first_paragraph(error: BaseException) -> str:
     return textwrap.shorten(first, 400, placeholder=" …").rstrip(".") + "."
 
 
-def require_head(model: Any) -> None:
+def require_head(model: "PreTrainedModel") -> None:
     """Raise ValueError if a model of `transformers` has no output layer over its vocabulary, as `GPT2Model` has not."""
     from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 

@@ -14,7 +14,7 @@ At a gap, it reads one mask token in place of the word, or one for each of its t
 import copy
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,11 @@ from .tokens import (
 from .words import TextWarning, checked_texts
 
 if TYPE_CHECKING:
+    from transformers import BatchEncoding
     from typing_extensions import Self
+
+    from .own_model import LanguageModel
+    from .tokenizer_adapters import ModelTokenizer
 
 PLACEHOLDER = "is"
 """Fills a gap while its sentence is tokenized."""
@@ -73,8 +77,8 @@ class MaskedScorer(PretrainedScorer):
 
     def __init__(
         self,
-        model: Any,
-        tokenizer: Any,
+        model: "LanguageModel",
+        tokenizer: "ModelTokenizer",
         *,
         name: str = "model",
         revision: str | None = None,
@@ -83,7 +87,7 @@ class MaskedScorer(PretrainedScorer):
         leading_space: bool = False,
         batch_tokens: int | None = None,
     ) -> None:
-        require_mask(tokenizer, name)
+        self._mask = require_mask(tokenizer, name)
         super().__init__(model, tokenizer, name=name, revision=revision, batch_tokens=batch_tokens)
         self._pll_is_default = pll is None
         self._mntp = mntp
@@ -144,20 +148,20 @@ class MaskedScorer(PretrainedScorer):
         for head, ids, offsets in zip(heads, encoded["input_ids"], encoded["offset_mapping"], strict=True):
             start, stop = len(head.rstrip()), len(head) + len(PLACEHOLDER)
             inside = [column for column, (left, right) in enumerate(offsets) if right > start and left < stop]
-            rows.append([*ids[: inside[0]], self.tokenizer.mask_token_id, *ids[inside[-1] + 1 :]])
+            rows.append([*ids[: inside[0]], self._mask, *ids[inside[-1] + 1 :]])
             columns.append(inside[0])
         return rows, columns
 
     def _mask_texts(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
         """Return the same for a tokenizer that does not give the positions of its tokens in the text."""
-        mask = self.tokenizer.mask_token
+        mask = str(self.tokenizer.mask_token)
         texts = [
             f"{slot.prefix} {mask}{slot.suffix}" if slot.prefix else mask + slot.suffix for slot in slots
         ]
         rows = self.tokenizer([self._spaced(text) for text in texts])["input_ids"]
         columns = []
         for ids, text in zip(rows, texts, strict=True):
-            places = [column for column, token in enumerate(ids) if token == self.tokenizer.mask_token_id]
+            places = [column for column, token in enumerate(ids) if token == self._mask]
             if len(places) != 1:
                 raise ValueError(
                     f"{self.name}'s tokenizer finds {len(places)} masks in {text!r}; expected one."
@@ -223,10 +227,10 @@ class MaskedScorer(PretrainedScorer):
         self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
     ) -> tuple[Plan, Reader]:
         """Plan reads at the first mask that each state leaves at each gap."""
-        mask, blocks, columns = self.tokenizer.mask_token_id, [], []
+        blocks, columns = [], []
         for ids, column in zip(*self.slot_ids(slots), strict=True):
             for length, *filled in reads.states:
-                masks = [mask] * (length - len(filled))
+                masks = [self._mask] * (length - len(filled))
                 blocks.append([*ids[:column], *filled, *masks, *ids[column + 1 :]])
                 columns.append(column + len(filled))
         plan = RowPlan(blocks, self.read_at(columns))
@@ -281,8 +285,11 @@ class MaskedScorer(PretrainedScorer):
                 stacklevel=3,
             )
         spaced = [self._spaced(text) for text in texts]
-        encoded = self.tokenizer(
-            spaced, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False
+        encoded = cast(  # no adapted tokenizer has a mask token
+            "BatchEncoding",
+            self.tokenizer(
+                spaced, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False
+            ),
         )
         self.check_inputs(encoded["input_ids"], texts, in_windows=True)
         # A copy for each token.
@@ -302,7 +309,7 @@ class MaskedScorer(PretrainedScorer):
     def _part_logprobs(
         self,
         spaced: Sequence[str],
-        encoded: Any,
+        encoded: "BatchEncoding",
         part: Sequence[int],
         boundaries: Sequence[int],
         progress: Progress | None,
@@ -348,14 +355,15 @@ class MaskedScorer(PretrainedScorer):
         hidden = window == scored[:, None]
         if self.pll == "within_word_l2r":
             hidden |= (window > scored[:, None]) & (word[window] == word[scored, None])
-        return np.where(hidden, ids.dtype.type(self.tokenizer.mask_token_id), ids[window])
+        return np.where(hidden, ids.dtype.type(self._mask), ids[window])
 
 
-def require_mask(tokenizer: Any, name: str) -> None:
-    """Raise ValueError where a tokenizer has no mask token."""
+def require_mask(tokenizer: "ModelTokenizer", name: str) -> int:
+    """Return the id of a tokenizer's mask token; raise ValueError where it has none."""
     if tokenizer.mask_token_id is None:
         raise OptionError(
             f"The tokenizer of {name} has no mask token, which a masked model needs. If the model reads from "
             f"left to right, load it as a causal one ({Option('kind', 'causal')}). If not, set the "
             "tokenizer's mask_token and save it."
         )
+    return int(tokenizer.mask_token_id)

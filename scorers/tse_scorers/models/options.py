@@ -13,11 +13,24 @@ from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from ..io.suggestions import unknown_name
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Function = TypeVar("Function", bound=Callable[..., object])
 ModelKind = Literal["masked", "causal", "seq2seq"]
 PseudoLikelihood = Literal["within_word_l2r", "original"]
 EncoderInput = Literal["empty", "mask"]
@@ -166,7 +179,7 @@ def option(
     text: str,
     without: str,
     because: str,
-    default: Any = None,
+    default: object = None,
     *,
     panel: str = DATA,
     least: int | None = None,
@@ -230,7 +243,7 @@ def takes_options(options: type) -> Callable[[Function], Function]:
     return taking
 
 
-def checked_fields(options: Any) -> None:
+def checked_fields(options: "DataclassInstance") -> None:
     """Give each field of a frozen dataclass the type that it is annotated with; None becomes its default.
 
     Raises:
@@ -246,7 +259,7 @@ def checked_fields(options: Any) -> None:
         object.__setattr__(options, declared.name, declared.default if value is None else value)
 
 
-_EXPECTED: Mapping[Any, str] = {
+_EXPECTED: Mapping[object, str] = {
     bool: "True or False",
     int: "a whole number",
     float: "a finite number",
@@ -258,7 +271,7 @@ _EXPECTED: Mapping[Any, str] = {
 """The types that are checked, as messages call them."""
 
 
-def checked_value(option: str, value: Any, annotation: Any) -> Any:
+def checked_value(option: str, value: object, annotation: object) -> Any:
     """Return an option's value as the type that its parameter is annotated with.
 
     What numpy has becomes Python's, a tuple a list, and a path or text whichever of the two is expected. None stays
@@ -296,7 +309,7 @@ def checked_value(option: str, value: Any, annotation: Any) -> Any:
     return converted
 
 
-def value_of_text(text: str, annotation: Any) -> Any:
+def value_of_text(text: str, annotation: object) -> str | bool | float:
     """Return what a text of the command line is for a parameter; the text itself where it is nothing that fits.
 
     >>> value_of_text("-4.5", float | None), value_of_text("short", str | None), value_of_text("yes", int)
@@ -312,13 +325,13 @@ def value_of_text(text: str, annotation: Any) -> Any:
     return text
 
 
-def is_list(annotation: Any) -> bool:
+def is_list(annotation: object) -> bool:
     """Whether a parameter takes a list, and not one text instead."""
     kinds = _kinds_of(annotation) or []
     return list[str] in kinds or (str not in kinds and any(get_origin(kind) is list for kind in kinds))
 
 
-def _kinds_of(annotation: Any) -> list[Any] | None:
+def _kinds_of(annotation: object) -> list[Any] | None:
     """Return the types of an annotation but None, sequences as lists; None where one of them is not checked.
 
     >>> _kinds_of(str | Sequence[int] | None)
@@ -333,14 +346,14 @@ def _kinds_of(annotation: Any) -> list[Any] | None:
     return kinds if all(kind in _EXPECTED or get_origin(kind) is Literal for kind in kinds) else None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return what numpy or pandas has, and tuples, as values and lists of Python."""
     if isinstance(value, list | tuple):
         return [_plain(element) for element in value]
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def _converted(value: Any, kind: Any) -> Any:
+def _converted(value: object, kind: object) -> object:
     """Return a plain value as a type of `_EXPECTED`; None where it is not of that type."""
     if isinstance(value, list):
         elements = (
@@ -528,7 +541,7 @@ class ModelOptions:
             raise OptionError(f"{Option(option)} has no effect on {described}{asker}; remove it.")
 
 
-def asked_signature(signature: Mapping[str, Any], questions: frozenset[Question]) -> dict[str, Any]:
+def asked_signature(signature: Mapping[str, object], questions: frozenset[Question]) -> dict[str, object]:
     """Return a signature without those options of its scorer that do not decide the answers to these questions."""
     unasked = set()
     if "gap" not in questions:

@@ -1,12 +1,18 @@
 """Models from outside `transformers`: any function from token ids to logits."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard, Union
 
 import torch
 from torch import Tensor, nn
 
 from ..engine.sharding import without_gradients
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from .tokenizer_adapters import ModelTokenizer
 
 Logits = Callable[[Tensor], Tensor]
 """Token ids (batch, length), int64, to logits (batch, length, vocabulary)."""
@@ -58,7 +64,7 @@ class OwnModel(nn.Module):
         self.revision = revision
         self.architecture = type(function if self.module is None else self.module).__name__
         own_name = getattr(function, "__name__", "").strip("<>") or self.architecture
-        self.config: Any = PretrainedConfig()
+        self.config = PretrainedConfig()
         self.config.name_or_path = name or own_name
         self.config.max_position_embeddings = positions
 
@@ -125,7 +131,13 @@ class OwnModel(nn.Module):
         self.config.vocab_size = first.shape[-1]
 
 
-def own_model(model: Any) -> OwnModel:
+GivenModel = str | Path | nn.Module | Logits
+"""What users may give as a model: a name, or a model or function in memory."""
+LanguageModel = Union["PreTrainedModel", OwnModel]
+"""What scorers run."""
+
+
+def own_model(model: Logits | OwnModel) -> OwnModel:
     """Return a function or module as an `OwnModel`; one that already is stays as it is.
 
     Raises:
@@ -134,14 +146,14 @@ def own_model(model: Any) -> OwnModel:
     return model if isinstance(model, OwnModel) else OwnModel(model)
 
 
-def is_of_transformers(model: Any) -> bool:
+def is_of_transformers(model: object) -> "TypeGuard[PreTrainedModel]":
     """Whether a model has a configuration of `transformers`, also inside a wrapper that passes its attributes on."""
     from transformers import PretrainedConfig
 
     return isinstance(getattr(model, "config", None), PretrainedConfig) and not isinstance(model, OwnModel)
 
 
-def require_vocabulary(model: OwnModel, tokenizer: Any) -> None:
+def require_vocabulary(model: OwnModel, tokenizer: "ModelTokenizer") -> None:
     """Raise ValueError if the logits are narrower than the tokenizer's vocabulary, as hidden states are."""
     width, n_tokens = model.config.vocab_size, len(tokenizer)
     if width < n_tokens:

@@ -34,12 +34,16 @@ from .queries import CARRIER, Slot
 from .words import TextWarning, checked_forms, name_unknown
 
 if TYPE_CHECKING:
+    from torch import nn
     from typing_extensions import Self
+
+    from .own_model import LanguageModel
+    from .tokenizer_adapters import ModelTokenizer
 
 OPENED = Slot("The", " author.")
 """`CARRIER` for words that open a sentence; they replace its first word."""
 _guard = Lock()
-_locks: WeakKeyDictionary[Any, AbstractContextManager[bool]] = WeakKeyDictionary()
+_locks: "WeakKeyDictionary[nn.Module, AbstractContextManager[bool]]" = WeakKeyDictionary()
 """The lock of each model: all its scorers share its forward hooks, so that one thread at a time may use it."""
 
 
@@ -77,7 +81,13 @@ class PretrainedScorer(MapsDataSets, ABC):
     stride = 1
 
     def __init__(
-        self, model: Any, tokenizer: Any, *, name: str, revision: str | None, batch_tokens: int | None = None
+        self,
+        model: "LanguageModel",
+        tokenizer: "ModelTokenizer",
+        *,
+        name: str,
+        revision: str | None,
+        batch_tokens: int | None = None,
     ) -> None:
         if not tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]:
             raise ValueError(
@@ -162,7 +172,7 @@ class PretrainedScorer(MapsDataSets, ABC):
         """Return the tokens of each sentence as the vocabulary writes them, without special tokens."""
         texts = [self._spaced(sentence) for sentence in sentences]
         rows = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
-        return [self.tokenizer.convert_ids_to_tokens(row) for row in rows]
+        return [list(self.tokenizer.convert_ids_to_tokens(row)) for row in rows]
 
     def single_token_ids(self, words: Sequence[str], opening: bool = False) -> Indices:
         """Return the vocabulary id of each word at a gap, (words,); -1 if it is not a single known token.
@@ -299,7 +309,7 @@ class PretrainedScorer(MapsDataSets, ABC):
         With cut-offs, an answer has a log-probability under nucleus sampling for each of them.
         """
 
-    def with_model(self, model: Any) -> "Self":
+    def with_model(self, model: "LanguageModel") -> "Self":
         """Return a scorer with the same options of another model with the same vocabulary, such as a copy."""
         other = copy.copy(self)
         other.model, other.journal_folder, other._forward = model, None, None

@@ -1,17 +1,21 @@
 """Quantized weights: loaded so with bitsandbytes, or as a checkpoint declares them."""
 
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from .options import Option, OptionError, Quantization
 
+if TYPE_CHECKING:
+    from .from_pretrained import DescribedModel
+    from .own_model import LanguageModel
+
 EIGHT_BIT = "bitsandbytes 8bit"
 """LLM.int8(): which columns it keeps in 16 bits depends on all tokens of a batch."""
 
 
-def quantized_loading(quantization: Quantization, device: torch.device, name: str) -> dict[str, Any]:
+def quantized_loading(quantization: Quantization, device: torch.device, name: str) -> dict[str, object]:
     """Return the arguments of `from_pretrained` that quantize the weights of a model while it is loaded.
 
     `8bit` is LLM.int8() (Dettmers et al. 2022), `4bit` is NF4 (Dettmers et al. 2023), computed in bfloat16.
@@ -42,7 +46,7 @@ def quantized_loading(quantization: Quantization, device: torch.device, name: st
     return {"quantization_config": config, "device_map": {"": device}}
 
 
-def quantization_of(model: Any) -> str | None:
+def quantization_of(model: "LanguageModel | DescribedModel") -> str | None:
     """Return the quantization that a model's configuration declares: `bitsandbytes nf4`, `gptq 4bit`; None without.
 
     Args:
@@ -51,7 +55,7 @@ def quantization_of(model: Any) -> str | None:
     declared = getattr(model.config, "quantization_config", None)
     if declared is None:
         return None
-    values: dict[str, Any] = declared if isinstance(declared, dict) else declared.to_dict()
+    values: dict[str, object] = declared if isinstance(declared, dict) else declared.to_dict()
     method = str(getattr(values.get("quant_method"), "value", values.get("quant_method")))
     if values.get("load_in_4bit"):
         return f"{method} {values.get('bnb_4bit_quant_type', '4bit')}"

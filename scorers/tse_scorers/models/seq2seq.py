@@ -10,7 +10,7 @@ log P(sentence) = sum over i of log P(w_i | w_<i, encoder input). Two convention
 The end of the sentence is not scored. The encoder runs once for each batch.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -18,11 +18,18 @@ from torch import Tensor
 from .options import EncoderInput, Option, OptionError
 from .own_model import OwnModel
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+    from .tokenizer_adapters import ModelTokenizer
+
 FIRST_SENTINEL = "<extra_id_0>"
 """T5's mask token."""
 
 
-def decoder_of(model: Any, tokenizer: Any, encoder_input: EncoderInput, name: str) -> tuple[OwnModel, int]:
+def decoder_of(
+    model: "PreTrainedModel", tokenizer: "ModelTokenizer", encoder_input: EncoderInput, name: str
+) -> tuple[OwnModel, int]:
     """Return the decoder as a model of its own, and the id that it reads first.
 
     Args:
@@ -63,7 +70,7 @@ class _Decoder:
         before: ids that the decoder reads before all others, without being scored.
     """
 
-    def __init__(self, model: Any, source: list[int], before: list[int]) -> None:
+    def __init__(self, model: "PreTrainedModel", source: list[int], before: list[int]) -> None:
         self._model, self._source, self._before = model, source, before
 
     def __call__(self, ids: Tensor) -> Tensor:
@@ -76,13 +83,13 @@ class _Decoder:
         return output.logits[:, len(self._before) :]
 
 
-def _mask_of(tokenizer: Any, name: str) -> int:
+def _mask_of(tokenizer: "ModelTokenizer", name: str) -> int:
     if tokenizer.mask_token_id is not None:
         return int(tokenizer.mask_token_id)
     sentinel = tokenizer.convert_tokens_to_ids(FIRST_SENTINEL)
-    if sentinel is None or tokenizer.convert_ids_to_tokens(sentinel) != FIRST_SENTINEL:
+    if not isinstance(sentinel, int) or tokenizer.convert_ids_to_tokens(sentinel) != FIRST_SENTINEL:
         raise OptionError(
             f"The tokenizer of {name} has neither a mask token nor {FIRST_SENTINEL}. Use "
             f"{Option('encoder_input', 'empty')}."
         )
-    return int(sentinel)
+    return sentinel

@@ -5,10 +5,15 @@ SmolLM2-Instruct's `<|im_start|>`, the model expects a role such as `user`, so t
 improbable there. Such a token is replaced by the one that opened documents.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .options import NO_TOKEN, Option, OptionError
 from .queries import CARRIER
+
+if TYPE_CHECKING:
+    from .from_pretrained import DescribedModel
+    from .own_model import LanguageModel
+    from .tokenizer_adapters import ModelTokenizer
 
 TURN_TOKENS = frozenset({
     "<|im_start|>", "<start_of_turn>", "<|turn>", "<|start_header_id|>", "<|header_start|>", "<|start_of_role|>",
@@ -22,7 +27,7 @@ DOCUMENT_TOKENS = ("<|endoftext|>", "<|begin_of_text|>", "<|startoftext|>", "<bo
 ROLES, CONTENT = ("user", "assistant", "user"), "CONTENT"
 
 
-def own_start_token(model: Any, tokenizer: Any) -> int | None:
+def own_start_token(model: "LanguageModel | DescribedModel", tokenizer: "ModelTokenizer") -> int | None:
     """Return the id of the tokenizer's start token, else of the one that the model's configuration names."""
     if tokenizer.bos_token_id is not None:
         return int(tokenizer.bos_token_id)
@@ -34,14 +39,16 @@ def own_start_token(model: Any, tokenizer: Any) -> int | None:
     return None
 
 
-def opens_gaps(tokenizer: Any, own: int | None) -> bool:
+def opens_gaps(tokenizer: "ModelTokenizer", own: int | None) -> bool:
     """Whether a tokenizer puts the model's own start token before a text by itself, so that it stands at gaps too."""
     ids = tokenizer(CARRIER.prefix)["input_ids"]
     without = tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]
     return own is not None and ids[:1] == [own] != without[:1]
 
 
-def choose_start_token(own: int | None, tokenizer: Any, name: str, asked: str | None = None) -> int | None:
+def choose_start_token(
+    own: int | None, tokenizer: "ModelTokenizer", name: str, asked: str | None = None
+) -> int | None:
     """Return the id that opens a text, or None for no start token.
 
     Args:
@@ -75,9 +82,9 @@ def choose_start_token(own: int | None, tokenizer: Any, name: str, asked: str | 
     return own
 
 
-def opens_chat_turns(tokenizer: Any, token: int) -> bool:
+def opens_chat_turns(tokenizer: "ModelTokenizer", token: int) -> bool:
     """Whether a token opens the turns of a chat, by its name or by the tokenizer's chat template."""
-    text = tokenizer.convert_ids_to_tokens(token)
+    text = str(tokenizer.convert_ids_to_tokens(token))
     if text in TURN_TOKENS:
         return True
     chat = _rendered_chat(tokenizer)
@@ -85,18 +92,19 @@ def opens_chat_turns(tokenizer: Any, token: int) -> bool:
     return chat.count(text) >= len(ROLES) and chat.partition(text)[2].lstrip().startswith(("user", "system"))
 
 
-def _rendered_chat(tokenizer: Any) -> str:
+def _rendered_chat(tokenizer: "ModelTokenizer") -> str:
     """Return a chat of a few turns in the model's format; empty without a chat template."""
     if not getattr(tokenizer, "chat_template", None):
         return ""
     turns = [{"role": role, "content": CONTENT} for role in ROLES]
     try:
-        return str(tokenizer.apply_chat_template(turns, tokenize=False))
+        # An adapted tokenizer has no template.
+        return str(tokenizer.apply_chat_template(turns, tokenize=False))  # type: ignore[union-attr]
     except Exception:  # a template is a program by the model's authors and may fail in any way
         return ""
 
 
-def _id_of(tokenizer: Any, token: str) -> int | None:
+def _id_of(tokenizer: "ModelTokenizer", token: str) -> int | None:
     """Return the id of a token, or None if the vocabulary does not have it."""
     token_id = tokenizer.convert_tokens_to_ids(token)
     # Unknown tokens have the id of the unknown token, or None.

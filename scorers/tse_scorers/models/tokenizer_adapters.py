@@ -13,11 +13,16 @@ adds tokens to a text; `start_token` and `bos` decide what a sentence and a gap 
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Union, cast, runtime_checkable
 
 from tokenizers import Tokenizer
 
 from .start_tokens import DOCUMENT_TOKENS
+
+if TYPE_CHECKING:
+    from sentencepiece import SentencePieceProcessor
+    from tiktoken import Encoding
+    from transformers import AddedToken, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 Span = tuple[int, int]
 """First character of a token, and the character after its last one."""
@@ -48,7 +53,7 @@ class OffsetTokenizer(TextTokenizer, Protocol):
 class TiktokenText:
     """A `tiktoken.Encoding` as an `OffsetTokenizer`."""
 
-    def __init__(self, encoding: Any) -> None:
+    def __init__(self, encoding: "Encoding") -> None:
         self._encoding = encoding
 
     def encode(self, text: str) -> list[int]:
@@ -73,7 +78,7 @@ class TiktokenText:
 class SentencePieceText:
     """A `sentencepiece.SentencePieceProcessor` as an `OffsetTokenizer`."""
 
-    def __init__(self, processor: Any) -> None:
+    def __init__(self, processor: "SentencePieceProcessor") -> None:
         self._processor = processor
 
     def encode(self, text: str) -> list[int]:
@@ -90,7 +95,8 @@ class SentencePieceText:
             encoded = self._processor.encode_as_offset_mapping(text, add_bos=False, add_eos=False)
             return encoded["ids"], encoded["offsets"]
         # Before version 0.2.2; later, positions in this form count bytes.
-        pieces = self._processor.encode_as_immutable_proto(text, add_bos=False, add_eos=False).pieces
+        encode = self._processor.encode_as_immutable_proto  # type: ignore[attr-defined]
+        pieces = encode(text, add_bos=False, add_eos=False).pieces
         return [piece.id for piece in pieces], [(piece.begin, piece.end) for piece in pieces]
 
 
@@ -118,10 +124,10 @@ class AdaptedTokenizer:
         unknown: id that stands for text that cannot be encoded, or None.
     """
 
-    added_tokens_decoder: dict[int, Any] = {}  # noqa: RUF012
+    added_tokens_decoder: dict[int, "AddedToken"] = {}  # noqa: RUF012
     chat_template = None
-    mask_token = None
-    mask_token_id = None
+    mask_token: str | None = None
+    mask_token_id: int | None = None
     padding_side = "right"
 
     def __init__(
@@ -176,14 +182,20 @@ class AdaptedTokenizer:
         """Return the id of a token, else that of the unknown token."""
         return self._ids.get(token, self.unk_token_id)
 
-    def decode(self, ids: Sequence[int], **_: Any) -> str:
+    def decode(self, ids: Sequence[int], **_: object) -> str:
         """Return the text of ids; an id without a token has none."""
         return self._source.decode(
             [index for index in ids if index < len(self._tokens) and self._tokens[index]]
         )
 
 
-def adapt_tokenizer(tokenizer: Any, vocabulary_size: int) -> Any:
+ModelTokenizer = Union["PreTrainedTokenizerBase", AdaptedTokenizer]
+"""What scorers read texts with."""
+GivenTokenizer = Union["PreTrainedTokenizerBase", AdaptedTokenizer, Tokenizer, TextTokenizer]
+"""What users may give; those of tiktoken and SentencePiece are `TextTokenizer`s for type checkers."""
+
+
+def adapt_tokenizer(tokenizer: GivenTokenizer, vocabulary_size: int) -> ModelTokenizer:
     """Return a tokenizer with the interface of `transformers`; those of `transformers` are returned unchanged.
 
     Args:
@@ -200,9 +212,9 @@ def adapt_tokenizer(tokenizer: Any, vocabulary_size: int) -> Any:
     if isinstance(tokenizer, Tokenizer):
         return _of_tokenizers(tokenizer)
     if _is_instance(tokenizer, "tiktoken", "Encoding"):
-        return _of_tiktoken(tokenizer)
+        return _of_tiktoken(cast("Encoding", tokenizer))
     if _is_instance(tokenizer, "sentencepiece", "SentencePieceProcessor"):
-        return _of_sentencepiece(tokenizer)
+        return _of_sentencepiece(cast("SentencePieceProcessor", tokenizer))
     if isinstance(tokenizer, TextTokenizer):
         return AdaptedTokenizer(tokenizer, [_text_of(tokenizer, index) for index in range(vocabulary_size)])
     raise TypeError(
@@ -212,7 +224,7 @@ def adapt_tokenizer(tokenizer: Any, vocabulary_size: int) -> Any:
     )
 
 
-def _of_tokenizers(tokenizer: Tokenizer) -> Any:
+def _of_tokenizers(tokenizer: Tokenizer) -> "PreTrainedTokenizerFast":
     from transformers import PreTrainedTokenizerFast
 
     special = {token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special}
@@ -226,7 +238,7 @@ def _of_tokenizers(tokenizer: Tokenizer) -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
 
 
-def _of_tiktoken(encoding: Any) -> AdaptedTokenizer:
+def _of_tiktoken(encoding: "Encoding") -> AdaptedTokenizer:
     from transformers.convert_slow_tokenizer import bytes_to_unicode
 
     special = {name: encoding.encode_single_token(name) for name in encoding.special_tokens_set}
@@ -243,7 +255,7 @@ def _of_tiktoken(encoding: Any) -> AdaptedTokenizer:
     )
 
 
-def _of_sentencepiece(processor: Any) -> AdaptedTokenizer:
+def _of_sentencepiece(processor: "SentencePieceProcessor") -> AdaptedTokenizer:
     tokens = [processor.id_to_piece(index) for index in range(processor.get_piece_size())]
     special = [
         index for index in range(len(tokens)) if processor.is_control(index) or processor.is_unknown(index)
@@ -257,7 +269,7 @@ def _of_sentencepiece(processor: Any) -> AdaptedTokenizer:
     )
 
 
-def _is_instance(tokenizer: Any, module: str, name: str) -> bool:
+def _is_instance(tokenizer: object, module: str, name: str) -> bool:
     """Whether an object is of a class of an optional package; without importing the package."""
     loaded = sys.modules.get(module)
     return loaded is not None and isinstance(tokenizer, getattr(loaded, name))

@@ -4,7 +4,7 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from tokenizers.models import WordLevel
 
 from ..engine.arrays import Indices, Mask
 from .words import TextWarning, checked_texts
+
+if TYPE_CHECKING:
+    from .tokenizer_adapters import ModelTokenizer
 
 _WORD = re.compile(r"\S+")
 """A word: what stands between any white space of Unicode, also tabs and spaces that do not break a line."""
@@ -84,7 +87,7 @@ def joined_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple
     return prefixes, texts
 
 
-def require_offsets(tokenizer: Any, name: str) -> None:
+def require_offsets(tokenizer: "ModelTokenizer", name: str) -> None:
     """Raise ValueError if a tokenizer does not give the positions of its tokens in the text."""
     if not tokenizer.is_fast:
         raise ValueError(
@@ -254,7 +257,7 @@ def sum_by_word(values: NDArray[np.float64], text: TokenWords) -> list[tuple[str
     return list(zip(text.words, sums.tolist(), strict=True))
 
 
-def boundary_ids(tokenizer: Any) -> Indices:
+def boundary_ids(tokenizer: "ModelTokenizer") -> Indices:
     """Return the vocabulary ids that begin a new word or end the text; empty if tokens do not include spaces."""
     tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
     ids = [index for index, token in enumerate(tokens) if token and token.startswith(SPACES)]
@@ -263,7 +266,7 @@ def boundary_ids(tokenizer: Any) -> Indices:
     return np.array(sorted(set(ids)), dtype=np.int64)
 
 
-def continuing_ids(tokenizer: Any, anchor: Sequence[int], size: int) -> Mask:
+def continuing_ids(tokenizer: "ModelTokenizer", anchor: Sequence[int], size: int) -> Mask:
     """Return which vocabulary ids continue a word that they follow, (size,).
 
     A token continues a word if its text there begins with a Unicode letter, mark or number, or with bytes that are
@@ -298,15 +301,15 @@ def continuing_ids(tokenizer: Any, anchor: Sequence[int], size: int) -> Mask:
     return np.array([bool(kinds[sign]) for sign in first]) & ~ends_word
 
 
-def _backend(tokenizer: Any) -> Tokenizer | None:
+def _backend(tokenizer: "ModelTokenizer") -> Tokenizer | None:
     """Return the tokenizer of the library `tokenizers` inside a fast one; None inside all others."""
     inside = getattr(tokenizer, "backend_tokenizer", None)
     return inside if isinstance(inside, Tokenizer) else None
 
 
-def _decoded(tokenizer: Any, rows: list[list[int]]) -> list[str]:
+def _decoded(tokenizer: "ModelTokenizer", rows: list[list[int]]) -> list[str]:
     """Return the texts of rows of ids, without any clean-up of their spaces."""
     backend = _backend(tokenizer)
     if backend is not None:  # in parallel
         return backend.decode_batch(rows, skip_special_tokens=False)
-    return [tokenizer.decode(row, clean_up_tokenization_spaces=False) for row in rows]
+    return [str(tokenizer.decode(row, clean_up_tokenization_spaces=False)) for row in rows]

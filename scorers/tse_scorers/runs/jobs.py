@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..io.declared import parse
 from ..io.files import read_text, write_text
@@ -21,6 +21,7 @@ from ..suites.checks import purpose_of
 from ..suites.contract import Suite
 
 if TYPE_CHECKING:  # reports, which need no library that runs models, read which ones failed
+    from ..models.own_model import GivenModel
     from .run import Run
 
 NOT_SCORED_FILE = "not_scored.json"
@@ -69,7 +70,7 @@ class Failure:
 
 
 def make_jobs(
-    models: Sequence[Any],
+    models: "Sequence[GivenModel | Scorer]",
     suites: Sequence[Suite],
     options: ModelOptions,
     revisions: str | None = None,

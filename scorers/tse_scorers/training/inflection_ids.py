@@ -1,17 +1,20 @@
 """The vocabulary ids that the metric `refined_tse` needs beside logits."""
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 from ..loading import load_with_options
 from ..models.base import GapScorer
 from ..models.options import ModelOptions
 from ..suites.agreement.ask.inflections import Inflections, inflections_in_vocabulary
 from ..suites.agreement.data.tables import load_lemmas
-from .live_model import bare_model, undisturbed
+from .live_model import ModelInTraining, bare_model, undisturbed
+
+if TYPE_CHECKING:
+    from ..models.tokenizer_adapters import GivenTokenizer
 
 
 def inflection_ids(
-    model: Any, tokenizer: Any, lemmas: str = "released", *, opening: bool = False
+    model: ModelInTraining, tokenizer: "GivenTokenizer", lemmas: str = "released", *, opening: bool = False
 ) -> Inflections:
     """Return the vocabulary ids of a lemma list's inflections at a gap, for `metric.add_batch`.
 

@@ -9,7 +9,10 @@ each are `<key>_n` (items) and `<key>_se` (standard error).
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from torch import nn
+
 from ..engine.processes import WAIT_SECONDS
+from ..models.tokenizer_adapters import GivenTokenizer
 from .live import LiveEvaluation
 
 try:
@@ -36,7 +39,12 @@ class LightningSyntaxEvaluation(Callback):
     """
 
     def __init__(
-        self, tokenizer: Any, model: str = "model", *, every_n_steps: int | None = None, **options: Any
+        self,
+        tokenizer: GivenTokenizer,
+        model: str = "model",
+        *,
+        every_n_steps: int | None = None,
+        **options: Any,
     ) -> None:
         if every_n_steps is not None and every_n_steps < 1:
             raise ValueError(
@@ -54,7 +62,7 @@ class LightningSyntaxEvaluation(Callback):
             self._evaluation.check(self._model(pl_module), self._tokenizer)
         self._evaluation.wait_seconds = WAIT_SECONDS  # all processes have come; later, one may be late
 
-    def on_train_batch_end(self, trainer: Trainer, pl_module: LightningModule, *_: Any) -> None:
+    def on_train_batch_end(self, trainer: Trainer, pl_module: LightningModule, *_: object) -> None:
         """Score and log, if it is time."""
         step = trainer.global_step
         due = self._every_n_steps is not None and step > 0 and step % self._every_n_steps == 0
@@ -73,7 +81,7 @@ class LightningSyntaxEvaluation(Callback):
         # In all processes: callbacks that monitor a score look for it in each, and all have the same.
         pl_module.log_dict(scores)
 
-    def _model(self, pl_module: LightningModule) -> Any:
+    def _model(self, pl_module: LightningModule) -> nn.Module:
         try:
             return getattr(pl_module, self._attribute)
         except AttributeError as error:
@@ -83,7 +91,7 @@ class LightningSyntaxEvaluation(Callback):
             ) from error
 
 
-def _autocast_of(trainer: Trainer) -> AbstractContextManager[Any]:
+def _autocast_of(trainer: Trainer) -> AbstractContextManager[object]:
     """Return the autocast of the training's steps; callbacks are called outside of it."""
     precision = trainer.precision_plugin
     return precision.forward_context() if isinstance(precision, MixedPrecision) else nullcontext()

@@ -31,11 +31,13 @@ from ..io.table_files import Tables
 from ..loading import load_with_options
 from ..models.base import Scorer
 from ..models.options import ModelOptions, checked_value
+from ..models.own_model import LanguageModel
 from ..models.pretrained import PretrainedScorer
+from ..models.tokenizer_adapters import GivenTokenizer
 from ..runs.estimate import planned_work
 from ..suites.checks import purpose_of
 from ..suites.contract import Suite
-from .live_model import bare_model, gives_numbers, undisturbed
+from .live_model import ModelInTraining, bare_model, gives_numbers, undisturbed
 from .live_suites import Data, Groups, live_measures, make_live_suites, named_scores
 from .time_budget import budget_within, sampled
 
@@ -55,7 +57,7 @@ class LiveScores:
 
     scores: dict[str, float]
     items: Tables = field(default_factory=dict)
-    signature: dict[str, Any] = field(default_factory=dict)
+    signature: Mapping[str, object] = field(default_factory=dict)
 
 
 class LiveEvaluation:
@@ -119,7 +121,7 @@ class LiveEvaluation:
         self._said_autocast = False
         self.keys = tuple(key for suite in self._suites for key in live_measures(suite))
 
-    def __call__(self, model: Any, tokenizer: Any) -> dict[str, float]:
+    def __call__(self, model: ModelInTraining, tokenizer: GivenTokenizer) -> dict[str, float]:
         """Score a model as it is now.
 
         Args:
@@ -138,19 +140,19 @@ class LiveEvaluation:
         """
         return self.evaluate(model, tokenizer).scores
 
-    def evaluate(self, model: Any, tokenizer: Any) -> LiveScores:
+    def evaluate(self, model: ModelInTraining, tokenizer: GivenTokenizer) -> LiveScores:
         """Score a model as a call does, and return the scores of each item as well."""
-        with self._undisturbed(model) as model:
-            scorer = self._scorer(model, tokenizer)  # refuses wrong options
+        with self._undisturbed(model) as bare:
+            scorer = self._scorer(bare, tokenizer)  # refuses wrong options
             neural = cast(PretrainedScorer, scorer)  # models in memory are scored by no other kind of scorer
             if not gives_numbers(neural.model, neural.tokenizer):
                 nothing = dict.fromkeys(self.keys, float("nan"))
                 return LiveScores(nothing, signature=scorer.signature)
             if self._unmeasured_seconds is not None:
-                self._fit(self._unmeasured_seconds, model, tokenizer)
+                self._fit(self._unmeasured_seconds, bare, tokenizer)
             return self._scored(self._suites, scorer)
 
-    def check(self, model: Any, tokenizer: Any) -> int:
+    def check(self, model: ModelInTraining, tokenizer: GivenTokenizer) -> int:
         """Plan the evaluation without running it, so that what cannot work fails before any training.
 
         Returns:
@@ -160,12 +162,12 @@ class LiveEvaluation:
             TypeError: as a call does.
             ValueError: as a call does.
         """
-        with self._undisturbed(model) as model:
-            scorer = self._scorer(model, tokenizer)
+        with self._undisturbed(model) as bare:
+            scorer = self._scorer(bare, tokenizer)
             works = [work for suite in self._suites for work in planned_work(scorer, suite)]
         return round(sum(work.stands_for * int(work.plan.lengths.sum()) for work in works))
 
-    def _scorer(self, model: Any, tokenizer: Any) -> Scorer:
+    def _scorer(self, model: LanguageModel, tokenizer: GivenTokenizer) -> Scorer:
         purpose = purpose_of(self._suites)
         scorer = load_with_options(model, self._model_options, tokenizer, purpose=purpose)
         if self._autocast is not None:
@@ -191,7 +193,7 @@ class LiveEvaluation:
                 items[".".join((suite.name, suite.config, *([] if name == SINGLE else [name])))] = table
         return LiveScores(scores, items, scorer.signature)
 
-    def _fit(self, max_seconds: float, model: Any, tokenizer: Any) -> None:
+    def _fit(self, max_seconds: float, model: LanguageModel, tokenizer: GivenTokenizer) -> None:
         """Choose the sample that all evaluations score."""
 
         def seconds_of(suites: Sequence[Suite]) -> float:
@@ -204,7 +206,7 @@ class LiveEvaluation:
         self._whole, self._unmeasured_seconds = [], None
 
     @contextmanager
-    def _undisturbed(self, model: Any) -> Iterator[Any]:
+    def _undisturbed(self, model: ModelInTraining) -> Iterator[LanguageModel]:
         """Yield the model without its wrappers, in step with all processes of the launch or without them."""
         if self._distributed:
             meet(self.wait_seconds)
@@ -215,13 +217,16 @@ class LiveEvaluation:
                 "the call in all processes."
             )
         with nullcontext() if self._distributed else single_process():
-            model = bare_model(model)
-            with undisturbed(model) as self._autocast:
-                yield model
+            bare = bare_model(model)
+            with undisturbed(bare) as self._autocast:
+                yield bare
 
 
 def evaluate_live(
-    model: Any, tokenizer: Any, suites: Sequence[str | Suite] = ("agreement",), **options: Any
+    model: ModelInTraining,
+    tokenizer: GivenTokenizer,
+    suites: Sequence[str | Suite] = ("agreement",),
+    **options: Any,
 ) -> dict[str, float]:
     """Score a model that is being trained, once; for more, make a `LiveEvaluation` and call it again and again.
 

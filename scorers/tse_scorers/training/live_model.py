@@ -4,12 +4,13 @@ import random
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from accelerate.state import AcceleratorState
 from accelerate.utils import extract_model_from_parallel
+from torch import nn
 
 from ..engine.forward import is_out_of_memory
 from ..engine.sharding import (
@@ -20,10 +21,16 @@ from ..engine.sharding import (
     whole_tensor,
     without_gradients,
 )
-from ..models.own_model import own_model
+from ..models.own_model import LanguageModel, Logits, own_model
+
+if TYPE_CHECKING:
+    from ..models.tokenizer_adapters import ModelTokenizer
+
+ModelInTraining = nn.Module | Logits
+"""A model of `transformers`, also inside wrappers, or a function from token ids to logits."""
 
 
-def bare_model(model: Any) -> Any:
+def bare_model(model: ModelInTraining) -> LanguageModel:
     """Return the model of `transformers` inside the wrappers of training, or an `OwnModel`; nothing is copied.
 
     A model in FSDP1 stays in its wrapper, which has the attributes of the model.
@@ -51,7 +58,7 @@ def bare_model(model: Any) -> Any:
 
 
 @contextmanager
-def undisturbed(model: Any) -> Iterator[torch.dtype | None]:
+def undisturbed(model: LanguageModel) -> Iterator[torch.dtype | None]:
     """Allow queries to a model; afterwards it and everything that training depends on are as they were before.
 
     Meanwhile nothing compiled runs, because new shapes would trigger a compilation, and autocast is off, except for a
@@ -98,7 +105,7 @@ def undisturbed(model: Any) -> Iterator[torch.dtype | None]:
             _fit_for_gradients(module)
 
 
-def _training_autocast(model: Any) -> torch.dtype | None:
+def _training_autocast(model: LanguageModel) -> torch.dtype | None:
     """Return the dtype of the autocast that is on, or that accelerate turns on in the model's forward pass."""
     if torch.is_autocast_enabled(model.device.type):
         return torch.get_autocast_dtype(model.device.type)
@@ -111,7 +118,7 @@ _REFUSES_FLOAT32 = re.compile(r"fp16|bf16|float16|half", re.IGNORECASE)
 """What FlashAttention and PyTorch's kernels name as the types that they take."""
 
 
-def _refused_float32(model: Any, autocast: torch.dtype | None) -> Exception | None:
+def _refused_float32(model: LanguageModel, autocast: torch.dtype | None) -> Exception | None:
     """Return the error with which a model's attention refuses float32; None if it does not, without autocast.
 
     Only models in float32 are tried whose training uses autocast, or whose attention is known to need it. Any other
@@ -134,13 +141,13 @@ def _refused_float32(model: Any, autocast: torch.dtype | None) -> Exception | No
 
 
 @contextmanager
-def _without_accelerates_autocast(model: Any) -> Iterator[None]:
+def _without_accelerates_autocast(model: nn.Module) -> Iterator[None]:
     """With mixed precision, accelerate replaces the model's forward pass by its own; undo that for a while."""
     wrapped = model.__dict__.get("forward")
     if wrapped is None or "_original_forward" not in model.__dict__:
         yield
         return
-    model.forward = model._original_forward
+    model.forward = model._original_forward  # type: ignore[assignment]
     try:
         yield
     finally:
@@ -155,7 +162,7 @@ def _fit_for_gradients(module: torch.nn.Module) -> None:
                 attributes[name] = value.clone()
 
 
-def gives_numbers(model: Any, tokenizer: Any) -> bool:
+def gives_numbers(model: LanguageModel, tokenizer: "ModelTokenizer") -> bool:
     """Whether a model gives scores at all; one that has diverged does not.
 
     One sentence decides, so that all processes get the same answer.

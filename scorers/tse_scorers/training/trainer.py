@@ -18,15 +18,18 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
+from torch import nn
 from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from ..engine import processes
 from ..io.suggestions import suggesting_keywords
 from ..io.table_files import Tables
 from ..models.options import ModelOptions
+from ..models.tokenizer_adapters import GivenTokenizer
+from ..suites.contract import Suite
 from .live import DEFAULT_BUDGET, WAIT_SECONDS, LiveEvaluation
 from .live_suites import Data, Groups
 
@@ -67,7 +70,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
     def __init__(
         self,
         every_n_steps: int | None = None,
-        suites: Sequence[Any] = ("agreement",),
+        suites: Sequence[str | Suite] = ("agreement",),
         *,
         groups: Groups | None = None,
         data: Data | None = None,
@@ -75,7 +78,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         seed: int = 0,
         by_group: bool = False,
         forms: str | None = None,
-        tokenizer: Any = None,
+        tokenizer: GivenTokenizer | None = None,
         model_options: ModelOptions | Mapping[str, Any] | None = None,
         max_seconds: float | None = None,
         wait_seconds: float = WAIT_SECONDS,
@@ -120,10 +123,10 @@ class SyntaxEvaluationCallback(TrainerCallback):
         return self
 
     def on_train_begin(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: object
     ) -> None:
         """Plan the evaluation, so that errors are raised before any training."""
-        self._evaluation.check(kwargs["model"], self._tokenizer_of(kwargs))
+        self._evaluation.check(_model_of(kwargs), self._tokenizer_of(kwargs))
         # All processes have this callback. From now on, one may be late, for instance after writing a checkpoint.
         self._evaluation.wait_seconds = processes.WAIT_SECONDS
         if self._log_items:
@@ -140,19 +143,19 @@ class SyntaxEvaluationCallback(TrainerCallback):
         self._training, self._of_this_step = True, None
 
     def on_step_begin(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: object
     ) -> None:
         """Forget the last step's scores, because the weights are about to change."""
         self._of_this_step = None
 
     def on_train_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: object
     ) -> None:
         """Forget the last step's scores, because the best model may be loaded next."""
         self._training, self._of_this_step = False, None
 
     def on_step_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: object
     ) -> None:
         """Score and log, if it is time."""
         if self._every_n_steps is not None and state.global_step % self._every_n_steps == 0:
@@ -164,7 +167,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         state: TrainerState,
         control: TrainerControl,
         logs: dict[str, float] | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         """Add scores to an evaluation's metrics before other callbacks read them.
 
@@ -182,7 +185,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         state: TrainerState,
         control: TrainerControl,
         metrics: dict[str, float] | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         """Score and log, if it is time, and add this step's scores to the evaluation's metrics."""
         if metrics is not None and metrics is self._has_scores:
@@ -195,13 +198,17 @@ class SyntaxEvaluationCallback(TrainerCallback):
                 metrics.update(scores)
 
     def _scores(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, event: dict[str, Any]
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        event: Mapping[str, object],
     ) -> dict[str, float]:
         """Return this step's scores; log them when they are new."""
         if self._of_this_step is not None:
             return self._of_this_step
         start = time.perf_counter()
-        live = self._evaluation.evaluate(event["model"], self._tokenizer_of(event))
+        live = self._evaluation.evaluate(_model_of(event), self._tokenizer_of(event))
         scores = {f"eval_{key}": score for key, score in live.scores.items()}
         scores[_RUNTIME] = round(time.perf_counter() - start, 4)
         self._log(state, control, scores)
@@ -224,16 +231,21 @@ class SyntaxEvaluationCallback(TrainerCallback):
         """Whether the Trainer that calls is the one that this callback was added to."""
         return self._trainer is not None and self._trainer.state is state
 
-    def _tokenizer_of(self, event: dict[str, Any]) -> Any:
+    def _tokenizer_of(self, event: Mapping[str, object]) -> GivenTokenizer:
         processor = self._tokenizer or event.get("processing_class")
         # A processor of several kinds of input holds the tokenizer.
-        tokenizer = getattr(processor, "tokenizer", processor)
+        tokenizer = cast(GivenTokenizer | None, getattr(processor, "tokenizer", processor))
         if tokenizer is None:
             raise ValueError(
                 "The syntax evaluation needs the model's tokenizer. Give it to the Trainer (processing_class=…) or to "
                 "SyntaxEvaluationCallback(tokenizer=…)."
             )
         return tokenizer
+
+
+def _model_of(event: Mapping[str, object]) -> nn.Module:
+    """Return the model of an event of the Trainer."""
+    return cast(nn.Module, event["model"])
 
 
 def _reason_never_due(args: TrainingArguments, state: TrainerState, every_n_steps: int | None) -> str | None:

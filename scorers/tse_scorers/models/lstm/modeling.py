@@ -5,7 +5,6 @@ converts their checkpoints without loss.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -79,8 +78,8 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
         state: State | None = None,
         logits_to_keep: int | Tensor = 0,
         return_dict: bool | None = None,
-        **kwargs: Any,
-    ) -> LstmOutput | tuple[Any, ...]:
+        **kwargs: object,
+    ) -> LstmOutput | tuple[object, ...]:
         """Predict each next token.
 
         Args:
@@ -106,8 +105,8 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
         return output if return_dict is not False else output.to_tuple()
 
     def prepare_inputs_for_generation(  # type: ignore[override]
-        self, input_ids: Tensor, attention_mask: Tensor | None = None, **kwargs: Any
-    ) -> dict[str, Any]:
+        self, input_ids: Tensor, attention_mask: Tensor | None = None, **kwargs: object
+    ) -> dict[str, Tensor | None]:
         """Give `generate` the whole text at each step, because its caches only support attention."""
         return {"input_ids": input_ids, "attention_mask": attention_mask}
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,11 +53,11 @@ def checked_words(words: Sequence[str]) -> list[str]:
     return list(words)
 
 
-def count_matrix(state: Mapping[str, Any], n_contexts: int) -> Any:
+def count_matrix(state: State, n_contexts: int) -> sparse.csr_array:
     """Return the counts of a file, (contexts, words); raise ValueError unless they are whole, above 0 and in order."""
     parts = []
     for key, least in (("counts", 1), ("outcomes", 0), ("row_lengths", 0)):
-        values = state[key]
+        values = getattr(state, key)
         if not isinstance(values, list) or not all(type(value) is int and value >= least for value in values):
             raise ValueError(f"its {key} are not whole numbers from {least} up")
         parts.append(np.array(values, dtype=np.int64))
@@ -65,14 +65,11 @@ def count_matrix(state: Mapping[str, Any], n_contexts: int) -> Any:
     if not len(counts) or len(lengths) != n_contexts or lengths.sum() != len(counts):
         raise ValueError("its counts do not fit its words")
     contexts = np.repeat(np.arange(n_contexts), lengths)
-    if (
-        outcomes.max() >= len(state["words"])
-        or (np.diff(contexts * len(state["words"]) + outcomes) <= 0).any()
-    ):
+    if outcomes.max() >= len(state.words) or (np.diff(contexts * len(state.words) + outcomes) <= 0).any():
         # The search for a count needs the order.
         raise ValueError("its outcomes are not words in ascending order")
     pointers = np.concatenate([[0], np.cumsum(lengths)])
-    return sparse.csr_array((counts, outcomes, pointers), shape=(n_contexts, len(state["words"])))
+    return sparse.csr_array((counts, outcomes, pointers), shape=(n_contexts, len(state.words)))
 
 
 FORMAT = "laplace-ngram-1"
@@ -215,12 +212,16 @@ class LaplaceNgramScorer(NgramScorer):
             state: State = parse(State, json.loads(path.read_text(encoding="utf-8")))
             if state.format != FORMAT:
                 raise ValueError(f"its format is {state.format!r}")
-            options: dict[str, Any] = {
-                key: getattr(state, key) for key in ("order", "split", "lowercase", "score_end")
-            }
-            scorer = cls(**options, vocabulary_size=None, name=path.stem)
+            scorer = cls(
+                state.order,
+                vocabulary_size=None,
+                split=cast(Split, state.split),  # the constructor checks it
+                lowercase=state.lowercase,
+                score_end=state.score_end,
+                name=path.stem,
+            )
             scorer._set_vocabulary(checked_words(state.words))
-            scorer._set_counts(count_matrix(vars(state), 1 if scorer.order == 1 else len(state.words) + 1))
+            scorer._set_counts(count_matrix(state, 1 if scorer.order == 1 else len(state.words) + 1))
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise ValueError(
                 f"{path} is not an n-gram model of `tse train-ngram` ({error}); expected JSON of format {FORMAT}. "
@@ -232,7 +233,7 @@ class LaplaceNgramScorer(NgramScorer):
         self._vocabulary = words
         self._index = {word: index for index, word in enumerate(words) if word != UNKNOWN}
 
-    def _set_counts(self, counts: Any) -> None:
+    def _set_counts(self, counts: sparse.csr_array) -> None:
         """Keep the counts as sorted keys (context * V + outcome), and each context's sum."""
         contexts, outcomes = counts.tocoo().coords
         self._keys = contexts.astype(np.int64) * len(self._vocabulary) + outcomes

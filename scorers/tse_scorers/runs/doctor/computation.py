@@ -221,7 +221,7 @@ def _in_dtype(scorer: NeuralScorer, dtype: torch.dtype) -> NeuralScorer:
     """Return a scorer of a copy of the model in this dtype, or the scorer itself if it has it."""
     if scorer.model.dtype == dtype:
         return scorer
-    return scorer.with_model(copy.deepcopy(scorer.model).to(dtype))
+    return scorer.with_model(copy.deepcopy(scorer.model).to(dtype))  # type: ignore[arg-type]  # of transformers
 
 
 def speed_and_memory(scorer: NeuralScorer) -> Diagnosis:
