@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -100,7 +100,7 @@ def run(
     *,
     model: Models = None,
     suite: SuiteNames = None,
-    asked: dict[str, Any],
+    asked: dict[str, object],
     out: Annotated[
         Path,
         declared(

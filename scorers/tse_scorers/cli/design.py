@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -115,7 +115,7 @@ def noise_ceiling(
     _write(json_file, [ceiling._asdict()])
 
 
-def show_designs(rows: Sequence[dict[str, Any]], difference: float, target: float) -> None:
+def show_designs(rows: Sequence[dict[str, object]], difference: float, target: float) -> None:
     """Say how many units of each design detect a difference with a power of `target`."""
     import pandas as pd
 
@@ -171,7 +171,7 @@ def _about_designs(rows: "pd.DataFrame") -> Iterator[str]:
         )
 
 
-def _write(path: Path | None, rows: Sequence[dict[str, Any]]) -> None:
+def _write(path: Path | None, rows: Sequence[dict[str, object]]) -> None:
     from ..io.files import write_text
 
     if path is not None:

@@ -17,7 +17,6 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ..models.options import OptionError
 from . import terminal
@@ -26,7 +25,7 @@ from .options import as_written
 STOPPED = {130, 143}
 
 
-def guarded(command: Callable[[], Any]) -> None:
+def guarded(command: Callable[[], int | None]) -> None:
     """Call the command line; whatever happens, the user gets a paragraph instead of a traceback.
 
     Args:
@@ -38,7 +37,7 @@ def guarded(command: Callable[[], Any]) -> None:
     if os.environ.get("WORLD_SIZE", "1") == "1":  # the processes of a launch are stopped by their launcher
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     warnings.showwarning = terminal.warn
-    code: Any = 0
+    code: str | int | None = 0
     try:
         _refuse_empty(sys.argv[1:])
         code = command()
@@ -137,7 +136,7 @@ def _one_paragraph(text: str) -> str:
     return " ".join(text.split("\n")).strip()
 
 
-def _flushed(code: Any) -> Any:
+def _flushed(code: str | int | None) -> str | int | None:
     """Write what is left to standard output now: at the interpreter's end, a failure would be a traceback."""
     try:
         sys.stdout.flush()

@@ -1,7 +1,7 @@
 """The command `tse estimate`."""
 
 import time
-from typing import Annotated, Any
+from typing import Annotated
 
 from ..models.options import DATA, ModelOptions
 from . import tables, terminal
@@ -20,7 +20,7 @@ def estimate(
     *,
     model: Models = None,
     suite: SuiteNames = None,
-    asked: dict[str, Any],
+    asked: dict[str, object],
     budget: Annotated[
         int | None,
         option(

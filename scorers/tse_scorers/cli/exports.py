@@ -1,7 +1,7 @@
 """Commands that write results and data in the formats of other tools: `tse export …`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -107,7 +107,7 @@ def lm_eval(
     *,
     out: Annotated[Path, typer.Argument(help="Output folder, for lm-eval's --include_path.")],
     suite: SuiteNames = None,
-    asked: dict[str, Any],
+    asked: dict[str, object],
 ) -> None:
     """Write the pairs of suites as tasks of lm-evaluation-harness (agreement: TSE; minimal_pairs: whole sentences)."""
     suites_made = make_suites(suite, asked)

@@ -5,7 +5,7 @@ Options of suites are shown for the suites that stand in the same command: `tse 
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from rich.console import Console, Group, RenderableType
@@ -19,7 +19,11 @@ from ..models.options import DATA, EVERYDAY, MODEL, OUTPUT, SPEED, Described
 from .option_groups import described_elsewhere, shown_with
 from .options import DECLARED
 
-Called = TypeVar("Called", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from typer._click import HelpFormatter
+    from typer._click.core import Context
+
+Called = TypeVar("Called", bound=Callable[..., object])
 
 PANELS = ("Arguments", EVERYDAY, DATA, MODEL, OUTPUT, SPEED, "Options")
 """In this order; arguments and options without a panel of their own are in the first and the last one."""
@@ -34,13 +38,13 @@ _VALUES = {"<int": "N", " integer": "N", "path": "PATH"}
 class Command(TyperCommand):
     """A command whose help is readable at 80 columns, also where it has forty options."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
         """Note the suites that are named, wherever `--help` stands; see Click."""
         words = " ".join(args).replace("--suite=", "--suite ").split()
         ctx.meta["suites"] = [value for option, value in pairwise(words) if option == "--suite"]
         return super().parse_args(ctx, args)
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """Print usage, description and one panel for each group of options; see Click."""
         console = Console()
         usage = self.get_usage(ctx).strip()
@@ -59,11 +63,11 @@ class Command(TyperCommand):
         more = " Options of a suite: --suite NAME --help" if takes_suites and not suites else ""
         console.print(Padding(f"--help shows this text.{more}", (0, 1)), highlight=False)
 
-    def _panels(self, ctx: Any, suites: Sequence[str]) -> dict[str, list[Any]]:
+    def _panels(self, ctx: "Context", suites: Sequence[str]) -> dict[str, list[Any]]:
         """Group the parameters that are shown by their panels."""
         is_shown = shown_with(suites)
         shown = []
-        parameter: Any
+        parameter: Any  # an argument or an option
         for parameter in self.get_params(ctx):
             described = DECLARED.get(getattr(parameter, "help", None) or "")
             of_others = described is not None and not is_shown(parameter.name, described)
@@ -81,7 +85,7 @@ def by_panel(parameters: Sequence[Any]) -> dict[str, list[Any]]:
     return {name: group for name, group in panels.items() if group}
 
 
-def _lines(parameter: Any, ctx: Any) -> Iterator[RenderableType]:
+def _lines(parameter: Any, ctx: "Context") -> Iterator[RenderableType]:
     """Yield a parameter's names, and beside them what it does and what holds without it."""
     names, text = parameter.get_help_record(ctx)
     described = DECLARED.get(parameter.help or "")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
+from typing import Annotated, TypeAlias, get_args, get_type_hints
 
 from ..models.options import EVERYDAY, Described, ModelOptions, described_options
 from ..suites.registry import built_in_options, options_class, options_of_suite
@@ -23,14 +23,14 @@ def _datasets() -> list[str]:
 _COMPLETED = {"data": _datasets}
 
 
-def _annotated(annotation: Any, kind: Any, name: str, described: Described) -> Any:
+def _annotated(annotation: object, kind: type, name: str, described: Described) -> object:
     """Return how an option looks on the command line; None: not given."""
     plain = next((plain for plain in (bool, int) if annotation in (plain, plain | None)), kind)
     names = described.flags or (flag(name),)
     return Annotated[plain | None, declared(described, *names, autocompletion=_COMPLETED.get(name))]
 
 
-def _suite_options() -> dict[str, Any]:
+def _suite_options() -> dict[str, object]:
     """Texts and paths are lists, because with several suites each has its own (SUITE=VALUE)."""
     annotated_options = {}
     for options in built_in_options().values():
@@ -41,7 +41,7 @@ def _suite_options() -> dict[str, Any]:
     return annotated_options
 
 
-SUITE_OPTIONS: dict[str, Any] = _suite_options()
+SUITE_OPTIONS: dict[str, object] = _suite_options()
 """How each of the options of suites looks on the command line."""
 
 _SUITE_OPTION = Described(
@@ -50,7 +50,7 @@ _SUITE_OPTION = Described(
     "the suites of this package have no such options",
 )
 _OF_SUITES = SUITE_OPTIONS | {"suite_option": _annotated(list[str], list[str], "suite_option", _SUITE_OPTION)}
-MODEL_OPTIONS: dict[str, Any] = {
+MODEL_OPTIONS: dict[str, object] = {
     name: _annotated(get_type_hints(ModelOptions)[name], str, name, described)
     for name, described in described_options(ModelOptions).items()
 }
@@ -102,7 +102,7 @@ def takes_suite_options(command: Command) -> Command:
     return _taking(command, "asked", _OF_SUITES, dict.fromkeys(_OF_SUITES), _asked)
 
 
-def _asked(suite_option: Sequence[str] | None, **values: Any) -> dict[str, Any]:
+def _asked(suite_option: Sequence[str] | None, **values: object) -> dict[str, object]:
     given_values = {
         name: value for name, value in values.items() if value not in (None, [])
     }  # [] is a list without any
@@ -136,14 +136,14 @@ def of_other_packages(given: Sequence[str]) -> dict[str, list[str]]:
 def _taking(
     command: Command,
     argument: str,
-    options: Mapping[str, Any],
-    defaults: Mapping[str, Any],
-    together: Callable[..., Any],
+    options: Mapping[str, object],
+    defaults: Mapping[str, object],
+    together: Callable[..., object],
 ) -> Command:
     """Return a command with options in the place of an argument, which gets them together."""
 
     @functools.wraps(command)
-    def taking(**given: Any) -> None:
+    def taking(**given: object) -> None:
         values = {name: given.pop(name) for name in options}
         command(**{argument: together(**values)}, **given)
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,7 +32,7 @@ def watch(
         option("Which subfolders are checkpoints. Default: checkpoint-*, as a Trainer writes.", MODEL),
     ] = "checkpoint-*",
     suite: SuiteNames = None,
-    asked: dict[str, Any],
+    asked: dict[str, object],
     out: Annotated[Path, option("Output folder.", OUTPUT)] = Path("tse-results"),
     overwrite: Overwrite = False,
     until: Annotated[

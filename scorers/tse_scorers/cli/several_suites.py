@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import terminal
 from .option_groups import SUITE_OPTIONS
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..suites.contract import Suite
 
 
-def make_suites(suites: Sequence[str] | None, asked: Mapping[str, Any]) -> "list[tuple[Suite, Recipe]]":
+def make_suites(suites: Sequence[str] | None, asked: Mapping[str, object]) -> "list[tuple[Suite, Recipe]]":
     """Read the data of each suite or set of minimal pairs; return what to run, and what it was made of.
 
     Nothing here imports PyTorch, so that a wrong path or column is reported at once.
@@ -31,7 +31,7 @@ def make_suites(suites: Sequence[str] | None, asked: Mapping[str, Any]) -> "list
         from ..runs.recipe import suites_asked_for
         from ..suites.registry import find_suite
 
-        suites = suites or _suites_of(asked.get("data") or ())
+        suites = suites or _suites_of(cast("Sequence[str]", asked.get("data") or ()))
         options_of = _options_of(suites, asked)
         if len({find_suite(name) for name in options_of}) < len(suites):
             raise ValueError(f"--suite names a suite twice ({', '.join(suites)}). Name each suite once.")
@@ -87,12 +87,12 @@ def _suites_of(data: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(chosen)) or [suite_of_data(None)]
 
 
-def _options_of(suites: Sequence[str], asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _options_of(suites: Sequence[str], asked: Mapping[str, object]) -> dict[str, dict[str, object]]:
     """Return the options of each suite; a value that is for none of them is refused."""
     from ..suites.registry import options_of_suite
 
     annotations = {name: options_of_suite(name) for name in suites}
-    values_of: dict[str, dict[str, list[Any]]] = {name: {} for name in suites}
+    values_of: dict[str, dict[str, list[str]]] = {name: {} for name in suites}
     for option, values in asked.items():
         for value in values if isinstance(values, list) else [values]:
             for name, suite_value in _takers(option, value, annotations).items():
@@ -106,7 +106,7 @@ def _options_of(suites: Sequence[str], asked: Mapping[str, Any]) -> dict[str, di
     }
 
 
-def _takers(option: str, value: Any, known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _takers(option: str, value: Any, known: Mapping[str, Mapping[str, object]]) -> dict[str, Any]:
     """Return the suites that a value is for, and what it is for them.
 
     >>> _takers("data", "minimal_pairs=own.csv", {"minimal_pairs": {"data": str}, "regions": {"data": str}})
@@ -147,7 +147,7 @@ def _readers(data: str, suites: Sequence[str]) -> list[str]:
     return [name for name in suites if options_class(name).own_columns == read] or list(suites)
 
 
-def _value(option: str, values: list[Any], suite: str, annotation: Any) -> Any:
+def _value(option: str, values: list[Any], suite: str, annotation: object) -> object:
     """Return what an option is for one suite: a list where it takes one, else its only value."""
     from ..models.options import Option, OptionError, is_list, value_of_text
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
@@ -52,7 +52,7 @@ def table(frame: "pd.DataFrame", by: str | None = None) -> None:
         terminal.say("; ".join(f"{name}: {text}" for name, text in row.items()))
 
 
-def _filled(frame: "pd.DataFrame", headings: "pd.Series[Any] | None") -> Table:
+def _filled(frame: "pd.DataFrame", headings: "pd.Series[object] | None") -> Table:
     shown = _empty()
     for name, values in frame.items():
         is_whole, title = _is_whole(values), escape(printable(str(name)))
@@ -78,7 +78,7 @@ def _empty() -> Table:
     return Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
 
 
-def _texts(values: "pd.Series[Any]") -> "pd.Series[str]":
+def _texts(values: "pd.Series[object]") -> "pd.Series[str]":
     from ..report.tables import decimals
 
     return values.map(
@@ -86,7 +86,7 @@ def _texts(values: "pd.Series[Any]") -> "pd.Series[str]":
     ).astype(object)
 
 
-def _is_whole(values: "pd.Series[Any]") -> bool:
+def _is_whole(values: "pd.Series[object]") -> bool:
     """Whether a column holds numbers, intervals or durations, which are never folded."""
     texts = values.astype(str)
     return values.dtype.kind in "iuf" or bool(texts.str.fullmatch(r"\[?[<>]?[+−-]?\d.*|–").all())

@@ -1,9 +1,9 @@
 """What a person sees on the terminal: progress, a summary, errors."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
@@ -23,7 +23,7 @@ _err = Console(stderr=True)
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Any]:
+def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar with the time left below a line that says what is done; yields the function to tell.
 
     That takes (tokens done, tokens in all).
@@ -71,7 +71,7 @@ def findings(found: "Iterable[Finding]") -> None:
         _line(_err, f"data: {finding}", "yellow")
 
 
-def waiting(what: str) -> AbstractContextManager[Any]:
+def waiting(what: str) -> AbstractContextManager[object]:
     """Show that something without a measure of its progress is being done, by one process of several.
 
     A terminal shows it while it lasts, anything else as a line of its own.
@@ -81,7 +81,7 @@ def waiting(what: str) -> AbstractContextManager[Any]:
     return starting(what)
 
 
-def starting(what: str = "Starting") -> AbstractContextManager[Any]:
+def starting(what: str = "Starting") -> AbstractContextManager[object]:
     """Show on a terminal, within a second, that a command has begun: its imports take seconds."""
     return _err.status(what) if os.environ.get("RANK", "0") == "0" else nullcontext()
 
@@ -93,7 +93,7 @@ def summary(lines: "pd.DataFrame") -> None:
     _out.print(Summary(lines))
 
 
-def not_comparable(runs: Iterable[dict[str, Any]]) -> None:
+def not_comparable(runs: Iterable[Mapping[str, object]]) -> None:
     """Say which models have numbers that do not compare, with what, and why not, each sentence once."""
     from ..report.comparable import not_comparable as sentences
     from ..suites.registry import names
@@ -160,7 +160,7 @@ def fail(text: str) -> None:
     _line(_err, f"tse: {text}", "red")
 
 
-def warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+def warn(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     """Print a warning in one line, without the place in the code; this stands for `warnings.showwarning`."""
     kind = "" if issubclass(category, UserWarning) else f"{category.__name__}: "
     _line(_err, f"tse: warning: {kind}{' '.join(str(message).split())}", "yellow")

@@ -1,12 +1,15 @@
 """Commands and options that do not exist or lack a value: the same paragraph as for any other error."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from ..io.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from typer._click.core import Context
 
 # Click, or the copy of it that newer versions of Typer carry.
 _click: Any = sys.modules[typer.BadParameter.__module__]
@@ -26,12 +29,12 @@ PANELS = {
 class Commands(TyperGroup):
     """A group of commands that says which one was probably meant."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: "Context") -> list[str]:
         """Return the commands, those of `PANELS` in its order; see Click."""
         order = [name for names in PANELS.values() for name in names]
         return sorted(super().list_commands(ctx), key=lambda name: order.index(name) if name in order else 99)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: "Context", cmd_name: str) -> TyperCommand | None:
         """Return a command with its panel; see Click."""
         command: Any = super().get_command(ctx, cmd_name)
         if command is not None:
@@ -40,7 +43,7 @@ class Commands(TyperGroup):
             )
         return command
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+    def resolve_command(self, ctx: "Context", args: list[str]) -> Any:
         """Find the command that was entered; see Click."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -23,7 +23,9 @@ from ..io.bundle import split_revision
 from ..io.files import make_folder, write_text
 from ..io.local_paths import require_distinct, without_address, without_paths
 from ..io.records import SINGLE
+from ..io.result_row import Scalar
 from ..io.results import Row, read_results, written_at
+from ..io.signatures import Identity, Signature
 from ..report.inputs import Runs, ScoreFile
 from ..report.measure import Measure, measured
 from ..suites.hub_data import UnknownHostError
@@ -69,7 +71,7 @@ class Record:
 
     content: dict[str, Any]
     path: Path
-    signature: Mapping[str, Any]
+    signature: Signature
 
 
 def records(results: Path, reporter: Reporter) -> Iterator[Record]:
@@ -93,7 +95,7 @@ def records(results: Path, reporter: Reporter) -> Iterator[Record]:
     written = str(int(written_at(results)))
     for signature in signatures:
         identity = signature["identity"]
-        rows = [row for row in content["results"] if all(row.get(key) == identity[key] for key in identity)]
+        rows = [row for row in content["results"] if identity.items() <= row.items()]
         made = _record(signature, rows, content.get("environment", {}), reporter, written)
         if made is not None:
             yield made
@@ -113,9 +115,9 @@ def result_id(evaluation: str, measure: Measure, group: str) -> str:
 
 
 def _record(
-    signature: Mapping[str, Any],
+    signature: Signature,
     rows: Sequence[Row],
-    environment: Mapping[str, Any],
+    environment: Mapping[str, object],
     reporter: Reporter,
     written: str,
 ) -> Record | None:
@@ -156,7 +158,7 @@ def _record(
     return Record(content, Path("data", COLLECTION, *model.split("/"), f"{name}.json"), signature)
 
 
-def _model_id(identity: Mapping[str, Any]) -> str:
+def _model_id(identity: Identity) -> str:
     """Return `org/name`; a model on this machine is `local/name`."""
     name = without_address(str(identity["model"])).partition("@")[0]
     if _HUB_ID.fullmatch(name) and not str(identity.get("revision")).startswith("sha256:"):
@@ -164,7 +166,7 @@ def _model_id(identity: Mapping[str, Any]) -> str:
     return "local/" + (re.sub(r"[^\w.-]+", "-", Path(name).name).strip("-. ") or "model")
 
 
-def _model(identity: Mapping[str, Any], model: str, details: Mapping[str, Any]) -> dict[str, Any]:
+def _model(identity: Identity, model: str, details: Mapping[str, object]) -> dict[str, object]:
     on_hub = not model.startswith("local/")
     return {
         "name": model.partition("/")[2],
@@ -180,11 +182,11 @@ def _model(identity: Mapping[str, Any], model: str, details: Mapping[str, Any]) 
     }
 
 
-def _source(signature: Mapping[str, Any], row: Row, reporter: Reporter) -> dict[str, Any]:
+def _source(signature: Signature, row: Mapping[str, Scalar], reporter: Reporter) -> dict[str, object]:
     """Return which data were scored; data that are not on the Hub are `other`."""
     identity, known = signature["identity"], released_data(signature)
     details = {"config": identity["config"], "content": signature.get("dataset_fingerprint")}
-    source: dict[str, Any] = {
+    source: dict[str, object] = {
         "dataset_name": Path(str(identity["dataset"])).name or "data",
         "source_type": "other",
         "additional_details": _texts(details | {"whole_released_data": known is not None}),
@@ -197,15 +199,15 @@ def _source(signature: Mapping[str, Any], row: Row, reporter: Reporter) -> dict[
 
 
 def _result(
-    evaluation: str, row: Mapping[str, Any], measure: Measure, source: Mapping[str, Any]
-) -> dict[str, Any]:
+    evaluation: str, row: Mapping[str, Scalar], measure: Measure, source: Mapping[str, object]
+) -> dict[str, object]:
     counts = [
         "n", "n_excluded", "n_ties", "n_nonfinite", "unit", "n_units", "n_units_effective", "n_lemmas", "reliable",
     ]  # fmt: skip
     level = "overall" if row["group"] == "all" else "group"
     name = "accuracy" if measure.right_or_wrong else f"{COLLECTION}.{row['metric']}"
     return {
-        "evaluation_result_id": result_id(evaluation, measure, row["group"]),
+        "evaluation_result_id": result_id(evaluation, measure, str(row["group"])),
         "evaluation_name": f"{COLLECTION}.{row['config']}.{row['group']}",
         "source_data": dict(source),
         "metric_config": {
@@ -229,8 +231,8 @@ def _result(
     }
 
 
-def _uncertainty(row: Mapping[str, Any]) -> dict[str, Any]:
-    uncertainty: dict[str, Any] = {"num_samples": int(row["n"])}
+def _uncertainty(row: Mapping[str, Scalar]) -> dict[str, object]:
+    uncertainty: dict[str, object] = {"num_samples": int(cast(float, row["n"]))}
     if row.get("se") is not None:
         uncertainty["standard_error"] = {
             "value": row["se"],
@@ -245,7 +247,7 @@ def _uncertainty(row: Mapping[str, Any]) -> dict[str, Any]:
     return uncertainty
 
 
-def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+def _texts(values: Mapping[str, object]) -> dict[str, str]:
     """Return values as texts, which is what the schema allows for details; those that are None are left out."""
     return {
         key: value if isinstance(value, str) else json.dumps(value)
@@ -302,7 +304,7 @@ def _lines(record: Record, scored: Scored) -> Iterator[str]:
                 yield json.dumps(_sample(record.content, row, measure), ensure_ascii=False, allow_nan=False)
 
 
-def _key(signature: Mapping[str, Any]) -> str:
+def _key(signature: Mapping[str, object]) -> str:
     return json.dumps(signature.get("identity"), sort_keys=True)
 
 

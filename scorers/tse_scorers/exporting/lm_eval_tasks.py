@@ -6,11 +6,10 @@ so that a tie is not correct, as in our metrics.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import yaml
@@ -117,7 +116,7 @@ def _task_names(name: str, groups: Sequence[str]) -> dict[str, str]:
     return group_of_task
 
 
-def _task(name: str, group: str, pairs: Path, choices: TwoWayChoices) -> dict[str, Any]:
+def _task(name: str, group: str, pairs: Path, choices: TwoWayChoices) -> dict[str, object]:
     return {
         "task": name,
         "task_alias": group,
@@ -136,7 +135,7 @@ def _task(name: str, group: str, pairs: Path, choices: TwoWayChoices) -> dict[st
     }
 
 
-def _group(name: str, tasks: list[str], choices: TwoWayChoices) -> dict[str, Any]:
+def _group(name: str, tasks: list[str], choices: TwoWayChoices) -> dict[str, object]:
     mean = {"metric": "acc", "aggregation": "mean", "weight_by_size": not choices.mean_of_groups}
     return {
         "group": name,
@@ -146,11 +145,11 @@ def _group(name: str, tasks: list[str], choices: TwoWayChoices) -> dict[str, Any
     }
 
 
-def _write(path: Path, content: dict[str, Any]) -> Path:
+def _write(path: Path, content: Mapping[str, object]) -> Path:
     write_text(path, _text(content))
     return path
 
 
-def _text(content: dict[str, Any]) -> str:
+def _text(content: Mapping[str, object]) -> str:
     written: str = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
     return written

@@ -62,9 +62,9 @@ def _write(out: Path, by: tuple[str, ...], runs: Runs, suite: type[Suite]) -> It
                 continue  # its items have no scores of their own
             rows = scores.mixed_model.rows(scores)
             models[measure] = scores.mixed_model.with_conditions([column for column in by if column in rows])
-            about |= {"measure": measure}
+            named: dict[str, object] = {**about, "measure": measure}
             for place, key in enumerate(FIRST_COLUMNS):
-                rows.insert(place, key, about[key])
+                rows.insert(place, key, named[key])
             tables.append(rows)
     if tables:
         table = pd.concat(tables, ignore_index=True)

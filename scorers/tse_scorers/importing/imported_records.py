@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from ..io.records import (
     writing,
 )
 from ..io.results import check_output, export_results
+from ..io.signatures import Signature
 from ..models.base import Logprobs
 from ..models.options import ModelOptions
 from ..runs.recipe import Recipe, suites_asked_for
@@ -159,11 +160,12 @@ def _record(
     suite.keep_items(places)
     matched = [choice for choice in chosen if choice is not None]
     scorer = _LogScorer(log, name, dict(zip(suite.items.frame.index, matched, strict=True)))
-    signature, tables = suite.looked_up(
+    described, tables = suite.looked_up(
         scorer, only_outcomes=any(choice.logprobs is None for choice in matched)
     )
-    if source is not None:  # items are compared by their texts; nothing else is known of the data
-        signature = {key: value for key, value in signature.items() if key not in _OF_DATA}
+    # Items of a log's own texts are compared by these; nothing else is known of the data.
+    unknown = _OF_DATA if source is not None else ()
+    signature = cast(Signature, {key: value for key, value in described.items() if key not in unknown})
     signature["identity"] = {
         "suite": suite.name,
         "dataset": suite.dataset,
@@ -176,8 +178,8 @@ def _record(
     with writing(folder, scorer.name, None):
         if not overwrite:
             with suppress(DamagedFileError, FileNotFoundError):
-                require_same(read_record(folder), signature | {"recipe": recipe_content})
-        record = write_record(out, signature | {"recipe": recipe_content}, tables)
+                require_same(read_record(folder), {**signature, "recipe": recipe_content})
+        record = write_record(out, {**signature, "recipe": recipe_content}, tables)
         record.average(lambda _, scores: suite.aggregate(scores))
     export_results(out, overwrite)
     unmatched = next((c for n, c in enumerate(log.choices) if n not in used), None)

@@ -14,12 +14,16 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .hub import cached_if_unreachable
+
+if TYPE_CHECKING:
+    import datasets
+    import evaluate
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _CHECKOUT = _PACKAGE.parent.parent
@@ -86,7 +90,7 @@ def split_revision(name: str) -> tuple[str, str | None]:
     return identifier, revision or None
 
 
-def load_metric(name: str) -> Any:
+def load_metric(name: str) -> "evaluate.EvaluationModule":
     """Load a metric like `evaluate`: a shipped metric by its name, a metric on the Hub by `org/name[@revision]`.
 
     Args:
@@ -104,7 +108,7 @@ def load_metric(name: str) -> Any:
     return _load_metric(snapshot(name, "space") / f"{split_revision(name)[0].split('/')[1]}.py")
 
 
-def _load_metric(script: Path) -> Any:
+def _load_metric(script: Path) -> "evaluate.EvaluationModule":
     """Load a metric's script (or folder); `evaluate` copies it into its cache, or into ours if that is read-only."""
     import evaluate
     from evaluate.loading import evaluation_module_factory, import_main_class, init_dynamic_modules
@@ -160,7 +164,7 @@ def snapshot(name: str, kind: Literal["space", "dataset"], files: str | list[str
         raise _not_from_hub(name, error) from error
 
 
-def load_data(name: str, config: str | None = None, split: str | None = None) -> Any:
+def load_data(name: str, config: str | None = None, split: str | None = None) -> "datasets.Dataset":
     """Load a data set: a shipped one by its name, one on the Hub by `org/name[@revision]`.
 
     Args:
@@ -209,7 +213,7 @@ def shipped_table(name: str, config: str | None = None, split: str | None = None
     return pq.read_table(folder / config / f"{split}.parquet")
 
 
-def _data_from_hub(name: str, config: str | None) -> Any:
+def _data_from_hub(name: str, config: str | None) -> "datasets.DatasetDict":
     import datasets
 
     identifier, revision = split_revision(name)
@@ -233,7 +237,7 @@ def _data_from_hub(name: str, config: str | None) -> Any:
     return builder.as_dataset()
 
 
-def _cached_builder(identifier: str, config: str | None, cache: str | None) -> Any:
+def _cached_builder(identifier: str, config: str | None, cache: str | None) -> "datasets.DatasetBuilder":
     """Return what `datasets` uses where it is offline: the newest copy in its cache.
 
     Raises:

@@ -39,7 +39,7 @@ def blob_id(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def checksum(content: dict[str, Any]) -> str:
+def checksum(content: Mapping[str, object]) -> str:
     """Return a SHA-256 over what an object of JSON holds, whatever the order of its keys."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

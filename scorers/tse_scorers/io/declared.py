@@ -21,8 +21,8 @@ def parse(kind: Any, value: Any, where: str = "", known_only: bool = False) -> A
     """Return a value as an instance of a declared type.
 
     Args:
-        kind: a dataclass, whose fields are keys; `Any`; a plain type (`bool`, `int`, `float`, `str`); a union of these
-            and None; `tuple[X, ...]`, from a list; `Mapping[str, X]`.
+        kind: a dataclass, whose fields are keys; `object` (or `Any`), for any value; a plain type (`bool`, `int`,
+            `float`, `str`); a union of these and None; `tuple[X, ...]`, from a list; `Mapping[str, X]`.
         value: of lists, dictionaries, texts, numbers, true, false and null.
         where: its place, which messages begin with; `the file` where it is empty.
         known_only: whether a key without a field is refused.
@@ -39,7 +39,7 @@ def parse(kind: Any, value: Any, where: str = "", known_only: bool = False) -> A
     """
     kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     for one in kinds:
-        if one is Any:
+        if one is Any or one is object:
             return value
         if is_dataclass(one) and isinstance(value, dict):
             return _instance(one, value, where, known_only)
@@ -59,7 +59,7 @@ def parse(kind: Any, value: Any, where: str = "", known_only: bool = False) -> A
     raise ValueError(f"{where or 'the file'} is {shown(value)}; expected {_expected(kind)}")
 
 
-def _instance(kind: Any, content: Mapping[Any, Any], where: str, known_only: bool) -> Any:
+def _instance(kind: Any, content: Mapping[object, object], where: str, known_only: bool) -> Any:
     """Return an instance of a dataclass; where only known keys may be there, null is as if its key were not."""
     declared = {field.name: field for field in fields(kind) if field.init}
     unknown = [str(key) for key in content if key not in declared]
@@ -76,7 +76,7 @@ def _instance(kind: Any, content: Mapping[Any, Any], where: str, known_only: boo
     return kind(**values)
 
 
-def has_half_character(content: Any) -> bool:
+def has_half_character(content: object) -> bool:
     r"""Whether a text, or one in lists and mappings, has half of a surrogate pair (`\ud83d` in JSON or YAML).
 
     No text of a person has one; readers drop it, replace it or fail, so that another text would be scored.
@@ -91,7 +91,7 @@ def has_half_character(content: Any) -> bool:
 HALF_CHARACTER = "half of a character (a lone surrogate)"
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value as the file writes it, shortened."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=str)
@@ -109,11 +109,11 @@ def _named(kind: Any) -> str:
     return "a list" if get_origin(kind) is tuple else _NAMES.get(kind, "keys and values")
 
 
-def _at(where: str, key: Any) -> str:
+def _at(where: str, key: object) -> str:
     return f"{where}.{key}" if where else str(key)
 
 
-def parse_object(content: bytes, path: Path, remedy: str, is_sealed: bool = True) -> dict[str, Any]:
+def parse_object(content: bytes, path: Path, remedy: str, is_sealed: bool = True) -> dict[str, object]:
     """Return an object of JSON without its checksum, after checking it.
 
     Args:
@@ -149,7 +149,7 @@ def parse_object(content: bytes, path: Path, remedy: str, is_sealed: bool = True
     return described
 
 
-def require_text_and_depth(content: Any, most: int = JSON_DEPTH) -> None:
+def require_text_and_depth(content: object, most: int = JSON_DEPTH) -> None:
     """Raise ValueError if content of JSON is nested too deeply, or has half a character; without a full stop."""
     if is_deep(content, most):
         raise ValueError(f"it is nested more than {most} levels deep")
@@ -157,7 +157,7 @@ def require_text_and_depth(content: Any, most: int = JSON_DEPTH) -> None:
         raise ValueError(f"it holds {HALF_CHARACTER}")
 
 
-def is_deep(content: Any, most: int = _DEPTH) -> bool:
+def is_deep(content: object, most: int = _DEPTH) -> bool:
     """Whether lists and mappings are inside each other on more than so many levels."""
     level, depth = [content], 0
     while level and depth <= most:

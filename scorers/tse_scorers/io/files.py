@@ -11,7 +11,7 @@ import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from .declared import HALF_CHARACTER, has_half_character
 from .limits import TEXT_BYTES, YAML_CHARACTERS, YAML_DEPTH, require_size
@@ -97,7 +97,7 @@ def decoded(path: Path, content: bytes) -> str:
         raise not_utf8(path) from error
 
 
-def parse_yaml(text: str, what: str) -> Any:
+def parse_yaml(text: str, what: str) -> object:
     """Return the content of a YAML text; for every YAML that somebody else may have written.
 
     Aliases (`*name`) count as what they stand for, because a few lines of them can stand for gigabytes.
@@ -111,7 +111,7 @@ def parse_yaml(text: str, what: str) -> Any:
     class Loader(yaml.SafeLoader):
         depth = 0
 
-        def compose_node(self, parent: Any, index: Any) -> Any:
+        def compose_node(self, parent: "yaml.Node | None", index: int) -> "yaml.Node | None":
             if self.depth == YAML_DEPTH:
                 line = self.peek_event().start_mark.line + 1
                 raise yaml.YAMLError(f"more than {YAML_DEPTH} values inside each other in line {line}")
@@ -122,7 +122,7 @@ def parse_yaml(text: str, what: str) -> Any:
 
     sizes: dict[int, float] = {}
 
-    def n_values(node: Any) -> float:
+    def n_values(node: "yaml.Node") -> float:
         if id(node) not in sizes:
             sizes[id(node)] = math.inf  # where it is inside itself
             parts = [] if isinstance(node, yaml.ScalarNode) else node.value

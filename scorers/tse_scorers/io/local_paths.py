@@ -2,15 +2,22 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TypeVar, cast
+
+Content = TypeVar("Content")
+"""Values, lists and dictionaries of JSON."""
 
 
-def without_paths(value: Any) -> Any:
+def without_paths(content: Content) -> Content:
     """Shorten paths on this machine to their last part, and addresses of servers, however deep they are."""
+    return cast(Content, _without_paths(content))
+
+
+def _without_paths(value: object) -> object:
     if isinstance(value, dict):
-        return {key: without_paths(inner) for key, inner in value.items()}
+        return {key: _without_paths(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [without_paths(inner) for inner in value]
+        return [_without_paths(inner) for inner in value]
     if isinstance(value, str) and re.match(r"(/|~|\.{1,2}/|[A-Za-z]:[\\/])", value):
         return re.split(r"[/\\]", value.rstrip("/\\"))[-1]
     return without_address(value) if isinstance(value, str) else value

@@ -105,7 +105,7 @@ def check_json(path: Path, text: str, lines: bool, lists: Collection[str] = ()) 
         lists: columns that may have lists.
     """
     if lines:
-        content: Any = [_parsed(line) for line in text.split("\n") if line.strip()]
+        content: object = [_parsed(line) for line in text.split("\n") if line.strip()]
     else:
         content = _parsed(text)
     if isinstance(content, _Pairs):  # {column: {row: value}}
@@ -123,15 +123,15 @@ def check_json(path: Path, text: str, lines: bool, lists: Collection[str] = ()) 
         raise ValueError(f"{path} holds a single value; expected a list of objects, one for each row.")
 
 
-class _Pairs(list[Any]):
+class _Pairs(list[tuple[str, Any]]):
     """A JSON object as (name, value) pairs, which keeps names that occur twice."""
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> object:
     return json.loads(text, object_pairs_hook=_Pairs)
 
 
-def _check_rows(path: Path, rows: list[Any]) -> None:
+def _check_rows(path: Path, rows: list[object]) -> None:
     for number, row in enumerate(rows, 1):
         if not isinstance(row, _Pairs):
             raise ValueError(

@@ -32,7 +32,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -67,6 +67,7 @@ from .result_row import (
 from .score_columns import Values, impossible, values_of_metrics
 from .series_order import position
 from .signature_words import described_differences
+from .signatures import Identity, RecipeContent, Signature
 
 FORMAT = "refined-tse record 1"
 RUNS = "runs"
@@ -187,24 +188,26 @@ class Record:
     """
 
     folder: Path
-    signature: Mapping[str, Any]
-    recipe: Mapping[str, Any] = field(default_factory=dict)
-    computed: Mapping[str, Any] = field(default_factory=dict)
-    environment: Mapping[str, Any] = field(default_factory=dict)
+    signature: Signature
+    recipe: RecipeContent = field(default_factory=RecipeContent)
+    computed: Mapping[str, object] = field(default_factory=dict)
+    environment: Mapping[str, object] = field(default_factory=dict)
     created: int = 0
     tables: Mapping[str, StoredTable] = field(default_factory=dict)
     averaged: str | None = None
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Identity:
         """Return suite, dataset, config, model and revision, which all rows have."""
-        return dict(self.signature["identity"])
+        return self.signature["identity"].copy()
 
     @property
-    def described(self) -> dict[str, Any]:
+    def described(self) -> Signature:
         """Return the signature as `results.json` has it, with how the scores were computed and the recipe."""
-        added = {"computed": self.computed} | ({"recipe": self.recipe} if self.recipe else {})
-        return {**self.signature, **added}
+        described: Signature = {**self.signature, "computed": self.computed}
+        if self.recipe:
+            described["recipe"] = self.recipe
+        return described
 
     @property
     def is_shard(self) -> bool:
@@ -291,7 +294,7 @@ def possible_scores(suite: str) -> Mapping[str, Values]:
     return values_of_metrics(declared_by_suite(suite, ROWS))
 
 
-def record_name(signature: Mapping[str, Any]) -> str:
+def record_name(signature: Signature) -> str:
     """Return the name of the folder of a record: model or revision of a series, suite, data, and share of the data.
 
     >>> record_name({"model": "org/m", "identity": {"suite": "minimal_pairs", "config": "blimp"}, "shard": [2, 8]})
@@ -302,12 +305,12 @@ def record_name(signature: Mapping[str, Any]) -> str:
     return ".".join([*map(slug, parts), *([f"shard-{shard[0]}-of-{shard[1]}"] if shard else [])])
 
 
-def record_folder(out: Path, signature: Mapping[str, Any]) -> Path:
+def record_folder(out: Path, signature: Signature) -> Path:
     """Return the folder of the record with the scores of a signature; see `record_name`."""
     return out / RUNS / record_name(signature)
 
 
-def write_record(out: Path, signature: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> Record:
+def write_record(out: Path, signature: Signature, tables: Mapping[str, pa.Table]) -> Record:
     """Commit new scores in the place of those of the same model, suite and data.
 
     Args:
@@ -460,7 +463,7 @@ class _WrittenSignature:
 class _WrittenRecipe:
     """What readers of results take from a recipe; `tse rerun` checks the rest."""
 
-    suite_options: Mapping[str, Any] = field(default_factory=dict)
+    suite_options: Mapping[str, object] = field(default_factory=dict)
     partial_reasons: tuple[str, ...] = ()
 
 
@@ -470,14 +473,14 @@ class _WrittenRecord:
 
     signature: _WrittenSignature
     recipe: _WrittenRecipe
-    environment: Mapping[str, Any]
-    computed: Mapping[str, Any]
-    created: Any
+    environment: Mapping[str, object]
+    computed: Mapping[str, object]
+    created: object
     tables: Mapping[str, _WrittenTable]
     averaged: str | None = None
 
 
-def _parsed(folder: Path, content: Mapping[str, Any]) -> Record:
+def _parsed(folder: Path, content: Mapping[str, object]) -> Record:
     """Check the parts of a record; raises ValueError with what came and what was expected."""
     if content.get("format") != FORMAT:
         raise ValueError(f"its format is {content.get('format')!r:.60}; expected {FORMAT!r}")
@@ -499,8 +502,9 @@ def _parsed(folder: Path, content: Mapping[str, Any]) -> Record:
         tables[name] = StoredTable(
             folder / table.file, table.rows, table.columns, suite, name, remedy, added_by
         )
-    described = (content["recipe"], written.computed, written.environment, written.created)
-    return Record(folder, content["signature"], *described, tables, written.averaged)
+    signature, recipe = cast(Signature, content["signature"]), cast(RecipeContent, content["recipe"])
+    described = (recipe, written.computed, written.environment, written.created)
+    return Record(folder, signature, *described, tables, written.averaged)
 
 
 def require_no_link(path: Path) -> None:
@@ -590,22 +594,22 @@ def writing(
     return held(folder / "lock", f"the scores of {model} in {folder.parent.parent}", waiting, seconds)
 
 
-def decisive(signature: Mapping[str, Any]) -> dict[str, Any]:
+def decisive(signature: Signature) -> Signature:
     """Return the part of a signature that decides scores."""
-    return {key: value for key, value in signature.items() if key not in NOT_DECISIVE}
+    return cast(Signature, {key: value for key, value in signature.items() if key not in NOT_DECISIVE})
 
 
-def is_current(record: Record, signature: Mapping[str, Any]) -> bool:
+def is_current(record: Record, signature: Signature) -> bool:
     """Whether a record holds the scores of a signature."""
     return dict(record.signature) == _as_written(decisive(signature))
 
 
-def differences(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+def differences(found: Signature, expected: Signature) -> list[str]:
     """Describe the differences of two signatures, as "dtype was … and is …"; empty if they decide the same scores."""
     return described_differences(_as_written(found), _as_written(expected), ignored=NOT_DECISIVE)
 
 
-def require_same(record: Record, signature: Mapping[str, Any]) -> None:
+def require_same(record: Record, signature: Signature) -> None:
     """Raise ValueError if writing scores of this signature would replace those of other data or options."""
     differing = differences(record.described, signature)
     if differing:
@@ -615,9 +619,9 @@ def require_same(record: Record, signature: Mapping[str, Any]) -> None:
         )
 
 
-def _as_written(signature: Mapping[str, Any]) -> dict[str, Any]:
+def _as_written(signature: Signature) -> Signature:
     """Return a signature in the form in which a file returns it."""
-    written: dict[str, Any] = json.loads(json.dumps(signature, default=str))
+    written: Signature = json.loads(json.dumps(signature, default=str))
     return written
 
 

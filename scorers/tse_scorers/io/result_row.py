@@ -7,11 +7,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard, get_type_hints
 
 import numpy as np
 
 from .score_columns import NOISE, Values
+
+if TYPE_CHECKING:
+    from .signatures import Identity
 
 Scalar = str | int | float | bool | None
 
@@ -46,12 +49,12 @@ class Kind(NamedTuple):
     """
 
     expected: str
-    accepts: Callable[[Any], bool]
+    accepts: Callable[[object], bool]
     types: frozenset[type] = frozenset({_NOTHING})
-    number: Any = None
+    number: type[float] | None = None
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> "TypeGuard[int | float]":
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -195,7 +198,7 @@ class ResultRow(Mapping[str, Scalar]):
         return said | {column: plain(value) for column, value in self.more.items() if value is not None}
 
     @classmethod
-    def from_json(cls, found: Any) -> "ResultRow":
+    def from_json(cls, found: object) -> "ResultRow":
         """Return a row from JSON.
 
         Raises:
@@ -279,7 +282,7 @@ _AS_IN_JSON = frozenset({str, int, bool, type(None)})
 
 
 def rows_of_run(
-    identity: Mapping[str, Any], rows: Iterable[ResultRow], possible: Mapping[str, Values]
+    identity: "Identity", rows: Iterable[ResultRow], possible: Mapping[str, Values]
 ) -> list[ResultRow]:
     """Check the rows of a suite, and add what they are about: the columns `IDENTITY`.
 
@@ -291,33 +294,40 @@ def rows_of_run(
     Raises:
         ValueError: a suite returned something else than rows, or a row that cannot be a result.
     """
-    named: dict[str, Any] = {column: identity.get(column) for column in IDENTITY}
     checked = []
     for row in rows:
         if not isinstance(row, ResultRow):
             raise ValueError(
-                f"The suite {named['suite']!r} returned {kind_of(row)} among its rows of results; expected a "
+                f"The suite {identity['suite']!r} returned {kind_of(row)} among its rows of results; expected a "
                 "ResultRow of tse_scorers.io.result_row. Correct the suite's `aggregate`."
             )
         try:
-            checked.append(ResultRow.from_json(replace(row, **named).to_json()))
+            of_run = replace(
+                row,
+                suite=identity["suite"],
+                dataset=identity.get("dataset"),
+                config=identity.get("config"),
+                model=identity["model"],
+                revision=identity.get("revision"),
+            )
+            checked.append(ResultRow.from_json(of_run.to_json()))
             checked[-1].require_possible(possible)
         except ValueError as error:
             raise ValueError(
-                f"The suite {named['suite']!r} returned a row of results that cannot be written: {error}. Correct the "
-                "suite's `aggregate`."
+                f"The suite {identity['suite']!r} returned a row of results that cannot be written: {error}. Correct "
+                "the suite's `aggregate`."
             ) from error
     return checked
 
 
-def kind_of(value: Any) -> str:
+def kind_of(value: object) -> str:
     """Name the kind of a value from JSON, for messages."""
     names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return names.get(type(value), "a number" if is_number else f"a {type(value).__name__}")
 
 
-def _check(column: str, value: Any, kind: Kind | None) -> None:
+def _check(column: str, value: object, kind: Kind | None) -> None:
     """Raise ValueError where a column has a value that cannot be in it."""
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{column!r} is {value}; expected a finite number or null")
@@ -330,7 +340,7 @@ def _check(column: str, value: Any, kind: Kind | None) -> None:
         raise ValueError(f"{column!r} is {shown}; expected {kind.expected}")
 
 
-def plain(value: Any) -> Any:
+def plain(value: Scalar) -> Scalar:
     """Return a value of a row as JSON has it."""
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

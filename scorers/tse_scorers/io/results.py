@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias, cast
 
 from .checksums import checksum
 from .declared import CHECKSUM, parse, parse_object
@@ -29,14 +29,15 @@ from .records import (
     read_records,
     require_records,
 )
-from .result_row import ResultRow
+from .result_row import ResultRow, Scalar
+from .signatures import ResultsContent, Signature, Signatures
 
 __all__ = [
     "RESULTS_FILE", "CannotAggregateError", "Row", "StoredResults", "check_output", "export_results", "read_results",
     "results_of", "written_at",
 ]  # fmt: skip
 
-Row = dict[str, Any]
+Row: TypeAlias = dict[str, Scalar]
 """A row of `results.json` as JSON has it."""
 _REMEDY = (
     "Run the same `tse run` command again; it makes this file again from the records in its folder runs."
@@ -66,8 +67,8 @@ class _WrittenResults:
     """The parts of `results.json`; each row is checked by itself."""
 
     signature: _Signatures
-    results: tuple[Any, ...]
-    environment: Mapping[str, Any] = field(default_factory=dict)
+    results: tuple[object, ...]
+    environment: Mapping[str, object] = field(default_factory=dict)
 
 
 class CannotAggregateError(ValueError):
@@ -109,30 +110,29 @@ def export_results(out: Path, overwrite: bool = False) -> Path:
             "signature": results.signature,
             "environment": results.environment,
             "records": [record.folder.name for record in records],
-            "results": [row.to_json() for row in results.rows],
         }
         try:
-            write_text(path, _text(exported))
+            write_text(path, _text(exported, [row.to_json() for row in results.rows]))
         except ValueError as error:
             raise ValueError(f"{error} {KEPT}") from error
         if listing(out) == before:
             return path
 
 
-def _text(content: Mapping[str, Any]) -> str:
-    """Return JSON with one line for each row of results."""
-    *others, results = content.items()
-    parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in others]
-    rows = ",\n".join(f"  {json.dumps(row)}" for row in results[1])
-    parts += [f' "results": [\n{rows}\n ]', f" {json.dumps(CHECKSUM)}: {json.dumps(checksum(dict(content)))}"]
+def _text(head: Mapping[str, object], rows: Sequence[Mapping[str, Scalar]]) -> str:
+    """Return JSON with one line for each row of results, after what is said of all."""
+    parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
+    lines = ",\n".join(f"  {json.dumps(row)}" for row in rows)
+    sealed = checksum({**head, "results": rows})
+    parts += [f' "results": [\n{lines}\n ]', f" {json.dumps(CHECKSUM)}: {json.dumps(sealed)}"]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 class StoredResults(NamedTuple):
     """What all records with averages hold: their signatures, the environment of the latest one, and their rows."""
 
-    signature: dict[str, Any]
-    environment: dict[str, Any]
+    signature: Signatures
+    environment: Mapping[str, object]
     rows: list[ResultRow]
 
 
@@ -141,7 +141,7 @@ def results_of(records: Sequence[Record]) -> StoredResults:
 
     A record whose averages are damaged is skipped with a warning.
     """
-    signatures: list[Any] = []
+    signatures: list[Signature] = []
     rows: list[ResultRow] = []
     latest: Record | None = None
     for record in records:
@@ -158,7 +158,7 @@ def results_of(records: Sequence[Record]) -> StoredResults:
     return StoredResults({"models": signatures}, made_with, rows)
 
 
-def read_results(path: Path) -> dict[str, Any]:
+def read_results(path: Path) -> ResultsContent:
     """Return `signature`, `environment` and `results` of an output folder, or of a `results.json` by itself.
 
     Raises:
@@ -179,12 +179,12 @@ def read_results(path: Path) -> dict[str, Any]:
         exists = False
     if not exists:
         raise ValueError(f"{path} holds no {RESULTS_FILE}. Make one with `tse run --out {path}`.")
-    content = parse_object(read_bytes(path, RESULTS_BYTES), path, _REMEDY, is_sealed=False)
+    stored = parse_object(read_bytes(path, RESULTS_BYTES), path, _REMEDY, is_sealed=False)
     try:
-        parse(_WrittenResults, content)
+        parse(_WrittenResults, stored)
     except ValueError as error:
         raise _wrong(path, str(error)) from error
-    possible = cache(possible_scores)
+    content, possible = cast(ResultsContent, stored), cache(possible_scores)
     for number, of_row in enumerate(content["results"], 1):
         try:
             row = ResultRow.from_json(of_row)

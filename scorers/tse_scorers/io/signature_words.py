@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Collection, Mapping
-from typing import Any
 
 _COUNTS = {
     "n_pairs": "number of pairs",
@@ -23,7 +22,7 @@ _PARTS = ("limit", "groups")
 
 
 def described_differences(
-    found: Mapping[str, Any], expected: Mapping[str, Any], ignored: Collection[str] = ()
+    found: Mapping[str, object], expected: Mapping[str, object], ignored: Collection[str] = ()
 ) -> list[str]:
     """Describe the differences between two signatures; empty if they are equal.
 
@@ -50,7 +49,7 @@ def described_differences(
     return parts + sentences or [key.replace("_", " ") for key in keys]
 
 
-def _parts(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+def _parts(found: Mapping[str, object], expected: Mapping[str, object]) -> list[str]:
     """Say which options that choose a part of the data differ; nothing where one of the two is not known."""
     recipes = [signature.get("recipe") for signature in (found, expected)]
     options = [
@@ -66,16 +65,16 @@ def _parts(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _option(value: Any) -> str:
+def _option(value: object) -> str:
     if value is None:
         return "not given"
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _described(key: str, before: Any, now: Any) -> str:
+def _described(key: str, before: object, now: object) -> str:
     return _CHANGED.get(key) or f"{_COUNTS.get(key, key)} was {_shown(before)} and is {_shown(now)}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     shown = json.dumps(value, ensure_ascii=False)
     return shown if len(shown) < 50 else f"…{shown[-49:]}"  # the end of a path is more useful than its start

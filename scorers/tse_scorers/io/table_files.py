@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -184,7 +184,7 @@ def require_text(frame: pd.DataFrame, columns: Collection[str], what: str) -> No
             )
 
 
-def word_lists(frame: pd.DataFrame, column: str, what: str) -> "pd.Series[Any]":
+def word_lists(frame: pd.DataFrame, column: str, what: str) -> "pd.Series[object]":
     """Return a column of lists of words as tuples; a list is also taken as JSON, which a CSV file holds.
 
     Raises:
@@ -194,7 +194,7 @@ def word_lists(frame: pd.DataFrame, column: str, what: str) -> "pd.Series[Any]":
     [('The', 'author'), ('laughs', '.')]
     """
 
-    def words_of(cell: Any) -> tuple[Any, ...]:
+    def words_of(cell: object) -> tuple[object, ...]:
         if isinstance(cell, str):
             try:
                 cell = json.loads(cell)
@@ -246,7 +246,7 @@ def read_counts(path: Path, unit: str, whole: bool = True) -> "pd.Series[float]"
     return counts.set_axis(frame[unit])
 
 
-def as_numbers(column: "pd.Series[Any]") -> "pd.Series[float]":
+def as_numbers(column: "pd.Series[object]") -> "pd.Series[float]":
     """Return a column as numbers; NaN where it holds something else, or a number that is too large."""
     try:
         return pd.to_numeric(column, errors="coerce").astype(float)

@@ -1,36 +1,44 @@
 """What servers send, within a size and a time."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any
+from typing import TypeVar
 
 import requests
 
 from . import limits
 
+Result = TypeVar("Result")
 
-def within(seconds: float, call: Callable[[], Any]) -> Any:
+
+@dataclass(frozen=True)
+class _Failed:
+    error: BaseException
+
+
+def within(seconds: float, call: Callable[[], Result]) -> Result:
     """Call a function and return its result, however slowly the bytes come that it waits for.
 
     Raises:
         TimeoutError: it takes longer; it is left alone in its thread.
     """
-    ended: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+    ended: SimpleQueue[Result | _Failed] = SimpleQueue()
 
     def work() -> None:
         try:
-            ended.put((call(), None))
+            ended.put(call())
         except BaseException as error:
-            ended.put((None, error))
+            ended.put(_Failed(error))
 
     Thread(target=work, daemon=True).start()  # not one of a pool: these are waited for when the program ends
     try:
-        result, error = ended.get(timeout=seconds)
+        result = ended.get(timeout=seconds)
     except Empty:
         raise TimeoutError(f"it was not complete after {seconds:.0f} seconds") from None
-    if error is not None:
-        raise error
+    if isinstance(result, _Failed):
+        raise result.error
     return result
 
 
@@ -55,7 +63,7 @@ def received(response: requests.Response, largest: int) -> Iterator[bytes]:
         yield part
 
 
-def download(url: str, target: Any, _: Any = None) -> None:
+def download(url: str, target: str, _: object = None) -> None:
     """Write a file from a server to `target`, a path, as pooch asks its downloaders to.
 
     Raises:

@@ -17,7 +17,7 @@ import zipfile
 from collections import OrderedDict
 from math import prod
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import torch
 
@@ -59,13 +59,15 @@ class StoredTensor:
 
     __slots__ = ("offset", "shape", "storage", "stride")
 
-    def __init__(self, storage: Any, offset: Any, shape: Any, stride: Any) -> None:
+    def __init__(
+        self, storage: StoredStorage, offset: int, shape: tuple[int, ...], stride: tuple[int, ...]
+    ) -> None:
         self.storage = storage
         self.offset = offset
         self.shape = shape
         self.stride = stride
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: object) -> None:
         """Ignore what torch 0.3 stored with a parameter: whether it needs gradients, and hooks."""
 
     def load(self) -> torch.Tensor:
@@ -100,7 +102,7 @@ class RestrictedUnpickler(pickle.Unpickler):
         self.storages: dict[str, StoredStorage] = {}
         self._admitted = _admitted()
 
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> object:
         """Return the replacement for a name, without importing anything.
 
         Raises:
@@ -117,7 +119,7 @@ class RestrictedUnpickler(pickle.Unpickler):
             self._admitted[key] = type(name, (Opaque,), {})
         return self._admitted[key]
 
-    def persistent_load(self, pid: Any) -> Any:
+    def persistent_load(self, pid: object) -> object:
         """Return a storage of the pickle, or the class of a module.
 
         Raises:
@@ -136,7 +138,7 @@ class RestrictedUnpickler(pickle.Unpickler):
         raise RefusedError(f"{self.shown} refers to {str(pid)[:80]!r}, which is not a tensor storage.")
 
 
-def read_checkpoint(path: Path | str) -> Any:
+def read_checkpoint(path: Path | str) -> object:
     """Return the content of a checkpoint: containers, `StoredTensor`s and `Opaque` modules.
 
     Raises:
@@ -166,7 +168,7 @@ _DAMAGED = (
 )  # fmt: skip
 
 
-def _read_zip(file: BinaryIO, shown: str) -> Any:
+def _read_zip(file: BinaryIO, shown: str) -> object:
     with zipfile.ZipFile(file) as archive:
         names = {info.filename: info for info in archive.infolist()}
         if any(info.compress_type != zipfile.ZIP_STORED for info in names.values()):
@@ -187,7 +189,7 @@ def _read_zip(file: BinaryIO, shown: str) -> Any:
     return root
 
 
-def _read_sequence(file: BinaryIO, shown: str) -> Any:
+def _read_sequence(file: BinaryIO, shown: str) -> object:
     file.seek(0)
     magic, protocol, system = (RestrictedUnpickler(file, shown).load() for _ in range(3))
     if magic != MAGIC or protocol != 1001 or not system["little_endian"]:
@@ -211,14 +213,20 @@ def _whole(data: bytes, storage: StoredStorage) -> bytearray:
     return bytearray(data)
 
 
-def _admitted() -> dict[tuple[str, str], Any]:
+def _admitted() -> dict[tuple[str, str], object]:
     """Return the names that a pickle may use besides modules, with their replacements; new objects at each call."""
 
-    def rebuild_tensor(place: Any, offset: Any, shape: Any, stride: Any, *_: Any) -> StoredTensor:
+    def rebuild_tensor(
+        place: tuple[StoredStorage, int],
+        offset: int,
+        shape: tuple[int, ...],
+        stride: tuple[int, ...],
+        *_: object,
+    ) -> StoredTensor:
         storage, start = place
         return StoredTensor(storage, start + offset, shape, stride)
 
-    def rebuild_parameter(data: Any, *_: Any) -> Any:
+    def rebuild_parameter(data: object, *_: object) -> object:
         return data
 
     return {

@@ -12,7 +12,7 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 
@@ -90,7 +90,7 @@ def convert_lstm(
     return out
 
 
-def _colorless_green(root: Any) -> Parts:
+def _colorless_green(root: object) -> Parts:
     modules = _attribute(root, "_modules")
     names = ("encoder", "rnn", "decoder")
     if type(root).__name__ != "RNNModel" or not all(isinstance(modules.get(name), Opaque) for name in names):
@@ -106,7 +106,7 @@ def _colorless_green(root: Any) -> Parts:
     return Parts(encoder, rnn, decoder, float(dropout) if isinstance(dropout, int | float) else 0.0)
 
 
-def _wordnlm(root: Any) -> Parts:
+def _wordnlm(root: object) -> Parts:
     names = ("char_embeddings", "rnn", "output")
     if not isinstance(root, dict) or not all(isinstance(root.get(name), Mapping) for name in names):
         raise ValueError(
@@ -157,7 +157,7 @@ def _assemble(parts: Parts) -> tuple[LstmConfig, Weights]:
 _GATES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
-def _tensors(stored: Any, where: str) -> Weights:
+def _tensors(stored: object, where: str) -> Weights:
     if not isinstance(stored, Mapping) or not all(
         isinstance(name, str) and isinstance(value, StoredTensor) for name, value in dict(stored).items()
     ):
@@ -192,19 +192,19 @@ def _wordnlm_words(text: str, rows: int) -> Lexicon:
     return Lexicon(ids, _WORDNLM_SPECIAL[0], None, lowercase=True)
 
 
-_READERS: dict[str, tuple[Callable[[Any], Parts], Callable[[str, int], Lexicon]]] = {
+_READERS: dict[str, tuple[Callable[[object], Parts], Callable[[str, int], Lexicon]]] = {
     "colorless_green": (_colorless_green, _colorless_green_words),
     "wordnlm": (_wordnlm, _wordnlm_words),
 }
 _WORDNLM_SPECIAL = ("<s>", "<unused>", "<unk>")
 
 
-def _attribute(module: Any, name: str) -> dict[str, Any]:
+def _attribute(module: object, name: str) -> dict[str, object]:
     value = vars(module).get(name) if isinstance(module, Opaque) else None
     return dict(value) if isinstance(value, dict) else {}
 
 
-def _described(root: Any) -> str:
+def _described(root: object) -> str:
     if isinstance(root, Mapping):
         return f"a dict with {', '.join(str(key)[:40] for key in list(root)[:8]) or 'nothing in it'}"
     return f"a {type(root).__name__}"

@@ -20,6 +20,7 @@ from typing import (
     NamedTuple,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -29,6 +30,8 @@ from ..io.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from ..io.signatures import Signature
 
 Function = TypeVar("Function", bound=Callable[..., object])
 ModelKind = Literal["masked", "causal", "seq2seq"]
@@ -541,7 +544,7 @@ class ModelOptions:
             raise OptionError(f"{Option(option)} has no effect on {described}{asker}; remove it.")
 
 
-def asked_signature(signature: Mapping[str, object], questions: frozenset[Question]) -> dict[str, object]:
+def asked_signature(signature: Mapping[str, Any], questions: frozenset[Question]) -> "Signature":
     """Return a signature without those options of its scorer that do not decide the answers to these questions."""
     unasked = set()
     if "gap" not in questions:
@@ -550,4 +553,4 @@ def asked_signature(signature: Mapping[str, object], questions: frozenset[Questi
         unasked |= {"pll", "pll_of", "pll_words", "first_token"}
         if not signature.get("bos_at_gap"):
             unasked.add("start_token")
-    return {key: value for key, value in signature.items() if key not in unasked}
+    return cast("Signature", {key: value for key, value in signature.items() if key not in unasked})

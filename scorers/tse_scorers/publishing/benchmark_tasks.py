@@ -4,7 +4,6 @@ Format: https://huggingface.co/docs/hub/eval-results, "Eval.yaml specification".
 """
 
 from collections.abc import Collection, Iterator
-from typing import Any
 
 import yaml
 
@@ -41,7 +40,7 @@ def benchmark(dataset: str, configs: Collection[str], title: str, description: s
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110).encode()
 
 
-def _tasks(dataset: str, configs: Collection[str]) -> Iterator[tuple[str, Any]]:
+def _tasks(dataset: str, configs: Collection[str]) -> Iterator[tuple[str, str]]:
     for suite in all_suites():
         for released in suite.released.values():
             if released.dataset != dataset or released.config not in configs:

@@ -3,16 +3,21 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import yaml
 
 from ..io.bundle import split_revision
+from ..io.result_row import Scalar
 from ..io.results import Row
+from ..io.signatures import Signature
 from ..report.measure import measured
 from ..suites.registry import find_suite
 from ..suites.released_data import hub_dataset, knows_data_of, lemma_list, released_data, why_not_released
 from .benchmark_tasks import task_id
+
+if TYPE_CHECKING:
+    from huggingface_hub import EvalResultEntry
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
@@ -35,7 +40,7 @@ class Sources:
 
 
 def entries(
-    signatures: Sequence[Mapping[str, Any]], rows: Sequence[Row], sources: Sources
+    signatures: Sequence[Signature], rows: Sequence[Row], sources: Sources
 ) -> tuple[dict[str, bytes], list[str]]:
     """Return the `.eval_results` files, one for each suite and configuration, and why others are missing.
 
@@ -50,7 +55,7 @@ def entries(
     Raises:
         ValueError: there is nothing to show, or nobody was named who hosts the data.
     """
-    files_entries: dict[str, list[Any]] = {}
+    files_entries: dict[str, list[EvalResultEntry]] = {}
     refused: list[str] = []
     for signature in signatures:
         identity = signature["identity"]
@@ -92,7 +97,7 @@ def _nothing(refused: Sequence[str]) -> str:
     )
 
 
-def _entries_of(signature: Mapping[str, Any], rows: Sequence[Row], sources: Sources) -> list[Any]:
+def _entries_of(signature: Signature, rows: Sequence[Row], sources: Sources) -> "list[EvalResultEntry]":
     """Return the entries of one suite and configuration: its headline measures over all items."""
     try:
         from huggingface_hub import EvalResultEntry, constants
@@ -128,9 +133,7 @@ def _entries_of(signature: Mapping[str, Any], rows: Sequence[Row], sources: Sour
     return suite_entries
 
 
-def _dataset(
-    signature: Mapping[str, Any], row: Mapping[str, Any], data_org: str | None
-) -> tuple[str, str | None]:
+def _dataset(signature: Signature, row: Mapping[str, Scalar], data_org: str | None) -> tuple[str, str | None]:
     """Return the id of the data on the Hub, and their commit where it is known that they came from there."""
     dataset = str(row["dataset"])
     hub_id, revision = split_revision(hub_dataset(signature, row, data_org))
@@ -139,13 +142,13 @@ def _dataset(
     return hub_id, revision if revision and _COMMIT.fullmatch(revision) else None
 
 
-def _task(signature: Mapping[str, Any], measure: str) -> str:
+def _task(signature: Signature, measure: str) -> str:
     released = released_data(signature)
     config = signature["identity"].get("config") if released is None else released.config
     return task_id(str(config), measure, lemma_list(signature))
 
 
-def _notes(signature: Mapping[str, Any], row: Mapping[str, Any], version: str | None) -> str:
+def _notes(signature: Signature, row: Mapping[str, Scalar], version: str | None) -> str:
     """Return what a reader of the score must know, on one line."""
     nonfinite = row.get("n_nonfinite")
     revision = row.get("revision")

@@ -2,15 +2,14 @@
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 from ..io.local_paths import require_distinct, without_paths
 from ..io.result_row import IDENTITY
 from ..io.results import read_results, written_at
+from ..io.signatures import Identity, ResultsContent, Signature
 from ..models.options import Option, OptionError
 from .entries import Sources, entries
 from .results_dataset import CARD, tables
@@ -106,7 +105,7 @@ def _check_names(*repos: str | None) -> None:
             raise ValueError(f"Got the repository {repo!r}; expected organisation/name or user/name.")
 
 
-def _is_signed(content: dict[str, Any]) -> bool:
+def _is_signed(content: ResultsContent) -> bool:
     """Whether each row has a signature, and each signature has rows."""
     models = content["signature"].get("models") or []
     if not all(isinstance(signature, dict) and "identity" in signature for signature in models):
@@ -118,23 +117,24 @@ def _is_signed(content: dict[str, Any]) -> bool:
     return signed == with_rows
 
 
-def _renamed(content: dict[str, Any], model: str, repo: str) -> dict[str, Any]:
+def _renamed(content: ResultsContent, model: str, repo: str) -> ResultsContent:
     """Call a model by the name of its repository, wherever the results name it."""
-
-    def rename(named: dict[str, Any]) -> dict[str, Any]:
-        return named | {"model": repo} if named.get("model") == model else named
-
-    signatures = [
-        rename(signature) | {"identity": rename(signature["identity"])}
-        for signature in content["signature"]["models"]
-    ]
-    rows = [rename(row) for row in content["results"]]
-    return content | {"results": rows, "signature": content["signature"] | {"models": signatures}}
+    signatures: list[Signature] = []
+    for signature in content["signature"]["models"]:
+        identity = signature["identity"]
+        renamed: Signature = {**signature, "identity": identity}
+        if signature.get("model") == model:
+            renamed["model"] = repo
+        if identity["model"] == model:
+            renamed["identity"] = {**identity, "model": repo}
+        signatures.append(renamed)
+    rows = [row | {"model": repo} if row.get("model") == model else row for row in content["results"]]
+    return {**content, "results": rows, "signature": {**content["signature"], "models": signatures}}
 
 
 def _model_of_repository(
-    content: Mapping[str, Any], repo: str, other_repo: bool = False
-) -> tuple[list[dict[str, Any]], list[str]]:
+    content: ResultsContent, repo: str, other_repo: bool = False
+) -> tuple[list[Signature], list[str]]:
     """Return the signatures of the model that a repository holds, and what must be said about it.
 
     Args:
@@ -168,13 +168,13 @@ def _model_of_repository(
     return model_signatures, _statement(model_signatures[0]["identity"], repo, other_repo)
 
 
-def _is_on_hub(identity: Mapping[str, Any]) -> bool:
+def _is_on_hub(identity: Identity) -> bool:
     """Whether a model was loaded from the Hub: the revision of a local folder is a hash of its weights."""
     is_id = re.fullmatch(r"[\w-][\w.-]*/[\w.-]+(@.+)?", identity["model"]) is not None
     return is_id and not str(identity.get("revision")).startswith("sha256:")
 
 
-def _statement(identity: Mapping[str, Any], repo: str, other_repo: bool) -> list[str]:
+def _statement(identity: Identity, repo: str, other_repo: bool) -> list[str]:
     """Say where the scored model came from, unless it is the repository itself."""
     model, revision = identity["model"], identity.get("revision")
     if model.partition("@")[0] == repo:

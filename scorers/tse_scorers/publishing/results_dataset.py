@@ -2,13 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..io.records import decisive
 from ..io.result_row import IDENTITY
+from ..io.results import Row
+from ..io.signatures import ResultsContent
 from ..suites.released_data import knows_data_of, released_data
 
 SCHEMA = pa.schema(
@@ -65,7 +67,7 @@ results = load_dataset("{repo}", split="train")
 """
 
 
-def tables(content: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+def tables(content: ResultsContent) -> Iterator[tuple[str, bytes]]:
     """Yield (path, Parquet) for each model on each suite.
 
     Args:
@@ -74,24 +76,23 @@ def tables(content: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
     Raises:
         ValueError: a row holds what no row of `tse run` holds.
     """
-    signatures = [
-        {key: value for key, value in signature.items() if key not in ("computed", "recipe")}
-        for signature in content["signature"]["models"]
-    ]
+    signatures = [decisive(signature) for signature in content["signature"]["models"]]
     environment = json.dumps(content.get("environment", {}), sort_keys=True)
     for signature in signatures:
         identity = signature["identity"]
         rows = [
             row for row in content["results"] if all(row.get(key) == identity.get(key) for key in IDENTITY)
         ]
-        named = [signature | {"identity": identity}, *rows]
+        named: list[Mapping[str, object]] = [signature, *rows]
         if (
             identity.get("revision") is not None
         ):  # it says which weights these are, whatever the model is called
-            named = [{key: value for key, value in each.items() if key != "model"} for each in named]
-            named[0]["identity"] = identity | {"model": ""}
+            unnamed: Mapping[str, object] = {**signature, "identity": {**identity, "model": ""}}
+            named = [
+                {key: value for key, value in each.items() if key != "model"} for each in (unnamed, *rows)
+            ]
         canonical = json.dumps(named, sort_keys=True, separators=(",", ":"))
-        described = {
+        described: Row = {
             "released_data": released_data(signature) is not None
             if knows_data_of(identity["suite"])
             else None,
@@ -104,7 +105,7 @@ def tables(content: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
         )
 
 
-def _parquet(rows: list[dict[str, Any]]) -> bytes:
+def _parquet(rows: list[Row]) -> bytes:
     sink = pa.BufferOutputStream()
     try:
         table = pa.Table.from_pylist(rows, schema=SCHEMA)

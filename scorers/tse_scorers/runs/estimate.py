@@ -7,7 +7,6 @@ real run. The seconds come from a few batches that are run and timed, here and n
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -113,7 +112,9 @@ def _measure(runner: BatchRunner, clock: Callable[[], float]) -> tuple[float, fl
     return flops, (clock() - start) / done * total
 
 
-def _attention_on_cpu(query: Any, key: Any, value: Any, *_: Any, out_shape: Any = None, **__: Any) -> int:
+def _attention_on_cpu(
+    query: torch.Size, key: torch.Size, value: torch.Size, *_: object, out_shape: object = None, **__: object
+) -> int:
     return int(sdpa_flop_count(query, key, value))
 
 

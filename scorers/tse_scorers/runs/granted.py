@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..io import limits
 from ..models.model_source import is_url
@@ -49,7 +48,7 @@ class Granted:
         for path in [Path(name)] if os.path.lexists(name) else paths_in(name):
             self.require_file(path, who)
 
-    def require_options(self, options: Mapping[str, Any], who: str) -> None:
+    def require_options(self, options: Mapping[str, object], who: str) -> None:
         """Raise ValueError where an option names a file or folder that may not be read."""
         for option, text in named_texts(options):
             if "://" in text:

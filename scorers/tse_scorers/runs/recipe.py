@@ -4,13 +4,14 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from ..io.environment import environment
 from ..io.files import is_file
+from ..io.signatures import RecipeContent, Signature, SourceFile
 from ..models.model_source import FILES
 from ..models.options import ModelOptions
 from ..suites.contract import Suite
@@ -34,10 +35,10 @@ class Recipe:
     """
 
     suite: str
-    suite_options: Mapping[str, Any] = field(default_factory=dict)
+    suite_options: Mapping[str, object] = field(default_factory=dict)
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> dict[str, object]:
         """Return the options of the suite that were given, as JSON-able values."""
         return {
             key: str(value) if isinstance(value, Path) else value
@@ -50,9 +51,9 @@ class Recipe:
         model: str | None,
         options: ModelOptions,
         made: Suite,
-        signature: Mapping[str, Any],
+        signature: Signature,
         shard: tuple[int, int] | None,
-    ) -> dict[str, Any]:
+    ) -> RecipeContent:
         """Return the recipe of one model's scores, as JSON-able values.
 
         Args:
@@ -95,14 +96,14 @@ class RecordedRecipe:
 
     suite: str
     model: str
-    suite_options: Mapping[str, Any]
-    model_options: Mapping[str, Any]
+    suite_options: Mapping[str, object]
+    model_options: Mapping[str, object]
     sources: tuple[RecordedSource, ...] = ()
-    environment: Mapping[str, Any] | None = None
+    environment: Mapping[str, object] | None = None
     shards: int | None = None
 
 
-def suites_asked_for(suite: str, options: Mapping[str, Any]) -> list[tuple[Suite, Recipe]]:
+def suites_asked_for(suite: str, options: Mapping[str, object]) -> list[tuple[Suite, Recipe]]:
     """Make a suite, or one for each of several sets of minimal pairs; return each with what it was made of.
 
     Args:
@@ -120,7 +121,7 @@ def suites_asked_for(suite: str, options: Mapping[str, Any]) -> list[tuple[Suite
 
 
 def partial_reasons(
-    given: Mapping[str, Any], made: Suite, shard: tuple[int, int] | None, signature: Mapping[str, Any]
+    given: Mapping[str, object], made: Suite, shard: tuple[int, int] | None, signature: Signature
 ) -> list[str]:
     """Say why a run is not the whole of its data set; empty where it is.
 
@@ -130,7 +131,7 @@ def partial_reasons(
     reasons = [f"--limit {given['limit']}"] if "limit" in given else []
     reasons += [f"--lemma-sample {given['lemma_sample']}"] if "lemma_sample" in given else []
     reasons += ["--without-flawed"] if given.get("without_flawed") else []
-    reasons += [f"--groups {group}" for group in given.get("groups", [])]
+    reasons += [f"--groups {group}" for group in cast(Sequence[str], given.get("groups", []))]
     reasons += [] if shard is None else [f"--shard {shard[0]}/{shard[1]}"]
     lemmas = signature.get("lemmas_fingerprint")
     if is_own_data(made):
@@ -159,7 +160,7 @@ def command_line() -> list[str] | None:
     return ["tse", *(_SECRETS.sub("<secret>", argument) for argument in sys.argv[1:])]
 
 
-def sources(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+def sources(given: Mapping[str, object]) -> list[SourceFile]:
     """Return the user's own files among the options of a suite, each with the SHA-256 of what is in it."""
     return [
         {"option": option, "path": str(path), "sha256": sha256(path)}
@@ -168,7 +169,7 @@ def sources(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def named_files(options: Mapping[str, Any]) -> list[tuple[str, Path]]:
+def named_files(options: Mapping[str, object]) -> list[tuple[str, Path]]:
     """Return what options name on this machine, or would name: (option, path).
 
     Any option may, also one of a suite of another package: so all texts count that look like a path, or that are one
@@ -178,7 +179,7 @@ def named_files(options: Mapping[str, Any]) -> list[tuple[str, Path]]:
     return list(dict.fromkeys(named))
 
 
-def named_texts(options: Mapping[str, Any]) -> list[tuple[str, str]]:
+def named_texts(options: Mapping[str, object]) -> list[tuple[str, str]]:
     """Return all texts in the values of options: (option, text)."""
     return [(option, text) for option, value in options.items() for text in _texts(value)]
 
@@ -197,7 +198,7 @@ def paths_in(text: str) -> Iterator[Path]:
                     yield Path(name)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -3,17 +3,18 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from ..io.declared import parse
 from ..io.environment import environment
 from ..io.files import require_exists
 from ..io.records import differences, listing
+from ..io.result_row import Scalar
 from ..io.results import RESULTS_FILE, Row, read_results
+from ..io.signatures import ResultsContent, Signature
 from ..loading import load_with_options, loads_at_once, revision_of
 from ..models.from_pretrained import choose_dtype
 from ..models.model_source import is_gguf, is_url, locate
@@ -93,17 +94,19 @@ def rerun(
     signatures = [model for model in models if isinstance(model, dict)]
     if not signatures:
         raise ValueError(f"{results} names no models. Make the run again with `tse run`.")
-    for signature in signatures:
-        check_recipe(signature, results, granted)
+    recipes = [check_recipe(signature, results, granted) for signature in signatures]
     suites: dict[str, Suite] = {}
-    plans = [_asked(signature, results, suites) for signature in signatures]  # all, before a model is loaded
+    plans = [  # all, before a model is loaded
+        _asked(signature, recipe, results, suites)
+        for signature, recipe in zip(signatures, recipes, strict=True)
+    ]
     return [
-        _again(signature, *plan, content["results"], out, announce, note)
-        for signature, plan in zip(signatures, plans, strict=True)
+        _again(signature, recipe, *plan, content["results"], out, announce, note)
+        for signature, recipe, plan in zip(signatures, recipes, plans, strict=True)
     ]
 
 
-def _check_exported(path: Path, of_records: dict[str, Any]) -> None:
+def _check_exported(path: Path, of_records: ResultsContent) -> None:
     """Raise ValueError where the `results.json` beside records shows something else."""
     if not path.exists():
         return
@@ -118,10 +121,10 @@ def _check_exported(path: Path, of_records: dict[str, Any]) -> None:
         )
 
 
-def check_recipe(signature: dict[str, Any], results: Path, granted: Granted) -> None:
-    """Raise ValueError where a model's scores cannot, or may not, be made again, before any model is loaded."""
-    name, recipe = signature["identity"]["model"], signature.get("recipe")
-    if not isinstance(recipe, dict) or not isinstance(recipe.get("suite"), str):
+def check_recipe(signature: Signature, results: Path, granted: Granted) -> RecordedRecipe:
+    """Return the recipe of a model's scores; raise ValueError where these cannot, or may not, be made again."""
+    name, written = signature["identity"]["model"], signature.get("recipe")
+    if not isinstance(written, dict) or not isinstance(written.get("suite"), str):
         raise ValueError(
             f"{results} has no recipe for {name}: an older version wrote it, or Python did. Make the run again with "
             "`tse run`."
@@ -131,28 +134,28 @@ def check_recipe(signature: dict[str, Any], results: Path, granted: Granted) -> 
             f"{name} was imported from a log of {signature['tool']}; expected a run of this package. Import the log "
             "again with `tse import`, or run the model with `tse run`."
         )
-    if not isinstance(recipe.get("model"), str):
+    if not isinstance(written.get("model"), str):
         raise ValueError(
             f"{name} was only in memory, so it cannot be loaded again. Save it to a folder and name that in `tse run`."
         )
     who = f"The recipe of {name} in {results}"
     try:
-        recorded = parse(RecordedRecipe, recipe, "recipe").sources
+        recipe: RecordedRecipe = parse(RecordedRecipe, written, "recipe")
     except ValueError as error:
         raise ValueError(
             f"{who} is not one that `tse run` wrote: {error}. Make the run again with `tse run`."
         ) from error
-    if recipe["model_options"].get("trust_remote_code") and not granted.trust_remote_code:
+    if recipe.model_options.get("trust_remote_code") and not granted.trust_remote_code:
         raise OptionError(
-            f"{who} asks to run Python code from the repository of {recipe['model']}. It would run with your "
+            f"{who} asks to run Python code from the repository of {recipe.model}. It would run with your "
             f"rights. If you have read that code, add {Option('trust_remote_code')}."
         )
-    granted.require_model(recipe["model"], who)
-    granted.require_options(recipe["suite_options"], who)
-    recorded_hashes = {(source.option, source.path): source.sha256 for source in recorded}
+    granted.require_model(recipe.model, who)
+    granted.require_options(recipe.suite_options, who)
+    recorded_hashes = {(source.option, source.path): source.sha256 for source in recipe.sources}
     hashes = {
         (source_file["option"], source_file["path"]): source_file["sha256"]
-        for source_file in sources(recipe["suite_options"])
+        for source_file in sources(recipe.suite_options)
     }
     for option, path in recorded_hashes.keys() - hashes.keys():
         raise ValueError(
@@ -165,27 +168,28 @@ def check_recipe(signature: dict[str, Any], results: Path, granted: Granted) -> 
                 f"{path} has changed since {name} was scored on it: it does not have the SHA-256 of then. "
                 "Restore that version, or make a new run with `tse run`."
             )
-    _check_model(signature, who)
+    _check_model(signature, recipe.model, who)
+    return recipe
 
 
 def _asked(
-    signature: dict[str, Any], results: Path, suites: dict[str, Suite]
+    signature: Signature, recipe: RecordedRecipe, results: Path, suites: dict[str, Suite]
 ) -> tuple[Suite, Recipe, ModelOptions]:
     """Return what a model was asked, what that is made from, and the model's options.
 
     Args:
         signature: of its scores.
+        recipe: of its scores.
         results: where it stands.
         suites: keeps those that were made, for other models.
 
     Raises:
         ValueError: an option of the recipe cannot be used.
     """
-    recipe = signature["recipe"]
-    suite_recipe = Recipe(recipe["suite"], recipe["suite_options"])
+    suite_recipe = Recipe(recipe.suite, recipe.suite_options)
     key = json.dumps([suite_recipe.suite, suite_recipe.given], sort_keys=True)
     try:
-        options = ModelOptions.of(recipe["model_options"])
+        options = ModelOptions.of(recipe.model_options)
         choose_dtype(options.dtype)
         suite = suites[key] = suites.get(key) or make_suite(suite_recipe.suite, **suite_recipe.suite_options)
     except (ValueError, TypeError) as error:
@@ -194,9 +198,9 @@ def _asked(
     return suite, suite_recipe, options
 
 
-def _check_model(signature: dict[str, Any], who: str) -> None:
+def _check_model(signature: Signature, model: str, who: str) -> None:
     """Raise ValueError where a recipe names another model than was scored, or its files have changed."""
-    model, recorded = signature["recipe"]["model"], signature.get("model")
+    recorded = signature.get("model")
     named = model.partition("#")[0].rstrip("/") if is_url(model) else model
     scored = str(recorded).partition("#")[0] if is_url(model) else recorded
     if not (
@@ -222,7 +226,8 @@ def _check_model(signature: dict[str, Any], who: str) -> None:
 
 
 def _again(
-    signature: dict[str, Any],
+    signature: Signature,
+    recipe: RecordedRecipe,
     suite: Suite,
     asked: Recipe,
     options: ModelOptions,
@@ -231,12 +236,12 @@ def _again(
     announce: Announce,
     note: Callable[[str], object],
 ) -> Comparison:
-    recipe, identity = signature["recipe"], signature["identity"]
-    note(f"Loading {recipe['model']}")
+    identity = signature["identity"]
+    note(f"Loading {recipe.model}")
     this = Run(suite, out, announce, recipe=asked)
     model, revision = (identity["model"], identity["revision"]) if "series" in signature else (None, None)
-    load = partial(load_with_options, recipe["model"], options)
-    job = Job(recipe["model"], load, options, series=model, revision=revision)
+    load = partial(load_with_options, recipe.model, options)
+    job = Job(recipe.model, load, options, series=model, revision=revision)
     scorer = job.load()
     changed = differences(signature, this.signature(scorer, model, revision))
     if changed:
@@ -245,7 +250,7 @@ def _again(
             "model, data and version of that run, or make a new run with `tse run`."
         )
     new = [row.to_json() for row in this.add(scorer, job)]
-    shards = int(recipe.get("shards") or 1)
+    shards = recipe.shards or 1
     tolerance = _noise(str(signature.get("dtype"))) if shards > 1 else 0.0
     of_run = [row for row in rows if identity.items() <= row.items()]
     old = [row for row in of_run if row.get("counts") is None]  # others were added by `tse frequency`
@@ -254,7 +259,7 @@ def _again(
         identity["suite"],
         len(old),
         compare_rows(old, new, tolerance),
-        _changed(recipe.get("environment") or {}),
+        _changed(recipe.environment or {}),
         shards,
         tolerance,
     )
@@ -291,31 +296,33 @@ def compare_rows(
     for key, row in before.items():
         for column in _COMPARED if key in after else ():
             was, now = _plain(row.get(column)), _plain(after[key].get(column))
-            are_floats = isinstance(was, float) and isinstance(now, float)
-            if was != now and not (
-                are_floats and math.isclose(was, now, rel_tol=tolerance, abs_tol=tolerance)
-            ):
+            is_close = (
+                isinstance(was, float)
+                and isinstance(now, float)
+                and math.isclose(was, now, rel_tol=tolerance, abs_tol=tolerance)
+            )
+            if was != now and not is_close:
                 sentences.append(f"{_named(key)}: {column} was {was!r} and is {now!r}.")
     return sentences
 
 
-def _key(row: Row) -> tuple[tuple[str, Any], ...]:
+def _key(row: Row) -> tuple[tuple[str, Scalar], ...]:
     columns = {key: _plain(value) for key, value in row.items() if key not in _COMPARED}
     return tuple(sorted((key, value) for key, value in columns.items() if value is not None))
 
 
-def _named(key: tuple[tuple[str, Any], ...]) -> str:
+def _named(key: tuple[tuple[str, Scalar], ...]) -> str:
     shown = ("group", "metric", "method", "variation_set", "cutoff_side", "cutoff")
     columns = dict(key)
     return ", ".join(str(columns[name]) for name in shown if columns.get(name) is not None)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Scalar) -> Scalar:
     """Return a value as results.json has it, with null for NaN."""
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _changed(before: dict[str, Any]) -> list[str]:
+def _changed(before: Mapping[str, object]) -> list[str]:
     now = environment()
     return [
         f"{name} {before.get(name)} -> {now.get(name)}"

@@ -10,11 +10,11 @@ Whatever is not certain is loaded.
 
 import shutil
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from .. import __version__
 from ..engine.journal import FILE
@@ -33,6 +33,7 @@ from ..io.records import (
 )
 from ..io.result_row import ResultRow
 from ..io.results import check_output, export_results
+from ..io.signatures import Identity, Signature
 from ..models.base import EngineScorer, Scorer
 from ..models.causal import CausalScorer
 from ..models.from_pretrained import choose_dtype
@@ -166,17 +167,17 @@ class Run:
         """Return the results of a model whose scores are current and intact; None where that is not certain."""
         if job.in_memory:
             return None
-        of_series = {} if job.revision is None else {"series": f"{job.series}@{job.revision}"}
-        identity = {"suite": self.suite.name, "config": self.suite.config}
-        folder = record_folder(self.out, {"model": job.model, "identity": identity} | of_series | self._shard)
+        about: Signature = {"model": job.model, "identity": self._identity(job.model, job.revision)}
+        folder = record_folder(self.out, self._placed(about, job.series, job.revision))
         # Damaged scores, or a model that is gone: loading it says so.
         with suppress(ValueError, KeyError, FileNotFoundError):
             record = read_record(folder)
             if not _is_same_model(job, record):
                 return None
             unloaded = UnloadedModel(job.model, record.signature["revision"])
-            of_scorer = {key: record.signature[key] for key in record.recipe["scorer_keys"]}
-            signature = of_scorer | self.signature(unloaded, job.series, job.revision)
+            recorded: Mapping[str, object] = record.signature
+            of_scorer = {key: recorded[key] for key in record.recipe["scorer_keys"]}
+            signature = cast(Signature, of_scorer | {**self.signature(unloaded, job.series, job.revision)})
             needed = {*self.suite.tables, *([ROWS] if self.shard is None else [])}
             if not (is_current(record, signature) and needed <= record.tables.keys()):
                 return None
@@ -217,7 +218,7 @@ class Run:
             if is_main():
                 self._export()
 
-    def _current(self, folder: Path, signature: dict[str, Any], is_known: bool) -> Record | None:
+    def _current(self, folder: Path, signature: Signature, is_known: bool) -> Record | None:
         """Return the record of these scores if it is intact; None if they must be computed.
 
         Raises:
@@ -229,14 +230,14 @@ class Run:
                 record.read()
                 return record.without(record.left_over(self.suite.tables)) if self.overwrite else record
             if not self.overwrite:
-                given_options = (
-                    {} if self.recipe is None else {"recipe": {"suite_options": self.recipe.given}}
-                )
-                require_same(record, signature | given_options)
+                given: Signature = {**signature}
+                if self.recipe is not None:
+                    given["recipe"] = {"suite_options": self.recipe.given}
+                require_same(record, given)
         return None
 
     def _score(
-        self, scorer: Scorer, signature: dict[str, Any], journal: Path | None, job: Job, stamp: str | None
+        self, scorer: Scorer, signature: Signature, journal: Path | None, job: Job, stamp: str | None
     ) -> Record:
         description = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
         has_answers = journal is not None and any(file.stat().st_size for file in journal.glob(f"*/{FILE}"))
@@ -244,11 +245,12 @@ class Run:
             tell = self._naming_saved_answers(scorer.name, progress) if has_answers else progress
             tables = self.suite.score(scorer, tell)
         execution = scorer.execution if isinstance(scorer, EngineScorer) else {}
-        signature = signature | {"computed": execution}
+        signature = {**signature, "computed": execution}
         if self.recipe is not None:
             model = None if job.in_memory else job.model
             recipe = self.recipe.of(model, job.options, self.suite, signature, self.shard)
-            signature["recipe"] = recipe | {
+            signature["recipe"] = {
+                **recipe,
                 "model_files": stamp,
                 "scorer_keys": sorted(scorer.signature.keys() & signature.keys()),
             }
@@ -279,24 +281,28 @@ class Run:
                 return record.rows()
         return record.average(lambda _, tables: self.suite.aggregate(tables))
 
-    @property
-    def _shard(self) -> dict[str, Any]:
-        return {} if self.shard is None else {"shard": list(self.shard)}
-
-    def signature(
-        self, scorer: Scorer, model: str | None = None, revision: str | None = None
-    ) -> dict[str, Any]:
+    def signature(self, scorer: Scorer, model: str | None = None, revision: str | None = None) -> Signature:
         """Return what decides the scores of one model in this run, with what its rows are found by (`identity`)."""
         signature = asked_signature(self.suite.signature(scorer), self.suite.asks)
-        identity = {
+        identity = self._identity(model or scorer.name, revision or signature.get("revision"))
+        return self._placed({**signature, "identity": identity}, model, revision)
+
+    def _identity(self, model: str, revision: str | None) -> Identity:
+        return {
             "suite": self.suite.name,
             "dataset": self.suite.dataset,
             "config": self.suite.config,
-            "model": model or scorer.name,
-            "revision": revision or signature.get("revision"),
+            "model": model,
+            "revision": revision,
         }
-        of_series = {} if revision is None else {"series": f"{model}@{revision}"}
-        return signature | {"identity": identity} | of_series | self._shard
+
+    def _placed(self, signature: Signature, series: str | None, revision: str | None) -> Signature:
+        """Add to a signature which revision of a series was scored, and which share of the data."""
+        if revision is not None:
+            signature["series"] = f"{series}@{revision}"
+        if self.shard is not None:
+            signature["shard"] = list(self.shard)
+        return signature
 
 
 def require_described(scorer: Scorer) -> None:
@@ -316,7 +322,7 @@ def require_described(scorer: Scorer) -> None:
 class UnloadedModel(CausalScorer):
     """A model that is not loaded, for a suite to say what decides its scores. It answers nothing."""
 
-    def __init__(self, name: str, revision: str) -> None:
+    def __init__(self, name: str, revision: str | None) -> None:
         self.name = name
         self.signature = {"model": name, "revision": revision}
         self.execution = {}

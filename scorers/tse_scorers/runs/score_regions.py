@@ -5,11 +5,11 @@ one space. A region's log-probability is the sum of those of its words.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ..engine.arrays import Indices
 from ..engine.progress import Progress
 from ..io.table_files import require_columns, require_text
 from ..models.answers import word_logprobs
@@ -60,13 +60,13 @@ def read_regions(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
     return frame
 
 
-def sentence_numbers(frame: pd.DataFrame) -> Any:
+def sentence_numbers(frame: pd.DataFrame) -> Indices:
     """Return the number of each row's sentence, in order of appearance, (rows,)."""
     columns = [name for name in _SENTENCE if name in frame]
     return frame.groupby(columns, sort=False).ngroup().to_numpy()
 
 
-def _check_order(frame: pd.DataFrame, sentence: Any, what: str) -> None:
+def _check_order(frame: pd.DataFrame, sentence: Indices, what: str) -> None:
     if not pd.api.types.is_numeric_dtype(frame[_ORDER].dtype):
         raise ValueError(
             f"{what} has a column {_ORDER} that does not hold numbers. Fix this column, or remove it."
@@ -110,7 +110,7 @@ def score_regions(
     return frame.assign(sentence_id=sentence, n_words=n_words, logprob=logprobs)
 
 
-def _sums(regions: Sequence[Sequence[str]], scored: Sequence[tuple[str, float]]) -> Any:
+def _sums(regions: Sequence[Sequence[str]], scored: Sequence[tuple[str, float]]) -> np.ndarray:
     """Sum the words' log-probabilities by region."""
     owner = np.repeat(np.arange(len(regions)), [len(words) for words in regions])
     extra = len(scored) - len(owner)  # n-gram models have the sentence's end as a word of its own

@@ -12,7 +12,6 @@ from dataclasses import dataclass, fields
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -214,7 +213,7 @@ class ScoreRequest:
             return
         path = signature_path(out)
         try:
-            stored = parse(Mapping[str, Any], json.loads(read_text(path)))
+            stored = parse(Mapping[str, object], json.loads(read_text(path)))
         except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{path} is not what `tse score` wrote beside {out} ({str(error).rstrip('.')}). Choose another file "
@@ -232,7 +231,7 @@ class ScoreRequest:
         content = self._signature(scorer, out) | {"n_rows": n_rows}
         write_text(signature_path(out), json.dumps(content, indent=2, ensure_ascii=False, default=str) + "\n")
 
-    def _signature(self, scorer: Scorer, out: Path) -> dict[str, Any]:
+    def _signature(self, scorer: Scorer, out: Path) -> dict[str, object]:
         """Return the scorer's signature with this request, and the SHA-256 of its source if that is a file."""
         options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "zipf"}
         source = Path(self.source)

@@ -11,17 +11,18 @@ signatures of the scores.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import pandas as pd
 
+from ...io.result_row import Scalar
 from ...models.options import Option, OptionError
 from ...report.inputs import Runs, read_runs
 from ...statistics.differences import holm
 from ...suites.items import GroupDifference
 from ...suites.registry import names, suites_of
 from .conditions import conditions
-from .paired_scores import Paired, labels_of, names_of, paired
+from .paired_scores import Paired, PairNames, SystemNames, labels_of, names_of, paired
 
 COLUMNS = (
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
@@ -90,7 +91,7 @@ def compare(
         )  # fmt: skip
     runs = read_runs(folders)
     of_conditions = conditions(runs, by, measures) if by else pd.DataFrame()
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     items: list[pd.DataFrame] = []
     apart: list[Paired] = []
     for pair in paired(runs, reference, allow_different, over_common_lemmas, measures):
@@ -134,7 +135,7 @@ def _nothing_to_compare(measures: Sequence[str]) -> ValueError:
     )
 
 
-def _rows(pair: Paired) -> list[dict[str, Any]]:
+def _rows(pair: Paired) -> list[dict[str, object]]:
     """Return the rows of one measure of two systems, one per group; none if they share no items."""
     differences = list(pair.system.differences(pair.reference))
     if not differences:
@@ -144,19 +145,19 @@ def _rows(pair: Paired) -> list[dict[str, Any]]:
     return [row | {"different": ", ".join(pair.different)} for row in rows]
 
 
-def as_json(rows: pd.DataFrame) -> list[dict[str, Any]]:
+def as_json(rows: pd.DataFrame) -> list[dict[str, object]]:
     """Return rows of a comparison as they are written to JSON: a missing number is null."""
     return [{key: _plain(key, value) for key, value in row.items()} for row in rows.to_dict("records")]
 
 
-def _plain(key: str, value: Any) -> Any:
+def _plain(key: str, value: Scalar) -> Scalar:
     if pd.isna(value):
         return None
     is_count = key.removeprefix("reference_").startswith("n_") and key != "n_units_effective"
-    return int(value) if is_count else value
+    return int(cast(float, value)) if is_count else value
 
 
-def _row(found: GroupDifference) -> dict[str, Any]:
+def _row(found: GroupDifference) -> dict[str, object]:
     difference = found.difference
     return {
         "level": found.level,
@@ -192,7 +193,7 @@ def with_families(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _not_compared(
-    runs: Runs, rows: Sequence[Mapping[str, Any]], apart: Sequence[Paired], reference: str | None
+    runs: Runs, rows: Sequence[Mapping[str, object]], apart: Sequence[Paired], reference: str | None
 ) -> Iterator[str]:
     """Yield one sentence for each system that is not in the rows of a suite and configuration.
 
@@ -202,7 +203,7 @@ def _not_compared(
         apart: measures of two systems that share no items.
         reference: the model that others were to be compared with; None: the first one of each suite.
     """
-    compared = {(*_data(row), row[role]) for row in rows for role in ("system", "reference")}
+    compared = {(row["suite"], row["config"], row[role]) for row in rows for role in ("system", "reference")}
     for pair in apart:
         if (*_data(pair.about), pair.about["system"]) in compared:
             yield _not_compared_because(
@@ -227,11 +228,11 @@ def _not_compared(
             yield f"Not compared: {system} on {data}, because its record has no scores of items."
 
 
-def _not_compared_because(about: Mapping[str, Any], why: str) -> str:
+def _not_compared_because(about: SystemNames | PairNames, why: str) -> str:
     return f"Not compared: {about['system']} on {names().heading(*_data(about))}, because {why}."
 
 
-def _data(about: Mapping[str, Any]) -> tuple[Any, Any]:
+def _data(about: SystemNames | PairNames) -> tuple[str, str | None]:
     return about["suite"], about["config"]
 
 

@@ -9,7 +9,7 @@ differences of a measure.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from ...statistics.estimate import two_sided_p
 from ...suites.contract import Suite
 from ...suites.items import ItemScores
 from ...suites.registry import suites_of
-from .paired_scores import measures_named, names_of
+from .paired_scores import DataNames, SystemNames, measures_named, names_of
 
 Kind = Literal["score", "difference", "interaction"]
 
@@ -84,7 +84,7 @@ def conditions(runs: Runs, columns: Sequence[str], measures: Sequence[str] = ())
     designs: list[_Design] = []
     seen: dict[str, None] = {}
     refused: set[str] = set()
-    lacking: dict[tuple[str, str], dict[str, str]] = {}
+    lacking: dict[tuple[str, str | None], dict[str, str]] = {}
     for suite, suite_measures in measures_named(suites_of(runs), measures).items():
         for file in runs.scores(suite.name):
             about, file_columns = names_of(file), file.column_names
@@ -108,7 +108,7 @@ def conditions(runs: Runs, columns: Sequence[str], measures: Sequence[str] = ())
                     lacking.setdefault((about["suite"], about["config"]), {})[about["system"]] = absent
     if not designs:
         raise ValueError(_nothing(columns, seen, refused))
-    having = {tuple(design.about[key] for key in ("suite", "config", "system")) for design in designs}
+    having = {(design.about["suite"], design.about["config"], design.about["system"]) for design in designs}
     for (suite_name, config), absents in lacking.items():
         others = [system for suite, of, system in having if (suite, of) == (suite_name, config)]
         for system, absent in absents.items():
@@ -172,6 +172,13 @@ def _nothing(columns: Sequence[str], seen: Collection[str], refused: Collection[
     return unknown_name("column", missing, seen)
 
 
+class DesignNames(DataNames):
+    """What rows call the data, the measure and the system."""
+
+    measure: str
+    system: str
+
+
 class _Design(NamedTuple):
     """The items of one measure of one system, in their conditions.
 
@@ -184,16 +191,16 @@ class _Design(NamedTuple):
         units: of the items.
     """
 
-    about: dict[str, Any]
+    about: DesignNames
     by: str
     levels: dict[str, list[object]]
     scores: "pd.Series[float]"
-    labels: "pd.Series[Any]"
+    labels: "pd.Series[object]"
     units: Units
 
     @classmethod
     def of(
-        cls, scores: ItemScores, items: pd.DataFrame, columns: list[str], measure: str, about: dict[str, Any]
+        cls, scores: ItemScores, items: pd.DataFrame, columns: list[str], measure: str, about: SystemNames
     ) -> "_Design":
         _, _, scored, units = next(iter(scores.groups(items.set_index(list(scores.items.index.names)))))
         levels = {column: list(dict.fromkeys(scored[column].dropna())) for column in columns}
@@ -207,8 +214,14 @@ class _Design(NamedTuple):
             list(scored[columns].itertuples(index=False, name=None)), scored.index, dtype=object
         )
         labels = labels.where(scored[columns].notna().all(axis=1) & scored["score"].notna())
-        data = {key: about[key] for key in ("suite", "dataset", "config", "system")} | {"measure": measure}
-        return cls(data, " x ".join(columns), levels, scored["score"], labels, units)
+        names: DesignNames = {
+            "suite": about["suite"],
+            "dataset": about["dataset"],
+            "config": about["config"],
+            "system": about["system"],
+            "measure": measure,
+        }
+        return cls(names, " x ".join(columns), levels, scored["score"], labels, units)
 
     @property
     def is_comparable(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypedDict
 
 from ...report import comparable
 from ...report.inputs import Runs, ScoreFile
@@ -12,12 +12,35 @@ from ...suites.items import ItemScores
 from ...suites.registry import suites_of
 
 
+class DataNames(TypedDict):
+    """What results call some data."""
+
+    suite: str
+    dataset: str | None
+    config: str | None
+
+
+class SystemNames(DataNames):
+    """What results call a system, and the data that it was run on; it has one label in all outputs."""
+
+    model: str
+    system: str
+
+
+class PairNames(DataNames):
+    """What rows call the data, the measure and the two systems."""
+
+    measure: str
+    system: str
+    reference: str
+
+
 @dataclass(frozen=True)
 class SystemScores:
     """One file of scores and how results name its system and data."""
 
     file: ScoreFile
-    about: Mapping[str, Any]
+    about: SystemNames
     suite: type[Suite]
     measures: Sequence[Measure] = ()
     among: Sequence[ScoreFile] = ()
@@ -37,13 +60,13 @@ class Paired:
     """One measure of two systems.
 
     Attributes:
-        about: what rows call the data, the measure and the systems.
+        about: the names of data, measure and systems.
         system: scores of the system's items.
         reference: scores of the reference's items.
         different: what was different in the two runs.
     """
 
-    about: Mapping[str, Any]
+    about: PairNames
     system: ItemScores
     reference: ItemScores
     different: Sequence[str] = ()
@@ -150,18 +173,28 @@ def _pair(
     system: SystemScores, reference: SystemScores, reference_items: Mapping[str, ItemScores]
 ) -> Iterator[Paired]:
     """Yield each measure that both have."""
-    about = {key: system.about[key] for key in ("suite", "dataset", "config")}
-    names = {"system": system.about["system"], "reference": reference.about["system"]}
     unlike = comparable.different(system.file.signature, reference.file.signature)
     items = system.items()
     for measure in (measure for measure in items if measure in reference_items):
         one, other = items[measure], reference_items[measure]
-        yield Paired({**about, "measure": measure, **names}, one, other, unlike)
+        names: PairNames = {
+            "suite": system.about["suite"],
+            "dataset": system.about["dataset"],
+            "config": system.about["config"],
+            "measure": measure,
+            "system": system.about["system"],
+            "reference": reference.about["system"],
+        }
+        yield Paired(names, one, other, unlike)
 
 
-def names_of(file: ScoreFile) -> dict[str, Any]:
-    """Say what results call the data and the system, which has one label in all outputs."""
+def names_of(file: ScoreFile) -> SystemNames:
+    """Return what results call the data and the system."""
     identity = file.record.identity
-    return {key: identity.get(key) for key in ("suite", "dataset", "config", "model")} | {
-        "system": file.system
+    return {
+        "suite": identity["suite"],
+        "dataset": identity.get("dataset"),
+        "config": identity.get("config"),
+        "model": identity["model"],
+        "system": file.system,
     }

@@ -3,10 +3,9 @@
 How much units differ is known from two systems in an earlier run (a pilot), or given. See `statistics/power.py`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ...report.inputs import read_runs
 from ...statistics.differences import minimum_detectable_difference
@@ -35,7 +34,7 @@ class Pilot:
         crossed: whether lemmas (for TSE: verbs) vary as well.
     """
 
-    about: dict[str, Any]
+    about: Mapping[str, object]
     components: Components
     n_units: int | None = None
     n_lemmas: int | None = None
@@ -105,7 +104,7 @@ def given(clusters: float, lemmas: float, cells: float) -> Pilot:
 
 def designs(
     pilot: Pilot, difference: float, lemmas: Sequence[int] = LEMMAS, target: float = 0.8
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return one row per number of lemmas: how many units detect a difference; None where no number does.
 
     Units are of equal size, and at least 4, because fewer give no reliable interval. None also for a pilot without
@@ -135,7 +134,7 @@ def designs(
         fewest = None
         if any(pilot.components):
             fewest = fewest_clusters(difference, pilot.components, number, target)
-        design: dict[str, Any] = {"n_lemmas": number, "n_units": None, "power": None}
+        design: dict[str, object] = {"n_lemmas": number, "n_units": None, "power": None}
         if fewest is not None:
             n_units = max(fewest, MIN_RELIABLE_UNITS)
             design |= {"n_units": n_units, "power": power(difference, pilot.components, n_units, number)}

@@ -3,9 +3,8 @@
 import copy
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,8 +71,8 @@ def _first_broken_layer(model: nn.Module) -> Iterator[list[str]]:
     """Yield a list that gets the names of innermost modules whose outputs are NaN, in the order of their calls."""
     broken: list[str] = []
 
-    def watch(name: str) -> Any:
-        def hook(module: nn.Module, inputs: Any, output: Any) -> None:
+    def watch(name: str) -> Callable[[nn.Module, object, object], None]:
+        def hook(module: nn.Module, inputs: object, output: object) -> None:
             if isinstance(output, Tensor) and _is_broken(output):
                 broken.append(f"{name} ({type(module).__name__})")
 

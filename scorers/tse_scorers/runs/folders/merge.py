@@ -1,10 +1,10 @@
 """`tse merge`: put the shards of a run, which independent jobs scored, together to one run."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +23,7 @@ from ...io.records import (
 )
 from ...io.result_row import ResultRow
 from ...io.results import CannotAggregateError, check_output, export_results
+from ...io.signatures import RecipeContent, Signature
 from ...suites.registry import aggregate
 
 Parts = dict[int, Record]
@@ -98,8 +99,8 @@ def _find_shards(folders: Sequence[Path]) -> dict[str, Parts]:
     return {run_name: _whole_cut(run_name, cuts[run_name]) for run_name in sorted(cuts)}
 
 
-def _without_shard(signature: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in signature.items() if key != "shard"}
+def _without_shard(signature: Signature) -> Signature:
+    return cast(Signature, {key: value for key, value in signature.items() if key != "shard"})
 
 
 def _whole_cut(run_name: str, cuts: dict[int, Parts]) -> Parts:
@@ -121,7 +122,7 @@ def _whole_cut(run_name: str, cuts: dict[int, Parts]) -> Parts:
     return {number: parts[number] for number in sorted(parts)}
 
 
-def _common_signature(run_name: str, parts: Parts) -> dict[str, Any]:
+def _common_signature(run_name: str, parts: Parts) -> Signature:
     """Return the signature of the whole; the recipe is that of the first shard, without the shard."""
     signatures = [_without_shard(record.signature) for record in parts.values()]
     keys = set().union(*signatures)
@@ -137,8 +138,13 @@ def _common_signature(run_name: str, parts: Parts) -> dict[str, Any]:
     if not recipe:
         return signatures[0]
     reasons = [why for why in recipe.get("partial_reasons", []) if not why.startswith("--shard ")]
-    whole_recipe = {**recipe, "partial": bool(reasons), "partial_reasons": reasons, "shards": len(parts)}
-    return signatures[0] | {"recipe": whole_recipe}
+    whole_recipe: RecipeContent = {
+        **recipe,
+        "partial": bool(reasons),
+        "partial_reasons": reasons,
+        "shards": len(parts),
+    }
+    return {**signatures[0], "recipe": whole_recipe}
 
 
 def _whole_tables(run_name: str, parts: Parts) -> dict[str, pa.Table]:

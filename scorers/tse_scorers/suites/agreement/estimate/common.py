@@ -48,7 +48,7 @@ def common_lemma_rows(runs: Runs) -> pd.DataFrame:
         found = {file.system: _measures(file) for file in files}
         known = {system: scores for system, scores in found.items() if scores}
         if len(known) > 1:
-            about = {"suite": "agreement", "config": config}
+            about: Row = {"suite": "agreement", "config": config}
             rows += [about | row for row in _rows(known)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

@@ -1,0 +1,100 @@
+"""What is written about scores: the JSON objects of `record.json` and `results.json`, as type checkers know them.
+
+At run time all of these are dictionaries. Scorers and suites add keys of their own to a signature.
+"""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+from .result_row import Scalar
+
+
+class Identity(TypedDict):
+    """What all rows of a record are about."""
+
+    suite: str
+    dataset: str | None
+    config: str | None
+    model: str
+    revision: str | None
+
+
+class SourceFile(TypedDict):
+    """A file of the user that an option names, with the SHA-256 of its content."""
+
+    option: str
+    path: str
+    sha256: str
+
+
+class RecipeContent(TypedDict, total=False):
+    """What the user asked for, from which `tse rerun` makes the scores again.
+
+    `model` is None for a model that was in memory; `partial_reasons` say why the scores are not of the whole data set;
+    `shards` is how many were merged; `model_files` and `scorer_keys` tell whether a model in a folder has changed.
+    """
+
+    command: list[str] | None
+    suite: str
+    suite_options: Mapping[str, object]
+    sources: list[SourceFile]
+    model: str | None
+    model_options: Mapping[str, object]
+    dtype: str | None
+    first_token: str | None
+    partial: bool
+    partial_reasons: list[str]
+    own_data: bool
+    environment: Mapping[str, str | None]
+    shards: int
+    model_files: str | None
+    scorer_keys: list[str]
+
+
+class Signature(TypedDict, total=False):
+    """Everything that decides the scores of a model; with `computed` and `recipe` in `results.json`.
+
+    `identity` is what its rows are found by; `shard` is [number, of], where only a share of the data was scored;
+    `series` names a revision of a series; `tool` is the harness that an imported log is of.
+    """
+
+    identity: Identity
+    suite: str
+    model: str
+    revision: str | None
+    architecture: str
+    kind: str
+    dtype: str
+    quantization: str
+    autocast: str
+    first_token: str
+    start_token: str
+    bos_at_gap: bool
+    leading_space: bool
+    pll: str | None
+    mntp: bool
+    order: int
+    dataset_fingerprint: str
+    lemmas: str
+    lemmas_fingerprint: str
+    linking: str
+    shard: list[int]
+    series: str
+    tool: str
+    computed: Mapping[str, object]
+    recipe: RecipeContent
+
+
+class Signatures(TypedDict, total=False):
+    """The signatures of all models of `results.json`."""
+
+    models: list[Signature]
+
+
+class ResultsContent(TypedDict, total=False):
+    """What `read_results` returns of `results.json`; a row has the columns of `ResultRow` that are not null."""
+
+    signature: Signatures
+    environment: Mapping[str, object]
+    records: list[str]
+    results: "list[dict[str, Scalar]]"
