@@ -3,10 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 from ..io.declared import parse, require_text_and_depth
 
+Parsed = TypeVar("Parsed")
 _LABELS = ("UID", "linguistics_term", "field")
 _NUMBERS = ("pairID", "pair_id", "item")
 
@@ -26,7 +27,7 @@ class Choice(NamedTuple):
     bad: str
     logprobs: tuple[float, float] | None
     is_right: bool | None
-    labels: Mapping[str, Any]
+    labels: Mapping[str, str | int]
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Log:
     revision: str | None
     tool: str
     data: str
-    convention: Mapping[str, Any]
+    convention: Mapping[str, object]
     choices: Sequence[Choice]
     suite: str = "minimal_pairs"
     is_known_data: bool = False
@@ -76,16 +77,17 @@ class NoChoiceError(ValueError):
     """An item is not a choice between two texts; the message says why, as the end of a sentence."""
 
 
-def labels_of(columns: Mapping[str, Any], otherwise: Mapping[str, str]) -> dict[str, Any]:
+def labels_of(columns: Mapping[str, object], otherwise: Mapping[str, str]) -> dict[str, str | int]:
     """Return the labels of an item.
 
     >>> labels_of({"UID": "order", "pairID": "3", "other": 1}, {"UID": "task", "field": "syntax"})
     {'UID': 'order', 'field': 'syntax', 'pair_id': 3}
     """
-    labels: dict[str, Any] = dict(otherwise)
-    labels |= {
-        name: columns[name] for name in _LABELS if isinstance(columns.get(name), str) and columns[name]
-    }
+    labels: dict[str, str | int] = dict(otherwise)
+    for name in _LABELS:
+        label = columns.get(name)
+        if isinstance(label, str) and label:
+            labels[name] = label
     for name in _NUMBERS:
         text = str(columns.get(name))
         if text.isascii() and text.isdigit() and len(text) <= 15:
@@ -93,7 +95,7 @@ def labels_of(columns: Mapping[str, Any], otherwise: Mapping[str, str]) -> dict[
     return labels
 
 
-def parsed_json(kind: Any, content: bytes | str, where: object, expected: str) -> Any:
+def parsed_json(kind: type[Parsed], content: bytes | str, where: object, expected: str) -> Parsed:
     """Return JSON of a log as an instance of a declared type; keys that are not declared are not read.
 
     Raises:
@@ -102,7 +104,7 @@ def parsed_json(kind: Any, content: bytes | str, where: object, expected: str) -
     try:
         parsed = json.loads(content)
         require_text_and_depth(parsed)
-        return parse(kind, parsed)
+        return cast(Parsed, parse(kind, parsed))
     except UnicodeDecodeError as error:
         raise ValueError(f"{where}: it is not UTF-8 text. Expected {expected}.") from error
     except RecursionError as error:

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import pyarrow as pa
 
@@ -24,7 +24,7 @@ _EXPECTED = "a log of inspect_ai 0.3, .eval or .json"
 _ZSTD = 93
 """The number of Zstandard in zip archives; Python reads it from 3.14 on."""
 _LOCAL_HEADER = 30
-_RIGHT: Mapping[Any, bool] = {"C": True, "I": False, "N": False, True: True, False: False}
+_RIGHT: Mapping[object, bool] = {"C": True, "I": False, "N": False, True: True, False: False}
 """Values of a score (1 and 0 equal true and false); partly right (`P`, 0.5) is neither."""
 
 
@@ -37,10 +37,10 @@ class _Dataset:
 class _Eval:
     task: str
     model: str
-    packages: Mapping[str, Any]
+    packages: Mapping[str, object]
     dataset: _Dataset
-    config: Mapping[str, Any]
-    model_generate_config: Any = None
+    config: Mapping[str, object]
+    model_generate_config: object = None
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,15 @@ class _Header:
 
 
 @dataclass(frozen=True)
+class _WithSamples:
+    """A log in JSON; its samples are parsed one by one."""
+
+    samples: object = None
+
+
+@dataclass(frozen=True)
 class _Score:
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,7 @@ class _Sample:
     target: str | tuple[str, ...]
     choices: tuple[str, ...] | None = None
     scores: Mapping[str, _Score] | None = None
-    metadata: Mapping[str, Any] | None = None
+    metadata: Mapping[str, object] | None = None
 
 
 def read_inspect(path: Path, scorer: str | None = None) -> Logs:
@@ -165,8 +172,7 @@ def _contents(path: Path) -> tuple[_Header, Iterator[_Sample]]:
     """Return the header and the samples."""
     if not zipfile.is_zipfile(path):
         content = read_bytes(path)
-        log = parsed_json(Mapping[str, Any], content, path, _EXPECTED)
-        samples = log.get("samples")
+        samples = parsed_json(_WithSamples, content, path, _EXPECTED).samples
         if not isinstance(samples, list):
             raise ValueError(f"{path} has no samples; expected {_EXPECTED}. Run the task with --log-samples.")
         header = parsed_json(_Header, content, path, _EXPECTED)

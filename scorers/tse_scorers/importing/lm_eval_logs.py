@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ..io.files import read_bytes, require_exists
 from ..io.suggestions import unknown_name
@@ -36,7 +35,7 @@ class _Config:
     """The model and its options."""
 
     model: str | None = None
-    model_args: Any = None
+    model_args: object = None
     model_dtype: str | None = None
     model_sha: str | None = None
 
@@ -46,9 +45,9 @@ class _Task:
     """The configuration of a task."""
 
     dataset_path: str | None = None
-    dataset_kwargs: Any = None
+    dataset_kwargs: object = None
     num_fewshot: int | None = None
-    metadata: Any = None
+    metadata: object = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class _Results:
     system_instruction_sha: str | None = None
     chat_template_sha: str | None = None
 
-    def argument(self, name: str) -> Any:
+    def argument(self, name: str) -> object:
         """Return one of `--model_args`."""
         arguments = self.config.model_args
         return arguments.get(name) if isinstance(arguments, dict) else None
@@ -82,12 +81,12 @@ class _Results:
 class _Sample:
     """A line of `samples_<task>_<time>.jsonl`."""
 
-    doc: Mapping[str, Any]
+    doc: Mapping[str, object]
     target: str
-    arguments: Mapping[str, Mapping[str, Any]]
-    filtered_resps: tuple[Any, ...]
+    arguments: Mapping[str, Mapping[str, object]]
+    filtered_resps: tuple[object, ...]
     doc_id: int = 0
-    acc: Any = None
+    acc: object = None
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ def read_lm_eval(logs: Path, tasks: Collection[str] = ()) -> Logs:
     runs: dict[tuple[str, str], _Run] = {}
     task_names: dict[str, None] = {}
     for path in paths:  # a later run of a task takes the place of an earlier one
-        results: _Results = parsed_json(_Results, read_bytes(path), path, _EXPECTED)
+        results = parsed_json(_Results, read_bytes(path), path, _EXPECTED)
         task_names |= dict.fromkeys([*results.configs, *results.group_subtasks])
         for task in results.configs:
             samples = path.parent / Path(f"samples_{task}_{_time_of(path)}.jsonl").name  # a name is no path
@@ -177,7 +176,7 @@ def _logs(runs: Collection[_Run], left_out: dict[str, list[str]]) -> Iterator[Lo
         together.setdefault((run.model, run.data), []).append(run)
     for (model, data), of_data in together.items():
         choices: list[Choice] = []
-        conventions: dict[str, dict[str, Any]] = {}
+        conventions: dict[str, dict[str, object]] = {}
         digest = hashlib.sha256()
         after_contexts = False
         for run in of_data:
@@ -271,8 +270,8 @@ def _choice(run: _Run, sample: _Sample) -> Choice:
     groups = run.results.groups_of(run.task)
     otherwise = {"UID": run.task} | ({"linguistics_term": groups[0]} if len(groups) > 1 else {})
     doc = dict(sample.doc)
-    if run.exported is not None and isinstance(doc.get("group"), str):
-        otherwise = {"UID": doc["group"]}
+    if run.exported is not None and isinstance(group := doc.get("group"), str):
+        otherwise = {"UID": group}
     return Choice(
         good.strip(),
         bad.strip(),
@@ -282,7 +281,7 @@ def _choice(run: _Run, sample: _Sample) -> Choice:
     )
 
 
-def _texts_of_doc(doc: Mapping[str, Any], right: int) -> list[str] | None:
+def _texts_of_doc(doc: Mapping[str, object], right: int) -> list[str] | None:
     """Return both texts without examples or a chat before them, where the item's columns have them."""
     sides = [doc.get("sentence_good"), doc.get("sentence_bad")]
     if all(isinstance(side, str) for side in sides):
@@ -292,7 +291,7 @@ def _texts_of_doc(doc: Mapping[str, Any], right: int) -> list[str] | None:
     return [f"{context}{choice}" for choice in choices] if is_ours and isinstance(choices, list) else None
 
 
-def _logprob(answer: Any, where: str) -> float:
+def _logprob(answer: object, where: str) -> float:
     """Return the log-probability of an answer, which is logged as a text beside whether it is the greedy one."""
     if not isinstance(answer, list) or len(answer) != 2:
         raise NoChoiceError("its answers have no log-probabilities")
@@ -307,7 +306,9 @@ def _logprob(answer: Any, where: str) -> float:
     return value
 
 
-def _convention(results: _Results, task: _Task, contexts: Collection[bool], spaces: bool) -> dict[str, Any]:
+def _convention(
+    results: _Results, task: _Task, contexts: Collection[bool], spaces: bool
+) -> dict[str, object]:
     """Return how a task's answers were scored.
 
     Args:
@@ -316,7 +317,9 @@ def _convention(results: _Results, task: _Task, contexts: Collection[bool], spac
         contexts: whether answers stand after a context: True, False, or both.
         spaces: whether whole sentences begin with a space.
     """
-    convention: dict[str, Any] = {"dtype": (results.config.model_dtype or "unknown").removeprefix("torch.")}
+    convention: dict[str, object] = {
+        "dtype": (results.config.model_dtype or "unknown").removeprefix("torch.")
+    }
     if False in contexts:
         first_token = _first_token(results)
         convention |= {"leading_space": spaces} | (
