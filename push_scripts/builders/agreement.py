@@ -1,7 +1,6 @@
 """The columns that every data set of subject-verb agreement pairs shares."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pyarrow as pa
 
@@ -43,7 +42,7 @@ def agreement_table(pairs: Iterable[tuple[str, str, Pair]], clusters: bool = Fal
         )
         subjects.append(pair.subject)
         rows.append((pair_id, construction, group, good, bad, *pair[:5], context_id))
-    columns: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [[] for _ in SCHEMA]
+    columns: list[Sequence[object]] = list(zip(*rows, strict=True)) or [[] for _ in SCHEMA]
     table = pa.Table.from_arrays(
         [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)], schema=SCHEMA
     )

@@ -14,7 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import pyarrow as pa
 
@@ -70,7 +70,23 @@ def build(source: Path | None) -> dict[str, dict[str, pa.Table]]:
     }
 
 
-def read_judgments(assignments: Iterable[dict[str, str]]) -> Iterator[dict[str, Any]]:
+class Judgment(TypedDict):
+    """The choice of one person between the two sentences of a pair: a row of the data set."""
+
+    paradigm: str
+    sentence_good: str
+    sentence_bad: str
+    good_first: bool
+    correct: bool
+    worker: int
+    list_id: int
+    item: int
+    attention_check: bool
+    rejected: bool
+    eligible: bool
+
+
+def read_judgments(assignments: Iterable[dict[str, str]]) -> Iterator[Judgment]:
     """Yield one row per judgment; an item without an answer is not a judgment.
 
     Raises `ValueError` where a condition or an answer does not look as described above.
@@ -98,7 +114,7 @@ def read_judgments(assignments: Iterable[dict[str, str]]) -> Iterator[dict[str, 
             }
 
 
-def accuracy_by_paradigm(judgments: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def accuracy_by_paradigm(judgments: Iterable[Judgment]) -> list[dict[str, object]]:
     """Return the individual and majority accuracy of each paradigm, as in the authors' own summary.
 
     Only judgments of eligible annotators in assignments that were not rejected count, without attention

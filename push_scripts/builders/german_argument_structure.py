@@ -4,7 +4,7 @@ import csv
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import pyarrow as pa
 
@@ -43,7 +43,17 @@ def build(source: Path | None) -> dict[str, dict[str, pa.Table]]:
     return configs | {"rochereau2020": {"test": _table(_read(released))}}
 
 
-def _generate() -> Iterator[dict[str, Any]]:
+class _Sentence(TypedDict):
+    """A sentence of the design; all else about it follows from its cases and positions."""
+
+    template: int
+    cases: str
+    positions: str
+    sentence: str
+    animated: bool
+
+
+def _generate() -> Iterator[_Sentence]:
     lexicon = german_grammar.read_lexicon()
     for number, template in enumerate(german_grammar.read_templates()):
         _require_singular(template, lexicon)
@@ -69,17 +79,23 @@ def _require_singular(template: german_grammar.Template, lexicon: dict[str, germ
                 )
 
 
-def _read(path: Path) -> Iterator[dict[str, Any]]:
+def _read(path: Path) -> Iterator[_Sentence]:
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            yield row | {"template": int(row["template"]), "animated": row["animated"] == "True"}
+            yield {
+                "template": int(row["template"]),
+                "cases": row["cases"],
+                "positions": row["positions"],
+                "sentence": row["sentence"],
+                "animated": row["animated"] == "True",
+            }
 
 
-def _table(rows: Iterable[dict[str, Any]]) -> pa.Table:
+def _table(rows: Iterable[_Sentence]) -> pa.Table:
     return pa.Table.from_pylist([_describe(row, index) for index, row in enumerate(rows)], schema=SCHEMA)
 
 
-def _describe(row: dict[str, Any], index: int) -> dict[str, Any]:
+def _describe(row: _Sentence, index: int) -> dict[str, object]:
     """Return the row of a sentence: what follows from its cases and positions."""
     cases, positions = row["cases"], row["positions"]
     acceptable = len(set(cases)) == 3
@@ -87,7 +103,7 @@ def _describe(row: dict[str, Any], index: int) -> dict[str, Any]:
     return {
         "index": index,
         "sentence_id": f"{row['template']:02d}-{cases}-{positions}",
-        **{name: row[name] for name in ("template", "cases", "positions", "sentence", "animated")},
+        **row,
         "grammatical": acceptable,
         "case_order": cases if acceptable else None,
         "role_assignment": roles(cases, positions) if acceptable else None,

@@ -10,10 +10,13 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from .client import Plan
 
 # Variables that would let the fresh process use a cache of the caller, or a token for a public repository.
 INHERITED = re.compile(
@@ -21,18 +24,28 @@ INHERITED = re.compile(
 )
 
 
+class PushedRepo(TypedDict):
+    """A repository on the Hub: its id, type, kind and commit, and path -> SHA-256 of its files."""
+
+    id: str
+    type: str
+    kind: str
+    commit: str
+    hashes: Mapping[str, str]
+
+
 class ReadBackError(RuntimeError):
     """The Hub holds something else than was pushed, or it cannot be loaded."""
 
 
-def read_back(done: Sequence[Any], endpoint: str, token: str | None) -> None:
+def read_back(done: "Sequence[tuple[Plan, str]]", endpoint: str, token: str | None) -> None:
     """Check pushed `(plan, commit)` pairs; public repositories are read without a token.
 
     Raises:
         ReadBackError: a file differs or a library cannot load it; the message is the error of the fresh process.
     """
     for private in (False, True):
-        repos = [
+        repos: list[PushedRepo] = [
             {
                 "id": plan.upload.repo_id,
                 "type": plan.upload.repo_type,
@@ -47,7 +60,7 @@ def read_back(done: Sequence[Any], endpoint: str, token: str | None) -> None:
             _in_fresh_process(repos, endpoint, token if private else None)
 
 
-def _in_fresh_process(repos: list[dict[str, Any]], endpoint: str, token: str | None) -> None:
+def _in_fresh_process(repos: Sequence[PushedRepo], endpoint: str, token: str | None) -> None:
     kept = {name: value for name, value in os.environ.items() if not INHERITED.fullmatch(name)}
     with tempfile.TemporaryDirectory(prefix="tse-read-back-") as home:
         environment = kept | {"HF_HOME": home, "HF_ENDPOINT": endpoint, "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
@@ -65,7 +78,7 @@ def _in_fresh_process(repos: list[dict[str, Any]], endpoint: str, token: str | N
         raise ReadBackError(said[-1] if said else f"the reading process ended with {ended.returncode}")
 
 
-def check(repo: dict[str, Any]) -> None:
+def check(repo: PushedRepo) -> None:
     """Download one repository at its commit, compare its files, load it."""
     from huggingface_hub import snapshot_download
 
@@ -79,7 +92,7 @@ def check(repo: dict[str, Any]) -> None:
         loaders[repo["kind"]](repo, folder)
 
 
-def load_dataset(repo: dict[str, Any], folder: Path) -> None:
+def load_dataset(repo: PushedRepo, folder: Path) -> None:
     """Load every config through `datasets` and compare its rows with the Parquet files."""
     import datasets
     import pyarrow.parquet as pq
@@ -94,7 +107,7 @@ def load_dataset(repo: dict[str, Any], folder: Path) -> None:
                 raise ReadBackError(f"{repo['id']}: {config['config_name']}/{entry['split']} has other rows")
 
 
-def load_metric(repo: dict[str, Any], folder: Path) -> None:
+def load_metric(repo: PushedRepo, folder: Path) -> None:
     """Load the module through `evaluate` and compare the code that it imported."""
     import inspect
 
@@ -107,7 +120,7 @@ def load_metric(repo: dict[str, Any], folder: Path) -> None:
         raise ReadBackError(f"{repo['id']}: evaluate loaded other code than was pushed")
 
 
-def load_model(repo: dict[str, Any], folder: Path) -> None:
+def load_model(repo: PushedRepo, folder: Path) -> None:
     """Load model and tokenizer through the scorer package and let it score a sentence."""
     from tse_scorers import load_scorer
 

@@ -1,9 +1,12 @@
 """What the training loop needs to know of a model: a task."""
 
 import random
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import torch
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 IGNORED = -100  # label of a position without loss
 
@@ -31,15 +34,21 @@ class Task(Protocol):
         name: name of the model, and of its folder.
         steps: default number of steps.
         learning_rate: the highest learning rate.
-        model: the model, with new weights.
-        tokenizer: its tokenizer.
     """
 
     name: str
     steps: int
     learning_rate: float
-    model: Any
-    tokenizer: Any
+
+    @property
+    def model(self) -> "PreTrainedModel":
+        """The model, with new weights."""
+        ...
+
+    @property
+    def tokenizer(self) -> "PreTrainedTokenizerBase":
+        """Its tokenizer."""
+        ...
 
     def batch(self, sentences: list[str], rng: random.Random) -> Batch:
         """Return the sentences as a batch; `rng` makes every random choice."""
