@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..io.bundle import metric_modules, shipped_table
+from ..io.bundle import shipped_table
 from ..io.records import read_records
 from ..io.result_row import group_name
 from ..models.options import ModelOptions
@@ -21,7 +21,7 @@ from ..statistics.jackknife import pearson
 from ..suites.agreement.data.paper_examples import TABLE_3, positions
 from ..suites.contract import Suite
 from ..suites.registry import make_suite
-from ..suites.variation_sets.show.section_cells import grid_of
+from ..suites.variation_sets.show.section_cells import by_level, grid_of
 from .papers import Paper, describe
 
 KEYS = ("group", "variation_set", "metric", "form")
@@ -193,23 +193,15 @@ def _probable_forms(out: Path, suite: Suite, models: Collection[str]) -> list[di
 
 def _rochereau(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
     """Return the cells of a table; their means by case order, by roles and by doubled case; and Table 5."""
-    margins = metric_modules("minimal_variation_auc").variation_sets.margins
     cells = frame[frame["repeats_table"].isna() | (frame["paper_table"].astype(str) == table)]
     cells = cells.rename(columns={"role_assignment": "role"})
     grids = {key: grid_of(part) for key, part in cells.groupby(["system", "variation_set"], sort=False)}
     numbers = []
     for (system, kind), grid in grids.items():
-        by_order, by_role, overall = margins(grid.to_numpy())
-        levels = {
-            "cell": {f"{order}|{role}": grid.at[order, role] for order in grid.index for role in grid},
-            "case_order": dict(zip(grid.index, by_order, strict=True)),
-            "role": dict(zip(grid.columns, by_role, strict=True)),
-            "all": {"": overall},
-        }
         about = {"system": system, "variation_set": kind, "metric": "auc"}
         numbers += [
             about | {"level": level, "group": group_name(level, value), "published": auc}
-            for level, values in levels.items()
+            for level, values in by_level(grid).items()
             for value, auc in values.items()
         ]
         if kind == "1-6":

@@ -307,7 +307,6 @@ class Table:
         beside: a second, muted text per cell (a published number), or None.
         note: a remark below the table.
         file: name under which the table is also written as .md, .tex and .csv, or None.
-        rule_above: row headers that a line sets apart from what is above.
         folded: shown only when the reader opens it.
         intervals: of the scores, for the CSV file.
         number: the number of the paper's table that this one repeats, for instance `Table 2`; the LaTeX form, which
@@ -322,7 +321,8 @@ class Table:
         cells: of a table of scores, its cells (columns `CELLS`), which the explorer shows; None of other tables.
         unit: name of the counted items: contexts, pairs, sets.
         digits: the decimals of its scores.
-        totals: row headers of averages of other rows; they stay last however the explorer sorts the table.
+        totals: row headers of averages of other rows, which a line sets apart; they stay last however the explorer
+            sorts the table.
         ties: what a tie does to the score, the end of a sentence about "ties, which …".
         items: what the scores are means of, None where a suite stores none.
         measure: heading of the scores in a download.
@@ -336,7 +336,6 @@ class Table:
     beside: pd.DataFrame | None = None
     note: str = ""
     file: str | None = None
-    rule_above: Sequence[str] = ()
     folded: bool = False
     intervals: Intervals | None = None
     number: str = ""
@@ -381,7 +380,7 @@ class Table:
             digits: the decimals of scores.
             across: the columns of the cells that name a column of the table.
             about: what the intervals are over.
-            totals: see the attribute; a line sets them apart.
+            totals: see the attribute.
             options: other attributes.
         """
         cells = cells.reindex(columns=[*CELLS, *(name for name in across if name not in CELLS)])
@@ -401,9 +400,14 @@ class Table:
         text = formatted_with_intervals(values, intervals, form or partial(score, digits=digits), basis)
         given: dict[str, Any] = {
             "interval_note": note_on_intervals(text, cells, about), "intervals": intervals, "basis": basis,
-            "rule_above": [label for label in values.index if label in set(totals)][:1], "totals": totals,
+            "totals": totals,
         }  # fmt: skip
         return cls(caption, values, text, cells=cells, digits=digits, **given | options)
+
+    @cached_property
+    def rule_above(self) -> set[str]:
+        """The row header that a line sets apart from what is above: the first of `totals`."""
+        return {*[label for label in self.text.index if label in set(self.totals)][:1]}
 
     @property
     def title(self) -> str:

@@ -149,6 +149,6 @@ def _published_table() -> Iterator[Table]:
             "Table 2 as published (Newman et al. 2021).",
             wide,
             formatted(wide, score),
-            rule_above=["BLiMP"],
+            totals=["BLiMP"],
             folded=True,
         )

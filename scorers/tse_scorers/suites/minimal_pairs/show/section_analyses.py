@@ -198,7 +198,7 @@ def _method_picture(wide: pd.DataFrame, method: str) -> Chart:
                 "below.",
                 table_values,
                 formatted(table_values, ACCURACY.form),
-                rule_above=["Mean"],
+                totals=["Mean"],
             )
         ],
     )

@@ -98,7 +98,7 @@ def _published_table(caption: str, cells: pd.DataFrame) -> Table:
             "Table 4 (0.58). It is shown as printed and used nowhere else."
         )
         caption = caption.removesuffix(".") + " (an error in the paper)."
-    return Table(caption, values, formatted(values, score), note=note, rule_above=["mean"], folded=True)
+    return Table(caption, values, formatted(values, score), note=note, totals=["mean"], folded=True)
 
 
 def _names_in_paper(rows: pd.DataFrame) -> dict[str, str]:

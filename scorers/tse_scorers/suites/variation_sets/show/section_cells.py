@@ -145,18 +145,24 @@ def is_tied(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def _means(grids: dict[str, pd.DataFrame], level: str, kind: str) -> "pd.Series[float]":
-    margins = metric_modules("minimal_variation_auc").variation_sets.margins
     if level == "set":
-        return pd.Series({SETS[name]: margins(grid.to_numpy())[2] for name, grid in grids.items()})
+        return pd.Series({SETS[name]: by_level(grid)["all"][""] for name, grid in grids.items()})
     if kind not in grids:
         return pd.Series(dtype=float)
-    by_order, by_role, overall = margins(grids[kind].to_numpy())
-    means = {
-        "case_order": dict(zip(orders(), by_order, strict=True)),
-        "role": dict(zip(roles(), by_role, strict=True)),
-        "cell": {f"{order} · {role}": auc for (order, role), auc in grids[kind].stack().items()},
+    means = by_level(grids[kind])
+    names = {value.replace("|", " · "): auc for value, auc in means[level].items() if not np.isnan(auc)}
+    return pd.Series(names | {TOTAL: means["all"][""]})
+
+
+def by_level(grid: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """Return the AUCs of a table of cells and their means: level of results -> value of a group -> AUC."""
+    means = with_means(grid)
+    return {
+        "cell": {f"{order}|{role}": grid.at[order, role] for order in grid.index for role in grid},
+        "case_order": {str(order): means.at[order, "mean"] for order in grid.index},
+        "role": {str(role): means.at["mean", role] for role in grid},
+        "all": {"": means.at["mean", "mean"]},
     }
-    return pd.Series(means[level] | {TOTAL: overall})
 
 
 def with_means(grid: pd.DataFrame) -> pd.DataFrame:
