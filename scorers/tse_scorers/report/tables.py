@@ -163,12 +163,12 @@ class Basis:
         return Basis(change(self.n), change(self.units), change(self.excluded), self.by_measure)
 
     def of_rows(self, rows: pd.Index) -> pd.DataFrame:
-        """Return texts of rows, such as `80 (2.6 units), 4 excluded`; measures with equal texts share a column."""
+        """Return a text for each row, such as `80 (2.6), 4 excluded`; measures with equal texts share a column."""
         columns: dict[tuple[str, ...], list[str]] = {}
         for measure, own in self._measures():
             parts = own.map(lambda frame: frame.reindex(rows))
             frames = (frame.to_numpy(dtype=np.float64) for frame in (parts.n, parts.units, parts.excluded))
-            texts = tuple(_over(*three, units_word=" units") for three in zip(*frames, strict=True))
+            texts = tuple(_over(*of_row) for of_row in zip(*frames, strict=True))
             columns.setdefault(texts, []).append(measure)
         return pd.DataFrame({", ".join(names): texts for texts, names in columns.items()}, index=rows)
 
@@ -215,11 +215,11 @@ class Basis:
         return _over(n, units, excluded)
 
 
-def _over(n: Numbers, units: Numbers, excluded: Numbers, *, units_word: str = "") -> str:
+def _over(n: Numbers, units: Numbers, excluded: Numbers) -> str:
     """Return numbers of items, of effective units and of excluded items as a text; empty where n is not known."""
     if np.isnan(n).all():
         return ""
-    text = ranged(n) if np.isnan(units).all() else f"{ranged(n)} ({ranged(units, 1)}{units_word})"
+    text = ranged(n) if np.isnan(units).all() else f"{ranged(n)} ({ranged(units, 1)})"
     return f"{text}, {ranged(excluded)} excluded" if (excluded > 0).any() else text
 
 
