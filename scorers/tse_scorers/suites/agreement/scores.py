@@ -18,11 +18,10 @@ from torch import Tensor
 from ...engine.arrays import Indices, digest
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
-from ...io.table_files import fingerprint, require_columns
-from ...models.base import FormScorer, GapScorer, Scorer
-from ..own_columns import data_signature, shared_arrays
-from .ask.columns import COUNTS, MEASURES, score_columns, sides_of
-from .ask.gaps import Answers, Questions, form_table, gaps_of
+from ...io.table_files import require_columns
+from ...models.base import FormScorer, GapScorer
+from .ask.columns import COUNTS, MEASURES, score_columns
+from .ask.gaps import Answers, Questions, context_table, form_table, gaps_of
 from .ask.inflections import Inflections
 from .ask.listing import list_lemmas, listed_table
 from .ask.outcomes import encode, lemma_table, outcome_table, outcome_width
@@ -37,7 +36,6 @@ from .options import AgreementOptions
 __all__ = [
     "AgreementScores",
     "aggregate_scores",
-    "describe",
     "load",
     "load_lemmas",
     "score_columns",
@@ -66,36 +64,6 @@ class AgreementScores:
     forms: pa.Table | None
 
 
-def describe(
-    scorer: Scorer,
-    pairs: pd.DataFrame,
-    lemmas: pd.DataFrame,
-    dataset: str,
-    options: AgreementOptions,
-    own: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Return what decides the scores besides the scorer; `own` names the user's own columns."""
-    is_sample = options.lemma_sample is not None and options.lemma_sample < len(lemmas)
-    sample = {"lemma_sample": options.lemma_sample} if is_sample else {}
-    sides = sides_of(options.whole_words, options.sampler)
-    cutoffs = {f"cutoffs_{side}": list(values) for side, values in sides}
-    weighting = metric_modules("refined_tse").scores
-    return {
-        "metric": "refined_tse",
-        "metric_version": weighting.VERSION,
-        **cutoffs,
-        "forms": options.forms,
-        "word_end": options.word_end_for(scorer),
-        "dataset": dataset,
-        **data_signature(pairs, own),
-        "n_pairs": len(pairs),
-        "lemmas_fingerprint": fingerprint(lemmas[["singular", "plural"]]),
-        "n_lemmas_listed": len(lemmas),
-        **sample,
-        **({"sentence_pll": True} if options.sentence_pll else {}),
-    }
-
-
 def score_contexts(
     scorer: GapScorer | FormScorer,
     pairs: pd.DataFrame,
@@ -122,7 +90,7 @@ def score_contexts(
     gaps, listed, options = questions.gaps, questions.listed, questions.options
     answers = _read(scorer, questions, progress)
     names = [*score_columns(options.whole_words, options.sampler), *COUNTS]
-    contexts = _context_table(gaps.pairs, answers.scores, names, own)
+    contexts = context_table(gaps.pairs, answers.scores, names, own)
     if options.sentence_pll:
         by_sentence = sentence_scores(scorer, gaps, listed, progress)
         contexts = contexts.append_column(UNEQUAL, pa.array(by_sentence[contexts["context_id"].to_numpy()]))
@@ -223,17 +191,3 @@ class _ScoreReader:
         scores = self._metric.boundaries.logit_scores(logits, own.plural, own.singular, swapped)
         columns = [getattr(side, measure) for side in (scores.top, scores.bottom) for measure in MEASURES]
         return columns + [getattr(scores, name)[:, None] for name in COUNTS], scores.log_normalizer
-
-
-def _context_table(
-    pairs: pd.DataFrame, values: NDArray[np.float64], names: Sequence[str], own: Sequence[str]
-) -> pa.Table:
-    columns = [c for c in ("group", "construction", "number", "prefix", "suffix") if c in pairs]
-    contexts = pairs.drop_duplicates(["unit", "group"])
-    scores = values[contexts["unit"].to_numpy()]
-    table = {"context_id": contexts["unit"].to_numpy()} | {c: contexts[c].to_numpy() for c in columns}
-    for index, name in enumerate(names):
-        table[name] = scores[:, index].astype(np.int64) if name.startswith("n_") else scores[:, index]
-    if own:
-        table |= shared_arrays(pairs[list(own)], list(zip(pairs["unit"], pairs["group"], strict=True)))
-    return pa.table(table)

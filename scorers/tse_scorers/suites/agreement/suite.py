@@ -25,11 +25,21 @@ from ..contract import Items, Suite
 from ..hub_data import is_hub_id
 from ..items import ItemScores, TwoWayChoices
 from ..own_columns import data_signature, own_columns
-from .ask.columns import BY_SENTENCE, CONTEXTS, KEPT_FORMS, LIST_CONTEXTS, RESERVED, TOP_FORMS, sides_in
+from .ask.columns import (
+    BY_SENTENCE,
+    CONTEXTS,
+    KEPT_FORMS,
+    LIST_CONTEXTS,
+    RESERVED,
+    TOP_FORMS,
+    sides_in,
+    sides_of,
+)
 from .ask.columns import MEASURES as AT_CUTOFFS
+from .ask.gaps import looked_up_tables
 from .ask.listing import LISTED, list_lemmas, listed_table
 from .ask.outcomes import LEMMAS, OUTCOMES, lemma_table
-from .ask.template_verbs import PAIRS, looked_up_tables
+from .ask.template_verbs import PAIRS
 from .data.checks import check_numbers, inspect, inspect_lemmas
 from .data.contrast import (
     FORMS,
@@ -43,7 +53,7 @@ from .data.contrast import (
 )
 from .data.released import RELEASED, RELEASED_LISTS
 from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
-from .data.verb_choices import verb_choices
+from .data.verb_choices import OF_LEMMAS, verb_choices
 from .estimate.averages import METRICS, aggregate_scores
 from .estimate.common import COMMON, common_lemma_rows, common_list, items_over_common_lemmas
 from .estimate.frequency import FREQUENCIES
@@ -60,8 +70,6 @@ _DATASETS = {
 }
 _BUILT = ("newman2021", "blimp")
 """Data sets that a folder of built data may hold."""
-_OF_LEMMAS = ("forms", "word_end", "lemma_sample", "keep_forms", "sampler", "sentence_pll")
-"""Options that decide how EW and MW are scored."""
 _COLUMNS = {
     "contexts": pa.schema([*CONTEXTS, *LIST_CONTEXTS, *BY_SENTENCE]),
     "pairs": PAIRS,
@@ -167,7 +175,7 @@ class AgreementSuite(Suite):
                 "The log has no log-probabilities, which TSE compares. Import it with --suite minimal_pairs and the "
                 "sentences as --data."
             )
-        for name in _OF_LEMMAS:
+        for name in sorted(OF_LEMMAS):
             if getattr(self.options, name) != getattr(AgreementOptions(), name):
                 raise OptionError(
                     Option(name), " has no effect on imported scores, which have no lemmas; remove it."
@@ -187,12 +195,26 @@ class AgreementSuite(Suite):
 
     def describe(self, scorer: Scorer) -> dict[str, Any]:
         """Return what decides the scores besides the scorer."""
-        from .scores import describe  # loads torch, which results on disk do not need
-
-        data = f"{self.dataset}/{self.config}"
-        of_scores = describe(scorer, self.pairs, self._lemmas, data, self.options, self.items.own)
-        groups = {"lemma_groups": fingerprint(self._lemmas[[GROUP]])} if GROUP in self._lemmas else {}
-        return of_scores | {"lemmas": self._lemma_list} | groups | self._contrast.signature
+        options, lemmas = self.options, self._lemmas
+        is_sample = options.lemma_sample is not None and options.lemma_sample < len(lemmas)
+        sides = sides_of(options.whole_words, options.sampler)
+        return {
+            "metric": "refined_tse",
+            "metric_version": metric_modules("refined_tse").scores.VERSION,
+            **{f"cutoffs_{side}": list(cutoffs) for side, cutoffs in sides},
+            "forms": options.forms,
+            "word_end": options.word_end_for(scorer),
+            "dataset": f"{self.dataset}/{self.config}",
+            **data_signature(self.pairs, self.items.own),
+            "n_pairs": len(self.pairs),
+            "lemmas_fingerprint": fingerprint(lemmas[[*FORMS]]),
+            "n_lemmas_listed": len(lemmas),
+            **({"lemma_sample": options.lemma_sample} if is_sample else {}),
+            **({"sentence_pll": True} if options.sentence_pll else {}),
+            "lemmas": self._lemma_list,
+            **({"lemma_groups": fingerprint(lemmas[[GROUP]])} if GROUP in lemmas else {}),
+            **self._contrast.signature,
+        }
 
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError if a scorer does not answer at a gap, or cannot score the forms."""

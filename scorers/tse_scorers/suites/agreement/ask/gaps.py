@@ -1,6 +1,6 @@
 """The gaps of a table of pairs, each asked about once: what a model is asked there, and what it answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,12 +9,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ....engine.arrays import Indices
-from ....models.base import FormScorer, GapScorer
+from ....models.base import FormScorer, GapScorer, Logprobs
 from ....models.queries import Slot
+from ...own_columns import shared_arrays
 from ..options import AgreementOptions
-from .columns import KEPT_FORMS
+from .columns import COUNTS, KEPT_FORMS
 from .listing import Listing
-from .template_verbs import TemplateVerbs
+from .template_verbs import TemplateVerbs, pair_table
 
 
 @dataclass(frozen=True)
@@ -100,3 +101,45 @@ def _lists(values: NDArray[np.float32]) -> pa.Array:
     rows, width = values.shape
     offsets = np.arange(rows + 1, dtype=np.int32) * width
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values.ravel()))
+
+
+def context_table(
+    pairs: pd.DataFrame, values: NDArray[np.float64], names: Sequence[str], own: Sequence[str]
+) -> pa.Table:
+    """Return one row per context and group.
+
+    Args:
+        pairs: with a column `unit`, the index of their context.
+        values: (contexts, scores and counts).
+        names: of the scores and counts.
+        own: the user's columns, which a context gets if all its pairs have the same value.
+    """
+    columns = [c for c in ("group", "construction", "number", "prefix", "suffix") if c in pairs]
+    contexts = pairs.drop_duplicates(["unit", "group"])
+    scores = values[contexts["unit"].to_numpy()]
+    table = {"context_id": contexts["unit"].to_numpy()} | {c: contexts[c].to_numpy() for c in columns}
+    for index, name in enumerate(names):
+        table[name] = scores[:, index].astype(np.int64) if name.startswith("n_") else scores[:, index]
+    if own:
+        table |= shared_arrays(pairs[list(own)], list(zip(pairs["unit"], pairs["group"], strict=True)))
+    return pa.table(table)
+
+
+def looked_up_tables(
+    pairs: pd.DataFrame, correct: Logprobs, incorrect: Logprobs, own: Sequence[str]
+) -> dict[str, pa.Table]:
+    """Return the tables of pairs whose verbs were scored after their left contexts, without scores of lemmas.
+
+    Args:
+        pairs: the data.
+        correct: log-probability of the correct form of each pair, (pairs,).
+        incorrect: the same of the incorrect form.
+        own: names of the user's columns.
+    """
+    pairs = pairs.assign(unit=pairs.groupby(["prefix", "number"], sort=False).ngroup())
+    nothing = np.zeros((pairs["unit"].nunique(), len(COUNTS)))
+    scorable = ~np.isnan(correct) & ~np.isnan(incorrect)
+    return {
+        "contexts": context_table(pairs, nothing, COUNTS, ()),
+        "pairs": pair_table(pairs, correct, incorrect, scorable, own),
+    }

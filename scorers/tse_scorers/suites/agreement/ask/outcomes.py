@@ -10,6 +10,7 @@ exactly. So journals, shards and several processes handle the bytes like any oth
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -160,6 +161,14 @@ class Outcomes:
     heaviest: Indices
     shares: NDArray[np.float64]
     group: str | None = None
+
+    @cached_property
+    def _index(self) -> "pd.Index[Any]":
+        return pd.Index(self.context_id)
+
+    def places(self, contexts: pd.DataFrame) -> Indices:
+        """Return the row of each context, named by `context_id`; -1 for one without outcomes, (contexts,)."""
+        return self._index.get_indexer(contexts["context_id"])
 
     def correct(self, rows: Indices, lemmas: Indices | None = None) -> NDArray[np.uint8]:
         """Return 1 where the correct form is more probable, (rows, lemmas); all lemmas for None."""

@@ -15,7 +15,6 @@ from ....models.base import FormScorer, GapScorer, Logprobs
 from ....models.words import capitalized
 from ...own_columns import column_arrays
 from ..options import AgreementOptions
-from .columns import COUNTS
 
 PAIRS = described(
     (
@@ -114,16 +113,25 @@ class TemplateVerbs:
         correct = padded[unit, self._of_pairs(self._column, pairs, "form_correct")]
         incorrect = padded[unit, self._of_pairs(self._column, pairs, "form_incorrect")]
         scorable = ~np.isnan(correct) & ~np.isnan(incorrect) & self._comparable(pairs)
-        return _pair_table(pairs, correct, incorrect, scorable, own)
+        return pair_table(pairs, correct, incorrect, scorable, own)
 
 
-def _pair_table(
+def pair_table(
     pairs: pd.DataFrame,
     correct: Logprobs,
     incorrect: Logprobs,
     scorable: NDArray[np.bool_],
     own: Sequence[str],
 ) -> pa.Table:
+    """Return the table of pairs, which have a column `unit`: the index of their context.
+
+    Args:
+        pairs: the data.
+        correct: log-probability of the correct form of each pair, (pairs,).
+        incorrect: the same of the incorrect form.
+        scorable: (pairs,) whether TSE judges it.
+        own: names of the user's columns.
+    """
     judged = metric_modules("refined_tse").scores.is_correct(correct, incorrect)
     return pa.table(
         {column: pairs[column].to_numpy() for column in _COPIED if column in pairs}
@@ -135,26 +143,3 @@ def _pair_table(
         }
         | column_arrays(pairs[list(own)])
     )
-
-
-def looked_up_tables(
-    pairs: pd.DataFrame, correct: Logprobs, incorrect: Logprobs, own: Sequence[str]
-) -> dict[str, pa.Table]:
-    """Return the tables of pairs whose verbs were scored after their left contexts, without scores of lemmas.
-
-    Args:
-        pairs: the data.
-        correct: log-probability of the correct form of each pair, (pairs,).
-        incorrect: the same of the incorrect form.
-        own: names of the user's columns.
-    """
-    pairs = pairs.assign(unit=pairs.groupby(["prefix", "number"], sort=False).ngroup())
-    contexts = pairs.drop_duplicates(["unit", "group"])
-    described = ["group", "construction", "number", "prefix", "suffix"]
-    of_contexts = {name: contexts[name].to_numpy() for name in described if name in contexts}
-    of_contexts |= {name: np.zeros(len(contexts), dtype=np.int64) for name in COUNTS}
-    scorable = ~np.isnan(correct) & ~np.isnan(incorrect)
-    return {
-        "contexts": pa.table({"context_id": contexts["unit"].to_numpy()} | of_contexts),
-        "pairs": _pair_table(pairs, correct, incorrect, scorable, own),
-    }

@@ -17,18 +17,11 @@ from ....models.queries import Slot
 from ..data.paper_examples import with_paper_contexts
 from .columns import TOP_FORMS
 from .gaps import gaps_of
-from .inflections import Inflections, find_inflections
+from .inflections import find_inflections
 
 FORMS_SHOWN = 10
 CONTEXTS_SHOWN = 2
 """Number of contexts per table row whose most probable forms are stored."""
-
-
-def marked_forms(
-    scorer: GapScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_]
-) -> dict[bool, Inflections]:
-    """Return the inflections of a list that are single tokens, for each kind of gap; there may be none."""
-    return {opening: find_inflections(scorer, lemmas, opening) for opening in np.unique(opens).tolist()}
 
 
 def top_forms(scorer: GapScorer | FormScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame) -> pa.Table:
@@ -39,7 +32,7 @@ def top_forms(scorer: GapScorer | FormScorer, pairs: pd.DataFrame, lemmas: pd.Da
     if not isinstance(scorer, GapScorer):
         return TOP_FORMS.empty_table()
     gaps = gaps_of(scorer, pairs)
-    listed = marked_forms(scorer, lemmas, gaps.opens)
+    listed = {opens: find_inflections(scorer, lemmas, opens) for opens in np.unique(gaps.opens).tolist()}
     by_row = gaps.units.groupby("group", sort=False)["unit"]
     chosen = np.concatenate([_spread(rows.to_numpy()) for _, rows in by_row])
     chosen = with_paper_contexts(chosen, gaps.units)

@@ -140,7 +140,7 @@ def _context_rows(group: Group, outcomes: Sequence[Outcomes], unsampled: float) 
             yield _ew_row(group, outcomes[0]) or group.row(metric, found, **columns)
             continue
         if place == WHOLE and metric == "mw" and len(outcomes) == 1:
-            places = pd.Index(outcomes[0].context_id).get_indexer(items["context_id"])
+            places = outcomes[0].places(items)
             weights = outcomes[0].weights(places[places >= 0])
             columns["n_lemmas_effective"] = effective_number(weights)
             if unsampled:
@@ -151,7 +151,7 @@ def _context_rows(group: Group, outcomes: Sequence[Outcomes], unsampled: float) 
 def _ew_row(group: Group, outcomes: Outcomes) -> ResultRow | None:
     """Return EW over the whole distribution, with lemmas as units; None where outcomes of a context are unknown."""
     items = group.items[group.items["ew_top_1"].notna()]
-    places = pd.Index(outcomes.context_id).get_indexer(items["context_id"])
+    places = outcomes.places(items)
     if not len(items) or (places < 0).any():
         return None
     found = cells_of(items, outcomes.packed[places], len(outcomes.lemmas)).mean()

@@ -126,7 +126,7 @@ def _estimates(scores: ContextScores, over: ContextScores) -> Iterator[tuple[str
         else:
             assert scores.outcomes is not None
             lemmas = np.flatnonzero(scores.lemmas.isin(over.lemmas))
-            bits = scores.outcomes.correct(scores.places(group.items), lemmas)
+            bits = scores.outcomes.correct(scores.outcomes.places(group.items), lemmas)
             found = cells_of(group.items, bits).mean()
         yield group.name, len(group.items), found
 

@@ -54,19 +54,18 @@ class ContextScores(ItemScores):
 
     def joined(self, reference: ItemScores) -> pd.DataFrame:
         """Return the shared contexts; see `tse_scorers.suites.agreement.estimate.items` for those without suffixes."""
-        one: ItemScores = self
-        other = reference
-        if _is_without_suffix(one.items) or _is_without_suffix(other.items):
-            one, other = (ItemScores(_over_suffixes(own.items), self.groups) for own in (one, other))
-        return ItemScores.joined(one, other)
+        return ItemScores.joined(*self._alike(reference))
 
     def n_excluded(self, reference: ItemScores) -> int:
         """Count the contexts that only one of the two systems has a score for."""
-        one: ItemScores = self
-        other = reference
-        if _is_without_suffix(one.items) or _is_without_suffix(other.items):
-            one, other = (ItemScores(_over_suffixes(own.items), self.groups) for own in (one, other))
-        return ItemScores.n_excluded(one, other)
+        return ItemScores.n_excluded(*self._alike(reference))
+
+    def _alike(self, reference: ItemScores) -> tuple[ItemScores, ItemScores]:
+        """Return both systems' scores, averaged over suffixes if one of the systems does not see them."""
+        if not any(_is_without_suffix(own.items) for own in (self, reference)):
+            return self, reference
+        one, other = (ItemScores(_over_suffixes(own.items), self.groups) for own in (self, reference))
+        return one, other
 
     def differences(self, reference: ItemScores) -> Iterator[GroupDifference]:
         """Yield the difference from a reference on each group, over the lemmas that both have."""
@@ -97,7 +96,7 @@ class ContextScores(ItemScores):
         if chosen.all():
             return self
         assert self.outcomes is not None and self.chosen is None, "what is restricted is not restricted again"
-        scores, places = self.items["score"].to_numpy(), self.places(self.items)
+        scores, places = self.items["score"].to_numpy(), self.outcomes.places(self.items)
         approximate = self.measure.name == "mw" and self.forms is None
         if self.measure.name == "ew":
             over = self.outcomes.correct(places, np.flatnonzero(chosen)).mean(axis=1)
@@ -129,19 +128,14 @@ class ContextScores(ItemScores):
         assert self.outcomes is not None
         lemmas = self.outcomes.lemmas.get_indexer(names)
         if "suffix" in shared.index.names:
-            return self.outcomes.correct(self.places(self.items.loc[shared.index]), lemmas)
+            return self.outcomes.correct(self.outcomes.places(self.items.loc[shared.index]), lemmas)
         own = self.items.index.droplevel("suffix")
         place = shared.index.get_indexer(own)
         order = np.argsort(place, kind="stable")
         order = order[(place[order] >= 0) & self.items["score"].notna().to_numpy()[order]]
         counts = np.bincount(place[order], minlength=len(shared))
-        bits = self.outcomes.correct(self.places(self.items.iloc[order]), lemmas)
+        bits = self.outcomes.correct(self.outcomes.places(self.items.iloc[order]), lemmas)
         return _mean_of_runs(bits, counts)
-
-    def places(self, items: pd.DataFrame) -> NDArray[np.intp]:
-        """Return the rows of the outcomes of contexts, (contexts,)."""
-        assert self.outcomes is not None
-        return pd.Index(self.outcomes.context_id).get_indexer(items["context_id"])
 
 
 def _mean_of_runs(bits: NDArray[np.uint8], counts: NDArray[np.intp]) -> NDArray[Any]:

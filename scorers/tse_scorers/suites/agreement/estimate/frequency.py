@@ -85,7 +85,7 @@ def of_lemmas(zipf: Floats) -> Floats:
 def _bands(group: Group, outcomes: Outcomes, zipf: Floats) -> Iterator[ResultRow]:
     frequency = of_lemmas(zipf)
     band = np.digitize(frequency, BANDS)
-    rows = pd.Index(outcomes.context_id).get_indexer(group.items["context_id"])
+    rows = outcomes.places(group.items)
     n_excluded = int((~np.isfinite(frequency)).sum())
     for number, low in enumerate((0.0, *BANDS)):
         lemmas: Indices = np.flatnonzero((band == number) & np.isfinite(frequency))
@@ -123,8 +123,7 @@ def _ew_by_lemma(items: pd.DataFrame, outcomes: Outcomes) -> Floats:
     """Return the EW of each lemma over singular subjects, and then over plural ones, (2 x lemmas,)."""
     parts = []
     for number in ("singular", "plural"):
-        chosen = items.loc[items["number"] == number, "context_id"]
-        rows = pd.Index(outcomes.context_id).get_indexer(chosen)
+        rows = outcomes.places(items[items["number"] == number])
         nothing = np.full(len(outcomes.lemmas), np.nan)
         parts.append(outcomes.correct(rows).mean(axis=0) if len(rows) else nothing)
     return np.concatenate(parts)

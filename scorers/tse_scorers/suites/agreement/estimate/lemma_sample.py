@@ -43,7 +43,7 @@ def over_sampled_lemmas(
         unsampled: share of the list that was left out.
     """
     n_lemmas = len(outcomes.lemmas)
-    places = pd.Index(outcomes.context_id).get_indexer(items["context_id"])
+    places = outcomes.places(items)
     mw = items["mw_top_1"].to_numpy(dtype=float)
     known = (places >= 0) & np.isfinite(mw)
     if n_lemmas < 2 or not known.any() or np.isnan(found.se):

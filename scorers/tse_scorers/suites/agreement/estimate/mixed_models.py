@@ -67,7 +67,7 @@ def _lemma_rows(scores: ItemScores) -> pd.DataFrame:
     if outcomes is None:
         return _context_rows(scores).assign(lemma=None)
     contexts = _contexts(scores)
-    places = pd.Index(outcomes.context_id).get_indexer(contexts["context_id"])
+    places = outcomes.places(contexts)
     contexts, places = contexts[places >= 0], places[places >= 0]
     cell = [*_CELL, *_own_columns(scores)]
     codes = contexts.groupby(cell, sort=False, dropna=False).ngroup().to_numpy()

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from ....io.result_row import ResultRow
@@ -32,7 +31,7 @@ def strata_rows(groups: Iterable[Group], outcomes: Outcomes, listed: pa.Table) -
     if len(several) != len(outcomes.lemmas) or several.all() or not several.any():
         return
     for group in groups:
-        places = pd.Index(outcomes.context_id).get_indexer(group.items["context_id"])
+        places = outcomes.places(group.items)
         known = group.items[places >= 0]
         counts = {"n": len(known), "n_excluded": len(places) - len(known)}
         for metric, chosen in zip(STRATA, (~several, several), strict=True):
