@@ -59,7 +59,8 @@ def build() -> dict[str, dict[str, pa.Table]]:
 
 def read_facts(language: str) -> dict[str, Any]:
     """The verb file of a language."""
-    return yaml.safe_load((VERBS / f"{language}.yaml").read_text(encoding="utf-8"))
+    facts: dict[str, Any] = yaml.safe_load((VERBS / f"{language}.yaml").read_text(encoding="utf-8"))
+    return facts
 
 
 def read_verbs(language: str, facts: Mapping[str, Any]) -> list[Verb]:

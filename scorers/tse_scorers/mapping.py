@@ -196,7 +196,8 @@ def _mapped(
         def scored(batch: Mapping[str, list[object]]) -> dict[str, list[object]]:
             frame = pd.DataFrame({name: batch[name] for name in question.columns})
             question.check(frame)
-            return score(frame).to_pydict()
+            columns: dict[str, list[object]] = score(frame).to_pydict()
+            return columns
 
         return dataset.map(scored, batched=True, batch_size=CHUNK, features=features)
     # Processes with caches of their own could disagree on whether there is something to compute together.

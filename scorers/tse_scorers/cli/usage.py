@@ -4,7 +4,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from ..io.suggestions import did_you_mean
 
@@ -34,7 +34,7 @@ class Commands(TyperGroup):
         order = [name for names in PANELS.values() for name in names]
         return sorted(super().list_commands(ctx), key=lambda name: order.index(name) if name in order else 99)
 
-    def get_command(self, ctx: "Context", cmd_name: str) -> TyperCommand | None:
+    def get_command(self, ctx: "Context", cmd_name: str) -> Any:
         """Return a command with its panel; see Click."""
         command: Any = super().get_command(ctx, cmd_name)
         if command is not None:

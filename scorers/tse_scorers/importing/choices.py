@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar
 
 from ..io.declared import parse, require_text_and_depth
 
@@ -104,7 +104,7 @@ def parsed_json(kind: type[Parsed], content: bytes | str, where: object, expecte
     try:
         parsed = json.loads(content)
         require_text_and_depth(parsed)
-        return cast(Parsed, parse(kind, parsed))
+        return parse(kind, parsed)
     except UnicodeDecodeError as error:
         raise ValueError(f"{where}: it is not UTF-8 text. Expected {expected}.") from error
     except RecursionError as error:

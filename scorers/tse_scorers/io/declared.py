@@ -5,16 +5,25 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
 from .limits import JSON_DEPTH
 
+Parsed = TypeVar("Parsed")
 LARGEST = 10**15 - 1
 """Larger whole numbers are not exact in all tools."""
 CHECKSUM = "checksum"
 """The key of an object of JSON with the checksum of all other keys."""
 _DEPTH = 20  # far more than any signature has
 _NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "nothing"}
+
+
+@overload
+def parse(kind: type[Parsed], value: Any, where: str = ..., known_only: bool = ...) -> Parsed: ...
+
+
+@overload
+def parse(kind: object, value: Any, where: str = ..., known_only: bool = ...) -> Any: ...
 
 
 def parse(kind: Any, value: Any, where: str = "", known_only: bool = False) -> Any:

@@ -330,4 +330,5 @@ def choose_dtype(dtype: str) -> torch.dtype:
     names = ("float32", "bfloat16", "float16", "float64")
     if dtype not in names:
         raise ValueError(f"Unknown dtype {dtype!r}; expected auto or one of: {', '.join(names)}.")
-    return getattr(torch, dtype)
+    found: torch.dtype = getattr(torch, dtype)
+    return found

@@ -324,7 +324,7 @@ def value_of_text(text: str, annotation: object) -> str | bool | float:
             return text.lower() == "true"
         if of_kind in (int, float):
             with suppress(ValueError):
-                return of_kind(text)
+                return float(text) if of_kind is float else int(text)
     return text
 
 

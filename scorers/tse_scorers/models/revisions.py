@@ -111,7 +111,7 @@ def _is_whole(path: Path) -> bool:
             return False
         header = json.loads(file.read(length))
     ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
-    return size == 8 + length + max(ends, default=0)
+    return bool(size == 8 + length + max(ends, default=0))
 
 
 class Settling:

@@ -80,7 +80,8 @@ class _Decoder:
         output = self._model(
             encoder_outputs=(states,), decoder_input_ids=torch.cat([before, ids], dim=1), use_cache=False
         )
-        return output.logits[:, len(self._before) :]
+        logits: Tensor = output.logits
+        return logits[:, len(self._before) :]
 
 
 def _mask_of(tokenizer: "ModelTokenizer", name: str) -> int:

@@ -83,11 +83,12 @@ class SentencePieceText:
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text, whatever the processor adds by default."""
-        return self._processor.encode_as_ids(text, add_bos=False, add_eos=False)
+        ids: list[int] = self._processor.encode_as_ids(text, add_bos=False, add_eos=False)
+        return ids
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text of ids; U+FFFD stands for a part of a character."""
-        return self._processor.decode(list(ids))
+        return str(self._processor.decode(list(ids)))
 
     def encode_with_offsets(self, text: str) -> tuple[list[int], list[Span]]:
         """Return ids and positions in the text as it was before normalization."""

@@ -105,4 +105,4 @@ def remove(folder: Path) -> None:
 def _cache() -> Path:
     from evaluate import config
 
-    return Path(config.HF_MODULES_CACHE) / config.MODULE_NAME_FOR_DYNAMIC_MODULES / "metrics"
+    return Path(config.HF_MODULES_CACHE, config.MODULE_NAME_FOR_DYNAMIC_MODULES, "metrics")

@@ -63,7 +63,8 @@ def read_regions(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
 def sentence_numbers(frame: pd.DataFrame) -> Indices:
     """Return the number of each row's sentence, in order of appearance, (rows,)."""
     columns = [name for name in _SENTENCE if name in frame]
-    return frame.groupby(columns, sort=False).ngroup().to_numpy()
+    numbers: Indices = frame.groupby(columns, sort=False).ngroup().to_numpy()
+    return numbers
 
 
 def _check_order(frame: pd.DataFrame, sentence: Indices, what: str) -> None:

@@ -83,7 +83,8 @@ class LightningSyntaxEvaluation(Callback):
 
     def _model(self, pl_module: LightningModule) -> nn.Module:
         try:
-            return getattr(pl_module, self._attribute)
+            model: nn.Module = getattr(pl_module, self._attribute)
+            return model
         except AttributeError as error:
             raise ValueError(
                 f"{type(pl_module).__name__} has no attribute {self._attribute!r}. Name the attribute that holds the "

@@ -118,7 +118,8 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
                 f"supports only masks of shape {tuple(embedded.shape[:2])}, with 0 for padding."
             )
         if mask is None or bool(mask.all()):
-            return self.lstm(embedded, state)
+            output, after = self.lstm(embedded, state)
+            return output, after
         order = torch.argsort((mask == 0).int(), dim=1, stable=True)
         lengths = mask.ne(0).sum(dim=1).clamp(min=1).cpu()
         rows = embedded.gather(1, order[:, :, None].expand_as(embedded))
