@@ -221,7 +221,7 @@ class ForwardPass:
             inputs["use_cache"] = False
         return inputs
 
-    def _tensor(self, array: Any) -> Tensor:
+    def _tensor(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(array).to(self.device, non_blocking=self.device.type == "cuda")
 
     def _hidden(self, batch: Batch) -> Tensor:

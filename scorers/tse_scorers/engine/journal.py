@@ -5,9 +5,9 @@ import json
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Journal:
         ValueError: the file cannot be written.
     """
 
-    def __init__(self, folder: Path, plan: Plan, reader: Reader, identity: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, plan: Plan, reader: Reader, identity: Mapping[str, object]) -> None:
         described = [identity, plan.fingerprint, reader.fingerprint, reader.width, rank_and_size()]
         digest = hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).digest()
         self._path = folder / digest.hex()[:16] / FILE
@@ -117,7 +117,7 @@ class Journal:
             raise _unwritable(self._path, error) from error
         return end
 
-    def _blocks(self, file: BinaryIO) -> Iterator[tuple[Indices, Indices, Any]]:
+    def _blocks(self, file: BinaryIO) -> Iterator[tuple[Indices, Indices, np.ndarray]]:
         """Yield the rows, the indices of answers and the answers of each intact block."""
         width = self.answers.shape[1]
         while True:
@@ -137,7 +137,7 @@ class Journal:
             yield ids[:n_rows], ids[n_rows:], answers
 
 
-def _block(rows: Indices, indices: Indices, values: Any) -> bytes:
+def _block(rows: Indices, indices: Indices, values: np.ndarray) -> bytes:
     counts = np.array([len(rows), len(indices)], _COUNTS)
     parts = (counts, rows.astype("<i8"), indices.astype("<i8"), values.astype("<f8"))
     return b"".join(part.tobytes() for part in parts)

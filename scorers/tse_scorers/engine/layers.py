@@ -79,7 +79,7 @@ def only_at_reads(module: nn.Module | None, batch: Batch) -> Iterator[None]:
         yield
         return
 
-    def narrow(_: nn.Module, __: Any, output: Any) -> Any:
+    def narrow(_: nn.Module, __: object, output: tuple[Tensor, ...] | Tensor) -> tuple[Tensor, ...] | Tensor:
         if isinstance(output, tuple):
             return (at_reads(output[0], batch)[None], *output[1:])
         return at_reads(output, batch)[None]

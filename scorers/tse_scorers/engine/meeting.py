@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .processes import rank_and_size
+
+if TYPE_CHECKING:
+    from torch.distributed.distributed_c10d import Store
 
 _SPACE = "tse_scorers/meeting"
 ALL, NOBODY = "all", ""
@@ -43,7 +46,7 @@ def meet(seconds: float) -> None:
     _met += 1
 
 
-def _changed(store: Any, key: str, size: int, change: Callable[[set[int]], set[int]]) -> str:
+def _changed(store: "Store", key: str, size: int, change: Callable[[set[int]], set[int]]) -> str:
     """Change who is present, in one step among all processes; once all were, nothing changes any more."""
     before = NOBODY
     while True:
@@ -59,7 +62,7 @@ def _ranks(present: str) -> set[int]:
     return set() if present == NOBODY else set(map(int, present.split(",")))
 
 
-def _store() -> Any:
+def _store() -> "Store | None":
     """Return the key-value store of the default process group, None where its backend has none (MPI)."""
     from torch.distributed.distributed_c10d import PrefixStore, _get_default_store
 
@@ -67,7 +70,7 @@ def _store() -> Any:
     return None if store is None else PrefixStore(_SPACE, store)
 
 
-def _opens(store: Any, key: str, seconds: float) -> bool:
+def _opens(store: "Store", key: str, seconds: float) -> bool:
     try:
         store.wait([key], timedelta(seconds=seconds))
     except RuntimeError:  # a timeout, whose class differs from store to store

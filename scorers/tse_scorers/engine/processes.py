@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 import torch
@@ -168,7 +168,7 @@ def propagating_failures(fingerprint: str) -> Iterator[None]:
     except Exception as error:  # the other processes must learn of any error before it is raised
         failed = error
     message = None if failed is None else f"{type(failed).__name__}: {failed}"
-    messages: list[Any] = [None] * rank_and_size()[1]
+    messages: list[tuple[str, str | None]] = [("", None)] * rank_and_size()[1]
     torch.distributed.all_gather_object(messages, (fingerprint, message))
     if failed is not None:
         raise failed
@@ -208,7 +208,7 @@ def decided_by_main(decide: Callable[[], Outcome]) -> Outcome:
 
 def smallest(value: int) -> int:
     """Return the smallest of the numbers with which all processes call this."""
-    values: list[Any] = [value] * rank_and_size()[1]
+    values: list[int] = [value] * rank_and_size()[1]
     if len(values) > 1:
         torch.distributed.all_gather_object(values, value)
     return int(min(values))

@@ -7,13 +7,16 @@ there inside the forward pass of the module that owns them.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from torch.distributed.fsdp import FullyShardedDataParallel
 
 
-def is_sharded(model: Any) -> bool:
+def is_sharded(model: object) -> bool:
     """Whether no process can run this model by itself."""
     if not isinstance(model, torch.nn.Module) or not _is_distributed():
         return False
@@ -24,7 +27,7 @@ def is_sharded(model: Any) -> bool:
     return any(isinstance(p, DTensor) or hasattr(p, "ds_id") for p in model.parameters())  # ds_id: ZeRO-3
 
 
-def fsdp1_wrapper(outer: Any, model: Any) -> Any | None:
+def fsdp1_wrapper(outer: object, model: nn.Module) -> nn.Module | None:
     """Return the outermost FSDP1 wrapper around a model, through which it must be called; None where it has none.
 
     Args:
@@ -37,7 +40,7 @@ def fsdp1_wrapper(outer: Any, model: Any) -> Any | None:
     return next((wrapper for wrapper in wrappers if any(inner is model for inner in wrapper.modules())), None)
 
 
-def inside_wrapper(model: Any) -> Any:
+def inside_wrapper(model: nn.Module) -> nn.Module:
     """Return the model inside the FSDP1 wrapper that `fsdp1_wrapper` returns, any other model as it is."""
     return model.module if _is_distributed() and _is_fsdp1(model) else model
 
@@ -61,7 +64,7 @@ def without_gradients() -> Iterator[None]:
         yield
 
 
-def free_unsharded(model: Any) -> None:
+def free_unsharded(model: nn.Module) -> None:
     """Free the parameters that a forward pass without backward pass has gathered.
 
     FSDP keeps those of the outermost module for a backward pass. Without one, the next forward pass would use them
@@ -82,7 +85,7 @@ def _is_distributed() -> bool:
     return torch.distributed.is_available() and torch.distributed.is_initialized()
 
 
-def _is_fsdp1(module: Any) -> bool:
+def _is_fsdp1(module: object) -> "TypeGuard[FullyShardedDataParallel]":
     from torch.distributed.fsdp import FullyShardedDataParallel
 
     return isinstance(module, FullyShardedDataParallel)

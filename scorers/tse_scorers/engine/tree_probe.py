@@ -10,7 +10,7 @@ do not. Two tests use a few texts of the run itself, in rows as full as the run'
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -21,6 +21,9 @@ from .plan import TriePlan
 from .readers import TokenReader
 from .run import BatchRunner
 from .trie import PrefixTrie, build_trie
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig
 
 WINDOWS = ("sliding_window", "window_size", "attention_window_size", "attention_chunk_size")
 """Configuration keys for the length of a sliding window."""
@@ -66,7 +69,7 @@ def tree_attention_is_exact(forward: ForwardPass, trie: PrefixTrie, capacity: in
     return False
 
 
-def shortest_window(config: Any) -> float:
+def shortest_window(config: "PretrainedConfig") -> float:
     """Return how many tokens (itself included) a token attends to in the most limited layer; infinity for all.
 
     Half precision may hide the effect of a window that is only a little shorter than a text.

@@ -4,7 +4,7 @@ import random
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import torch
@@ -54,7 +54,7 @@ def bare_model(model: ModelInTraining) -> LanguageModel:
     if not isinstance(model, PreTrainedModel):
         return own_model(model)
     wrapper = fsdp1_wrapper(outer, model)
-    return model if wrapper is None else wrapper
+    return model if wrapper is None else cast(PreTrainedModel, wrapper)
 
 
 @contextmanager
