@@ -75,13 +75,17 @@ def spread(cells: pd.DataFrame, column: str, across: Sequence[str] = ("system",)
         across: the columns that name a column of the table: its upper and its lower heading.
     """
     by = list(across)
-    once = cells.drop_duplicates(["label", *by], keep="last").set_index(["label", *by])[column].astype(float)
     heads = cells[by].drop_duplicates()
     heads = heads.iloc[np.argsort(pd.factorize(heads[by[0]])[0], kind="stable")]
-    wide = once.unstack(by) if len(once) else pd.DataFrame()
-    columns = pd.Index(heads[by[0]]) if len(by) == 1 else pd.MultiIndex.from_frame(heads)
-    wide = wide.reindex(index=pd.unique(cells["label"]), columns=columns)
-    return wide.rename_axis(index=None, columns=None if len(by) == 1 else [None] * len(by))
+    if len(by) == 1:
+        columns, places = pd.Index(heads[by[0]]), pd.Index(cells[by[0]])
+    else:
+        columns, places = (pd.MultiIndex.from_frame(frame) for frame in (heads, cells[by]))
+    rows, labels = pd.factorize(cells["label"])
+    wide = np.full((len(labels), len(columns)), np.nan)
+    wide[rows, columns.get_indexer(places)] = cells[column].astype(float)
+    nameless = None if len(by) == 1 else [None] * len(by)
+    return pd.DataFrame(wide, pd.unique(cells["label"]), columns).rename_axis(index=None, columns=nameless)
 
 
 @dataclass(frozen=True)
