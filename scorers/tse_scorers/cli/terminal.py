@@ -108,7 +108,7 @@ def not_comparable(runs: Iterable[Mapping[str, object]]) -> None:
 def lemmas(rows: "pd.DataFrame") -> None:
     """Say over how many lemmas of the list EW and MW are, alike models together."""
     from ..report.comparable import listed
-    from ..report.numbers import count
+    from ..report.numbers import count, counted
 
     if "n_lemmas_listed" not in rows:
         return
@@ -117,7 +117,8 @@ def lemmas(rows: "pd.DataFrame") -> None:
         ["n_lemmas", "n_lemmas_listed", "forms"], sort=False
     ):
         models = listed([str(model) for model in of_list["model"]])
-        note(f"{models}: EW and MW are over {count(n)} of {count(n_listed)} lemmas (--forms {forms}).")
+        lemmas_of_list = counted(count(n_listed), f"lemmas (--forms {forms})")
+        note(f"{models}: EW and MW are over {count(n)} of {lemmas_of_list}.")
 
 
 def width() -> int:

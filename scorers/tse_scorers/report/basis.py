@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pandas as pd
 
 from .leaderboard import is_all_ties
-from .numbers import FEW_ITEMS, ranged
+from .numbers import FEW_ITEMS, counted, ranged
 
 _EQUAL = 0.9
 """Units are called unequal if their effective number is below this share of their number."""
@@ -32,7 +32,7 @@ def alike(lines: pd.DataFrame, text_of: Callable[[pd.DataFrame], str]) -> dict[s
 def over(lines: pd.DataFrame) -> Iterator[str]:
     """Yield what the scores of a measure are over: items, units, exclusions, ties."""
     yield from filter(None, lines["detail"].unique())
-    yield _counted(ranged(lines["n"]), lines["counted"].iloc[0])
+    yield counted(ranged(lines["n"]), lines["counted"].iloc[0])
     yield from _units(lines)
     if (lines["n_excluded"] > 0).any():
         why = lines["why_excluded"].iloc[0]
@@ -52,30 +52,21 @@ def _doubts(lines: pd.DataFrame) -> Iterator[str]:
         yield f"only ties, so the score says nothing: {_named(tied, len(rows))}"
 
 
-def _counted(n: str, items: str) -> str:
-    """Count items, as in `1,413 to 1,667 contexts`.
-
-    >>> _counted("1", "pairs"), _counted("4", "pairs")
-    ('1 pair', '4 pairs')
-    """
-    return f"{n} {items.removesuffix('s') if n == '1' else items}"
-
-
 def _units(lines: pd.DataFrame) -> Iterator[str]:
     """Say what the intervals are over; units of unequal size count less than their number says."""
     for unit, of_unit in lines.groupby("unit", sort=False):
         first, by, second = str(unit).partition(" x ")
         is_counted = of_unit["n_lemmas"].notna().any()  # contexts, the second kind in context, are not
-        crossed = f" x {ranged(of_unit['n_lemmas'])} {second}" if by and is_counted else by + second
+        crossed = f" x {counted(ranged(of_unit['n_lemmas']), second)}" if by and is_counted else by + second
         counts = of_unit[["n_units", "n_lemmas"]] if by else of_unit[["n_units"]]
         effective = of_unit["n_units_effective"].astype(float)
         unequal = (effective < _EQUAL * counts.astype(float).min(axis=1)).any()
-        yield f"intervals over {ranged(of_unit['n_units'])} {first}{crossed}" + (
+        yield f"intervals over {counted(ranged(of_unit['n_units']), first)}{crossed}" + (
             f", {ranged(effective, 1)} effective" if unequal else ""
         )
         if of_unit["n_lemmas_effective"].notna().any():
-            of_mass = ranged(of_unit["n_lemmas_effective"], 1)
-            yield f"for these {ranged(of_unit['n_lemmas'])} lemmas only ({of_mass} effective)"
+            n, of_mass = ranged(of_unit["n_lemmas"]), ranged(of_unit["n_lemmas_effective"], 1)
+            yield f"for {'this lemma' if n == '1' else f'these {n} lemmas'} only ({of_mass} effective)"
 
 
 def _named(systems: Sequence[str], of: int) -> str:

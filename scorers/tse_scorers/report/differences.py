@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .measure import Measures, measure_named
+from .numbers import counted
 from .tables import MISSING, count, decimals, p_value, signed
 
 ALPHA = 0.05
@@ -75,11 +76,11 @@ def units(row: Mapping[str, Any] | pd.Series) -> str:
     '29 subject nouns x 900 lemmas that both have'
     """
     first, by, second = str(row["unit"]).partition(" x ")
-    text = _counted(row["n_units"], first)
+    text = counted(count(row["n_units"]), first)
     if by:
         whose = "that all have" if "n_lemmas_own" in row else "that both have"  # with --common-lemmas
         second = re.sub("^lemmas", f"lemmas {whose}", second)
-        text += by + (second if pd.isna(row["n_lemmas"]) else _counted(row["n_lemmas"], second))
+        text += by + (second if pd.isna(row["n_lemmas"]) else counted(count(row["n_lemmas"]), second))
     return text if row["reliable"] else f"{text} ({too_few(row['n_units_effective'])}: not reliable)"
 
 
@@ -92,13 +93,3 @@ def too_few(n_effective: float) -> str:
     if n_effective >= MIN_RELIABLE_UNITS:  # two strata of two units
         return "too few in each group"
     return f"{decimals(n_effective, 1)} effective, fewer than {MIN_RELIABLE_UNITS}"
-
-
-def _counted(n: float, plural: str) -> str:
-    """Put a number before a plural, whose first noun loses its s after 1.
-
-    >>> _counted(1, "verbs (these constructions)"), _counted(1951, "lemmas")
-    ('1 verb (these constructions)', '1,951 lemmas')
-    """
-    noun, space, rest = plural.partition(" (")
-    return f"{count(n)} {noun.removesuffix('s') if n == 1 else noun}{space}{rest}"

@@ -129,6 +129,16 @@ def ranged(values: "pd.Series[float] | npt.NDArray[np.float64]", digits: int = 0
     return low if low == high else f"{low} to {high}"
 
 
+def counted(number: str, plural: str) -> str:
+    """Put a number, or a range of numbers, before a plural, whose first noun loses its s after 1.
+
+    >>> counted("1", "verbs (these constructions)"), counted("1,413 to 1,667", "contexts")
+    ('1 verb (these constructions)', '1,413 to 1,667 contexts')
+    """
+    noun, space, rest = plural.partition(" (")
+    return f"{number} {noun.removesuffix('s') if number == '1' else noun}{space}{rest}"
+
+
 def count(value: float) -> str:
     """Format a count with a comma between thousands, as all texts of this package do.
 
