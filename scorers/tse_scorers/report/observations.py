@@ -150,12 +150,14 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> tuple[str, str] | Non
             f" by the 95 % intervals of {name}, from {first['text']} ({first['system']}) to {last['text']} "
             f"({last['system']})."
         )
-    best = f"{first['system']} has the highest {name}"
     n_apart = all_lines.loc[all_lines["measure"] == name, "system"].nunique() - 1 - others["system"].nunique()
     apart = f" (not compared: {count(n_apart)}, see the notes of the table)" if n_apart else ""
     if near.empty:
-        return best, f", {first['text']}; no other 95 % interval reaches it{apart}."
-    return best, (
+        below = "interval of the other model is" if len(others) == 1 else "intervals of all other models are"
+        return f"{first['system']} has the highest {name}", (
+            f", {first['text']}; the 95 % {below} below its own{apart}."
+        )
+    return f"{first['system']} may have the highest {name}", (
         f", {first['text']}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other "
         f"models{apart}, not above {listed(list(near['system']), 3)}."
     )
@@ -214,9 +216,10 @@ def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
         return None
     group, system = gaps.abs().idxmax()
     scores, form = wide.loc[(group, system)], measures[0].form
+    whose = f"{system} in " if gaps.index.get_level_values("system").nunique() > 1 else ""
     return (
-        f"Largest gap between {one} and {other}: {system} in “{group}” "
-        f"({form(scores[one])} against {form(scores[other])})."
+        f"Largest gap between {one} and {other}: {whose}“{group}” "
+        f"({one} {form(scores[one])}, {other} {form(scores[other])})."
     )
 
 
@@ -231,7 +234,8 @@ def _weakest(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
         return None
     group = means.idxmin()
     n, n_lowest = scores.loc[group].notna().sum(), (scores.loc[group] == scores.min()).sum()
-    each = f"; the lowest for {n_lowest} of them" if n_lowest else ""
+    only = "only " if 2 * n_lowest < n else ""
+    each = f"; the lowest for {only}{n_lowest} of them" if n_lowest else ""
     of_models = "" if n == 1 else f", the mean of {n} models{each}"
     return (
         f"Lowest {measure.label} of {len(means)} groups: “{group}” ({measure.form(means.min())}{of_models})."

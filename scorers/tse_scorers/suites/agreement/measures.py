@@ -11,7 +11,8 @@ MEASURES = (
     Measure(
         "tse",
         "TSE",
-        "targeted syntactic evaluation, how often the sentence's own word is right, here “{good}” and not “{bad}”",
+        "targeted syntactic evaluation, how often the right form of the sentence's own word is the more probable one, "
+        "here “{good}” and not “{bad}”",
         table="pairs",
         live_key="tse/tse",
         right_or_wrong=True,
@@ -21,7 +22,7 @@ MEASURES = (
     Measure(
         "ew",
         "EW",
-        "equally weighted, the same for all words of a list in this place, each counting once",
+        "equally weighted, the same question about every word of a long list in this place, each counting the same",
         at=WHOLE,
         default=WHOLE,
         table="contexts",
@@ -33,7 +34,7 @@ MEASURES = (
     Measure(
         "mw",
         "MW",
-        "model weighted, the share of right forms in the probability that the model gives to these words",
+        "model weighted, of the probability that the model gives to the words of the list, the share on right forms",
         at=WHOLE,
         default=WHOLE,
         table="contexts",
