@@ -25,3 +25,19 @@ def test_a_second_run_of_the_same_model_waits(tmp_path):
     assert entered.wait(10)
     waiting.join()
     assert not path.exists()
+
+
+def test_the_folder_of_a_lock_may_be_removed_by_the_process_that_had_it(tmp_path, monkeypatch):
+    """Two processes that began at once: one failed with "No such file or directory" as the other ended."""
+    path = tmp_path / "new" / "lock"
+    removals, open_file = iter([path.parent.rmdir]), os.open
+
+    def opened(*arguments):
+        for remove in removals:
+            remove()
+        return open_file(*arguments)
+
+    monkeypatch.setattr(os, "open", opened)
+    with held(path, "the scores"):
+        assert path.exists()
+    assert not path.parent.exists()

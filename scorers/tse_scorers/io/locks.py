@@ -16,6 +16,8 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 SECONDS_BETWEEN_LOOKS = 0.5
+_TRIES = 100
+"""How often a folder is created again that another process removes at the same time."""
 
 
 class BusyError(ValueError):
@@ -45,7 +47,6 @@ def held(
         return
     created = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         opened = _acquired(path)
         has_waited = False
         until = None if seconds is None else time.monotonic() + seconds
@@ -73,7 +74,7 @@ def held(
 
 def _acquired(path: Path) -> int | None:
     """Return the opened and locked file, or None if another process holds the lock."""
-    opened = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
+    opened = _opened(path)
     try:
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -82,8 +83,7 @@ def _acquired(path: Path) -> int | None:
             return None
         except OSError:
             pass  # this disk does not support locks
-        is_ours = os.path.lexists(path) and os.path.samestat(os.fstat(opened), os.stat(path))
-        if is_ours:
+        if _is_at(path, opened):
             os.ftruncate(opened, 0)
             since = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
             os.write(opened, f"process {os.getpid()} on {socket.gethostname()}, since {since}".encode())
@@ -93,6 +93,23 @@ def _acquired(path: Path) -> int | None:
         raise
     os.close(opened)  # its holder removed the file between the two calls
     return None
+
+
+def _opened(path: Path) -> int:
+    """Return the opened file, which is created with its folder; a holder that ends meanwhile may remove both."""
+    for _ in range(_TRIES):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            return os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
+    return os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
+
+
+def _is_at(path: Path, opened: int) -> bool:
+    """Whether an opened file is still the one with this name."""
+    try:
+        return os.path.samestat(os.fstat(opened), os.lstat(path))
+    except FileNotFoundError:
+        return False
 
 
 def _holder(path: Path) -> str:
