@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from .models.queries import Slot
     from .results import Results
     from .running import run
-    from .suites.registry import averaging_code as averaging_code  # for io, which knows no suites
-    from .suites.registry import declared_columns as declared_columns
+    from .suites.registry import declared_columns as declared_columns  # for io, which knows no suites
     from .suites.registry import make_suite
     from .training.inflection_ids import inflection_ids
     from .training.live import LiveEvaluation, evaluate_live
@@ -55,7 +54,6 @@ _MODULES = {
     "load_data": ".io.bundle",
     "load_metric": ".io.bundle",
     "load_scorer": ".loading",
-    "averaging_code": ".suites.registry",
     "declared_columns": ".suites.registry",
     "make_suite": ".suites.registry",
     "score_dataset": ".mapping",

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +11,6 @@ import pyarrow as pa
 import pytest
 from hostile import HOSTILE
 
-import tse_scorers
-from tse_scorers.io import records
 from tse_scorers.io.files import slug
 from tse_scorers.io.ours import check_ours, require_ours
 from tse_scorers.io.records import read_record, record_folder, write_record
@@ -89,29 +86,6 @@ def test_other_models_stay_and_the_same_is_replaced(tmp_path):
         add(tmp_path, model, values)
     rows = read_results(tmp_path)["results"]
     assert [(row["model"], row["score"]) for row in rows] == [("b", 0.2), ("a", 0.7)]
-
-
-def test_averages_are_computed_again_where_scores_or_code_changed(tmp_path, monkeypatch):
-    """A report of 24 models spent a third of its time on averages that the records had."""
-    computed = []
-
-    def average():
-        def aggregate(suite, tables):
-            computed.append(sorted(tables))
-            return [replace(row, score=0.3) for row in rows]
-
-        return read_record(folder).average(aggregate)
-
-    folder = commit(tmp_path, "a").folder
-    rows = read_record(folder).rows()
-    assert average() == rows and computed == []
-    monkeypatch.setattr(tse_scorers, "averaging_code", lambda suite: "of another day")
-    assert [average(), average()] == [rows, rows] and len(computed) == 1
-    read_record(folder).tables["rows"].path.write_bytes(b"damaged")
-    assert average() == rows and len(computed) == 2
-    record = read_record(folder)
-    records.commit(record, {**record.tables, "other": pa.table({"n": [1]})}, "a later command")
-    assert average() == rows and computed == [["scores"]] * 2 + [["other", "scores"]]
 
 
 def test_a_record_that_another_process_adds_meanwhile_is_exported(tmp_path, monkeypatch):

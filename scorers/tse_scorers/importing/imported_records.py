@@ -180,7 +180,7 @@ def _record(
             with suppress(DamagedFileError, FileNotFoundError):
                 require_same(read_record(folder), {**signature, "recipe": recipe_content})
         record = write_record(out, {**signature, "recipe": recipe_content}, tables)
-        record.average(lambda _, scores: suite.aggregate(scores))
+        record.averaged(lambda _, scores: suite.aggregate(scores))
     export_results(out, overwrite)
     unmatched = next((c for n, c in enumerate(log.choices) if n not in used), None)
     judgments = [choice.is_right for choice in matched]

@@ -184,7 +184,6 @@ class Record:
         environment: versions and machine that made it.
         created: when its scores were committed, in nanoseconds since 1970: the order of results.
         tables: name -> table.
-        averaged: hash of the scores and of the code that its averages were computed from.
     """
 
     folder: Path
@@ -194,7 +193,6 @@ class Record:
     environment: Mapping[str, object] = field(default_factory=dict)
     created: int = 0
     tables: Mapping[str, StoredTable] = field(default_factory=dict)
-    averaged: str | None = None
 
     @property
     def identity(self) -> Identity:
@@ -247,28 +245,12 @@ class Record:
     def with_rows(self, rows: Sequence[ResultRow]) -> list[ResultRow]:
         """Commit its averages, and return them with what they are about."""
         of_run = rows_of_run(self.identity, rows, possible_scores(self.identity["suite"]))
-        commit(replace(self, averaged=self._averaged_now()), {**self.tables, ROWS: _rows_table(of_run)})
+        commit(self, {**self.tables, ROWS: _rows_table(of_run)})
         return of_run
 
-    def average(self, aggregate: Aggregate) -> list[ResultRow]:
-        """Return its averages; they are computed from its scores and committed unless `has_averages`."""
-        tables = self.read()
-        if self.has_averages:
-            with suppress(DamagedFileError):
-                return self.rows()
-        return self.with_rows(aggregate(self.identity["suite"], tables))
-
-    @property
-    def has_averages(self) -> bool:
-        """Whether it has the averages of its scores of now, and the code of now computed them."""
-        return ROWS in self.tables and self.averaged is not None and self.averaged == self._averaged_now()
-
-    def _averaged_now(self) -> str | None:
-        from .. import averaging_code  # as `declared_by_suite`
-
-        code = averaging_code(self.identity["suite"])
-        hashes = {name: table.hash for name, table in self.scores.items()}
-        return None if code is None else checksum({"code": code, "scores": hashes})
+    def averaged(self, aggregate: Aggregate) -> list[ResultRow]:
+        """Compute its averages from its scores, commit them where they are other ones, and return them."""
+        return self.with_rows(aggregate(self.identity["suite"], self.read()))
 
     def left_over(self, tables: Collection[str]) -> set[str]:
         """Return tables that were asked for once, but are not among those of now; what commands have added stays."""
@@ -355,7 +337,6 @@ def commit(
             "environment": record.environment,
             "computed": record.computed,
             "created": record.created,
-            "averaged": record.averaged,
             "tables": {
                 name: {"file": table.path.name, "rows": table.n_rows, "columns": table.digests}
                 | ({} if table.added_by is None else {"added_by": table.added_by})
@@ -477,7 +458,6 @@ class _WrittenRecord:
     computed: Mapping[str, object]
     created: object
     tables: Mapping[str, _WrittenTable]
-    averaged: str | None = None
 
 
 def _parsed(folder: Path, content: Mapping[str, object]) -> Record:
@@ -504,7 +484,7 @@ def _parsed(folder: Path, content: Mapping[str, object]) -> Record:
         )
     signature, recipe = cast(Signature, content["signature"]), cast(RecipeContent, content["recipe"])
     described = (recipe, written.computed, written.environment, written.created)
-    return Record(folder, signature, *described, tables, written.averaged)
+    return Record(folder, signature, *described, tables)
 
 
 def require_no_link(path: Path) -> None:

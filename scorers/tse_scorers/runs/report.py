@@ -250,11 +250,10 @@ def _headlines(rows: pd.DataFrame, measures: Measures, called: Names) -> pd.Data
 
 
 def refresh_results(out: Path) -> None:
-    """Check the scores of all records in an output folder, and write `results.json`, if there are any.
+    """Compute the averages of all records in an output folder again, and write `results.json`, if there are any.
 
-    Averages that other code computed, or from other scores, are computed again. Damaged scores are named in a warning
-    and keep their averages; the next `tse run` computes them again. A record that another process is writing gets its
-    averages from there.
+    Damaged scores are named in a warning and keep their averages; the next `tse run` computes them again. A record that
+    another process is writing gets its averages from there.
 
     Raises:
         ValueError: no scores can be used, or `results.json` is not ours or cannot be written.
@@ -264,7 +263,7 @@ def refresh_results(out: Path) -> None:
     for record in wholes:
         try:
             with suppress(BusyError), writing(record.folder, record.identity["model"], None):
-                read_record(record.folder).average(aggregate)
+                read_record(record.folder).averaged(aggregate)
         except DamagedFileError as error:
             if len(wholes) == 1:
                 raise

@@ -276,10 +276,11 @@ class Run:
         """Return the averages of scores, committed with them; a shard has none."""
         if self.shard is not None:
             return []
-        if record.has_averages:
+        is_of_this_version = record.environment.get("refined-tse") == __version__
+        if ROWS in record.tables and is_of_this_version:
             with suppress(DamagedFileError):
                 return record.rows()
-        return record.average(lambda _, tables: self.suite.aggregate(tables))
+        return record.averaged(lambda _, tables: self.suite.aggregate(tables))
 
     def signature(self, scorer: Scorer, model: str | None = None, revision: str | None = None) -> Signature:
         """Return what decides the scores of one model in this run, with what its rows are found by (`identity`)."""

@@ -4,7 +4,6 @@ A suite of this package is declared by its folder (`options.Declared`). Suites o
 group `tse_scorers.suites`. A suite is imported when it is asked for, so that this module is cheap to import.
 """
 
-import hashlib
 import re
 import warnings
 from collections.abc import Callable, Collection, Mapping
@@ -174,25 +173,6 @@ def declared_columns(suite: str, table: str) -> "pa.Schema | None":
         return find_suite(suite).declared_columns(table)
     except ValueError:
         return None
-
-
-@cache
-def averaging_code(suite: str) -> str | None:
-    """Return a hash of the code that averages a suite's scores; None where the suite cannot be loaded.
-
-    It is of files, because the number of a version stays the same while somebody writes a suite.
-    """
-    from ..io.bundle import bundle_folder
-
-    try:
-        package = import_module(find_suite(suite).__module__.partition(".")[0])
-    except ValueError:
-        return None
-    ours = [Path(__file__).parents[1], bundle_folder("metrics")]
-    roots = {*ours, *map(Path, getattr(package, "__path__", [str(package.__file__)]))}
-    files = {file for root in roots for file in ([root] if root.is_file() else root.rglob("*.py"))}
-    hashes = sorted(hashlib.sha256(file.read_bytes()).hexdigest() for file in files)
-    return hashlib.sha256(" ".join(hashes).encode()).hexdigest()
 
 
 def built_in_options() -> dict[str, type[SuiteOptions]]:

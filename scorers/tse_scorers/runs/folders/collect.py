@@ -111,6 +111,6 @@ def _join(folder: Path, records: Sequence[Record]) -> None:
     if ROWS in record.tables or record.is_shard:
         return
     try:
-        record.average(aggregate)
+        record.averaged(aggregate)
     except CannotAggregateError as error:
         raise ValueError(f"{record.folder} cannot be averaged. {error}") from error
