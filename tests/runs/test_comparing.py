@@ -18,7 +18,9 @@ from statsmodels.stats.multitest import multipletests
 from synthetic_runs import blimp_rows, blimp_scores, write_run
 from typer.testing import CliRunner
 
+import tse_scorers
 from tse_scorers.cli.app import app
+from tse_scorers.io.records import read_records
 from tse_scorers.runs.comparing.compare import as_json, compare, with_families, with_own_lemmas
 from tse_scorers.suites.registry import find_suite
 
@@ -197,47 +199,83 @@ def test_a_masked_model_meets_a_causal_one_on_the_mean_of_its_suffixes(tmp_path)
     assert (back["difference"], back["p"]) == pytest.approx((-0.05, ew["p"]))
 
 
-def test_a_measure_is_compared_at_the_point_that_its_name_says(tmp_path):
+@pytest.fixture(scope="module")
+def of_one_list(tmp_path_factory):
+    """Two bundled models over lemmas that both score."""
+    folder = tmp_path_factory.mktemp("one_list")
+    (folder / "lemmas.csv").write_text("singular,plural\nlaughs,laugh\nsmiles,smile\nlikes,like\nis,are\n")
+    tse_scorers.run(
+        ["tiny-causal", "tiny-lstm"], suite="agreement", groups=["Simple"], lemmas=folder / "lemmas.csv",
+        out=folder / "run", report=False,
+    )  # fmt: skip
+    return folder / "run"
+
+
+def test_a_measure_is_compared_at_the_point_that_its_name_says(of_one_list, tmp_path):
     """Only the asked measures are compared, each in a family of its own."""
-    low, high = [0.2, 0.4, 0.6, 0.5], [0.5, 0.9, 0.6, 0.8]
-    for model, scores in (("low", low), ("high", high)):
-        contexts_run(tmp_path, model, [0.5] * 4, [None] * 4, ew_top_09=scores, mw_bottom_001=[0.5] * 4)
-    folders = [tmp_path / "low", tmp_path / "high"]
-    rows = compare(folders, measures=["ew@top-0.9"]).rows
-    assert list(rows["measure"]) == ["EW@top-0.9"]
-    assert rows["difference"][0] == pytest.approx(np.mean(high) - np.mean(low))
-    both = compare(folders, measures=["mw@bottom-0.01", "ew"]).rows
-    assert set(both["measure"]) == {"EW", "MW@bottom-0.01"}
-    assert list(compare(folders, measures=["ew@top-1"]).rows["measure"]) == ["EW"]
-    done = CliRunner().invoke(app, ["compare", *map(str, folders), "--out", str(tmp_path / "out"),
-                                    "--measure", "ew@top-0.9", "--csv", str(tmp_path / "rows.csv")])  # fmt: skip
+    means = {
+        record.identity["model"]: record.read()["contexts"]
+        .to_pandas()
+        .drop_duplicates("context_id")["ew_top_0.9"]
+        .mean()
+        for record in read_records(of_one_list)
+    }
+    rows = compare([of_one_list], measures=["ew@top-0.9", "ew@top-0.90"]).rows
+    assert set(rows["measure"]) == {"EW@top-0.9"} and rows["n_lemmas"].eq(4).all()
+    assert rows["score"][0] == pytest.approx(means["tiny-lstm"])
+    assert rows["reference_score"][0] == pytest.approx(means["tiny-causal"])
+    both = compare([of_one_list], measures=["mw@top-0.95", "ew"]).rows
+    assert set(both["measure"]) == {"EW", "MW@top-0.95"}
+    assert set(compare([of_one_list], measures=["ew@top-1"]).rows["measure"]) == {"EW"}
+    asked = [
+        "compare",
+        of_one_list,
+        "--out",
+        tmp_path / "out",
+        "--measure",
+        "ew@top-0.9",
+        "--csv",
+        tmp_path / "rows.csv",
+    ]
+    done = CliRunner().invoke(app, list(map(str, asked)))
     assert done.exit_code == 0, done.output
     assert "EW@top-0.9" in done.stdout and "TSE" not in done.stdout
-    pd.testing.assert_frame_equal(
-        pd.read_csv(tmp_path / "rows.csv")[["measure", "difference"]], rows[["measure", "difference"]]
-    )
+    pd.testing.assert_series_equal(pd.read_csv(tmp_path / "rows.csv")["score"], rows["score"])
 
 
 @pytest.mark.parametrize(
     ("measure", "said"),
     [
-        ("auc", "expected one of tse, ew, mw"),
-        ("ew@0.9", "a point of it such as ew@top-1"),
-        ("ew@top-much", "a point such as ew@top-1"),
-        ("ew@top-0.33", "at a point that both have scores of"),
+        ("eww", "Did you mean ew"),
+        ("ew@0.9", "expected ew@top-1, or another point"),
+        ("ew@top-much", "expected ew@top-1, or another point"),
+        ("tse@top-1", "expected tse."),
+        ("ew@top-0.33", "name a point that they have"),
     ],
 )
-def test_a_measure_that_is_not_there_is_refused(tmp_path, measure, said):
-    for model in ("one", "two"):
-        contexts_run(tmp_path, model, [0.5] * 4, [None] * 4)
+def test_a_measure_that_is_not_there_is_refused(of_one_list, measure, said):
     with pytest.raises(ValueError, match=re.escape(said)):
-        compare([tmp_path / "one", tmp_path / "two"], measures=["ew", measure])
+        compare([of_one_list], measures=["tse", measure])
 
 
-def test_scores_at_a_cut_off_are_never_over_common_lemmas(tmp_path):
+def test_scores_at_a_cut_off_are_over_one_list_of_lemmas(of_one_list, tmp_path):
     """What lies above a cut-off is stored of all lemmas of a model only."""
     with pytest.raises(ValueError, match="without a cut-off"):
-        compare([tmp_path], over_common_lemmas=True, measures=["ew@top-0.9"])
+        compare([of_one_list], over_common_lemmas=True, measures=["ew@top-0.9"])
+    for model in ("one", "two"):  # their lemmas are not known
+        contexts_run(tmp_path, model, [0.5] * 4, [None] * 4, ew_top_09=[0.5] * 4)
+    folders = [tmp_path / "one", tmp_path / "two"]
+    assert set(compare(folders, measures=["ew"]).rows["measure"]) == {"EW"}
+    with pytest.raises(ValueError, match="cannot be compared"):
+        compare(folders, measures=["ew@top-0.9"])
+
+
+def test_a_suite_without_the_measure_is_passed_over(of_one_list, tmp_path):
+    for model in ("one", "two"):
+        blimp_run(tmp_path, model, [1, 0, 1, 1])
+    folders = [of_one_list, tmp_path / "one", tmp_path / "two"]
+    compared = compare(folders, measures=["tse"])
+    assert set(compared.rows["suite"]) == {"agreement"} and not compared.not_compared
 
 
 def test_german_scores_are_compared_template_by_template(tmp_path):

@@ -98,8 +98,8 @@ def _acquired(path: Path) -> int | None:
 def _opened(path: Path) -> int:
     """Return the opened file, which is created with its folder; a holder that ends meanwhile may remove both."""
     for _ in range(_TRIES):
-        path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):
+            path.parent.mkdir(parents=True, exist_ok=True)
             return os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
     return os.open(path, os.O_RDWR | os.O_CREAT | NO_LINK, 0o666)
 

@@ -14,7 +14,7 @@ from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .best import best_of
 from .comparable import listed, scored_part, usual
 from .inputs import SignatureKey
-from .numbers import FEW_ITEMS, MISSING, interval, ranged, score
+from .numbers import FEW_ITEMS, MISSING, counted, interval, ranged, score
 
 BADGES = {
     "all ties": "The model found both alternatives equally probable in every item: the score says nothing.",
@@ -158,7 +158,7 @@ def leaderboard(
 
 def _over(lines: pd.DataFrame) -> list[str]:
     """Say what the scores of a column are over: `180 pairs`, `4.6 effective units`, `3 excluded`."""
-    over = [f"{ranged(lines['n'])} {lines['counted'].iloc[0]}"]
+    over = [counted(ranged(lines["n"]), lines["counted"].iloc[0])]
     over += (
         [f"{ranged(units, 1)} effective units"] if (units := lines["n_units_effective"]).notna().any() else []
     )

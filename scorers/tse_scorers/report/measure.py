@@ -111,8 +111,13 @@ class Measure:
 
     @property
     def _with_point(self) -> str:
-        values = (f"{value:g}" if isinstance(value, float) else str(value) for value in self.at.values())
-        return f"{self.name}@{'-'.join(values)}" if self.at else self.name
+        return f"{self.name}@{self._place}" if self.at else self.name
+
+    @property
+    def _place(self) -> str:
+        return "-".join(
+            f"{value:g}" if isinstance(value, float) else str(value) for value in self.at.values()
+        )
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -132,19 +137,18 @@ class Measure:
         values = (
             place.split("-", len(self.at) - 1) if place else [str(value) for value in self.default.values()]
         )
+        other_points = ", or another point of it" if self.at else ""
+        expected = ValueError(f"Got the measure {text!r}; expected {self._with_point}{other_points}.")
         if name != self.name or len(values) != len(self.at):
-            raise ValueError(
-                f"Got the measure {text!r}; expected {self.name}, or a point of it such as {self._with_point}."
-            )
+            raise expected
         try:
             point = {
                 axis: type(old)(value) for (axis, old), value in zip(self.at.items(), values, strict=True)
             }
         except ValueError as error:
-            raise ValueError(
-                f"Got the measure {text!r}; expected a point such as {self._with_point}."
-            ) from error
-        return replace(self.moved(point), label=f"{self.label}@{place}" if point != self.at else self.label)
+            raise expected from error
+        moved = self.moved(point)
+        return moved if point == self.at else replace(moved, label=f"{self.label}@{moved._place}")
 
     @property
     def where(self) -> dict[str, Any]:

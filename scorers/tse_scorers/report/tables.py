@@ -81,7 +81,7 @@ def spread(cells: pd.DataFrame, column: str, across: Sequence[str] = ("system",)
         columns, places = pd.Index(heads[by[0]]), pd.Index(cells[by[0]])
     else:
         columns, places = (pd.MultiIndex.from_frame(frame) for frame in (heads, cells[by]))
-    rows, labels = pd.factorize(cells["label"])
+    rows, labels = pd.factorize(cells["label"], use_na_sentinel=False)
     wide = np.full((len(labels), len(columns)), np.nan)
     wide[rows, columns.get_indexer(places)] = cells[column].astype(float)
     nameless = None if len(by) == 1 else [None] * len(by)

@@ -358,6 +358,9 @@ class Suite(ABC):
             CannotAggregateError: a table is missing.
         """
         for own in cls.measures if measures is None else measures:
+            if own not in cls.measures:
+                known = ", ".join(map(str, cls.measures))
+                raise ValueError(f"The suite {cls.name} has no scores of {own}; expected one of {known}.")
             table = table_named(tables, own.table or SINGLE)
             key = cls.key or (table.column_names[0],)
             columns = dict.fromkeys(
@@ -553,7 +556,7 @@ class Suite(ABC):
             ValueError: there is one, but its name is followed by no point of its axes.
         """
         named = [own for own in cls.measures if own.name == name.partition("@")[0]]
-        exact = (own for own in named if name in (str(own), own.name))
+        exact = (own for own in named if name == str(own))
         return next(exact, None) or (named[0].parsed(name) if named else None)
 
     @classmethod

@@ -18,11 +18,13 @@ import pandas as pd
 from ...io.result_row import Scalar
 from ...models.options import Option, OptionError
 from ...report.inputs import Runs, read_runs
+from ...report.measure import Measure
 from ...statistics.differences import holm
+from ...suites.contract import Suite
 from ...suites.items import GroupDifference
 from ...suites.registry import names, suites_of
 from .conditions import conditions
-from .paired_scores import Paired, PairNames, SystemNames, labels_of, names_of, paired
+from .paired_scores import Paired, PairNames, SystemNames, measures_named, names_of, paired
 
 COLUMNS = (
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
@@ -84,12 +86,16 @@ def compare(
         ValueError: a folder holds no results, there is nothing to compare, no model has the reference's name, data
             or options differ, no scores have the columns of `by`, no suite has a measure, or no two systems do.
     """
-    if over_common_lemmas and any("@" in name for name in measures):
+    runs = read_runs(folders)
+    named = measures_named(suites_of(runs), measures)
+    at_cutoffs = [
+        own for of_suite in named.values() for own in of_suite if own.over_lemmas and own.at != own.default
+    ]
+    if over_common_lemmas and at_cutoffs:
         raise OptionError(
             Option("common_lemmas"), " is for EW and MW over the whole distribution, without a cut-off. Remove it, or "
             "the cut-off from ", Option("measure"), ".",
         )  # fmt: skip
-    runs = read_runs(folders)
     of_conditions = conditions(runs, by, measures) if by else pd.DataFrame()
     rows: list[dict[str, object]] = []
     items: list[pd.DataFrame] = []
@@ -115,23 +121,27 @@ def compare(
             )
         raise _nothing_to_compare(measures)
     scored = {row["measure"] for row in rows}
-    if lacking := [name for name, labels in labels_of(runs, measures).items() if not labels & scored]:
+    labels = {name: {own.label for suite in named if (own := suite.measure(name))} for name in measures}
+    if lacking := [name for name, of_name in labels.items() if not of_name & scored]:
         raise _nothing_to_compare(lacking)
     return Comparison(
         with_families(pd.DataFrame(rows)).reindex(columns=list(COLUMNS)),
         pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
-        list(_not_compared(runs, rows, apart, reference)),
+        list(_not_compared(runs, rows, apart, reference, named, measures)),
         of_conditions,
     )
 
 
 def _nothing_to_compare(measures: Sequence[str]) -> ValueError:
     """Return the error for measures, or for all, that no two systems have on the same items."""
-    of_measures = f" on {', '.join(measures)}" if measures else ""
-    point = ", at a point that both have scores of" if measures else ""
+    of_measures, of_it, choose = (
+        (f" on {', '.join(measures)}", " have scores of it on", ", or name a point that they have")
+        if measures
+        else ("", " scored", "")
+    )
     return ValueError(
-        f"There is nothing to compare{of_measures}: no two models in these folders scored the same items. Run them on "
-        f"the same suite and data, with the same groups and limit{point}."
+        f"There is nothing to compare{of_measures}: no two models in these folders{of_it} the same items. Run them on "
+        f"the same suite and data, with the same groups and limit{choose}."
     )
 
 
@@ -193,7 +203,12 @@ def with_families(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _not_compared(
-    runs: Runs, rows: Sequence[Mapping[str, object]], apart: Sequence[Paired], reference: str | None
+    runs: Runs,
+    rows: Sequence[Mapping[str, object]],
+    apart: Sequence[Paired],
+    reference: str | None,
+    named: Mapping[type[Suite], Sequence[Measure]],
+    measures: Sequence[str],
 ) -> Iterator[str]:
     """Yield one sentence for each system that is not in the rows of a suite and configuration.
 
@@ -202,7 +217,11 @@ def _not_compared(
         rows: of the comparison.
         apart: measures of two systems that share no items.
         reference: the model that others were to be compared with; None: the first one of each suite.
+        named: suites with what was to be compared; those without are passed over.
+        measures: the names of the measures that were asked for.
     """
+    suites = {suite.name for suite, of_suite in named.items() if of_suite}
+    files = [file for file in runs.files if file.suite in suites]
     compared = {(row["suite"], row["config"], row[role]) for row in rows for role in ("system", "reference")}
     for pair in apart:
         if (*_data(pair.about), pair.about["system"]) in compared:
@@ -211,19 +230,20 @@ def _not_compared(
             )
     references = {(*_data(pair.about), pair.about["system"]): pair.about["reference"] for pair in apart}
     others = {(*_data(pair.about), pair.about["reference"]) for pair in apart}
-    scored = {(*_data(about), about["system"]): about for about in (names_of(file) for file in runs.files)}
+    scored = {(*_data(about), about["system"]): about for about in (names_of(file) for file in files)}
     for key, about in scored.items():
         if key in references:
             why = f"it shares no items with {references[key]}; run both on the same data, groups and limit"
         elif reference is not None:
             why = f"{reference} was not run on it"
         else:
-            why = "no other model in these folders was run on it"
+            of_measures = f"has scores of {', '.join(measures)}" if measures else "was run"
+            why = f"no other model in these folders {of_measures} on it"
         if key not in compared and key not in others:
             yield _not_compared_because(about, why)
-    with_items = {(file.suite, file.system) for file in runs.files}
+    with_items = {(file.suite, file.system) for file in files}
     for (suite, system), system_rows in runs.rows.groupby(["suite", "system"], sort=False):
-        if (suite, system) not in with_items:
+        if suite in suites and (suite, system) not in with_items:
             data = names().title(str(suite), list(system_rows["config"].unique()))
             yield f"Not compared: {system} on {data}, because its record has no scores of items."
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
+from ...io.suggestions import unknown_name
 from ...report import comparable
 from ...report.inputs import Runs, ScoreFile
 from ...report.measure import Measure
@@ -115,22 +116,12 @@ def measures_named(
     """
     if not measures:
         return {suite: suite.measures for suite in suites}
+    known = list(dict.fromkeys(str(own) for suite in suites for own in suite.measures))
     for name in measures:
         if not any(suite.measure(name) for suite in suites):
-            known = ", ".join(dict.fromkeys(str(own) for suite in suites for own in suite.measures))
-            raise ValueError(
-                f"Got the measure {name!r}; expected one of {known}, or one of these at another point of its axes."
-            )
-    named = {suite: [suite.measure(name) for name in dict.fromkeys(measures)] for suite in suites}
-    return {suite: [own for own in found if own is not None] for suite, found in named.items()}
-
-
-def labels_of(runs: Runs, measures: Sequence[str]) -> dict[str, set[str]]:
-    """Return for each name of a measure what the suites of these runs call it in tables."""
-    return {
-        name: {own.label for suite in suites_of(runs) if (own := suite.measure(name)) is not None}
-        for name in measures
-    }
+            raise ValueError(unknown_name("measure", name, known, "one of these at another point"))
+    found = {suite: [own for name in measures if (own := suite.measure(name))] for suite in suites}
+    return {suite: list({str(own): own for own in named}.values()) for suite, named in found.items()}
 
 
 def _groups_of(runs: Runs, reference: str | None, measures: Sequence[str]) -> list[list[list[SystemScores]]]:

@@ -68,27 +68,36 @@ class ContextScores(ItemScores):
         return one, other
 
     def differences(self, reference: ItemScores) -> Iterator[GroupDifference]:
-        """Yield the difference from a reference on each group, over the lemmas that both have."""
+        """Yield the difference from a reference on each group, over the lemmas that both have.
+
+        Raises:
+            ValueError: these are not all lemmas of both, for scores at a cut-off.
+        """
+        is_whole = self.measure.at == WHOLE
         if not isinstance(reference, ContextScores) or self.outcomes is None or reference.outcomes is None:
+            if not is_whole:
+                raise self._of_other_lemmas("several lists of them")
             yield from super().differences(reference)
             return
-        common = self.lemmas[self.lemmas.isin(reference.lemmas)]
-        if self.measure.at != WHOLE:
-            if not len(common) == len(self.lemmas) == len(reference.lemmas):
-                raise ValueError(
-                    f"{self.measure.label} cannot be compared: the two models score different lemmas "
-                    f"({len(self.lemmas):,} and {len(reference.lemmas):,}), and a cut-off is over all of a model. "
-                    "Run both again over the lemmas that both score, with --lemmas common:FOLDER,FOLDER."
-                )
+        if not is_whole:
+            if set(self.lemmas) != set(reference.lemmas):
+                raise self._of_other_lemmas("different ones")
             for found in super().differences(reference):
-                yield found._replace(n_lemmas=len(common))
+                yield found._replace(n_lemmas=len(self.lemmas))
             return
+        common = self.lemmas[self.lemmas.isin(reference.lemmas)]
         if self.measure.name == "ew":
             yield from self._crossed(reference, common)
             return
         one, other = self.over(common), reference.over(common)
         for found in ItemScores.differences(one, other):
             yield found._replace(n_lemmas=len(common), approximate=one.approximate or other.approximate)
+
+    def _of_other_lemmas(self, lists: str) -> ValueError:
+        return ValueError(
+            f"{self.measure.label} cannot be compared: a cut-off is over all lemmas of a model, and the two models "
+            f"score {lists}. Run both again over the lemmas that both score, with --lemmas common:FOLDER,FOLDER."
+        )
 
     def over(self, names: pd.MultiIndex) -> "ContextScores":
         """Return the scores over some of the lemmas; exact for EW, see `Outcomes.mw` and `KeptForms` for MW."""
