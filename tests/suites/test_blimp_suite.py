@@ -591,7 +591,8 @@ def test_results_come_from_the_written_scores(tmp_path):
     """The averages need nothing but the table of scores, also after it was on disk."""
     examples, rows = evaluate_pairs(HashScorer(), blimp.load(write(tmp_path, ONE, TWO, FULL)))
     pq.write_table(examples, tmp_path / "scores.parquet")
-    assert MinimalPairSuite.aggregate({SINGLE: pq.read_table(tmp_path / "scores.parquet")}) == rows
+    again = MinimalPairSuite.aggregate({SINGLE: pq.read_table(tmp_path / "scores.parquet")})
+    assert [row.to_json() for row in again] == [row.to_json() for row in rows]
 
 
 @pytest.mark.parametrize(
