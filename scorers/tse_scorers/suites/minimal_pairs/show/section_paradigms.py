@@ -123,8 +123,9 @@ def accuracy_cells(rows: pd.DataFrame, level: str) -> pd.DataFrame:
     names = ours["value"].map(phenomenon_name) if level == "phenomenon" else ours["value"]
     ours = ours.assign(kind=RUN, label=names.where(ours["level"] != "all", TOTAL))
     kinds = [pd.DataFrame(columns=[*CELLS, "kind"])]
-    if (rows["method"] == "full").all():
-        others = by_paradigm(rows).drop(columns=RUN, level=0)
+    is_whole = (rows["method"] == "full").all()
+    others = by_paradigm(rows).drop(columns=RUN, level=0) if is_whole else pd.DataFrame()
+    if len(others.columns):
         fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
         groups = {
             "paradigm": lambda paradigm: paradigm,
@@ -134,7 +135,7 @@ def accuracy_cells(rows: pd.DataFrame, level: str) -> pd.DataFrame:
         means = others.groupby(others.index.map(groups[level])).mean()
         means.loc[TOTAL] = others.mean()
         of_kinds = others.columns.unique(level=0)
-        kinds = [cells_of(means[kind]).assign(kind=kind) for kind in of_kinds] or kinds
+        kinds = [cells_of(means[kind]).assign(kind=kind) for kind in of_kinds]
     return with_published(ours, pd.concat(kinds), ["kind"])
 
 
