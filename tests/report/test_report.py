@@ -383,7 +383,8 @@ def test_n_and_units_stand_with_the_scores_of_each_construction(tmp_path: Path) 
         1.9,
         121,
     ]
-    assert "TSE<small>n 120 (18.4), 3 excluded</small></th>" in page, "the headline scores"
+    headline = "TSE<small>120 pairs<br>18.4 effective units<br>3 excluded</small></th>"
+    assert headline in page, "the headline scores"
 
 
 def test_one_number_of_items_for_all_rows_is_said_once(tmp_path: Path) -> None:
