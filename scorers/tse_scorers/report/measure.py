@@ -192,8 +192,10 @@ def measure_named(measures: Measures, suite: str, label: str) -> Measure:
     """Return a suite's measure with this label, at its point; of a suite that is not installed, a plain one."""
     headlines = measures.get(suite, ())
     name, _, place = label.partition("@")
-    found = next((own for own in headlines if own.label in (label, name)), Measure(label))
-    return found if found.label == label else found.parsed(f"{found.name}@{place}")
+    by_label = {own.label: own for own in headlines}
+    if label in by_label or name not in by_label:
+        return by_label.get(label, Measure(label))
+    return by_label[name].parsed(f"{by_label[name].name}@{place}")
 
 
 def measured(

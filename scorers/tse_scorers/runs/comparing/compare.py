@@ -18,13 +18,11 @@ import pandas as pd
 from ...io.result_row import Scalar
 from ...models.options import Option, OptionError
 from ...report.inputs import Runs, read_runs
-from ...report.measure import Measure
 from ...statistics.differences import holm
-from ...suites.contract import Suite
 from ...suites.items import GroupDifference
 from ...suites.registry import names, suites_of
 from .conditions import conditions
-from .paired_scores import Paired, PairNames, SystemNames, measures_named, names_of, paired
+from .paired_scores import ComparedMeasures, Paired, PairNames, SystemNames, measures_named, names_of, paired
 
 COLUMNS = (
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
@@ -96,11 +94,11 @@ def compare(
             Option("common_lemmas"), " is for EW and MW over the whole distribution, without a cut-off. Remove it, or "
             "the cut-off from ", Option("measure"), ".",
         )  # fmt: skip
-    of_conditions = conditions(runs, by, measures) if by else pd.DataFrame()
+    of_conditions = conditions(runs, by, named) if by else pd.DataFrame()
     rows: list[dict[str, object]] = []
     items: list[pd.DataFrame] = []
     apart: list[Paired] = []
-    for pair in paired(runs, reference, allow_different, over_common_lemmas, measures):
+    for pair in paired(runs, reference, allow_different, over_common_lemmas, named):
         of_pair = _rows(pair)
         if not of_pair:
             apart.append(pair)
@@ -207,7 +205,7 @@ def _not_compared(
     rows: Sequence[Mapping[str, object]],
     apart: Sequence[Paired],
     reference: str | None,
-    named: Mapping[type[Suite], Sequence[Measure]],
+    named: ComparedMeasures,
     measures: Sequence[str],
 ) -> Iterator[str]:
     """Yield one sentence for each system that is not in the rows of a suite and configuration.

@@ -22,8 +22,7 @@ from ...statistics.differences import holm
 from ...statistics.estimate import two_sided_p
 from ...suites.contract import Suite
 from ...suites.items import ItemScores
-from ...suites.registry import suites_of
-from .paired_scores import DataNames, SystemNames, measures_named, names_of
+from .paired_scores import ComparedMeasures, DataNames, SystemNames, names_of
 
 Kind = Literal["score", "difference", "interaction"]
 
@@ -68,13 +67,13 @@ class ConditionRow:
     n_without: int
 
 
-def conditions(runs: Runs, columns: Sequence[str], measures: Sequence[str] = ()) -> pd.DataFrame:
+def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -> pd.DataFrame:
     """Return a row for each score and contrast; the columns are the fields of `ConditionRow`.
 
     Args:
         runs: of one or several models.
         columns: of the user's own table.
-        measures: names of what is compared; () for the headline measures.
+        compared: suites, with what is compared.
 
     Raises:
         ValueError: no table of scores has these columns, or not those of all models on the same data; one of them has
@@ -85,7 +84,7 @@ def conditions(runs: Runs, columns: Sequence[str], measures: Sequence[str] = ())
     seen: dict[str, None] = {}
     refused: set[str] = set()
     lacking: dict[tuple[str, str | None], dict[str, str]] = {}
-    for suite, suite_measures in measures_named(suites_of(runs), measures).items():
+    for suite, suite_measures in compared.items():
         for file in runs.scores(suite.name):
             about, file_columns = names_of(file), file.column_names
             of_scores = suite.score_columns(file) | {"score"}  # the last is what a measure is called
@@ -94,8 +93,8 @@ def conditions(runs: Runs, columns: Sequence[str], measures: Sequence[str] = ())
             ]
             wrong = of_scores.intersection(condition_columns)
             own_columns = tuple(name for name in condition_columns if name not in wrong)
-            compared = suite.compared_items(replace(file, own_columns=own_columns), suite_measures)
-            for measure, scores in compared.items():
+            of_file = suite.compared_items(replace(file, own_columns=own_columns), suite_measures)
+            for measure, scores in of_file.items():
                 if scores.statistic is not None:
                     continue  # conditions are compared by means of their items
                 seen |= dict.fromkeys(name for name in file_columns if name not in of_scores)

@@ -12,6 +12,9 @@ from ...suites.contract import Suite
 from ...suites.items import ItemScores
 from ...suites.registry import suites_of
 
+ComparedMeasures = Mapping[type[Suite], Sequence[Measure]]
+"""Suites, with those of their measures that are compared."""
+
 
 class DataNames(TypedDict):
     """What results call some data."""
@@ -78,14 +81,14 @@ def paired(
     reference: str | None = None,
     allow_different: bool = False,
     over_common_lemmas: bool = False,
-    measures: Sequence[str] = (),
+    compared: ComparedMeasures | None = None,
 ) -> Iterator[Paired]:
     """Yield each measure of each system with the reference's, in the order of tables; see `compare`.
 
     Unlike runs are refused by their signatures, before the first item is read. The kinds of files of a suite come in
     the order of its measures, system after system.
     """
-    suites = _groups_of(runs, reference, measures)
+    suites = _groups_of(runs, reference, compared or measures_named(suites_of(runs)))
     if over_common_lemmas:
         suites = [
             [[replace(scores, among=[other.file for other in files]) for scores in files] for files in kinds]
@@ -106,9 +109,7 @@ def paired(
                 yield from _pair(system, files[0], items)
 
 
-def measures_named(
-    suites: Sequence[type[Suite]], measures: Sequence[str]
-) -> dict[type[Suite], Sequence[Measure]]:
+def measures_named(suites: Sequence[type[Suite]], measures: Sequence[str] = ()) -> ComparedMeasures:
     """Return suites with those of their measures that have these names; without names, with all headline measures.
 
     Raises:
@@ -124,10 +125,12 @@ def measures_named(
     return {suite: list({str(own): own for own in named}.values()) for suite, named in found.items()}
 
 
-def _groups_of(runs: Runs, reference: str | None, measures: Sequence[str]) -> list[list[list[SystemScores]]]:
+def _groups_of(
+    runs: Runs, reference: str | None, compared: ComparedMeasures
+) -> list[list[list[SystemScores]]]:
     """Return for each suite its files of each kind, the reference's first; without kinds that it has no file of."""
     groups = []
-    for suite, suite_measures in measures_named(suites_of(runs), measures).items():
+    for suite, suite_measures in compared.items():
         kinds: dict[tuple[str | None, str | None], list[SystemScores]] = {}
         for file in runs.scores(suite.name):
             kinds.setdefault((file.config, file.kind), []).append(

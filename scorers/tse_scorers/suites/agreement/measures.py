@@ -1,12 +1,22 @@
 """The measures of agreement: TSE, EW and MW, the last two over the whole distribution or at a cut-off."""
 
+from functools import partial
+
 import pandas as pd
 
 from ...report.measure import Measure
 
 WHOLE = {"cutoff_side": "top", "cutoff": 1.0}
 """The cut-off columns of results over the whole distribution. TSE has no cut-off."""
-_NO_LEMMA = "no lemma has two single-token forms there"
+_over_lemmas = partial(
+    Measure,
+    at=WHOLE,
+    default=WHOLE,
+    table="contexts",
+    over_lemmas=True,
+    counted="contexts",
+    why_excluded="no lemma has two single-token forms there",
+)
 MEASURES = (
     Measure(
         "tse",
@@ -19,36 +29,19 @@ MEASURES = (
         counted="pairs",
         why_excluded="a form is not a single token",
     ),
-    Measure(
+    _over_lemmas(
         "ew",
         "EW",
         "equally weighted, the same question about every word of a long list in this place, each counting the same",
-        at=WHOLE,
-        default=WHOLE,
-        table="contexts",
         live_key="tse/ew",
-        over_lemmas=True,
-        counted="contexts",
-        why_excluded=_NO_LEMMA,
     ),
-    Measure(
+    _over_lemmas(
         "mw",
         "MW",
         "model weighted, of the probability that the model gives to the words of the list, the share on right forms",
-        at=WHOLE,
-        default=WHOLE,
-        table="contexts",
         live_key="tse/mw",
-        over_lemmas=True,
-        counted="contexts",
-        why_excluded=_NO_LEMMA,
     ),
 )
-
-
-def score_column(measure: Measure) -> str:
-    """Return the column of a table of contexts with EW or MW at this point."""
-    return "{}_{cutoff_side}_{cutoff:g}".format(measure.name, **measure.at)
 
 
 def without_cutoff(rows: pd.DataFrame) -> pd.DataFrame:

@@ -32,6 +32,7 @@ from .ask.columns import (
     LIST_CONTEXTS,
     RESERVED,
     TOP_FORMS,
+    score_column,
     sides_in,
     sides_of,
 )
@@ -273,7 +274,7 @@ class AgreementSuite(Suite):
         """Return the averages by row of Table 2."""
         contexts, pairs = (table_named(tables, table) for table in ("contexts", "pairs"))
         at_cutoffs = [
-            f"{measure}_{side}_{cutoff:g}"
+            score_column(measure, side, cutoff)
             for side, cutoffs in sides_in(contexts.column_names)
             for cutoff in cutoffs
             for measure in AT_CUTOFFS

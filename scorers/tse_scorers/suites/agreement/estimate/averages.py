@@ -12,7 +12,7 @@ from ....io.score_columns import Values, described
 from ....statistics.clustered import clustered_mean, clustered_means
 from ....statistics.estimate import effective_number
 from ...items import Group
-from ..ask.columns import MEASURES, sides_in
+from ..ask.columns import MEASURES, score_column, sides_in
 from ..ask.outcomes import Outcomes, read_outcomes
 from ..ask.unequal_forms import unequal_rows
 from ..measures import WHOLE
@@ -127,7 +127,7 @@ def _context_rows(group: Group, outcomes: Sequence[Outcomes], unsampled: float) 
     for side, cutoffs in sides_in(items.columns):
         for cutoff in cutoffs:
             for metric in MEASURES:
-                scores[metric, side, cutoff] = items[f"{metric}_{side}_{cutoff:g}"].to_numpy(dtype=float)
+                scores[metric, side, cutoff] = items[score_column(metric, side, cutoff)].to_numpy(dtype=float)
             without = without_lemmas(scores["ew", side, cutoff], items["n_nonfinite"])
             scores["share_without_lemmas", side, cutoff] = without
     if not scores:  # an imported log only knows TSE

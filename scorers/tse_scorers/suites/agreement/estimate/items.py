@@ -14,8 +14,8 @@ from ....report.inputs import ScoreFile
 from ....report.measure import Measure
 from ....statistics.clustered import Units
 from ...items import Group, ItemScores
+from ..ask.columns import score_column
 from ..ask.outcomes import Outcomes, read_outcomes
-from ..measures import score_column
 from .context_scores import KEY, ContextScores, context_groups
 from .intervals import groups_of, with_pair_units, with_units
 from .mixed_models import EW, MW, TSE
@@ -27,7 +27,11 @@ _PAIR = ["group", "construction", "pair_id", "form_correct", "form_incorrect"]
 def compared_items(file: ScoreFile, measures: Sequence[Measure]) -> Mapping[str, ItemScores]:
     """Return EW and MW of each context at the points of these measures, or TSE of each pair, by their labels."""
     if file.kind == "contexts":
-        columns = {score_column(own): own for own in measures if own.table == file.kind}
+        columns = {
+            score_column(own.name, own.at["cutoff_side"], own.at["cutoff"]): own
+            for own in measures
+            if own.table == file.kind
+        }
         frame = file.read_known([*KEY, "construction", "cluster", "item", "context_id", *columns])
         frame = frame.fillna({"suffix": ""}).assign(group=frame.get("group", ""))
         frame = with_units(frame.drop_duplicates(KEY)).set_index(KEY)
