@@ -130,8 +130,8 @@ def test_a_sentence_ranks_what_intervals_rank():
         == "b has the highest EW, 0.6; the 95 % interval of the other model is below its own."
     )
     assert said(narrow.iloc[:2], narrow) == (
-        "b has the highest EW, 0.6; the 95 % interval of the other model is below its own (not compared: 1, see the "
-        "notes of the table)."
+        "b has the highest EW, 0.6; the 95 % interval of the other model is below its own (not compared, as the table "
+        "marks: c)."
     )
     assert said(narrow.iloc[:1]) == "a: EW 0.5."
 

@@ -109,6 +109,12 @@ class Leaderboard:
     column_marks: Sequence[str] = ()
     system_marks: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def chance(self) -> float | None:
+        """The score of guessing, None where it is not the same one for all measures that have one."""
+        scores = {cell.chance for cells in self.rows.values() for cell in cells} - {None}
+        return scores.pop() if len(scores) == 1 else None
+
     def blocks(self, most: int = 7) -> "list[Leaderboard]":
         """Split the columns into blocks of whole suites with at most `most` columns, for a printed page."""
         starts = [0, *accumulate(span for _, span in self.groups)]

@@ -150,16 +150,19 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> tuple[str, str] | Non
             f" by the 95 % intervals of {name}, from {first['text']} ({first['system']}) to {last['text']} "
             f"({last['system']})."
         )
-    n_apart = all_lines.loc[all_lines["measure"] == name, "system"].nunique() - 1 - others["system"].nunique()
-    apart = f" (not compared: {count(n_apart)}, see the notes of the table)" if n_apart else ""
+    compared = {first["system"], *others["system"]}
+    apart = [
+        system for system in all_lines.loc[all_lines["measure"] == name, "system"] if system not in compared
+    ]
+    not_compared = f" (not compared, as the table marks: {listed(apart, 3)})" if apart else ""
     if near.empty:
         below = "interval of the other model is" if len(others) == 1 else "intervals of all other models are"
         return f"{first['system']} has the highest {name}", (
-            f", {first['text']}; the 95 % {below} below its own{apart}."
+            f", {first['text']}; the 95 % {below} below its own{not_compared}."
         )
     return f"{first['system']} may have the highest {name}", (
         f", {first['text']}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other "
-        f"models{apart}, not above {listed(list(near['system']), 3)}."
+        f"models{not_compared}, not above {listed(list(near['system']), 3)}."
     )
 
 
