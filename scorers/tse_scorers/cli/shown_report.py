@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 def show_report(out: Path, latex_intervals: bool = True) -> None:
     """Write the report of an output folder and print its headlines."""
     with terminal.waiting("Writing the report"):
-        from ..report.inputs import read_runs
+        from ..report.inputs import read_folder, runs_of
         from ..report.revisions import without_earlier
         from ..report.summary import headlines, warnings_of
         from ..runs.report import write_report
         from ..suites.registry import all_measures, names
 
-        page = write_report(out, latex_intervals=latex_intervals)
-    runs = read_runs([out])
+        folder = read_folder(out)
+        page = write_report(out, folders=[folder], latex_intervals=latex_intervals)
+    runs = runs_of([folder])
     shown = without_earlier(runs)
     lines = headlines(shown.rows, all_measures(), names().heading)
     terminal.summary(lines)

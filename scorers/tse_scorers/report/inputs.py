@@ -199,6 +199,10 @@ class OutputFolder:
     results: StoredResults
     rows: pd.DataFrame
 
+    def current(self) -> "OutputFolder":
+        """Return the folder as it is now: as it was read, where no record has changed since."""
+        return self if read_records(self.path) == self.records else read_folder(self.path)
+
 
 def read_folder(path: Path) -> OutputFolder:
     """Read the results of one output folder; damaged records are skipped with a warning.
@@ -213,9 +217,15 @@ def read_folder(path: Path) -> OutputFolder:
     return OutputFolder(path, records, results, frame_of(results.rows))
 
 
-def read_runs(folders: Sequence[Path]) -> Runs:
-    """Read output folders of `tse run`, a folder that is named twice once; raises ValueError as `read_folder` does."""
-    return runs_of(list({folder.path.resolve(): folder for folder in map(read_folder, folders)}.values()))
+def read_runs(folders: Sequence[Path | OutputFolder]) -> Runs:
+    """Read output folders of `tse run`, a folder that is named twice once; raises ValueError as `read_folder` does.
+
+    A folder that was read before is read again only where its records have changed.
+    """
+    read = [
+        folder.current() if isinstance(folder, OutputFolder) else read_folder(folder) for folder in folders
+    ]
+    return runs_of(list({folder.path.resolve(): folder for folder in read}.values()))
 
 
 def runs_of(folders: Sequence[OutputFolder]) -> Runs:

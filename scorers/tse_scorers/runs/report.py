@@ -19,7 +19,7 @@ from ..report.blocks import Section
 from ..report.charts import MANY
 from ..report.comparable import listed, unlike_notice, unpublished_notice
 from ..report.differences import ALPHA
-from ..report.inputs import Runs, read_runs
+from ..report.inputs import OutputFolder, Runs, read_runs
 from ..report.leaderboard import leaderboard, usable
 from ..report.line_styles import colours_of
 from ..report.measure import Measure, Measures
@@ -48,7 +48,7 @@ LOCK_SECONDS = 300.0
 
 def write_report(
     out: Path | str,
-    folders: Sequence[Path | str] | None = None,
+    folders: Sequence[Path | str | OutputFolder] | None = None,
     first: Sequence[Section] = (),
     latex_intervals: bool = True,
     figures: bool = True,
@@ -60,7 +60,7 @@ def write_report(
     Args:
         out: where `report.html`, `figures/*.svg` and the tables (.md, .tex, .csv) go; by default also the run
             that is reported.
-        folders: output folders of `tse run` to report together, instead of `out` alone.
+        folders: output folders of `tse run` to report together, or what was read of them, instead of `out` alone.
         first: sections that come before those of the suites.
         latex_intervals: show intervals in LaTeX tables.
         figures: draw the figures of the suites, which takes most of the time; without them, their tables are shown.
@@ -73,14 +73,18 @@ def write_report(
             be written.
     """
     out = Path(out)
-    read = [Path(folder) for folder in ([out] if folders is None else folders)]
-    for folder in read:
-        if not record_folders(folder):
-            read_runs([folder])  # the lock is not made where nothing can be reported
+    sources = [
+        folder if isinstance(folder, OutputFolder) else Path(folder)
+        for folder in ([out] if folders is None else folders)
+    ]
+    paths = [source.path if isinstance(source, OutputFolder) else source for source in sources]
+    for path in paths:
+        if not record_folders(path):
+            read_runs([path])  # the lock is not made where nothing can be reported
     # Of several processes that end at the same moment, the last one has read the results of all.
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
-        runs, summary, of_suites = _analysed(read)
-        if failed := [Path(model).name for folder in read for model in not_scored(folder)]:
+        runs, summary, of_suites = _analysed(sources)
+        if failed := [Path(model).name for path in paths for model in not_scored(path)]:
             named = f"Could not be scored, and missing here: {listed(failed)}."
             summary = replace(summary, sentences=[named, *summary.sentences])
         shown = [*first, *(of_suites if figures else [section.with_tables_only() for section in of_suites])]
@@ -107,7 +111,7 @@ def write_paper(out: Path, latex_intervals: bool = True, widths: Sequence[str] =
         return paper.write_paper(out, shown, latex_intervals, widths, methods)
 
 
-def _analysed(folders: Sequence[Path]) -> tuple[Runs, Summary, list[Section]]:
+def _analysed(folders: Sequence[Path | OutputFolder]) -> tuple[Runs, Summary, list[Section]]:
     """Read runs and return what a page shows of them, its first screen, and the sections of the suites.
 
     Up to `MANY` systems are in the order of the runs, more of them in that of the leaderboard.
