@@ -74,9 +74,9 @@ def correlations(
         )
     for option, value, most in (("n_resamples", n_resamples, MOST_RESAMPLES), ("seed", seed, 2**63 - 1)):
         if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= value <= most:
-            said = " (no intervals)" if option == "n_resamples" else ""
+            of_zero = " (no intervals)" if option == "n_resamples" else ""
             raise ValueError(
-                f"{option} is {value!r:.60}; expected a whole number from 0{said} to {most:,}. Change {option}."
+                f"{option} is {value!r:.60}; expected a whole number from 0{of_zero} to {most:,}. Change {option}."
             )
     usable = np.isfinite(model) & np.isfinite(human)
     if usable.sum() < 3:
@@ -139,9 +139,7 @@ def _kendall(x: np.ndarray, y: np.ndarray) -> float:
 
 
 # Functions for the value and its p-value, and for the resampled statistic.
-_MEASURES: dict[
-    str, tuple[Callable[[np.ndarray, np.ndarray], tuple[float, float]], Callable[..., np.ndarray | float]]
-] = {
+_MEASURES: dict[str, tuple[Callable[[np.ndarray, np.ndarray], tuple[float, float]], Statistic]] = {
     "pearson": (stats.pearsonr, _pearson),
     "spearman": (stats.spearmanr, _spearman),
     "kendall": (stats.kendalltau, _kendall),

@@ -9,12 +9,12 @@ from numbers import Real
 import numpy as np
 
 
-def as_numbers(values: object, what: str, expected: str) -> np.ndarray:
+def as_numbers(values: object, subject: str, expected: str) -> np.ndarray:
     """Return values as float64, None as NaN.
 
     Args:
         values: an array, a list, a column of a table; of any shape.
-        what: the beginning of a message: "good holds".
+        subject: the beginning of a message: "good holds".
         expected: "natural log-probabilities".
 
     Raises:
@@ -26,14 +26,14 @@ def as_numbers(values: object, what: str, expected: str) -> np.ndarray:
         array = np.asarray(values)
         if array.dtype.kind in "iuf":
             return array.astype(np.float64)
-    given = np.asarray(values, dtype=object)
+    objects = np.asarray(values, dtype=object)
     try:
-        numbers = [_as_number(value, place) for place, value in enumerate(given.flat)]
+        numbers = [_as_number(value, place) for place, value in enumerate(objects.flat)]
     except TypeError as error:
         raise ValueError(
-            f"{what} something that is not a number ({error!s:.200}). Expected {expected}."
+            f"{subject} something that is not a number ({error!s:.200}). Expected {expected}."
         ) from error
-    return np.asarray(numbers, dtype=np.float64).reshape(given.shape)
+    return np.asarray(numbers, dtype=np.float64).reshape(objects.shape)
 
 
 def _as_number(value: object, place: int) -> float:

@@ -176,18 +176,18 @@ def _groups(
 ) -> Mapping[str, str]:
     """Map each paradigm to its phenomenon or field: from the column if there is one, else from BLiMP's list."""
     if labels is None:
-        known = [str(paradigm) for paradigm in names if paradigm in BLIMP_PARADIGMS]
-        return {paradigm: BLIMP_PARADIGMS[paradigm][position] for paradigm in known}
+        blimp_names = [str(paradigm) for paradigm in names if paradigm in BLIMP_PARADIGMS]
+        return {paradigm: BLIMP_PARADIGMS[paradigm][position] for paradigm in blimp_names}
     column = _labels(labels, name, len(member))
     groups = {}
     for index, paradigm in enumerate(names):
-        there = np.unique(column[member == index])
-        if len(there) > 1:
+        paradigm_labels = np.unique(column[member == index])
+        if len(paradigm_labels) > 1:
             raise ValueError(
-                f"The paradigm {str(paradigm)!r} has more than one {name}: {', '.join(there)}. "
+                f"The paradigm {str(paradigm)!r} has more than one {name}: {', '.join(paradigm_labels)}. "
                 f"A {name} is a set of paradigms: give each paradigm the same {name} in all its pairs."
             )
-        groups[str(paradigm)] = str(there[0])
+        groups[str(paradigm)] = str(paradigm_labels[0])
     return groups
 
 

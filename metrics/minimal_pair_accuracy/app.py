@@ -30,12 +30,12 @@ def score(pairs: pd.DataFrame) -> tuple[str, Styler]:
     pairs = pairs.replace("", None).dropna(subset=["good", "bad"])
     if pairs.empty:
         raise gr.Error("Fill in at least one pair: two natural log-probabilities per row.")
-    named = pairs["paradigm"].notna()
+    has_paradigm = pairs["paradigm"].notna()
     try:
         result = METRIC.compute(
             good=pairs["good"].tolist(),
             bad=pairs["bad"].tolist(),
-            paradigm=pairs["paradigm"].tolist() if named.any() else None,
+            paradigm=pairs["paradigm"].tolist() if has_paradigm.any() else None,
         )
     except ValueError as error:
         raise gr.Error(str(error)) from error

@@ -46,23 +46,24 @@ class SentenceStatistics(NamedTuple):
     n_continuation_tokens: np.ndarray | None = None
 
 
-def _slor(of: SentenceStatistics, beta: float = 1.0, gamma: float = 0.0) -> np.ndarray:
-    assert of.unigram_logprob is not None  # `LinkingFunction.__call__` has checked it
-    return (of.logprob - beta * of.unigram_logprob + gamma) / of.n_tokens
+def _slor(sentences: SentenceStatistics, beta: float = 1.0, gamma: float = 0.0) -> np.ndarray:
+    assert sentences.unigram_logprob is not None  # `LinkingFunction.__call__` has checked it
+    return (sentences.logprob - beta * sentences.unigram_logprob + gamma) / sentences.n_tokens
 
 
-def _mean_continuation(of: SentenceStatistics) -> np.ndarray:
-    assert of.continuation_logprob is not None and of.n_continuation_tokens is not None  # the same
-    return np.where(of.n_continuation_tokens > 0, of.continuation_logprob / of.n_continuation_tokens, np.nan)
+def _mean_continuation(sentences: SentenceStatistics) -> np.ndarray:
+    logprob, n_tokens = sentences.continuation_logprob, sentences.n_continuation_tokens
+    assert logprob is not None and n_tokens is not None  # the same
+    return np.where(n_tokens > 0, logprob / n_tokens, np.nan)
 
 
 _FORMULAS: dict[str, Callable[..., np.ndarray]] = {
-    "sum": lambda of: of.logprob,
-    "mean_token": lambda of: of.logprob / of.n_tokens,
-    "mean_char": lambda of: of.logprob / of.n_characters,
-    "mean_byte": lambda of: of.logprob / of.n_bytes,
+    "sum": lambda sentences: sentences.logprob,
+    "mean_token": lambda sentences: sentences.logprob / sentences.n_tokens,
+    "mean_char": lambda sentences: sentences.logprob / sentences.n_characters,
+    "mean_byte": lambda sentences: sentences.logprob / sentences.n_bytes,
     "mean_continuation": _mean_continuation,
-    "slln": lambda of, alpha: of.logprob / of.n_tokens**alpha,
+    "slln": lambda sentences, alpha: sentences.logprob / sentences.n_tokens**alpha,
     "slor": _slor,
     "morcela": _slor,
 }
@@ -102,25 +103,27 @@ class LinkingFunction:
             + ",".join(repr(float(value)).removesuffix(".0") for value in self.parameters)
         )
 
-    def __call__(self, of: SentenceStatistics) -> np.ndarray:
+    def __call__(self, sentences: SentenceStatistics) -> np.ndarray:
         """Return the score of each sentence, (sentences,); NaN for a sentence without scored tokens.
 
         Raises:
             ValueError: it needs log-probabilities of unigrams or continuations, and there are none.
         """
-        if self.needs_unigrams and of.unigram_logprob is None:
+        if self.needs_unigrams and sentences.unigram_logprob is None:
             raise ValueError(
                 f"The linking function {self.name} needs the unigram log-probability of each sentence, and there is "
                 "none. Give a unigram model (--unigram)."
             )
-        if self.needs_continuations and (of.continuation_logprob is None or of.n_continuation_tokens is None):
+        if self.needs_continuations and (
+            sentences.continuation_logprob is None or sentences.n_continuation_tokens is None
+        ):
             raise ValueError(
                 f"The linking function {self.name} needs the log-probability and the number of tokens of each "
                 "continuation, and there are none. Give both (continuation_logprob, n_continuation_tokens)."
             )
         with np.errstate(divide="ignore", invalid="ignore"):
-            scores = _FORMULAS[self.name](of, *self.parameters)
-        return np.where(np.asarray(of.n_tokens) > 0, scores, np.nan)
+            scores = _FORMULAS[self.name](sentences, *self.parameters)
+        return np.where(np.asarray(sentences.n_tokens) > 0, scores, np.nan)
 
 
 def parse_linking(text: str) -> LinkingFunction:
@@ -132,12 +135,12 @@ def parse_linking(text: str) -> LinkingFunction:
     >>> str(parse_linking("slln")), parse_linking("morcela:0.8,4").parameters
     ('slln:0.5', (0.8, 4.0))
     """
-    name, colon, given = text.partition(":")
+    name, colon, numbers = text.partition(":")
     if name not in _FORMULAS:
         raise ValueError(f"Unknown linking function {text!r}; expected one of: {', '.join(_FORMULAS)}.")
     defaults = _DEFAULTS.get(name, ())
     try:
-        parameters = tuple(float(value) for value in given.split(",")) if colon else defaults
+        parameters = tuple(float(number) for number in numbers.split(",")) if colon else defaults
     except ValueError:
         parameters = (np.nan,)
     if len(parameters) != len(defaults) or not np.isfinite(parameters).all():

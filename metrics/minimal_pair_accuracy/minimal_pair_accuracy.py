@@ -125,9 +125,8 @@ class MinimalPairAccuracy(evaluate.Metric):
                     "Give one per pair."
                 )
         absent = [""] * len(pairs.correct)  # the stored table has every column
-        super().add_batch(
-            good=good, bad=bad, **{name: absent if given is None else given for name, given in labels.items()}
-        )
+        columns = {name: absent if values is None else values for name, values in labels.items()}
+        super().add_batch(good=good, bad=bad, **columns)
 
     def add(
         self,
@@ -140,8 +139,8 @@ class MinimalPairAccuracy(evaluate.Metric):
     ) -> None:
         """Add one minimal pair."""
         labels = {"paradigm": paradigm, "phenomenon": phenomenon, "field": field}
-        given: dict[str, list[str]] = {name: [value] for name, value in labels.items() if value is not None}
-        self.add_batch(good=[good], bad=[bad], **given)
+        columns: dict[str, list[str]] = {name: [label] for name, label in labels.items() if label is not None}
+        self.add_batch(good=[good], bad=[bad], **columns)
 
     def compute(
         self,
@@ -153,17 +152,16 @@ class MinimalPairAccuracy(evaluate.Metric):
     ) -> SignedAccuracies:
         """Compute the accuracies of the pairs added and of those given here, or of a scored data set."""
         if predictions is None:
-            given = {"good": good, "bad": bad} if good is not None or bad is not None else {}
-            result: SignedAccuracies = super().compute(**given, **others)
+            sides = {"good": good, "bad": bad} if good is not None or bad is not None else {}
+            result: SignedAccuracies = super().compute(**sides, **others)
             return result
         unknown = sorted(set(others) - {*_OPTIONAL, "references"})
         if unknown:
             raise ValueError(f"Unknown argument {unknown[0]!r}; expected {', '.join(_OPTIONAL)}. Remove it.")
         names = {"good": good or "logprob_sentence_good", "bad": bad or "logprob_sentence_bad"}
         names |= {name: others[name] for name in _OPTIONAL if others.get(name)}
-        values = _columns(predictions, list(names.values()))
-        given = dict(zip(names, values, strict=True))
-        return self._compute(**{name: given.get(name, ()) for name in ("good", "bad", *_OPTIONAL)})
+        columns = dict(zip(names, _columns(predictions, list(names.values())), strict=True))
+        return self._compute(**{name: columns.get(name, ()) for name in ("good", "bad", *_OPTIONAL)})
 
     def _compute(
         self,
@@ -190,22 +188,22 @@ class MinimalPairAccuracy(evaluate.Metric):
 def _columns(scored: Scored, names: list[str]) -> list[Any]:
     """Return columns of a data set, a data frame or a list of dicts."""
     if isinstance(scored, datasets.Dataset):
-        there = scored.column_names
+        columns = scored.column_names
     elif isinstance(scored, pd.DataFrame):
-        there = list(scored.columns)
+        columns = list(scored.columns)
     elif isinstance(scored, list) and all(isinstance(row, dict) for row in scored):
-        there = list(scored[0]) if scored else []
+        columns = list(scored[0]) if scored else []
     else:
         raise TypeError(
             f"predictions are a {type(scored).__name__}; expected a data set (one split, not streamed), a data frame, "
             "or a list of dicts. Load the split with split=..."
         )
-    missing = [name for name in dict.fromkeys(names) if name not in there]
+    missing = [name for name in dict.fromkeys(names) if name not in columns]
     if missing:
         raise ValueError(
             f"The predictions lack the column{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}; "
-            f"they have {', '.join(map(str, there)) or 'none'}. Add scores with scorer.map(dataset, columns=[...]), or "
-            "correct the name of a column of your own."
+            f"they have {', '.join(map(str, columns)) or 'none'}. Add scores with scorer.map(dataset, columns=[...]), "
+            "or correct the name of a column of your own."
         )
     if isinstance(scored, list):
         return [[row.get(name) for row in scored] for name in names]

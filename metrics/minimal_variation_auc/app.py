@@ -45,11 +45,11 @@ def score(text: str, file: str | None, kind: str) -> tuple[str, Styler, Styler]:
         f"{result['n_nonfinite']} comparisons with a score that is not finite. In brackets: 95 % intervals of "
         "Student's t over templates."
     )
-    whole = [row for row in result["rows"] if row["group"] == "all"]
     overall = pd.DataFrame(
         [
             [kind, row["auc"], interval([auc[kind] for auc in of_templates], form), row["n"], row["n_ties"]]
-            for row in whole
+            for row in result["rows"]
+            if row["group"] == "all"
             for kind in [row["variation_set"]]
         ],
         columns=["set", "AUC", "interval", "sets", "ties"],
@@ -76,8 +76,8 @@ def interval(of_templates: list[float], form: str) -> str:
         return f"[{counted(len(of_templates), 'template')}: no interval]"
     if min(of_templates) == max(of_templates):
         return "[all templates alike: no interval]"
-    found = ttest_1samp(of_templates, 0.5).confidence_interval()
-    return f"[{form.format(max(found.low, 0))}, {form.format(min(found.high, 1))}]"
+    bounds = ttest_1samp(of_templates, 0.5).confidence_interval()
+    return f"[{form.format(max(bounds.low, 0))}, {form.format(min(bounds.high, 1))}]"
 
 
 def counted(n: int, noun: str) -> str:

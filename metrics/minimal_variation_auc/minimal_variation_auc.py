@@ -156,13 +156,13 @@ class MinimalVariationAUC(evaluate.Metric):
         """Compute the AUCs of the sentences added and of those given here, or of a scored data set."""
         rows = isinstance(predictions, list) and predictions and isinstance(predictions[0], dict)
         if not (rows or hasattr(predictions, "columns") or hasattr(predictions, "column_names")):
-            given = {} if predictions is None else {"predictions": predictions}
-            result: VariationScores = super().compute(**given, **others)
+            batch = {} if predictions is None else {"predictions": predictions}
+            result: VariationScores = super().compute(**batch, **others)
             return result
         labels = [others.get(name) or name for name in ("template", "cases", "positions")]
-        found = _columns(predictions, [scores, *labels])
-        texts = [[str(value) for value in column] for column in found[1:]]
-        return self._compute(list(found[0]), texts[0], texts[1], texts[2], others.get("incomplete", "raise"))
+        numbers, *design = _columns(predictions, [scores, *labels])
+        template, cases, positions = ([str(value) for value in column] for column in design)
+        return self._compute(list(numbers), template, cases, positions, others.get("incomplete", "raise"))
 
     def _compute(
         self,
@@ -202,22 +202,22 @@ def _by_kind(rows: list[VariationRow], prefix: str) -> dict[str, dict[str, float
 def _columns(scored: Scored, names: list[str]) -> list[Any]:
     """Return columns of a data set, a data frame or a list of dicts."""
     if isinstance(scored, datasets.Dataset):
-        there = scored.column_names
+        columns = scored.column_names
     elif isinstance(scored, pd.DataFrame):
-        there = list(scored.columns)
+        columns = list(scored.columns)
     elif isinstance(scored, list) and all(isinstance(row, dict) for row in scored):
-        there = list(scored[0]) if scored else []
+        columns = list(scored[0]) if scored else []
     else:
         raise TypeError(
             f"predictions are a {type(scored).__name__}; expected a data set (one split, not streamed), a data frame, "
             "or a list of dicts. Load the split with split=..."
         )
-    missing = [name for name in dict.fromkeys(names) if name not in there]
+    missing = [name for name in dict.fromkeys(names) if name not in columns]
     if missing:
         raise ValueError(
             f"The predictions lack the column{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}; "
-            f"they have {', '.join(map(str, there)) or 'none'}. Add scores with scorer.map(dataset, columns=[...]), or "
-            "correct the name of a column of your own."
+            f"they have {', '.join(map(str, columns)) or 'none'}. Add scores with scorer.map(dataset, columns=[...]), "
+            "or correct the name of a column of your own."
         )
     if isinstance(scored, list):
         return [[row.get(name) for row in scored] for name in names]

@@ -135,8 +135,9 @@ def compare(
     with np.errstate(invalid="ignore"):  # comparisons with NaN are False
         credit = np.where(finite & (acceptable > unacceptable), 1.0, np.where(tied, 0.5, 0.0))
     exists = present[:, POSITION_OF, ACCEPTABLE[:, None]]
-    there = present[opposed_index]
-    return Comparisons(credit, tied, ~finite & there & exists[..., None], there, exists)
+    opposed_present = present[opposed_index]
+    nonfinite = ~finite & opposed_present & exists[..., None]
+    return Comparisons(credit, tied, nonfinite, opposed_present, exists)
 
 
 def _score_grid(
@@ -179,17 +180,17 @@ def _score_grid(
     return grid, count > 0
 
 
-def _lookup(name: str, values: Sequence[object], known: tuple[str, ...]) -> np.ndarray:
-    """Return each value's index in `known`."""
-    index_of = {value: index for index, value in enumerate(known)}
-    found = [index_of.get(str(value), -1) for value in values]
-    if -1 in found:
-        wrong = values[found.index(-1)]
+def _lookup(name: str, values: Sequence[object], levels: tuple[str, ...]) -> np.ndarray:
+    """Return each value's index in `levels`."""
+    index_of = {level: index for index, level in enumerate(levels)}
+    indices = [index_of.get(str(value), -1) for value in values]
+    if -1 in indices:
+        wrong = values[indices.index(-1)]
         raise ValueError(
-            f"{wrong!r} is not one of the {name} of this design: {', '.join(known)}. Give cases and positions in the "
+            f"{wrong!r} is not one of the {name} of this design: {', '.join(levels)}. Give cases and positions in the "
             "order of the sentence, as in the released data."
         )
-    return np.array(found)
+    return np.array(indices)
 
 
 def variation_rows(
@@ -295,7 +296,7 @@ def margins(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def _mean(cells: np.ndarray, axis: int | None) -> np.ndarray:
-    there = ~np.isnan(cells)
-    n = there.sum(axis=axis)
-    total = np.where(there, cells, 0.0).sum(axis=axis)
+    has_sets = ~np.isnan(cells)
+    n = has_sets.sum(axis=axis)
+    total = np.where(has_sets, cells, 0.0).sum(axis=axis)
     return np.where(n > 0, total / np.maximum(n, 1), np.nan)

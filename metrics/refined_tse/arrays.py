@@ -100,6 +100,14 @@ def with_float64(logits: Array) -> Array:
     return logits
 
 
+def on_host(values: Array | Sequence[float]) -> np.ndarray | Sequence[float]:
+    """Return a tensor on any device as an array of a type that numpy has; anything else as it is."""
+    if not array_api_compat.is_torch_array(values):
+        return values
+    values = values.detach().cpu()
+    return values.double().numpy() if values.is_floating_point() else values.numpy()
+
+
 def forms_repeat(ids: Array) -> bool:
     """Return whether a form belongs to two lemmas of a context; `ids` are (2, contexts, lemmas)."""
     xp = array_api_compat.array_namespace(ids)

@@ -10,10 +10,9 @@ A context without a score is not a zero: it is excluded from the mean and counte
 from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
-import array_api_compat
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, on_host
 from .scores import VERSION, ContextScores, SideScores
 
 ALL = "all"  # the group of all contexts
@@ -102,7 +101,7 @@ def aggregate(scores: ContextScores, groups: Sequence[str] | None = None) -> lis
     covered_mass 0.2 2 0 1
     share_without_lemmas 0.5 2 0 1
     """
-    scores = _on_host(scores)
+    scores = _in_numpy(scores)
     n_contexts = len(scores.n_ties)
     if n_contexts == 0 or (groups is not None and len(groups) != n_contexts):
         raise ValueError(
@@ -132,14 +131,14 @@ def summarize(scores: ContextScores, groups: Sequence[str] | None = None) -> Sum
         ValueError: see `aggregate`.
     """
     rows = aggregate(scores, groups)
-    whole = {
+    uncut_rows = {
         (row["group"], row["metric"]): row
         for row in rows
         if (row["cutoff_side"], row["cutoff"]) == ("top", 1.0)
     }
 
     def group_scores(group: str) -> GroupScores:
-        ew, mw, covered_mass = (whole[group, metric] for metric in METRICS[:3])
+        ew, mw, covered_mass = (uncut_rows[group, metric] for metric in METRICS[:3])
         return {
             "ew": ew["score"],
             "mw": mw["score"],
@@ -151,10 +150,10 @@ def summarize(scores: ContextScores, groups: Sequence[str] | None = None) -> Sum
             "covered_mass": covered_mass["score"],
         }
 
-    groups_there = dict.fromkeys(row["group"] for row in rows if row["group"] != ALL)
+    names = dict.fromkeys(row["group"] for row in rows if row["group"] != ALL)
     return {
         **group_scores(ALL),
-        "groups": {group: group_scores(group) for group in groups_there},
+        "groups": {name: group_scores(name) for name in names},
         "curves": _curves([row for row in rows if row["group"] == ALL]),
         "rows": rows,
         "signature": {
@@ -188,12 +187,12 @@ def without_lemmas(ew: np.ndarray, n_nonfinite: np.ndarray) -> np.ndarray:
     return np.where(np.asarray(n_nonfinite) > 0, np.nan, np.isnan(ew))
 
 
-def _on_host(scores: ContextScores) -> ContextScores:
-    def host(array: Array) -> np.ndarray:
-        return array.cpu().numpy() if array_api_compat.is_torch_array(array) else np.asarray(array)
+def _in_numpy(scores: ContextScores) -> ContextScores:
+    def numpy(array: Array) -> np.ndarray:
+        return np.asarray(on_host(array))
 
-    top, bottom = (SideScores(*map(host, side)) for side in (scores.top, scores.bottom))
-    counts = (host(scores.n_lemmas), host(scores.n_ties), host(scores.n_nonfinite))
+    top, bottom = (SideScores(*map(numpy, side)) for side in (scores.top, scores.bottom))
+    counts = (numpy(scores.n_lemmas), numpy(scores.n_ties), numpy(scores.n_nonfinite))
     return ContextScores(top, bottom, *counts, scores.cutoffs_top, scores.cutoffs_bottom)
 
 

@@ -158,7 +158,7 @@ class RefinedTSE(evaluate.Metric):
         self.cutoffs_top = cutoffs_top if 1.0 in cutoffs_top else (*cutoffs_top, 1.0)
         self.cutoffs_bottom = check_cutoffs(cutoffs_bottom)
         # Of the contexts added so far: the cut-offs for which they have masses, and whether they have groups.
-        self._known: tuple[Cutoffs, Cutoffs, bool] | None = None
+        self._layout: tuple[Cutoffs, Cutoffs, bool] | None = None
         super().__init__(*args, **kwargs)
 
     def _info(self) -> evaluate.MetricInfo:
@@ -204,8 +204,8 @@ class RefinedTSE(evaluate.Metric):
                 raise ValueError(
                     "`logits` need the vocabulary ids of the forms. Give `correct_ids` and `incorrect_ids` as well."
                 )
-            known: tuple[Cutoffs, Cutoffs] = (self.cutoffs_top, self.cutoffs_bottom)
-            rows = to_rows(logit_scores(logits, correct_ids, incorrect_ids, swapped, *known))
+            cutoffs: tuple[Cutoffs, Cutoffs] = (self.cutoffs_top, self.cutoffs_bottom)
+            rows = to_rows(logit_scores(logits, correct_ids, incorrect_ids, swapped, *cutoffs))
         else:
             if isinstance(predictions, str | bytes | Mapping) or not isinstance(predictions, Iterable):
                 raise TypeError(
@@ -213,9 +213,9 @@ class RefinedTSE(evaluate.Metric):
                     "context, or a scored data set."
                 )
             predictions = list(predictions)
-            known = known_cutoffs(predictions, self.cutoffs_top, self.cutoffs_bottom)
-            rows = reduce_predictions(predictions, *known)
-        self._add_rows(rows, groups, known)
+            cutoffs = known_cutoffs(predictions, self.cutoffs_top, self.cutoffs_bottom)
+            rows = reduce_predictions(predictions, *cutoffs)
+        self._add_rows(rows, groups, cutoffs)
 
     def _add_rows(
         self, rows: np.ndarray, groups: Sequence[str] | None, cutoffs: tuple[Cutoffs, Cutoffs]
@@ -226,39 +226,39 @@ class RefinedTSE(evaluate.Metric):
                 f"There are {len(rows)} contexts and {len(names)} groups. Expected one group for each context, and "
                 f"no group named {ALL!r}, which stands for all contexts."
             )
-        known = (*cutoffs, groups is not None)
-        if self._known not in (None, known):
+        layout = (*cutoffs, groups is not None)
+        if self._layout not in (None, layout):
             raise ValueError(
                 "These contexts have other masses (above, below) than those added before, or only some contexts "
                 "have groups. Give the same for all contexts, or compute the scores of the earlier ones first."
             )
         if len(rows) > 0:
-            self._known = known
+            self._layout = layout
             super().add_batch(predictions=rows, groups=names)
 
     def compute(self, **contexts: Any) -> Summary:
         """Compute the scores of the added contexts and of those given here (the arguments of `add_batch`)."""
-        given = {name: value for name, value in contexts.items() if value is not None}
-        if is_scored(given.get("predictions")):
-            return self._of_scored(**given)
-        if given:  # `evaluate.combine` gives references=None
-            self.add_batch(**given)
-        if self._known is None:
-            each = " Each process must add at least one context." if self.num_process > 1 else ""
+        batch = {name: value for name, value in contexts.items() if value is not None}
+        if is_scored(batch.get("predictions")):
+            return self._of_scored(**batch)
+        if batch:  # `evaluate.combine` gives references=None
+            self.add_batch(**batch)
+        if self._layout is None:
+            of_processes = " Each process must add at least one context." if self.num_process > 1 else ""
             raise ValueError(
-                f"There are no contexts to score. Give `predictions` or `logits`, or add some first.{each}"
+                f"There are no contexts to score. Give `predictions` or `logits`, or add some first.{of_processes}"
             )
         try:
             result: Summary = super().compute()
             return result
         finally:
-            self._known = None
+            self._layout = None
 
     def _of_scored(
         self, predictions: Scored, groups: str | Sequence[str] | None = None, **others: object
     ) -> Summary:
         """Score a data set at once: its rows are not stored."""
-        if others or self._known is not None:
+        if others or self._layout is not None:
             raise ValueError(
                 "A scored data set takes no other argument than groups, and no contexts added before. Compute the "
                 "scores of each by itself."
@@ -266,6 +266,6 @@ class RefinedTSE(evaluate.Metric):
         return scores_of_rows(predictions, groups, self.cutoffs_top, self.cutoffs_bottom)
 
     def _compute(self, predictions: "pa.ChunkedArray", groups: "pa.ChunkedArray") -> Summary:
-        assert self._known is not None, "compute() checks this"
-        top, bottom, has_groups = self._known
+        assert self._layout is not None, "compute() checks this"
+        top, bottom, has_groups = self._layout
         return summarize(from_table(predictions, top, bottom), groups.to_pylist() if has_groups else None)

@@ -78,10 +78,10 @@ def _of_rows(logits: Array, tokens: Array, cutoffs: tuple[float, ...], group: Ar
     limits = xp.asarray(cutoffs, dtype=xp.float64, device=array_api_compat.device(weights)) * (1 - ROUNDING)
     n_inside = n_below(above[:, :-1], above[:, -1:] * limits[None, :])
     n_inside = xp.where(limits[None, :] >= 1 - ROUNDING, weights.shape[1], n_inside)
-    own = order == tokens[:, None]
+    is_token = order == tokens[:, None]
     if group is not None:
-        own = own | ((tokens < 0)[:, None] & group.take(order))
-    inside = xp.take_along_axis(cumulative(xp.where(own, weights, 0.0)), n_inside, axis=1)
+        is_token = is_token | ((tokens < 0)[:, None] & group.take(order))
+    inside = xp.take_along_axis(cumulative(xp.where(is_token, weights, 0.0)), n_inside, axis=1)
     share = inside / xp.take_along_axis(above, n_inside, axis=1)
     logprob = xp.where(share > 0, xp.log(xp.where(share > 0, share, 1.0)), -xp.inf)
     return xp.where(finite, logprob, xp.nan)

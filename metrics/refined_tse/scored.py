@@ -56,21 +56,16 @@ def scores_of_rows(
     Raises:
         ValueError: a column is missing, or there are no rows.
     """
-    there = column_names(scored)
-    has_cutoffs = f"ew_top_{min(tops):g}" in there and min(tops) < 1
-    known = (
-        (("top", tuple(tops)), ("bottom", tuple(bottoms)))
-        if has_cutoffs
-        else (("top", (1.0,)), ("bottom", ()))
-    )
-    names = (
-        [f"{m}_{side}_{p:g}" for side, cutoffs in known for m in MEASURES for p in cutoffs]
-        if has_cutoffs
-        else []
-    )
-    has_verbs = set(VERBS) <= set(there)
-    group = [groups] if isinstance(groups, str) else []
-    rows = read(scored, [*CONTEXT, *names, *(VERBS if has_verbs else ()), *group])
+    present = column_names(scored)
+    sides: Cutoffs = (("top", (1.0,)), ("bottom", ()))
+    names: list[str] = []
+    has_cutoffs = f"ew_top_{min(tops):g}" in present and min(tops) < 1
+    if has_cutoffs:
+        sides = ("top", tuple(tops)), ("bottom", tuple(bottoms))
+        names = [f"{m}_{side}_{p:g}" for side, cutoffs in sides for m in MEASURES for p in cutoffs]
+    has_verbs = set(VERBS) <= set(present)
+    group_columns = [groups] if isinstance(groups, str) else []
+    rows = read(scored, [*CONTEXT, *names, *(VERBS if has_verbs else ()), *group_columns])
     if not len(rows["context"]):
         raise ValueError("The scored data set has no rows; expected at least one.")
     shares, counts, logprobs = (0.0, 1.0), (0.0, float("inf")), (-float("inf"), 0.0)
@@ -80,7 +75,7 @@ def scores_of_rows(
     rows["context"] = _whole_numbers(rows["context"], "context")
     if not has_cutoffs:
         rows |= {f"{m}_top_1": rows[m] for m in MEASURES}
-    result = summarize(_contexts(rows, np.unique(rows["context"], return_index=True)[1], known))
+    result = summarize(_contexts(rows, np.unique(rows["context"], return_index=True)[1], sides))
     if has_verbs:
         result["tse"], result["n_pairs"], result["n_pairs_excluded"] = _tse(rows, slice(None))
     if groups is None:
@@ -93,7 +88,7 @@ def scores_of_rows(
         )
     codes = np.unique(labels.astype(str), return_inverse=True)[1]
     first = np.sort(np.unique(np.stack([codes, rows["context"]]), axis=1, return_index=True)[1])
-    by_group = summarize(_contexts(rows, first, known), labels[first].tolist())
+    by_group = summarize(_contexts(rows, first, sides), labels[first].tolist())
     for name, scores in by_group["groups"].items():
         if has_verbs:
             scores["tse"], scores["n_pairs"], scores["n_pairs_excluded"] = _tse(rows, labels == name)
@@ -110,12 +105,12 @@ def column_names(scored: Scored) -> list[str]:
 
 def read(scored: Scored, names: Sequence[str]) -> Columns:
     """Return columns as arrays, without a Python number for each value where they are in a data set."""
-    there = column_names(scored)
-    missing = [name for name in names if name not in there]
+    present = column_names(scored)
+    missing = [name for name in names if name not in present]
     if missing:
         raise ValueError(
             f"The data set lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; it has "
-            f"{', '.join(there)}. Add scores with scorer.map(dataset, lemmas=lemmas), or correct the name of a "
+            f"{', '.join(present)}. Add scores with scorer.map(dataset, lemmas=lemmas), or correct the name of a "
             "column of your own."
         )
     if isinstance(scored, list):
@@ -143,10 +138,10 @@ def _checked(values: np.ndarray, name: str, low: float, high: float) -> np.ndarr
         wrong |= ~(numbers % 1 == 0)
     if wrong.any():
         row = int(wrong.argmax())
-        what = "a number from 0 to 1 (or NaN)" if high == 1 else "a natural log-probability (or NaN)"
+        expected = "a number from 0 to 1 (or NaN)" if high == 1 else "a natural log-probability (or NaN)"
         raise ValueError(
             f"Row {row} of the scored data set (counted from 0) has {numbers[row]:g} in the column {name!r}; expected "
-            f"{'a whole number from 0 up' if name in COUNTS else what}. Score the row again with "
+            f"{'a whole number from 0 up' if name in COUNTS else expected}. Score the row again with "
             "scorer.map(dataset, lemmas=lemmas)."
         )
     return np.clip(numbers, low, high)
@@ -174,13 +169,13 @@ def group_names(groups: object) -> list[str]:
     return [str(name) for name in groups]
 
 
-def _contexts(rows: Columns, at: np.ndarray, known: Cutoffs) -> ContextScores:
+def _contexts(rows: Columns, at: np.ndarray, sides: Cutoffs) -> ContextScores:
     def scores(side: str, cutoffs: Sequence[float]) -> SideScores:
         empty = np.empty((len(at), 0))
         columns = [[rows[f"{measure}_{side}_{p:g}"][at] for p in cutoffs] for measure in MEASURES]
         return SideScores(*(np.column_stack([empty, *column]) for column in columns))
 
-    (top, tops), (bottom, bottoms) = known
+    (top, tops), (bottom, bottoms) = sides
     n_lemmas, n_ties, n_nonfinite = (rows[name][at] for name in COUNTS)
     return ContextScores(
         scores(top, tops), scores(bottom, bottoms), n_lemmas, n_ties, n_nonfinite, tops, bottoms

@@ -230,7 +230,7 @@ class _Forms(NamedTuple):
         assert self.ids is not None, "callers check this"
         xp = array_api_compat.array_namespace(self.mass)
         segment = xp.concat([lemma_segment] * 2, axis=1)
-        ids, mass = (xp.concat([each[0, ...], each[1, ...]], axis=1) for each in (self.ids, self.mass))
+        ids, mass = (xp.concat([array[0, ...], array[1, ...]], axis=1) for array in (self.ids, self.mass))
         order = xp.argsort(ids * (xp.max(segment) + 1) + segment, axis=1)
         ids, segment, mass = (xp.take_along_axis(array, order, axis=1) for array in (ids, segment, mass))
         again = xp.concat(
@@ -257,17 +257,17 @@ def _side_scores(
 ) -> SideScores:
     """Score one side."""
     xp = array_api_compat.array_namespace(forms.mass)
-    whole = _sums_whole(forms)
-    scores = [_ratios(whole)]
+    uncut = _sums_uncut(forms)
+    scores = [_ratios(uncut)]
     if segments is not None and below_one(cutoffs):
-        unknown = xp.isnan(whole.mass_both)  # where the mass of any form is
+        unknown = xp.isnan(uncut.mass_both)  # where the mass of any form is
         inside = _ratios(sums_inside(segments, forms))
         scores.insert(0, _interpolate(inside, xp.where(unknown, xp.nan, segments.alpha)))
     columns = [(*below_one(cutoffs), 1.0).index(cutoff) for cutoff in cutoffs]
     return SideScores(*(xp.concat(parts, axis=1)[:, columns] for parts in zip(*scores, strict=True)))
 
 
-def _sums_whole(forms: _Forms) -> _Sums:
+def _sums_uncut(forms: _Forms) -> _Sums:
     """Sum over all lemmas: the cut-off 1."""
     is_right, mass, ids = forms
     xp = array_api_compat.array_namespace(mass)

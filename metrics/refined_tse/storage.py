@@ -8,10 +8,9 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import array_api_compat
 import numpy as np
 
-from .arrays import Array
+from .arrays import Array, on_host
 from .scores import ContextScores, GivenForms, SideScores, context_scores
 from .values import as_numbers
 
@@ -78,7 +77,7 @@ def to_rows(scores: ContextScores) -> np.ndarray:
     """Return the scores as a table, (contexts, columns), on the CPU."""
     columns = [scores.n_lemmas[:, None], scores.n_ties[:, None], scores.n_nonfinite[:, None]]
     columns += [*scores.top, *scores.bottom]
-    return np.concatenate([np.asarray(_on_host(column), dtype=np.float64) for column in columns], axis=1)
+    return np.concatenate([np.asarray(on_host(column), dtype=np.float64) for column in columns], axis=1)
 
 
 def from_table(
@@ -111,14 +110,6 @@ def from_table(
     )
 
 
-def _on_host(values: Array | Sequence[float]) -> np.ndarray | Sequence[float]:
-    """Return a tensor on any device as an array of a type that numpy has; anything else as it is."""
-    if not array_api_compat.is_torch_array(values):
-        return values
-    values = values.detach().cpu()
-    return values.double().numpy() if values.is_floating_point() else values.numpy()
-
-
 def _forms(form: str, contexts: list[dict[str, np.ndarray]]) -> GivenForms:
     """Stack the statistics of one form, for contexts with the same number of lemmas."""
 
@@ -142,7 +133,7 @@ def _check(index: int, prediction: Context, keys: Sequence[str]) -> dict[str, np
             "incorrect_below), and the same keys for all contexts."
         )
     context = {
-        key: as_numbers(_on_host(prediction[key]), f"Context {index} holds", "natural log-probabilities")
+        key: as_numbers(on_host(prediction[key]), f"Context {index} holds", "natural log-probabilities")
         for key in keys
     }
     shapes = {key: values.shape for key, values in context.items()}
@@ -177,10 +168,12 @@ def _check_ranges(index: int, form: str, context: dict[str, np.ndarray]) -> None
             "most 0. Give natural log-probabilities (log_softmax of the logits over the vocabulary)."
         )
     context[form] = np.minimum(logprob, 0.0)
-    rest = 1 - np.exp(context[form])
+    other_mass = 1 - np.exp(context[form])
     for key in (f"{form}_above", f"{form}_below"):
         mass = context.get(key)
-        if mass is not None and not np.all(np.isnan(logprob) | ((mass >= 0) & (mass <= rest + TOLERANCE))):
+        if mass is None:
+            continue
+        if not np.all(np.isnan(logprob) | ((mass >= 0) & (mass <= other_mass + TOLERANCE))):
             raise ValueError(
                 f"Context {index}: {key!r} is not between 0 and 1 - P(form) for some form. Give the probability mass "
                 "of all tokens ranked strictly on that side of the form, without the form itself."

@@ -142,7 +142,12 @@ def test_a_mask_that_keeps_its_space_apart_is_found(monkeypatch):
 
     monkeypatch.setattr(scorer, "slot_ids", with_space)
     finding = cheap(scorer)["mask token"]
-    assert finding.verdict == "failed" and "Ġ <mask>" in finding.found
+    assert finding.verdict == "failed" and "' author' ' ' '<mask>'" in finding.found
+
+
+def test_a_word_is_shown_with_the_space_that_its_token_has():
+    finding = cheap(load_scorer("tiny-causal"))["leading space"]
+    assert finding.found.startswith("inside a sentence, 'is' becomes ' is'; at its start, 'is' (")
 
 
 @pytest.mark.parametrize("part", [lambda model: model, lambda model: model.transformer.h[1].attn])
@@ -160,7 +165,7 @@ def test_a_tokenizer_that_drops_the_leading_space_is_found():
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.ByteLevel(add_prefix_space=False)]
     )
     finding = cheap(CausalScorer(model, tokenizer))["leading space"]
-    assert finding.verdict == "failed" and "becomes is" in finding.found
+    assert finding.verdict == "failed" and "becomes 'is'" in finding.found
 
 
 def test_left_padding_without_position_ids_is_found():

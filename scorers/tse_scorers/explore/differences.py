@@ -21,12 +21,12 @@ def differences(runs: Runs, suite: str, measure: str, system: str, reference: st
     files = [file for file in runs.files if file.suite == suite and file.system in (system, reference)]
     rows = []
     for pair in paired(replace(runs, files=files), reference):
-        if pair.about["measure"] != measure or pair.about["system"] == pair.about["reference"]:
+        if pair.names.measure != measure or pair.names.system == pair.names.reference:
             continue
         for found in pair.system.differences(pair.reference):
             estimate = found.difference.estimate
             numbers = (estimate.mean, estimate.ci_low, estimate.ci_high, found.n_items, estimate.reliable)
-            rows.append([pair.about["config"] or "", found.group, *map(plain_number, numbers)])
+            rows.append([pair.names.config or "", found.group, *map(plain_number, numbers)])
     if not rows:
         raise ValueError(f"{system} and {reference} share no scores of items, so there are no intervals.")
     return rows

@@ -16,13 +16,11 @@ from ..io.files import write_text
 from ..io.suggestions import unknown_name
 from ..io.table_files import write_table
 from ..report.inputs import Runs, read_runs
-from ..runs.comparing.paired_scores import names_of
+from ..runs.comparing.paired_scores import score_names
 from ..suites.contract import Suite
 from ..suites.items import MixedModel
 from ..suites.registry import suites_of
 from .each_suite import export_each_suite
-
-FIRST_COLUMNS = ("suite", "dataset", "config", "measure", "system")
 
 
 def export(folders: Sequence[Path], out: Path, by: Sequence[str] = ()) -> list[Path]:
@@ -56,15 +54,13 @@ def _write(out: Path, by: tuple[str, ...], runs: Runs, suite: type[Suite]) -> It
     tables: list[pd.DataFrame] = []
     models: dict[str, MixedModel] = {}
     for file in runs.scores(suite.name):
-        about = names_of(file)
         for measure, scores in suite.compared_items(replace(file, own_columns=by)).items():
             if scores.statistic is not None:
                 continue  # its items have no scores of their own
             rows = scores.mixed_model.rows(scores)
             models[measure] = scores.mixed_model.with_conditions([column for column in by if column in rows])
-            named: dict[str, object] = {**about, "measure": measure}
-            for place, key in enumerate(FIRST_COLUMNS):
-                rows.insert(place, key, named[key])
+            for place, (column, name) in enumerate(score_names(file, measure)._asdict().items()):
+                rows.insert(place, column, name)
             tables.append(rows)
     if tables:
         table = pd.concat(tables, ignore_index=True)

@@ -166,10 +166,10 @@ def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
         wholes: dict[str, Difference] = {}
         try:
             for pair in paired(chosen, last, allow_different=True):
-                about = pair.about["measure"], pair.about["config"] or ""
-                if about == (measure, config) and not pair.different:
+                of_measure = (pair.names.measure, pair.names.config or "") == (measure, config)
+                if of_measure and not pair.different:
                     for group_difference in islice(pair.system.differences(pair.reference), 1):
-                        wholes[pair.about["system"]] = group_difference.difference
+                        wholes[pair.names.system] = group_difference.difference
                 if len(wholes) == len(earlier):
                     break
         except ValueError:  # damaged or missing scores: the suite's section says so

@@ -22,7 +22,7 @@ from ...statistics.differences import holm
 from ...suites.items import GroupDifference
 from ...suites.registry import names, suites_of
 from .conditions import conditions
-from .paired_scores import ComparedMeasures, Paired, PairNames, SystemNames, measures_named, names_of, paired
+from .paired_scores import ComparedMeasures, Paired, measures_named, paired
 
 COLUMNS = (
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
@@ -104,7 +104,7 @@ def compare(
             apart.append(pair)
             continue
         rows += of_pair
-        items.append(pair.system.most_different(pair.reference, N_ITEMS).assign(**pair.about))
+        items.append(pair.system.most_different(pair.reference, N_ITEMS).assign(**pair.names._asdict()))
     if not rows and by:
         return Comparison(
             pd.DataFrame(columns=list(COLUMNS)), pd.DataFrame(columns=list(ITEM_COLUMNS)), (), of_conditions
@@ -148,7 +148,7 @@ def _rows(pair: Paired) -> list[dict[str, object]]:
     differences = list(pair.system.differences(pair.reference))
     if not differences:
         return []
-    rows = [dict(pair.about) | _row(difference) for difference in differences]
+    rows = [pair.names._asdict() | _row(difference) for difference in differences]
     rows[0]["n_excluded"] = pair.system.n_excluded(pair.reference)
     return [row | {"different": ", ".join(pair.different)} for row in rows]
 
@@ -221,15 +221,14 @@ def _not_compared(
     suites = {suite.name for suite, of_suite in named.items() if of_suite}
     files = [file for file in runs.files if file.suite in suites]
     compared = {(row["suite"], row["config"], row[role]) for row in rows for role in ("system", "reference")}
-    for pair in apart:
-        if (*_data(pair.about), pair.about["system"]) in compared:
-            yield _not_compared_because(
-                pair.about, f"it shares no {pair.about['measure']} items with {pair.about['reference']}"
-            )
-    references = {(*_data(pair.about), pair.about["system"]): pair.about["reference"] for pair in apart}
-    others = {(*_data(pair.about), pair.about["reference"]) for pair in apart}
-    scored = {(*_data(about), about["system"]): about for about in (names_of(file) for file in files)}
-    for key, about in scored.items():
+    references: dict[tuple[str, str | None, str], str] = {}
+    others: set[tuple[str, str | None, str]] = set()
+    for suite, _, config, measure, system, other in (pair.names for pair in apart):
+        if (suite, config, system) in compared:
+            yield _not_compared_because(suite, config, system, f"it shares no {measure} items with {other}")
+        references[suite, config, system] = other
+        others.add((suite, config, other))
+    for key in dict.fromkeys((file.suite, file.config, file.system) for file in files):
         if key in references:
             why = f"it shares no items with {references[key]}; run both on the same data, groups and limit"
         elif reference is not None:
@@ -238,7 +237,7 @@ def _not_compared(
             of_measures = f"has scores of {', '.join(measures)}" if measures else "was run"
             why = f"no other model in these folders {of_measures} on it"
         if key not in compared and key not in others:
-            yield _not_compared_because(about, why)
+            yield _not_compared_because(*key, why)
     with_items = {(file.suite, file.system) for file in files}
     for (suite, system), system_rows in runs.rows.groupby(["suite", "system"], sort=False):
         if suite in suites and (suite, system) not in with_items:
@@ -246,12 +245,8 @@ def _not_compared(
             yield f"Not compared: {system} on {data}, because its record has no scores of items."
 
 
-def _not_compared_because(about: SystemNames | PairNames, why: str) -> str:
-    return f"Not compared: {about['system']} on {names().heading(*_data(about))}, because {why}."
-
-
-def _data(about: SystemNames | PairNames) -> tuple[str, str | None]:
-    return about["suite"], about["config"]
+def _not_compared_because(suite: str, config: str | None, system: str, why: str) -> str:
+    return f"Not compared: {system} on {names().heading(suite, config)}, because {why}."
 
 
 def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from ...statistics.differences import holm
 from ...statistics.estimate import two_sided_p
 from ...suites.contract import Suite
 from ...suites.items import ItemScores
-from .paired_scores import ComparedMeasures, DataNames, SystemNames, names_of
+from .paired_scores import ComparedMeasures, ScoreNames, score_names
 
 Kind = Literal["score", "difference", "interaction"]
 
@@ -86,7 +86,7 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
     lacking: dict[tuple[str, str | None], dict[str, str]] = {}
     for suite, suite_measures in compared.items():
         for file in runs.scores(suite.name):
-            about, file_columns = names_of(file), file.column_names
+            file_columns = file.column_names
             of_scores = suite.score_columns(file) | {"score"}  # the last is what a measure is called
             condition_columns = [
                 name if name in file_columns else suite.renamed.get(name, name) for name in columns
@@ -101,15 +101,18 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
                 refused |= wrong.intersection(file_columns)
                 items = scores.items.reset_index()
                 if not wrong and set(condition_columns) <= set(items):
-                    designs.append(_Design.of(scores, items, condition_columns, measure, about))
+                    designs.append(_Design.of(scores, items, condition_columns, score_names(file, measure)))
                 elif not wrong:
                     absent = next(name for name in condition_columns if name not in items)
-                    lacking.setdefault((about["suite"], about["config"]), {})[about["system"]] = absent
+                    lacking.setdefault((file.suite, file.config), {})[file.system] = absent
     if not designs:
         raise ValueError(_nothing(columns, seen, refused))
-    having = {(design.about["suite"], design.about["config"], design.about["system"]) for design in designs}
     for (suite_name, config), absents in lacking.items():
-        others = [system for suite, of, system in having if (suite, of) == (suite_name, config)]
+        others = {
+            design.names.system
+            for design in designs
+            if (design.names.suite, design.names.config) == (suite_name, config)
+        }
         for system, absent in absents.items():
             if others and system not in others:
                 raise ValueError(
@@ -148,7 +151,7 @@ def condition_scores(
         items = scores.items.reset_index()
         for column in columns:
             if column in items and 2 <= items.loc[items["score"].notna(), column].nunique() <= most:
-                design = _Design.of(scores, items, [column], measure, names_of(file))
+                design = _Design.of(scores, items, [column], score_names(file, measure))
                 yield from (row for row in design.rows() if row.kind == "score")
 
 
@@ -171,18 +174,11 @@ def _nothing(columns: Sequence[str], seen: Collection[str], refused: Collection[
     return unknown_name("column", missing, seen)
 
 
-class DesignNames(DataNames):
-    """What rows call the data, the measure and the system."""
-
-    measure: str
-    system: str
-
-
 class _Design(NamedTuple):
     """The items of one measure of one system, in their conditions.
 
     Attributes:
-        about: the system, the data and the measure.
+        names: of the data, the measure and the system.
         by: the columns.
         levels: column -> its values.
         scores: of the items, (items,).
@@ -190,7 +186,7 @@ class _Design(NamedTuple):
         units: of the items.
     """
 
-    about: DesignNames
+    names: ScoreNames
     by: str
     levels: dict[str, list[object]]
     scores: "pd.Series[float]"
@@ -198,28 +194,19 @@ class _Design(NamedTuple):
     units: Units
 
     @classmethod
-    def of(
-        cls, scores: ItemScores, items: pd.DataFrame, columns: list[str], measure: str, about: SystemNames
-    ) -> "_Design":
+    def of(cls, scores: ItemScores, items: pd.DataFrame, columns: list[str], names: ScoreNames) -> "_Design":
         _, _, scored, units = next(iter(scores.groups(items.set_index(list(scores.items.index.names)))))
         levels = {column: list(dict.fromkeys(scored[column].dropna())) for column in columns}
         for column, values in levels.items():
             if len(values) < 2:
                 raise ValueError(
                     f"The column {column} has {'no value' if not values else f'the single value {values[0]!r}'} in "
-                    f"the items of {measure}; expected two or more values, which are the conditions."
+                    f"the items of {names.measure}; expected two or more values, which are the conditions."
                 )
         labels = pd.Series(
             list(scored[columns].itertuples(index=False, name=None)), scored.index, dtype=object
         )
         labels = labels.where(scored[columns].notna().all(axis=1) & scored["score"].notna())
-        names: DesignNames = {
-            "suite": about["suite"],
-            "dataset": about["dataset"],
-            "config": about["config"],
-            "system": about["system"],
-            "measure": measure,
-        }
         return cls(names, " x ".join(columns), levels, scored["score"], labels, units)
 
     @property
@@ -239,9 +226,9 @@ class _Design(NamedTuple):
                 continue  # a combination that the design leaves out
             contrast = condition_contrast(self.scores, self.labels, weights, self.units)
             yield ConditionRow(
-                **self.about, by=self.by, kind=kind, condition=condition, value=contrast.mean,
+                **self.names._asdict(), by=self.by, kind=kind, condition=condition, value=contrast.mean,
                 p=two_sided_p(contrast) if kind != "score" else float("nan"), p_adjusted=float("nan"),
-                family="" if kind == "score" else f"{self.about['measure']} by {self.by}: {kind}s", n_family=0,
+                family="" if kind == "score" else f"{self.names.measure} by {self.by}: {kind}s", n_family=0,
                 n_items=int(self.labels.isin(list(weights)).sum()), n_without=n_without, **contrast.columns(),
             )  # fmt: skip
 

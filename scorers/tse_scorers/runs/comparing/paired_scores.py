@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import NamedTuple
 
 from ...io.suggestions import unknown_name
 from ...report import comparable
@@ -16,24 +16,22 @@ ComparedMeasures = Mapping[type[Suite], Sequence[Measure]]
 """Suites, with those of their measures that are compared."""
 
 
-class DataNames(TypedDict):
-    """What results call some data."""
+class ScoreNames(NamedTuple):
+    """What rows call the data, the measure and the system."""
 
     suite: str
     dataset: str | None
     config: str | None
-
-
-class SystemNames(DataNames):
-    """What results call a system, and the data that it was run on; it has one label in all outputs."""
-
-    model: str
+    measure: str
     system: str
 
 
-class PairNames(DataNames):
+class PairNames(NamedTuple):
     """What rows call the data, the measure and the two systems."""
 
+    suite: str
+    dataset: str | None
+    config: str | None
     measure: str
     system: str
     reference: str
@@ -41,10 +39,9 @@ class PairNames(DataNames):
 
 @dataclass(frozen=True)
 class SystemScores:
-    """One file of scores and how results name its system and data."""
+    """One file of scores, and what is compared of it."""
 
     file: ScoreFile
-    about: SystemNames
     suite: type[Suite]
     measures: Sequence[Measure] = ()
     among: Sequence[ScoreFile] = ()
@@ -64,13 +61,13 @@ class Paired:
     """One measure of two systems.
 
     Attributes:
-        about: the names of data, measure and systems.
+        names: of data, measure and systems.
         system: scores of the system's items.
         reference: scores of the reference's items.
         different: what was different in the two runs.
     """
 
-    about: PairNames
+    names: PairNames
     system: ItemScores
     reference: ItemScores
     different: Sequence[str] = ()
@@ -133,18 +130,16 @@ def _groups_of(
     for suite, suite_measures in compared.items():
         kinds: dict[tuple[str | None, str | None], list[SystemScores]] = {}
         for file in runs.scores(suite.name):
-            kinds.setdefault((file.config, file.kind), []).append(
-                SystemScores(file, names_of(file), suite, suite_measures)
-            )
+            kinds.setdefault((file.config, file.kind), []).append(SystemScores(file, suite, suite_measures))
         chosen = []
         for files in kinds.values():
-            named = [
-                system
-                for system in files
-                if reference in (None, system.about["system"], system.about["model"], system.file.system)
+            references = [
+                scores
+                for scores in files
+                if reference in (None, scores.file.system, scores.file.record.identity["model"])
             ]
-            if named:
-                chosen.append([named[0], *(system for system in files if system is not named[0])])
+            if references:
+                chosen.append([references[0], *(scores for scores in files if scores is not references[0])])
         groups.append(chosen)
     if reference is not None and not any(groups):
         names = sorted({str(name) for name in runs.rows["model"]})
@@ -156,7 +151,7 @@ def _refuse_unlike(system: SystemScores, reference: SystemScores) -> None:
     """Raise ValueError if two systems were run with different data or options."""
     if unlike := comparable.different(system.file.signature, reference.file.signature):
         raise ValueError(
-            f"{system.about['system']} and {reference.about['system']} were run with different "
+            f"{system.file.system} and {reference.file.system} were run with different "
             f"{', '.join(unlike)} ({system.file.record.folder.name}, {reference.file.record.folder.name}), so their "
             "scores do not compare. Run both on the same data with the same options, or compare what they share "
             "with --allow-different."
@@ -170,25 +165,10 @@ def _pair(
     unlike = comparable.different(system.file.signature, reference.file.signature)
     items = system.items()
     for measure in (measure for measure in items if measure in reference_items):
-        one, other = items[measure], reference_items[measure]
-        names: PairNames = {
-            "suite": system.about["suite"],
-            "dataset": system.about["dataset"],
-            "config": system.about["config"],
-            "measure": measure,
-            "system": system.about["system"],
-            "reference": reference.about["system"],
-        }
-        yield Paired(names, one, other, unlike)
+        names = PairNames(*score_names(system.file, measure), reference.file.system)
+        yield Paired(names, items[measure], reference_items[measure], unlike)
 
 
-def names_of(file: ScoreFile) -> SystemNames:
-    """Return what results call the data and the system."""
-    identity = file.record.identity
-    return {
-        "suite": identity["suite"],
-        "dataset": identity.get("dataset"),
-        "config": identity.get("config"),
-        "model": identity["model"],
-        "system": file.system,
-    }
+def score_names(file: ScoreFile, measure: str) -> ScoreNames:
+    """Return what rows call a measure of a file."""
+    return ScoreNames(file.suite, file.record.identity.get("dataset"), file.config, measure, file.system)

@@ -71,8 +71,9 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
                 if any(of_pair):
                     detectable = minimum_detectable_difference(estimate.se, estimate.df)
                 yield Pilot(
-                    {**pair.about, "group": group_difference.group, "unit": estimate.unit}, of_pair, estimate.n_units,
-                    estimate.n_crossed, detectable, estimate.n_crossed is not None, estimate.n_effective,
+                    pair.names._asdict() | {"group": group_difference.group, "unit": estimate.unit}, of_pair,
+                    estimate.n_units, estimate.n_crossed, detectable, estimate.n_crossed is not None,
+                    estimate.n_effective,
                 )  # fmt: skip
     if not is_known:
         some = ", ".join(list(names)[:_N_NAMED]) + (", …" if len(names) > _N_NAMED else "")

@@ -1,5 +1,7 @@
 """Checks of what goes into a model: start token, mask, spaces, which lemmas are single tokens."""
 
+from collections.abc import Sequence
+
 from ...io.bundle import shipped_table
 from ...models.causal import CausalScorer
 from ...models.masked import MaskedScorer
@@ -67,9 +69,8 @@ def mask(scorer: NeuralScorer) -> Diagnosis:
         )
     filled = scorer.tokenizer(CARRIER.prefix + " " + word + CARRIER.suffix)["input_ids"]
     if ids[:column] + ids[column + 1 :] != filled[:column] + filled[column + 1 :] or ids[column] != token:
-        around = scorer.tokenizer.convert_ids_to_tokens(ids)
         return Diagnosis(
-            check, "failed", f"the tokens of a sentence with a mask are {' '.join(around)}", expected,
+            check, "failed", f"the tokens of a sentence with a mask are {_readable(scorer, ids)}", expected,
             "Use the fast tokenizer of the model (one with a tokenizer.json); its mask must take the space before it.",
         )  # fmt: skip
     return Diagnosis(check, "ok", f"{scorer.tokenizer.mask_token} in place of a word and its space", expected)
@@ -92,16 +93,28 @@ def leading_space(scorer: NeuralScorer) -> Diagnosis:
             expected,
             "Check the tokenizer.",
         )
-    inside = tokenizer.convert_ids_to_tokens(longer[len(shorter) :])[0]
-    if not inside.startswith(SPACES):
+    inside = longer[len(shorter) :]
+    if not tokens[inside[0]].startswith(SPACES):
         return Diagnosis(
-            check, "failed", f"inside a sentence, ' is' becomes {inside}", expected,
+            check, "failed", f"inside a sentence, 'is' becomes {_readable(scorer, inside)}", expected,
             "Remove the step of the tokenizer that strips or splits at spaces: add_prefix_space, a normalizer or a "
             "pre-tokenizer that differs from the one of the model's training.",
         )  # fmt: skip
-    start = tokenizer.convert_ids_to_tokens(tokenizer("is", add_special_tokens=False)["input_ids"])[0]
-    rule = "the same" if start.startswith(SPACES) else f"{start} (--leading-space would make it the same)"
-    return Diagnosis(check, "ok", f"inside a sentence, ' is' is {inside}; at its start, {rule}", expected)
+    start = tokenizer("is", add_special_tokens=False)["input_ids"]
+    rule = f"{_readable(scorer, start)} (--leading-space would make it the same)"
+    if tokens[start[0]].startswith(SPACES):
+        rule = "the same"
+    finding = f"inside a sentence, 'is' becomes {_readable(scorer, inside)}; at its start, {rule}"
+    return Diagnosis(check, "ok", finding, expected)
+
+
+def _readable(scorer: NeuralScorer, ids: Sequence[int]) -> str:
+    """Return tokens in quotation marks; a space for the character that stands for it in the vocabulary.
+
+    For instance ' is' for `Ġis`, and ' ' 'is' for `Ġ` and `is`.
+    """
+    tokens = scorer.tokenizer.convert_ids_to_tokens(list(ids))
+    return " ".join(repr(f" {token[1:]}" if token.startswith(SPACES) else token) for token in tokens)
 
 
 def lemma_coverage(scorer: NeuralScorer) -> Diagnosis:
