@@ -4,3 +4,6 @@ window.addEventListener("load", () => {
     if (part.scrollWidth > part.clientWidth || !part.matches("p")) part.tabIndex = 0;
   }
 });
+
+// The theme's search is a dialog without a name.
+document.querySelector(".md-search")?.setAttribute("aria-label", "Search");

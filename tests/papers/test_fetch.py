@@ -2,23 +2,16 @@
 
 import hashlib
 import json
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pyarrow.parquet as pq
 import pytest
+import served_folder
 
 from builders import blimp_agreement, upstream
 from tse_scorers.papers.fetch import fetch
 
 PAIR = {"sentence_good": "The author laughs.", "sentence_bad": "The author laugh."}
 pytest.importorskip("pooch", reason="needs pooch (extra build)")
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
 
 
 @pytest.fixture
@@ -36,11 +29,9 @@ def served(tmp_path, monkeypatch):
     monkeypatch.setattr(upstream, "RELEASES", releases)
     monkeypatch.setattr(upstream, "cache", lambda: tmp_path / "cache")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(upstream, "RAW", f"http://127.0.0.1:{server.server_port}")
+    with served_folder.served(folder) as address:
+        monkeypatch.setattr(upstream, "RAW", address)
         yield folder
-        server.shutdown()
 
 
 def test_pinned_files_become_a_data_set(served, tmp_path):

@@ -15,10 +15,12 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from browser import chromium, opened, serious_violations, sideways
 from doc_snippets import ROOT, blocks, commands, same_output, with_outputs
 from generated_pages import command_page
 from launching import forked
 from nothing_from_outside import warn_of_what_is_loaded
+from served_folder import served
 from typer.main import get_command
 
 from tse_scorers.cli.app import app
@@ -271,8 +273,9 @@ def test_every_page_of_a_command_has_an_example(name):
 
 
 @pytest.mark.slow
-def test_the_site_builds(tmp_path):
-    """`make docs` builds it too."""
+@pytest.mark.browser
+def test_the_site_builds_and_its_pages_are_clean(tmp_path):
+    """`make docs` builds it too. The search was a dialog without a name, the keys of citations too light."""
     pytest.importorskip("mkdocs", reason="needs MkDocs: pip install 'refined-tse[docs]'")
     built = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", tmp_path / "site"],
@@ -284,6 +287,11 @@ def test_the_site_builds(tmp_path):
     assert built.returncode == 0, built.stderr[-3000:]
     assert len(list((tmp_path / "site").rglob("*.html"))) >= 30
     assert not (tmp_path / "site" / "hooks").exists()
+    with chromium() as browser, served(tmp_path / "site") as address:
+        for page in ("index", "tutorials/own-minimal-pairs", "reference/metrics/refined_tse"):
+            for width, scheme in (("wide", "light"), ("narrow", "dark")):
+                with opened(browser, f"{address}/{page}.html", width, scheme) as shown:
+                    assert (serious_violations(shown), sideways(shown)) == ([], 0)
 
 
 @pytest.mark.parametrize(

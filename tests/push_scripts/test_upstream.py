@@ -1,11 +1,9 @@
 """Pinned upstream files: found wherever they lie, checked by content, fetched only when asked."""
 
 import hashlib
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from served_folder import served
 
 from build_datasets import main
 from builders import SourceMissing
@@ -53,15 +51,12 @@ def test_missing_changed_or_unknown_file(pinned, tmp_path):
 def server(tmp_path, monkeypatch):
     """A loopback server in place of the host of the releases; the folder that it serves."""
     folder = tmp_path / "served"
-    handler = partial(SimpleHTTPRequestHandler, directory=folder)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
-        threading.Thread(target=httpd.serve_forever, daemon=True).start()
-        monkeypatch.setattr(upstream_files, "RAW", f"http://127.0.0.1:{httpd.server_port}")
+    with served(folder) as address:
+        monkeypatch.setattr(upstream_files, "RAW", address)
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         path = folder / "someone" / "tiny" / "c0ffee" / "data" / "list.csv"
         path.parent.mkdir(parents=True)
         yield path
-        httpd.shutdown()
 
 
 def test_download_is_pinned_and_checked(pinned, server, tmp_path):

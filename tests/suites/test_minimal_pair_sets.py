@@ -9,16 +9,14 @@ import re
 import subprocess
 import sys
 import tarfile
-import threading
 import zipfile
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import served_folder
 import yaml
 from hub_fixtures import read_from
 from huggingface_hub import CommitOperationAdd, HfApi
@@ -347,8 +345,6 @@ def repository(own, tmp_path, monkeypatch):
     served = tmp_path / "served" / "me" / "own" / ("0" * 40)
     served.mkdir(parents=True)
     (served / "own.tsv").write_bytes(TSV.encode())
-    handler = partial(SimpleHTTPRequestHandler, directory=tmp_path / "served")
-    monkeypatch.setattr(SimpleHTTPRequestHandler, "log_message", lambda *_: None)
 
     def described(**checksums):
         cache = tmp_path / f"cache-{'-'.join(checksums.values())}"
@@ -356,11 +352,9 @@ def repository(own, tmp_path, monkeypatch):
         named = {f"{name}.tsv": checksum for name, checksum in checksums.items()}
         return find_set(own(source={"repository": "me/own", "revision": "0" * 40, "checksums": named}))
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(sources, "RAW", f"http://127.0.0.1:{server.server_port}")
+    with served_folder.served(tmp_path / "served") as address:
+        monkeypatch.setattr(sources, "RAW", address)
         yield described
-        server.shutdown()
 
 
 def test_files_of_a_repository_are_downloaded_and_checked(repository):
