@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from tse_scorers import load_scorer, run
 from tse_scorers.io import files, limits, results
-from tse_scorers.io.cells import escape_text
 from tse_scorers.io.files import (
     check_file,
     check_folder,
@@ -31,6 +30,7 @@ from tse_scorers.io.ours import check_ours
 from tse_scorers.io.records import StoredTable
 from tse_scorers.io.table_files import (
     check_table,
+    escape_text,
     is_table,
     read_table,
     require_boolean,

@@ -100,7 +100,7 @@ def run(
     *,
     model: Models = None,
     suite: SuiteNames = None,
-    asked: dict[str, object],
+    suite_options: dict[str, object],
     out: Annotated[
         Path,
         declared(
@@ -152,7 +152,7 @@ def run(
         part = None if shard is None else _parsed_shard(shard)
         if revisions is None:
             require_on_disk(model or ())
-    suites_made = make_suites(suite, asked)
+    suites_made = make_suites(suite, suite_options)
     with terminal.starting("Loading PyTorch"):
         from ..engine.processes import is_main, joined_processes
         from ..loading import load_with_options, loads_at_once

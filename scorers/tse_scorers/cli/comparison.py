@@ -93,7 +93,6 @@ def compare(
         check_file(json_file, (".json",))
     with terminal.waiting("Comparing"):
         from ..io.files import write_text
-        from ..io.results import read_results
         from ..io.table_files import check_table, write_table
         from ..report.common_lemmas import section as common_section
         from ..report.comparable import unpublished_notice
@@ -117,7 +116,8 @@ def compare(
     _show_differences(best_first(rows))
     for sentence in compared.not_compared:
         terminal.say(sentence)
-    terminal.not_comparable(map(read_results, folders))
+    runs = read_runs(folders)
+    terminal.not_comparable(runs.runs)
     if common is not None:
         _show_common_lemmas(common)
         write_table(common, out / "common_lemmas.csv")
@@ -137,7 +137,6 @@ def compare(
         [conditions_section(compared.conditions, called, measures)] if len(compared.conditions) else []
     )
     sections += [] if common is None else [common_section(common)]
-    runs = read_runs(folders)
     notice = unpublished_notice(runs.signatures, heading=called.heading)
     sections = [part.with_notice(notice, list(runs.rows["system"].unique())) for part in sections]
     with terminal.waiting("Writing the report"):

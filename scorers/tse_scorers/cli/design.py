@@ -125,9 +125,9 @@ def show_designs(rows: Sequence[dict[str, object]], difference: float, target: f
     frame = pd.DataFrame(rows)
     keys = [key for key in ("suite", "config", "measure", "system", "reference", "unit") if key in frame]
     for about, pilot_rows in frame.groupby(keys, sort=False, dropna=False):
-        named = dict(zip(keys, about, strict=True))
-        systems = f"{named['system']} and {named['reference']}, " if "system" in named else ""
-        terminal.say(f"{named.get('measure', '')}: {systems}{named['unit']}".lstrip(": "))
+        names = dict(zip(keys, about, strict=True))
+        systems = f"{names['system']} and {names['reference']}, " if "system" in names else ""
+        terminal.say(f"{names.get('measure', '')}: {systems}{names['unit']}".lstrip(": "))
         reached = pilot_rows[pilot_rows["n_units"].notna()]
         if len(reached):
             columns = {"units": [f"{value:,.0f}" for value in reached["n_units"]]}

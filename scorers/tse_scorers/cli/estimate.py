@@ -20,7 +20,7 @@ def estimate(
     *,
     model: Models = None,
     suite: SuiteNames = None,
-    asked: dict[str, object],
+    suite_options: dict[str, object],
     budget: Annotated[
         int | None,
         option(
@@ -39,7 +39,7 @@ def estimate(
         from ..suites.checks import purpose_of
 
         require_on_disk(model or ())
-    suites_made = make_suites(suite, asked)
+    suites_made = make_suites(suite, suite_options)
     for chosen, _ in suites_made:
         terminal.findings(chosen.findings)
         if budget is not None:

@@ -107,10 +107,10 @@ def lm_eval(
     *,
     out: Annotated[Path, typer.Argument(help="Output folder, for lm-eval's --include_path.")],
     suite: SuiteNames = None,
-    asked: dict[str, object],
+    suite_options: dict[str, object],
 ) -> None:
     """Write the pairs of suites as tasks of lm-evaluation-harness (agreement: TSE; minimal_pairs: whole sentences)."""
-    suites_made = make_suites(suite, asked)
+    suites_made = make_suites(suite, suite_options)
     with terminal.waiting("Writing the tasks"):
         from ..exporting.lm_eval_tasks import export
         from ..io.files import check_folder

@@ -56,8 +56,12 @@ class Command(TyperCommand):
             lines = [line for parameter in parameters for line in _lines(parameter, ctx)]
             console.print(Panel(Group(*lines), title=name, title_align="left", border_style="dim"))
         takes_suites = any(parameter.name == "suite_option" for parameter in self.params)
-        if takes_suites and (named := described_elsewhere(suites)):
-            lines = [line for name, other in named.items() for line in _named(f"{name}=VALUE", _text(other))]
+        if takes_suites and (other_options := described_elsewhere(suites)):
+            lines = [
+                line
+                for name, described in other_options.items()
+                for line in _named(f"{name}=VALUE", _text(described))
+            ]
             title = f"With --suite-option, for {' and '.join(suites)}"
             console.print(Panel(Group(*lines), title=title, title_align="left", border_style="dim"))
         more = " Options of a suite: --suite NAME --help" if takes_suites and not suites else ""

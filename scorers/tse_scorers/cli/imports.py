@@ -43,7 +43,7 @@ def lm_eval(
     ] = None,
     name: Name = None,
     suite: SuiteNames = None,
-    asked: dict[str, Any],
+    suite_options: dict[str, Any],
     overwrite: Overwrite = False,
 ) -> None:
     """Read logs of lm-evaluation-harness: choices between two answers, with their log-probabilities.
@@ -55,7 +55,7 @@ def lm_eval(
         from ..importing.lm_eval_logs import read_lm_eval
 
         imported_logs = read_lm_eval(logs, task or ())
-    _write(imported_logs, out, suite, asked, overwrite, name)
+    _write(imported_logs, out, suite, suite_options, overwrite, name)
 
 
 @app.command("inspect")
@@ -70,7 +70,7 @@ def inspect(
     ] = None,
     name: Name = None,
     suite: SuiteNames = None,
-    asked: dict[str, Any],
+    suite_options: dict[str, Any],
     overwrite: Overwrite = False,
 ) -> None:
     """Read a log of Inspect: right or wrong for each item with two choices.
@@ -81,14 +81,14 @@ def inspect(
         from ..importing.inspect_logs import read_inspect
 
         imported_logs = read_inspect(log, scorer)
-    _write(imported_logs, out, suite, asked, overwrite, name)
+    _write(imported_logs, out, suite, suite_options, overwrite, name)
 
 
 def _write(
     imported_logs: "Logs",
     out: Path,
     suite: Sequence[str] | None,
-    asked: dict[str, Any],
+    suite_options: dict[str, Any],
     overwrite: bool,
     name: str | None,
 ) -> None:
@@ -101,7 +101,9 @@ def _write(
         terminal.say(sentence)
     for log in imported_logs.logs:
         # Made for each log, because it keeps only its own items.
-        suites_made = make_suites(suite or [imported_logs.suite], asked) if suite or asked else []
+        suites_made = (
+            make_suites(suite or [imported_logs.suite], suite_options) if suite or suite_options else []
+        )
         for imported in import_log(log, out, suites_made, overwrite, name):
             _print_imported(imported)
     show_report(out)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, TypeAlias, get_args, get_type_hints
+from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
 
 from ..models.options import EVERYDAY, Described, ModelOptions, described_options
 from ..suites.registry import built_in_options, options_class, options_of_suite
@@ -20,28 +20,25 @@ def _datasets() -> list[str]:
     return sorted({name for options in built_in_options().values() for name in options.data_names()})
 
 
-_COMPLETED = {"data": _datasets}
+def _annotated(name: str, annotation: object, described: Described, of_suites: bool = False) -> object:
+    """Return how an option looks on the command line; None: not given.
 
-
-def _annotated(annotation: object, kind: type, name: str, described: Described) -> object:
-    """Return how an option looks on the command line; None: not given."""
-    plain = next((plain for plain in (bool, int) if annotation in (plain, plain | None)), kind)
+    Texts and paths of suites are lists, because with several suites each has its own (SUITE=VALUE).
+    """
+    kind: Any = next((plain for plain in (bool, int) if annotation in (plain, plain | None)), str)
+    if kind is str and of_suites:
+        kind = list[Path] if Path in (annotation, *get_args(annotation)) else list[str]
     names = described.flags or (flag(name),)
-    return Annotated[plain | None, declared(described, *names, autocompletion=_COMPLETED.get(name))]
+    completion = _datasets if name == "data" else None
+    return Annotated[kind | None, declared(described, *names, autocompletion=completion)]
 
 
-def _suite_options() -> dict[str, object]:
-    """Texts and paths are lists, because with several suites each has its own (SUITE=VALUE)."""
-    annotated_options = {}
-    for options in built_in_options().values():
-        annotated = get_type_hints(options)
-        for name, described in described_options(options).items():
-            kind = list[Path] if Path in (annotated[name], *get_args(annotated[name])) else list[str]
-            annotated_options[name] = _annotated(annotated[name], kind, name, described)
-    return annotated_options
-
-
-SUITE_OPTIONS: dict[str, object] = _suite_options()
+SUITE_OPTIONS: dict[str, object] = {
+    name: _annotated(name, annotations[name], described, of_suites=True)
+    for options in built_in_options().values()
+    for annotations in [get_type_hints(options)]
+    for name, described in described_options(options).items()
+}
 """How each of the options of suites looks on the command line."""
 
 _SUITE_OPTION = Described(
@@ -49,9 +46,9 @@ _SUITE_OPTION = Described(
     "none",
     "the suites of this package have no such options",
 )
-_OF_SUITES = SUITE_OPTIONS | {"suite_option": _annotated(list[str], list[str], "suite_option", _SUITE_OPTION)}
+_OF_SUITES = SUITE_OPTIONS | {"suite_option": _annotated("suite_option", list[str], _SUITE_OPTION, True)}
 MODEL_OPTIONS: dict[str, object] = {
-    name: _annotated(get_type_hints(ModelOptions)[name], str, name, described)
+    name: _annotated(name, get_type_hints(ModelOptions)[name], described)
     for name, described in described_options(ModelOptions).items()
 }
 """How each of the options of a model looks on the command line."""
@@ -63,12 +60,12 @@ def shown_with(suites: Sequence[str]) -> Callable[[str, Described], bool]:
     Args:
         suites: names of suites; empty for none.
     """
-    named = {option for suite in suites for option in _known_options(suite)}
+    suite_options = {option for suite in suites for option in _options_on_command_line(suite)}
 
     def is_shown(option: str, described: Described) -> bool:
         if option not in _OF_SUITES:
             return True
-        return option in named if suites else described.panel == EVERYDAY
+        return option in suite_options if suites else described.panel == EVERYDAY
 
     return is_shown
 
@@ -82,7 +79,7 @@ def described_elsewhere(suites: Sequence[str]) -> dict[str, Described]:
     return {name: described for name, described in of_suites.items() if name not in SUITE_OPTIONS}
 
 
-def _known_options(suite: str) -> set[str]:
+def _options_on_command_line(suite: str) -> set[str]:
     """Return the options of a suite; `suite_option` stands for those without a name on the command line."""
     try:
         names = set(options_of_suite(suite))
@@ -98,18 +95,17 @@ def takes_model_options(command: Command) -> Command:
 
 
 def takes_suite_options(command: Command) -> Command:
-    """Give a command all options of suites; it gets them together by name, as its argument `asked`."""
-    return _taking(command, "asked", _OF_SUITES, dict.fromkeys(_OF_SUITES), _asked)
+    """Give a command all options of suites; it gets them by name, as its argument `suite_options`."""
+    return _taking(command, "suite_options", _OF_SUITES, dict.fromkeys(_OF_SUITES), _by_name)
 
 
-def _asked(suite_option: Sequence[str] | None, **values: object) -> dict[str, object]:
-    given_values = {
-        name: value for name, value in values.items() if value not in (None, [])
-    }  # [] is a list without any
-    return given_values | of_other_packages(suite_option or ())
+def _by_name(suite_option: Sequence[str] | None, **values: object) -> dict[str, object]:
+    """Return the options that were given; of those that may be repeated, an empty list was not."""
+    named_values = {name: value for name, value in values.items() if value not in (None, [])}
+    return named_values | of_other_packages(suite_option or ())
 
 
-def of_other_packages(given: Sequence[str]) -> dict[str, list[str]]:
+def of_other_packages(texts: Sequence[str]) -> dict[str, list[str]]:
     """Read what `--suite-option` was given: NAME=VALUE becomes an option of `make_suite`.
 
     Raises:
@@ -119,7 +115,7 @@ def of_other_packages(given: Sequence[str]) -> dict[str, list[str]]:
     {'length': ['short']}
     """
     values: dict[str, list[str]] = {}
-    for text in given:
+    for text in texts:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not name.isidentifier() or not equals:
@@ -143,9 +139,9 @@ def _taking(
     """Return a command with options in the place of an argument, which gets them together."""
 
     @functools.wraps(command)
-    def taking(**given: object) -> None:
-        values = {name: given.pop(name) for name in options}
-        command(**{argument: together(**values)}, **given)
+    def taking(**arguments: object) -> None:
+        values = {name: arguments.pop(name) for name in options}
+        command(**{argument: together(**values)}, **arguments)
 
     signature = inspect.signature(command)
     parameters: list[inspect.Parameter] = []

@@ -32,7 +32,7 @@ def watch(
         option("Which subfolders are checkpoints. Default: checkpoint-*, as a Trainer writes.", MODEL),
     ] = "checkpoint-*",
     suite: SuiteNames = None,
-    asked: dict[str, object],
+    suite_options: dict[str, object],
     out: Annotated[Path, option("Output folder.", OUTPUT)] = Path("tse-results"),
     overwrite: Overwrite = False,
     until: Annotated[
@@ -58,7 +58,7 @@ def watch(
         raise ValueError(
             f"There is no folder {str(folder)!r}. Name the folder in which checkpoints will be saved."
         )
-    suites_made = make_suites(suite, asked)
+    suites_made = make_suites(suite, suite_options)
     with terminal.starting("Loading PyTorch"):
         from ..runs.folders.watch import Watch
         from ..runs.report import write_report

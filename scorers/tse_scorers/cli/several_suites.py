@@ -1,6 +1,7 @@
 """Runs of one or several suites with the options of one command."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,14 +15,16 @@ if TYPE_CHECKING:
     from ..suites.contract import Suite
 
 
-def make_suites(suites: Sequence[str] | None, asked: Mapping[str, object]) -> "list[tuple[Suite, Recipe]]":
+def make_suites(
+    suites: Sequence[str] | None, suite_options: Mapping[str, object]
+) -> "list[tuple[Suite, Recipe]]":
     """Read the data of each suite or set of minimal pairs; return what to run, and what it was made of.
 
     Nothing here imports PyTorch, so that a wrong path or column is reported at once.
 
     Args:
         suites: their names; without any, those that read the data, else agreement.
-        asked: options of suites. A text `SUITE=VALUE` is for this suite, everything else for all that have the option.
+        suite_options: a text `SUITE=VALUE` is for this suite, everything else for all that have the option.
 
     Raises:
         ValueError: a suite is named twice, a value is for none of the suites, an option has two values for a suite, or
@@ -29,10 +32,22 @@ def make_suites(suites: Sequence[str] | None, asked: Mapping[str, object]) -> "l
     """
     with terminal.waiting("Reading the data"):
         from ..runs.recipe import suites_asked_for
-        from ..suites.registry import find_suite
+        from ..suites.registry import find_suite, options_of_suite
 
-        suites = suites or _suites_of(cast("Sequence[str]", asked.get("data") or ()))
-        options_of = _options_of(suites, asked)
+        suites = suites or _suites_of(cast("Sequence[str]", suite_options.get("data") or ()))
+        annotations = {name: options_of_suite(name) for name in suites}
+        texts_of: dict[str, dict[str, list[str]]] = {name: {} for name in suites}
+        for option, values in suite_options.items():
+            for value in values if isinstance(values, list) else [values]:
+                for name, text in _takers(option, value, annotations).items():
+                    texts_of[name].setdefault(option, []).append(text)
+        options_of = {
+            name: {
+                option: _value(option, texts, name, annotations[name].get(option))
+                for option, texts in suite_texts.items()
+            }
+            for name, suite_texts in texts_of.items()
+        }
         if len({find_suite(name) for name in options_of}) < len(suites):
             raise ValueError(f"--suite names a suite twice ({', '.join(suites)}). Name each suite once.")
         return [
@@ -43,7 +58,7 @@ def make_suites(suites: Sequence[str] | None, asked: Mapping[str, object]) -> "l
 
 
 def make_runs(
-    made: "Sequence[tuple[Suite, Recipe]]",
+    suites: "Sequence[tuple[Suite, Recipe]]",
     out: Path,
     overwrite: bool = False,
     shard: tuple[int, int] | None = None,
@@ -51,7 +66,7 @@ def make_runs(
     """Return a run of each suite, and print what is remarkable about their data.
 
     Args:
-        made: of `make_suites`.
+        suites: of `make_suites`.
         out: output folder of all; see `Run`.
         overwrite: see `Run`.
         shard: see `Run`.
@@ -60,12 +75,12 @@ def make_runs(
     from ..runs.run import Run, silent
 
     if is_main():
-        for suite, _ in made:
+        for suite, _ in suites:
             terminal.findings(suite.findings)
     announce, note = (terminal.progress, terminal.note) if is_main() else (silent, silent)
     return [
         Run(suite, out, announce, shard, overwrite, recipe, terminal.note, note, keep_rows=False)
-        for suite, recipe in made
+        for suite, recipe in suites
     ]
 
 
@@ -87,64 +102,38 @@ def _suites_of(data: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(chosen)) or [suite_of_data(None)]
 
 
-def _options_of(suites: Sequence[str], asked: Mapping[str, object]) -> dict[str, dict[str, object]]:
-    """Return the options of each suite; a value that is for none of them is refused."""
-    from ..suites.registry import options_of_suite
-
-    annotations = {name: options_of_suite(name) for name in suites}
-    values_of: dict[str, dict[str, list[str]]] = {name: {} for name in suites}
-    for option, values in asked.items():
-        for value in values if isinstance(values, list) else [values]:
-            for name, suite_value in _takers(option, value, annotations).items():
-                values_of[name].setdefault(option, []).append(suite_value)
-    return {
-        name: {
-            option: _value(option, values, name, annotations[name].get(option))
-            for option, values in of_suite.items()
-        }
-        for name, of_suite in values_of.items()
-    }
-
-
-def _takers(option: str, value: Any, known: Mapping[str, Mapping[str, object]]) -> dict[str, Any]:
+def _takers(option: str, value: Any, annotations: Mapping[str, Mapping[str, object]]) -> dict[str, Any]:
     """Return the suites that a value is for, and what it is for them.
 
     >>> _takers("data", "minimal_pairs=own.csv", {"minimal_pairs": {"data": str}, "regions": {"data": str}})
     {'minimal_pairs': 'own.csv'}
     """
     from ..models.options import Option, OptionError
-    from ..suites.registry import all_names, own_name
+    from ..suites.registry import all_names, options_class, own_name, suite_of_data
 
     suite, equals, suite_value = str(value).partition("=")
     if not equals or suite not in all_names():
-        having = [name for name in known if option in known[name]]
-        if option == "data" and len(having) > 1:
-            having = _readers(value, having)
-        if not having and len(known) > 1:
-            raise ValueError(f"{flag(option)} has no effect with --suite {' or '.join(known)}; remove it.")
-        return dict.fromkeys(having or known, value)  # an only suite refuses what it does not have
-    taker = next((name for name in known if own_name(name) == own_name(suite)), None)
+        takers = [name for name in annotations if option in annotations[name]]
+        if option == "data" and len(takers) > 1:
+            with suppress(ValueError):  # each suite says what is wrong with these data
+                columns = options_class(suite_of_data(value)).own_columns
+                takers = [name for name in takers if options_class(name).own_columns == columns] or takers
+        if not takers and len(annotations) > 1:
+            raise ValueError(
+                f"{flag(option)} has no effect with --suite {' or '.join(annotations)}; remove it."
+            )
+        return dict.fromkeys(takers or annotations, value)  # an only suite refuses what it does not have
+    taker = next((name for name in annotations if own_name(name) == own_name(suite)), None)
     if taker is None:
         add = ("; add ", Option("suite", suite), ", or remove it.")
         raise OptionError(
-            Option(option, str(value)), f" is for a suite that is not run ({', '.join(known)})", *add
+            Option(option, str(value)), f" is for a suite that is not run ({', '.join(annotations)})", *add
         )
-    if option not in known[taker]:
+    if option not in annotations[taker]:
         raise OptionError(
             f"{Option(option, str(value))} has no effect with {Option('suite', suite)}; remove it."
         )
     return {taker: suite_value}
-
-
-def _readers(data: str, suites: Sequence[str]) -> list[str]:
-    """Return the suites that read data; all of them where neither name nor columns tell."""
-    from ..suites.registry import options_class, suite_of_data
-
-    try:
-        read = options_class(suite_of_data(data)).own_columns
-    except ValueError:  # each suite says what is wrong
-        return list(suites)
-    return [name for name in suites if options_class(name).own_columns == read] or list(suites)
 
 
 def _value(option: str, values: list[Any], suite: str, annotation: object) -> object:

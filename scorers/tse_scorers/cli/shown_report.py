@@ -42,24 +42,24 @@ def say_written(write: "Callable[[], Written]") -> None:
     with terminal.waiting("Writing the files for a paper"):
         written = write()
     counts = {"figure": written.figures, "table": written.tables}
-    made = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for what, n in counts.items())
-    terminal.say(f"Paper: {made} in {written.folder}")
+    files = " and ".join(f"{n} {kind}{'' if n == 1 else 's'}" for kind, n in counts.items())
+    terminal.say(f"Paper: {files} in {written.folder}")
     if written.too_wide:
         terminal.say(
             f"Not written, because they do not fit a page of that width: {', '.join(written.too_wide)}."
         )
 
 
-def fail_with(failures: "Sequence[Failure]", out: Path, scored: bool, what: str = "model") -> None:
+def fail_with(failures: "Sequence[Failure]", out: Path, scored: bool, kind: str = "model") -> None:
     """Name the models that could not be scored, and end the command with exit code 1 if there are any.
 
     Args:
         failures: of the command.
         out: its output folder.
         scored: whether the command has scored any model.
-        what: what failed.
+        kind: what failed: a model or a checkpoint.
     """
-    others = f" This {what} was left out; the results of the others are in {out}." if scored else ""
+    others = f" This {kind} was left out; the results of the others are in {out}." if scored else ""
     for failure in failures:
         terminal.fail(f"{failure}{others}")
     if failures:

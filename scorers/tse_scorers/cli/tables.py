@@ -109,12 +109,12 @@ def card(lines: Mapping[str, str | Sequence[str]]) -> None:
     terminal.show(shown)
 
 
-def costs(found: "Sequence[tuple[str, Suite, Estimate]]", loaded: Mapping[str, float]) -> None:
+def costs(estimates: "Sequence[tuple[str, Suite, Estimate]]", loading: Mapping[str, float]) -> None:
     """Print what models cost on suites, one row per model and suite.
 
     Args:
-        found: name of the model, the suite, and what it costs.
-        loaded: seconds that loading took, by name of the model.
+        estimates: name of the model, the suite, and what it costs.
+        loading: seconds that loading took, by name of the model.
     """
     import pandas as pd
 
@@ -132,19 +132,19 @@ def costs(found: "Sequence[tuple[str, Suite, Estimate]]", loaded: Mapping[str, f
             "FLOPs": f"{cost.flops:.3g}",
             "time here": duration(cost.seconds),
         }
-        for model, suite, cost in found
+        for model, suite, cost in estimates
     ]
     frame = pd.DataFrame(rows)
     table(frame if frame["data"].nunique() > 1 else frame.drop(columns="data"))
-    names = end_names([printable(model) for model in loaded])
-    loading = [f"{names[printable(model)]} {duration(seconds)}" for model, seconds in loaded.items()]
+    names = end_names([printable(model) for model in loading])
+    times = [f"{names[printable(model)]} {duration(seconds)}" for model, seconds in loading.items()]
     terminal.say(
         "tokens: of all texts, each run by itself; computed: what the model runs, equal beginnings once."
     )
     terminal.say("read: positions at which the distribution over the vocabulary is computed.")
     terminal.say(
         "time here: measured on this machine, in one process. "
-        f"Loading takes additional time: {', '.join(loading)}."
+        f"Loading takes additional time: {', '.join(times)}."
     )
 
 
@@ -156,18 +156,18 @@ def duration(seconds: float) -> str:
     """
     if seconds < 60:
         return f"{seconds:.2g} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def diagnoses(model: str, found: "Sequence[Diagnosis]") -> None:
+def diagnoses(model: str, findings: "Sequence[Diagnosis]") -> None:
     """Print what `tse doctor` found."""
     colors = {"ok": "green", "warning": "yellow", "failed": "red", "not applicable": "dim"}
     shown = _empty()
     shown.title, shown.title_justify = escape(model), "left"
     for name in ("check", "verdict", "found"):
         shown.add_column(name, no_wrap=name != "found", overflow="fold")
-    for finding in found:
+    for finding in findings:
         advice = "" if finding.verdict in ("ok", "not applicable") else finding.what_to_do
         text = "\n".join(filter(None, (finding.found, advice and f"→ {advice}")))
         verdict = f"[{colors[finding.verdict]}]{finding.verdict}[/]"

@@ -23,12 +23,12 @@ _err = Console(stderr=True)
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+def progress(title: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar with the time left below a line that says what is done; yields the function to tell.
 
     That takes (tokens done, tokens in all).
     """
-    note(what)  # on a line of its own: names are long
+    note(title)  # on a line of its own: names are long
     with Progress(BarColumn(bar_width=24), _Done(), console=_err) as bar:
         task = bar.add_task("", total=None)
 
@@ -46,8 +46,8 @@ class _Done(ProgressColumn):
         elapsed = TimeElapsedColumn().render(task)
         if task.total is None:
             return Text(f"planning, {elapsed}")
-        left = TimeRemainingColumn().render(task)
-        return Text(f"{task.completed:,.0f} of {task.total:,.0f} tokens in {elapsed}, {left} left")
+        remaining = TimeRemainingColumn().render(task)
+        return Text(f"{task.completed:,.0f} of {task.total:,.0f} tokens in {elapsed}, {remaining} left")
 
 
 def _line(console: Console, text: str, style: str | None = None) -> None:
@@ -65,25 +65,25 @@ def note(text: str) -> None:
     _line(_err, text)
 
 
-def findings(found: "Iterable[Finding]") -> None:
+def findings(data_findings: "Iterable[Finding]") -> None:
     """Print what is remarkable about data, one line each, apart from the results."""
-    for finding in found:
+    for finding in data_findings:
         _line(_err, f"data: {finding}", "yellow")
 
 
-def waiting(what: str) -> AbstractContextManager[object]:
+def waiting(activity: str) -> AbstractContextManager[object]:
     """Show that something without a measure of its progress is being done, by one process of several.
 
     A terminal shows it while it lasts, anything else as a line of its own.
     """
     if not _err.is_terminal and os.environ.get("RANK", "0") == "0":
-        note(what)
-    return starting(what)
+        note(activity)
+    return starting(activity)
 
 
-def starting(what: str = "Starting") -> AbstractContextManager[object]:
+def starting(activity: str = "Starting") -> AbstractContextManager[object]:
     """Show on a terminal, within a second, that a command has begun: its imports take seconds."""
-    return _err.status(what) if os.environ.get("RANK", "0") == "0" else nullcontext()
+    return _err.status(activity) if os.environ.get("RANK", "0") == "0" else nullcontext()
 
 
 def summary(lines: "pd.DataFrame") -> None:
@@ -126,9 +126,9 @@ def width() -> int:
     return _out.width
 
 
-def show(what: RenderableType) -> None:
+def show(table: RenderableType) -> None:
     """Print a table, whose cells are shown as they are."""
-    _out.print(what, highlight=False)
+    _out.print(table, highlight=False)
 
 
 def start_token(scorer: "Scorer") -> None:

@@ -64,8 +64,8 @@ def run(app: typer.Typer) -> int:
     """
     try:
         code: int = app(prog_name="tse", standalone_mode=False) or 0
-    except _click.NoArgsIsHelpError as asked:
-        asked.show()
+    except _click.NoArgsIsHelpError as help_request:
+        help_request.show()
         return 2
     except UsageError as error:
         raise ValueError(_explained(error)) from error

@@ -39,12 +39,9 @@ def for_others(content: Mapping[str, Any]) -> dict[str, Any]:
     {'systems': ['remote#m'], 'texts': ['See http://a.org.']}
     """
     return {
-        key: _changed(value, printable if key in _OF_ITEMS else _hidden) for key, value in content.items()
+        key: _changed(value, printable if key in _OF_ITEMS else lambda text: printable(without_address(text)))
+        for key, value in content.items()
     }
-
-
-def _hidden(text: str) -> str:
-    return printable(without_address(text))
 
 
 def _changed(value: Any, change: Callable[[str], str]) -> Any:
@@ -121,18 +118,18 @@ class Bundle:
         sections = [section for suite in suites_of(self.runs) if (section := suite.views(self.runs))]
         self._sections |= {id(view): section for section in sections for view in section.views}
         of_suites = [view for section in sections for view in section.views if view.tab]
-        own = [view for view in of_suites if view.tab not in SHARED]
+        before = [view for view in of_suites if view.tab not in SHARED]
         shared = [view for view in of_suites if view.tab in SHARED]
         board = (
             [View("", "", partial(self._leaderboard, sections), tab="Models")] if len(self.runs.rows) else []
         )
-        return [*board, *own, *overview.training_views(self.runs), *shared]
+        return [*board, *before, *overview.training_views(self.runs), *shared]
 
     def _leaderboard(self, sections: Sequence[Section]) -> Any:
         """Return the data of the leaderboard, which is no block: its rows are systems and its columns measures."""
         warnings = dict.fromkeys(text for section in sections for text in self._warnings(section.name))
-        found = overview.leaderboard(self.runs, {own.name: own.views for own in sections})
-        return found | {"warnings": list(warnings)}
+        board = overview.leaderboard(self.runs, {section.name: section.views for section in sections})
+        return board | {"warnings": list(warnings)}
 
     def data(self, name: str) -> str:
         """Return the script of one name.
@@ -140,20 +137,20 @@ class Bundle:
         Raises:
             KeyError: there is none of this name.
         """
-        kind, _, rest = name.partition("/")
+        kind, _, path = name.partition("/")
         with self._lock:  # one request at a time: the suites' views keep tables in memory
             if name == "start":
                 content: Any = self._start()
             elif kind == "view":
-                content = self._view(_position(rest))
+                content = self._view(_position(path))
             elif kind == "items":
-                content = self._numbers(rest)
+                content = self._numbers(path)
             elif kind == "words":
-                content = self._words_of(rest)
+                content = self._words_of(path)
             elif kind == "difference":
-                content = self._difference(rest)
-            elif kind == "texts" and rest in self._texts:
-                content = self._texts[rest].texts()
+                content = self._difference(path)
+            elif kind == "texts" and path in self._texts:
+                content = self._texts[path].texts()
             else:
                 raise KeyError(name)
         shown = for_others(content) if self.live is None else for_us(content)
@@ -163,8 +160,9 @@ class Bundle:
     def names(self) -> Iterator[str]:
         """Yield the names of all data that a page can ask for."""
         yield "start"
-        for position in self._positions():
-            yield "view/" + "-".join(map(str, position))
+        for number, view in enumerate(self.views):
+            for position in product((number,), *(range(len(control.choices)) for control in view.controls)):
+                yield "view/" + "-".join(map(str, position))
         for name, systems in self._systems.items():
             for system, label in systems.items():
                 yield f"items/{name}/{system}"
@@ -213,24 +211,22 @@ class Bundle:
             return {term: text for section in self._sections.values() for term, text in section.terms.items()}
         return dict(self._sections[id(view)].terms) if id(view) in self._sections else {}
 
-    def _chosen(self, position: Position) -> tuple[View, Any]:
-        """Return a view, and its blocks for the choices of its controls; raises ValueError where there are none."""
+    def _view(self, position: Position) -> dict[str, Any]:
+        """Return what a view shows for the choices of its controls; raises KeyError where there are none such."""
         try:
             view = self.views[position[0]]
             pairs = zip(view.controls, position[1:], strict=True)
             values = [list(control.choices.values())[place] for control, place in pairs]
         except (IndexError, ValueError) as error:
             raise KeyError(position) from error
-        return view, view.of(*values)
-
-    def _view(self, position: Position) -> dict[str, Any]:
         try:
-            view, blocks = self._chosen(position)
+            blocks: Any = view.of(*values)
         except (ValueError, TypeError) as error:  # the user can choose something else
-            return {"kind": "notice", "text": self._said(str(error))}
+            return {"kind": "notice", "text": self._for_readers(str(error))}
         if isinstance(blocks, dict):
             return blocks
-        suite = self._suite(view)
+        section = self._sections.get(id(view))
+        suite = "" if section is None else section.name
         data = blocks_data(
             blocks,
             self._names_in_files,
@@ -239,9 +235,6 @@ class Bundle:
             partial(self._name_compared, suite),
         )
         return data | {"warnings": self._warnings(suite)}
-
-    def _suite(self, view: View) -> str:
-        return self._sections[id(view)].name if id(view) in self._sections else ""
 
     def _names_in_files(self, table: Table) -> dict[str, str]:
         """Return the names of a table's systems in files of items, and note whose items these are."""
@@ -270,24 +263,24 @@ class Bundle:
         """
         return self._systems.get(name, {})[system]
 
-    def _numbers(self, rest: str) -> dict[str, Any]:
-        name, _, system = rest.rpartition("/")
+    def _numbers(self, path: str) -> dict[str, Any]:
+        name, _, system = path.rpartition("/")
         items = self._read(name, self._label(name, system))
-        return {"problem": self._said(items)} if isinstance(items, str) else items.numbers()
+        return {"problem": self._for_readers(items)} if isinstance(items, str) else items.numbers()
 
-    def _words_of(self, rest: str) -> dict[str, Any]:
+    def _words_of(self, path: str) -> dict[str, Any]:
         """Return the words of the items of one chunk, by the item's number."""
-        parts = rest.rsplit("/", 2)
+        parts = path.rsplit("/", 2)
         if len(parts) < 3 or not _is_number(parts[2]):
-            raise KeyError(rest)
+            raise KeyError(path)
         words = self._words(parts[0], self._label(*parts[:2]))
         if isinstance(words, str):
-            return {"problem": self._said(words)}
+            return {"problem": self._for_readers(words)}
         first = int(parts[2]) * CHUNK
-        found: dict[int, list[Any]] = {}
-        for item, *told in words[words["item"].between(first, first + CHUNK - 1)].itertuples(index=False):
-            found.setdefault(item, []).append([plain_number(value) for value in told])
-        return {"words": found}
+        words_of_items: dict[int, list[Any]] = {}
+        for item, *values in words[words["item"].between(first, first + CHUNK - 1)].itertuples(index=False):
+            words_of_items.setdefault(item, []).append([plain_number(value) for value in values])
+        return {"words": words_of_items}
 
     def _read_words(self, name: str, system: str) -> pd.DataFrame | str:
         words = self._items[name].words
@@ -296,32 +289,27 @@ class Bundle:
         except ValueError as error:
             return str(error)
 
-    def _difference(self, rest: str) -> dict[str, Any]:
+    def _difference(self, path: str) -> dict[str, Any]:
         """Return the differences of a system from another one on a measure, by group, with their intervals."""
-        name, *systems = rest.split("/")
+        name, *systems = path.split("/")
         suite, measure, labels = self._compared[name]
         if len(systems) != 2:
-            raise KeyError(rest)
+            raise KeyError(path)
         models = [self._model_of(labels[system]) for system in systems]
         from .differences import differences  # with what compares: most pages compare nothing
 
         try:
-            found = differences(self.runs, suite, measure, *models)
+            return {"rows": differences(self.runs, suite, measure, *models)}
         except ValueError as error:
-            return {"problem": self._said(str(error))}
-        return {"rows": found}
+            return {"problem": self._for_readers(str(error))}
 
-    def _said(self, problem: str) -> str:
+    def _for_readers(self, problem: str) -> str:
         """Return a message as the page shows it; a page for others does not name files of this machine."""
         if self.live is not None or not any(str(file.path) in problem for file in self.runs.files):
             return problem
         if problem not in self.problems:
             self.problems.append(problem)
         return UNREADABLE
-
-    def _positions(self) -> Iterator[Position]:
-        for number, view in enumerate(self.views):
-            yield from product((number,), *(range(len(control.choices)) for control in view.controls))
 
     def _read_items(self, name: str, system: str) -> SystemItems | str:
         """Read the items of a system; a text says why there are none."""

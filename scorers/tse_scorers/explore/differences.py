@@ -23,10 +23,10 @@ def differences(runs: Runs, suite: str, measure: str, system: str, reference: st
     for pair in paired(replace(runs, files=files), reference):
         if pair.names.measure != measure or pair.names.system == pair.names.reference:
             continue
-        for found in pair.system.differences(pair.reference):
-            estimate = found.difference.estimate
-            numbers = (estimate.mean, estimate.ci_low, estimate.ci_high, found.n_items, estimate.reliable)
-            rows.append([pair.names.config or "", found.group, *map(plain_number, numbers)])
+        for group in pair.system.differences(pair.reference):
+            estimate = group.difference.estimate
+            numbers = (estimate.mean, estimate.ci_low, estimate.ci_high, group.n_items, estimate.reliable)
+            rows.append([pair.names.config or "", group.group, *map(plain_number, numbers)])
     if not rows:
         raise ValueError(f"{system} and {reference} share no scores of items, so there are no intervals.")
     return rows

@@ -39,8 +39,8 @@ def leaderboard(runs: Runs, views: Mapping[str, Sequence[View]]) -> Data:
     board = in_report(lines, runs.signatures, is_series=bool(_series(runs.rows).any()))
     suites = [suite for suite, span in board.groups for _ in range(span)]
     keys = list(zip(suites, board.columns, strict=True))
-    found = {(line["suite"], line["measure"], line["system"]): line for line in lines.to_dict("records")}
-    first = {key[:2]: line for key, line in reversed(found.items())}
+    line_of = {(line["suite"], line["measure"], line["system"]): line for line in lines.to_dict("records")}
+    first = {key[:2]: line for key, line in reversed(line_of.items())}
     return {
         "kind": "table",
         "across": "measure",
@@ -54,7 +54,7 @@ def leaderboard(runs: Runs, views: Mapping[str, Sequence[View]]) -> Data:
         "systems": [_column(first[key], measures, views) for key in keys],
         "rows": [{"name": system, "total": False} for system in board.rows],
         "cells": [
-            [_cell(found.get((*key, system)), cell) for key, cell in zip(keys, cells, strict=True)]
+            [_cell(line_of.get((*key, system)), cell) for key, cell in zip(keys, cells, strict=True)]
             for system, cells in board.rows.items()
         ],
         "items": None,
@@ -67,7 +67,7 @@ def leaderboard(runs: Runs, views: Mapping[str, Sequence[View]]) -> Data:
 def _column(line: Mapping[str, Any], measures: Measures, views: Mapping[str, Sequence[View]]) -> Data:
     """Describe the column of a headline number."""
     suite, heading = line["suite_name"], line["suite"]
-    measure = next(own for own in measures[suite] if own.label == line["measure"])
+    measure = next(measure for measure in measures[suite] if measure.label == line["measure"])
     return {
         "name": f"{heading}: {measure.label}",
         "label": measure.label,
@@ -97,7 +97,7 @@ def _link(views: Sequence[View], config: str | None, label: str) -> dict[str, st
 def training_views(runs: Runs) -> list[View]:
     """Return a part of the tab `Training` for each suite and data of which a model has enough revisions."""
     runs = runs.every_revision()
-    measures, known = {suite.name: suite.measures for suite in suites_of(runs)}, names()
+    measures, suite_names = {suite.name: suite.measures for suite in suites_of(runs)}, names()
     rows = runs.rows.assign(x=positions(runs.rows["revision"]))
     rows = rows[_series(rows) & rows["x"].notna() & rows["score"].notna()]
     scored = pd.DataFrame(
@@ -105,12 +105,13 @@ def training_views(runs: Runs) -> list[View]:
     )
     views = []
     for (suite, config), of_data in scored.groupby(["suite", "config"], sort=False) if len(scored) else ():
-        named = [known.group(suite, *place) for place in zip(of_data["level"], of_data["value"], strict=True)]
-        of_data = of_data.assign(named=named, line=of_data["model"].map(model_names(of_data["model"])))
+        places = zip(of_data["level"], of_data["value"], strict=True)
+        group_names = [suite_names.group(suite, *place) for place in places]
+        of_data = of_data.assign(named=group_names, line=of_data["model"].map(model_names(of_data["model"])))
         labels = Control("Score", {label: label for label in of_data["measure"].unique()})
         controls = [labels, Control("Of", dict(_groups(of_data)))]
         blocks = partial(_curves, of_data)
-        views.append(View("", "", blocks, controls, tab="Training", part=known.heading(suite, config)))
+        views.append(View("", "", blocks, controls, tab="Training", part=suite_names.heading(suite, config)))
     return views
 
 

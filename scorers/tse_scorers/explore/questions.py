@@ -164,7 +164,7 @@ def _shown_names(models: Sequence[str], systems: Mapping[str, str]) -> dict[str,
     n_systems = Counter(systems.values())
     labels = {model: system for system, model in systems.items() if n_systems[model] == 1}
     short = model_names(model for model in models if model not in labels)
-    taken = set(labels.values())
+    shown = set(labels.values())
     return {
-        model: labels.get(model) or (model if short[model] in taken else short[model]) for model in models
+        model: labels.get(model) or (model if short[model] in shown else short[model]) for model in models
     }

@@ -35,21 +35,19 @@ def models_of(runs: Runs) -> dict[str, str]:
     series is what its run loaded, such as a folder of its own.
     """
     models = {}
-    loaded = {system: _loaded(signature) for (system, _, _), signature in runs.signatures.items()}
+    loaded = {
+        system: (signature.get("recipe") or {}).get("model") if "series" in signature else None
+        for (system, _, _), signature in runs.signatures.items()
+    }
     once = runs.rows.drop_duplicates("system")
     for system, model, revision in once[["system", "model", "revision"]].itertuples(index=False):
-        asked_for = isinstance(revision, str) and ":" not in revision and "@" not in model
+        has_commit = isinstance(revision, str) and ":" not in revision and "@" not in model
         on_hub = model.count("/") == 1 and not Path(model).exists()
-        named = f"{model}@{revision}" if asked_for and on_hub else str(model)
-        models[str(system)] = loaded.get(system) or named
+        name = loaded.get(system)
+        if not isinstance(name, str):
+            name = f"{model}@{revision}" if has_commit and on_hub else str(model)
+        models[str(system)] = name
     return models
-
-
-def _loaded(signature: Mapping[str, Any]) -> str | None:
-    """Return what the run of a revision in a series loaded; None for other models."""
-    recipe = signature.get("recipe")
-    name = recipe.get("model") if isinstance(recipe, Mapping) and "series" in signature else None
-    return name if isinstance(name, str) else None
 
 
 def model_of(label: str, runs: Runs) -> str:
@@ -64,45 +62,39 @@ def description(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def described_for_others(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the same without paths on this machine, addresses of servers, and the command that was typed."""
-    described: dict[str, Any] = without_paths(_without_typed(description(run)))
-    return described
-
-
-def _without_typed(value: Any) -> Any:
-    """Leave out of each recipe what holds paths and addresses in the forms in which they were typed."""
-    if isinstance(value, list):
-        return [_without_typed(inner) for inner in value]
-    if not isinstance(value, dict):
-        return value
-    recipe = value.get("recipe")
-    without_typed = (
-        {key: part for key, part in recipe.items() if key not in _TYPED} if isinstance(recipe, dict) else None
-    )
-    return {key: without_typed if key == "recipe" else _without_typed(inner) for key, inner in value.items()}
+    """Return the same without paths on this machine, addresses of servers, and what was typed."""
+    signatures = [dict(signature) for signature in run["signature"]["models"]]
+    for signature in signatures:
+        if "recipe" in signature:
+            recipe = signature["recipe"].items()
+            signature["recipe"] = {name: part for name, part in recipe if name not in _TYPED}
+    described = description(run) | {"signature": {"models": signatures}}
+    without: dict[str, Any] = without_paths(described)
+    return without
 
 
 def partial_systems(runs: Runs, suite: str) -> set[str]:
     """Return the labels, also with the configuration, of systems that were scored on a part of a suite's data."""
     labels = set()
-    for (system, of_suite, config), signature in runs.signatures.items():
-        recipe = signature.get("recipe")
-        if of_suite == suite and isinstance(recipe, Mapping) and recipe.get("partial"):
+    for (system, suite_name, config), signature in runs.signatures.items():
+        if suite_name == suite and (signature.get("recipe") or {}).get("partial"):
             labels |= {system, f"{system} ({config})"}
     return labels
 
 
 def warnings_of(runs: Runs, suite: str) -> list[str]:
     """Return the sentences of the report about scores of a suite that do not compare."""
-    sentences: list[str] = []
     heading = names().heading
-    for run in runs.runs:
-        models = (run["signature"] or {}).get("models") or []
-        of_suite = [model for model in models if _is_of(suite, model)]
-        sentences += not_comparable({"models": of_suite}, heading)
+    sentences = [
+        sentence
+        for run in runs.runs
+        for sentence in not_comparable(
+            {
+                "models": [
+                    model for model in run["signature"]["models"] if model["identity"]["suite"] == suite
+                ]
+            },
+            heading,
+        )
+    ]
     return list(dict.fromkeys(sentences))
-
-
-def _is_of(suite: str, model: Any) -> bool:
-    identity = model.get("identity") if isinstance(model, Mapping) else None
-    return isinstance(identity, Mapping) and identity.get("suite") == suite

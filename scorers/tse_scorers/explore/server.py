@@ -84,10 +84,10 @@ def app(folders: Sequence[Path | str], models: Sequence[str] | None = None) -> S
 
 def _absent(path: str) -> Response:
     """Say that there is nothing under a path of the address."""
-    said = (
+    text = (
         f"There is no {path} here. Open the page at /; if it is open, reload it: the server may be a new one."
     )
-    return Response(said, 404, media_type="text/plain", headers=HEADERS)
+    return Response(text, 404, media_type="text/plain", headers=HEADERS)
 
 
 class _Page(StaticFiles):

@@ -4,27 +4,26 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from ..io.local_paths import require_distinct
-from ..report.inputs import Runs, read_runs
+from ..report.inputs import Runs
 from ..suites.contract import Suite
 from ..suites.registry import suites_of
 
 
 def export_each_suite(
-    folders: Sequence[Path], write: Callable[[Runs, type[Suite]], Iterable[Path]]
+    folders: Sequence[Path], runs: Runs, write: Callable[[type[Suite]], Iterable[Path]]
 ) -> list[Path]:
     """Write the files of each suite that runs have results of, and return their paths.
 
     Args:
-        folders: output folders of `tse run`.
+        folders: output folders of `tse run`, for messages.
+        runs: what was read of them.
         write: writes the files of one suite and yields their paths; none where it has no scores of items.
 
     Raises:
-        ValueError: a folder holds no results, there are no scores of items, or two servers have a model of the same
-            name.
+        ValueError: there are no scores of items, or two servers have a model of the same name.
     """
-    runs = read_runs(folders)
     require_distinct(runs.rows["model"].unique())
-    written = [path for suite in suites_of(runs) for path in write(runs, suite)]
+    written = [path for suite in suites_of(runs) for path in write(suite)]
     if not written:
         raise ValueError(
             f"There are no scores of items in {', '.join(map(str, folders))}; expected output folders of `tse run` "

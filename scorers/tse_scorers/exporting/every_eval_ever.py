@@ -96,9 +96,9 @@ def records(results: Path, reporter: Reporter) -> Iterator[Record]:
     for signature in signatures:
         identity = signature["identity"]
         rows = [row for row in content["results"] if identity.items() <= row.items()]
-        made = _record(signature, rows, content.get("environment", {}), reporter, written)
-        if made is not None:
-            yield made
+        record = _record(signature, rows, content.get("environment", {}), reporter, written)
+        if record is not None:
+            yield record
 
 
 def write(record: Record, out: Path) -> Path:
@@ -184,17 +184,17 @@ def _model(identity: Identity, model: str, details: Mapping[str, object]) -> dic
 
 def _source(signature: Signature, row: Mapping[str, Scalar], reporter: Reporter) -> dict[str, object]:
     """Return which data were scored; data that are not on the Hub are `other`."""
-    identity, known = signature["identity"], released_data(signature)
+    identity, released = signature["identity"], released_data(signature)
     details = {"config": identity["config"], "content": signature.get("dataset_fingerprint")}
     source: dict[str, object] = {
         "dataset_name": Path(str(identity["dataset"])).name or "data",
         "source_type": "other",
-        "additional_details": _texts(details | {"whole_released_data": known is not None}),
+        "additional_details": _texts(details | {"whole_released_data": released is not None}),
     }
-    if known is not None and known.on_hub:
+    if released is not None and released.on_hub:
         with suppress(UnknownHostError):
             place, _ = split_revision(hub_dataset(signature, row, reporter.data_org))
-            source |= {"source_type": "hf_dataset", "hf_repo": place, "samples_number": known.n}
+            source |= {"source_type": "hf_dataset", "hf_repo": place, "samples_number": released.n}
     return source
 
 
@@ -298,9 +298,10 @@ def _lines(record: Record, scored: Scored) -> Iterator[str]:
         frame = suite.item_table(file)
         if frame is None or not {*_SIDES} <= set(frame):
             continue
-        for measure in (own for own in suite.measures if (own.table or SINGLE) == file.table):
-            measure_rows = _of_measure(frame, measure)
-            for row in measure_rows.to_dict("records"):
+        for measure in suite.measures:
+            if (measure.table or SINGLE) != file.table:
+                continue
+            for row in _of_measure(frame, measure).to_dict("records"):
                 yield json.dumps(_sample(record.content, row, measure), ensure_ascii=False, allow_nan=False)
 
 
@@ -320,8 +321,8 @@ def _of_measure(frame: pd.DataFrame, measure: Measure) -> pd.DataFrame:
             measure_rows = measure_rows[measure_rows[axis] == value]
     if "length" in measure_rows:  # a measure in context is at its greatest length
         measure_rows = measure_rows[measure_rows["length"] == measure_rows["length"].max()]
-    named = measure_rows.rename(columns={score: "score", logprobs[0]: "good", logprobs[1]: "bad"})
-    return named[named["score"].notna()].drop_duplicates([*_SIDES, "pair_id"])
+    pairs = measure_rows.rename(columns={score: "score", logprobs[0]: "good", logprobs[1]: "bad"})
+    return pairs[pairs["score"].notna()].drop_duplicates([*_SIDES, "pair_id"])
 
 
 def _sample(record: Mapping[str, Any], row: Mapping[str, Any], measure: Measure) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..io.files import write_atomically
-from ..report.inputs import Runs, ScoreFile
+from ..report.inputs import Runs, ScoreFile, read_runs
 from ..suites.contract import Suite
 from ..suites.item_files import with_identity
 from .each_suite import export_each_suite
@@ -26,7 +26,8 @@ def export(folders: Sequence[Path], out: Path) -> list[Path]:
         ValueError: a folder holds no results, there are no scores of items, or a column has another type in another
             run.
     """
-    return export_each_suite(folders, partial(_write_tables, out))
+    runs = read_runs(folders)
+    return export_each_suite(folders, runs, partial(_write_tables, out, runs))
 
 
 def _write_tables(out: Path, runs: Runs, suite: type[Suite]) -> Iterator[Path]:

@@ -36,13 +36,13 @@ class _Dumper(yaml.SafeDumper):
 _Dumper.add_representer(_Function, lambda dumper, name: dumper.represent_scalar("!function", name))
 
 
-def export(suite: Suite, out: Path, given: Collection[str] = ()) -> tuple[str, list[Path]]:
+def export(suite: Suite, out: Path, options: Collection[str] = ()) -> tuple[str, list[Path]]:
     """Write the tasks of a suite; those that an earlier export of the same data wrote are replaced.
 
     Args:
         suite: with its data.
         out: folder of the tasks, to be given to the harness with `--include_path`.
-        given: names of the options that the suite was made with.
+        options: names of those that the suite was made with.
 
     Returns:
         The name of the task for all pairs, and the files that were written.
@@ -56,7 +56,7 @@ def export(suite: Suite, out: Path, given: Collection[str] = ()) -> tuple[str, l
             f"The suite {suite.name} cannot be exported to lm-evaluation-harness; its scores are not choices between "
             "two texts. Expected agreement or minimal_pairs. Choose one with --suite."
         )
-    for option in given:
+    for option in options:
         if option in choices.unused:
             raise OptionError(
                 f"{Option(option)} has no effect on tasks of lm-evaluation-harness, which have the pairs and "

@@ -46,7 +46,7 @@ def export(folders: Sequence[Path], out: Path, by: Sequence[str] = ()) -> list[P
     for column in by:
         if column not in columns:
             raise ValueError(unknown_name("column", column, columns))
-    return export_each_suite(folders, partial(_write, out, tuple(by) or ("condition",)))
+    return export_each_suite(folders, runs, partial(_write, out, tuple(by) or ("condition",), runs))
 
 
 def _write(out: Path, by: tuple[str, ...], runs: Runs, suite: type[Suite]) -> Iterator[Path]:

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO
 
@@ -198,7 +199,11 @@ def _members(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the header and the samples of an archive; nothing is unpacked to the disk."""
     require_size(path, limits.TEXT_BYTES)
     with zipfile.ZipFile(path) as archive, path.open("rb") as file:
-        members = [member for member in archive.infolist() if _is_wanted(member.filename)]
+        members = [
+            member
+            for member in archive.infolist()
+            if member.filename == "header.json" or fnmatchcase(member.filename, "samples/*.json")
+        ]
         if sum(member.file_size for member in members) > limits.ARCHIVE_BYTES:
             raise limits.TooLargeError(
                 f"{path} holds samples of more than {limits.shown_bytes(limits.ARCHIVE_BYTES)}, unpacked. Keep fewer "
@@ -209,10 +214,6 @@ def _members(path: Path) -> Iterator[tuple[str, bytes]]:
             if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
                 raise zipfile.BadZipFile(f"{member.filename} is damaged")
             yield member.filename, content
-
-
-def _is_wanted(name: str) -> bool:
-    return name == "header.json" or (name.startswith("samples/") and name.endswith(".json"))
 
 
 def _unpacked(file: IO[bytes], member: zipfile.ZipInfo) -> bytes:

@@ -237,9 +237,9 @@ def _samples(run: _Run, content: bytes) -> Iterator[_Sample]:
 def _answers(sample: _Sample) -> list[tuple[str, str]]:
     """Return the context and the continuation of each answer."""
     pairs = [(request.get("arg_0"), request.get("arg_1")) for request in sample.arguments.values()]
-    for n, what in ((len(pairs), "answers"), (len(sample.filtered_resps), "scored answers")):
+    for n, kind in ((len(pairs), "answers"), (len(sample.filtered_resps), "scored answers")):
         if n != 2:
-            raise NoChoiceError(f"its items have {n} {what}; expected 2")
+            raise NoChoiceError(f"its items have {n} {kind}; expected 2")
     if not all(isinstance(text, str) for pair in pairs for text in pair):
         raise NoChoiceError("its answers are not texts")
     return [(str(context), str(answer)) for context, answer in pairs]

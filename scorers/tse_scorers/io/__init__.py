@@ -7,7 +7,6 @@ In reading order:
     files.py           reads users' files; writes files completely or not at all; names of files
     raw_tables.py      checks the text of a user's table before pandas reads it
     table_files.py     tables in CSV, TSV, JSONL, JSON or Parquet
-    cells.py           single cells: safe text for spreadsheets
     checksums.py       checksums of tables
     declared.py        what comes from outside, as the types that are declared for it
     suggestions.py     what a misspelt name was probably meant to be

@@ -266,11 +266,11 @@ def _not_from_hub(name: str, error: Exception) -> ValueError:
     )
 
 
-def _only(what: str, choices: list[str], owner: str, chosen: str | None = None) -> str:
+def _only(kind: str, choices: list[str], owner: str, chosen: str | None = None) -> str:
     if chosen is None and len(choices) == 1:
         return choices[0]
     if chosen is None:
-        raise ValueError(f"{owner!r} has several {what}s; choose one of: {', '.join(choices)}.")
+        raise ValueError(f"{owner!r} has several {kind}s; choose one of: {', '.join(choices)}.")
     if chosen not in choices:
-        raise ValueError(f"{owner!r} has no {what} {chosen!r}; choose one of: {', '.join(choices)}.")
+        raise ValueError(f"{owner!r} has no {kind} {chosen!r}; choose one of: {', '.join(choices)}.")
     return str(chosen)

@@ -111,11 +111,8 @@ def shown(value: object) -> str:
 
 def _expected(kind: Any) -> str:
     kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    return " or ".join(dict.fromkeys(map(_named, kinds)))
-
-
-def _named(kind: Any) -> str:
-    return "a list" if get_origin(kind) is tuple else _NAMES.get(kind, "keys and values")
+    names = ("a list" if get_origin(one) is tuple else _NAMES.get(one, "keys and values") for one in kinds)
+    return " or ".join(dict.fromkeys(names))
 
 
 def _at(where: str, key: object) -> str:

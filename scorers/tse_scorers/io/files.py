@@ -97,14 +97,14 @@ def decoded(path: Path, content: bytes) -> str:
         raise not_utf8(path) from error
 
 
-def parse_yaml(text: str, what: str) -> object:
+def parse_yaml(text: str, file_name: str) -> object:
     """Return the content of a YAML text; for every YAML that somebody else may have written.
 
     Aliases (`*name`) count as what they stand for, because a few lines of them can stand for gigabytes.
 
     Raises:
         ValueError: the text is not YAML, is too long or nested too deeply, or its aliases stand for too much; the
-            message begins with `what`.
+            message begins with `file_name`.
     """
     import yaml
 
@@ -132,7 +132,7 @@ def parse_yaml(text: str, what: str) -> object:
 
     if len(text) > YAML_CHARACTERS:
         raise ValueError(
-            f"{what} has {len(text):,} characters; expected YAML of at most {YAML_CHARACTERS:,}. Check the file."
+            f"{file_name} has {len(text):,} characters; expected YAML of at most {YAML_CHARACTERS:,}. Check the file."
         )
     try:
         loader = Loader(text)
@@ -147,7 +147,7 @@ def parse_yaml(text: str, what: str) -> object:
         return content
     except (yaml.YAMLError, ValueError, OverflowError) as error:  # also numbers of thousands of digits
         reason = " ".join(str(error).split()).rstrip(".")
-        raise ValueError(f"{what} could not be read as YAML: {reason}. Fix the file.") from error
+        raise ValueError(f"{file_name} could not be read as YAML: {reason}. Fix the file.") from error
 
 
 _SAVE_AS_UTF8 = "Save the file as UTF-8 text in an editor, or convert it with `iconv`."

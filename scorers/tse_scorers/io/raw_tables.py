@@ -82,17 +82,17 @@ def other_separator(header: Sequence[object]) -> str:
     return ""
 
 
-def _wrong_count(path: Path, line: int, found: int, header: Sequence[str], sep: str) -> str:
+def _wrong_count(path: Path, line: int, n_fields: int, header: Sequence[str], sep: str) -> str:
     expected, separator = len(header), "comma" if sep == "," else "tab"
     if hint := other_separator(header):
-        return f"{path}, line {line}: {found} fields, but the header has {expected}. {hint}"
-    if found > expected:
+        return f"{path}, line {line}: {n_fields} fields, but the header has {expected}. {hint}"
+    if n_fields > expected:
         cause = f"an unquoted {separator} in a text is the usual cause. Put that text in double quotes"
     else:
         cause = (
             f"a {separator} is missing, or a quotation mark is open. Add the missing {separator}s or quotes"
         )
-    return f"{path}, line {line}: {found} fields, but the header has {expected}; {cause}."
+    return f"{path}, line {line}: {n_fields} fields, but the header has {expected}; {cause}."
 
 
 def check_json(path: Path, text: str, lines: bool, lists: Collection[str] = ()) -> None:

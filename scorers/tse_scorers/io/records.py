@@ -351,9 +351,9 @@ def commit(
             write_text(folder / RECORD_FILE, text)
     except ValueError as error:
         raise ValueError(f"{error} {KEPT}") from error
-    named = {table.path.name for table in stored.values()}
+    current_files = {table.path.name for table in stored.values()}
     for path in folder.glob("*.parquet"):
-        if path.name not in named and _FILE.fullmatch(path.name):
+        if path.name not in current_files and _FILE.fullmatch(path.name):
             path.unlink(missing_ok=True)
     return replace(record, tables=stored)
 
@@ -584,9 +584,9 @@ def is_current(record: Record, signature: Signature) -> bool:
     return dict(record.signature) == _as_written(decisive(signature))
 
 
-def differences(found: Signature, expected: Signature) -> list[str]:
+def differences(earlier: Signature, current: Signature) -> list[str]:
     """Describe the differences of two signatures, as "dtype was … and is …"; empty if they decide the same scores."""
-    return described_differences(_as_written(found), _as_written(expected), ignored=NOT_DECISIVE)
+    return described_differences(_as_written(earlier), _as_written(current), ignored=NOT_DECISIVE)
 
 
 def require_same(record: Record, signature: Signature) -> None:

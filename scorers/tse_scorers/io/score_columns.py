@@ -63,9 +63,9 @@ def impossible(table: pa.Table, declared: Iterable[pa.Field]) -> str | None:
     """Name the first impossible score, or column of texts that holds something else; None where all are possible."""
     for field in declared:
         for column in filter(_pattern(field).fullmatch, table.column_names):
-            found = _not_texts(table, column) if pa.types.is_string(field.type) else None
-            if found := found or _not_among(table, column, _values(field)):
-                return found
+            problem = _not_texts(table, column) if pa.types.is_string(field.type) else None
+            if problem := problem or _not_among(table, column, _values(field)):
+                return problem
     return None
 
 

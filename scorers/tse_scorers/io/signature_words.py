@@ -22,22 +22,22 @@ _PARTS = ("limit", "groups")
 
 
 def described_differences(
-    found: Mapping[str, object], expected: Mapping[str, object], ignored: Collection[str] = ()
+    earlier: Mapping[str, object], current: Mapping[str, object], ignored: Collection[str] = ()
 ) -> list[str]:
     """Describe the differences between two signatures; empty if they are equal.
 
     Args:
-        found: the signature of a file.
-        expected: the other one; where both have a `recipe`, its options say which part of the data was asked for.
+        earlier: the signature of a file.
+        current: the other one; where both have a `recipe`, its options say which part of the data was asked for.
         ignored: keys that decide no score.
 
     >>> described_differences({"n_pairs": 3, "dataset_fingerprint": "a"}, {"n_pairs": 2, "dataset_fingerprint": "b"})
     ['number of pairs was 3 and is 2']
     """
     keys = [
-        key for key in {**found, **expected} if key not in ignored and found.get(key) != expected.get(key)
+        key for key in {**earlier, **current} if key not in ignored and earlier.get(key) != current.get(key)
     ]
-    parts = _parts(found, expected) if "dataset_fingerprint" in keys else []
+    parts = _parts(earlier, current) if "dataset_fingerprint" in keys else []
     explained = {"identity"}  # its parts are keys of their own
     if parts:
         explained |= {*_COUNTS, "dataset_fingerprint", "contexts_fingerprint", "own_columns"}
@@ -45,13 +45,18 @@ def described_differences(
         explained.add("dataset_fingerprint")
     if "n_lemmas_listed" in keys:
         explained.add("lemmas_fingerprint")
-    sentences = [_described(key, found.get(key), expected.get(key)) for key in keys if key not in explained]
+    sentences = [
+        _CHANGED.get(key)
+        or f"{_COUNTS.get(key, key)} was {_shown(earlier.get(key))} and is {_shown(current.get(key))}"
+        for key in keys
+        if key not in explained
+    ]
     return parts + sentences or [key.replace("_", " ") for key in keys]
 
 
-def _parts(found: Mapping[str, object], expected: Mapping[str, object]) -> list[str]:
+def _parts(earlier: Mapping[str, object], current: Mapping[str, object]) -> list[str]:
     """Say which options that choose a part of the data differ; nothing where one of the two is not known."""
-    recipes = [signature.get("recipe") for signature in (found, expected)]
+    recipes = [signature.get("recipe") for signature in (earlier, current)]
     options = [
         signature.get("suite_options") or {} for signature in recipes if isinstance(signature, Mapping)
     ]
@@ -69,10 +74,6 @@ def _option(value: object) -> str:
     if value is None:
         return "not given"
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _described(key: str, before: object, now: object) -> str:
-    return _CHANGED.get(key) or f"{_COUNTS.get(key, key)} was {_shown(before)} and is {_shown(now)}"
 
 
 def _shown(value: object) -> str:

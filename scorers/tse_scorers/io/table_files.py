@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
@@ -17,14 +18,22 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .cells import without_formulas
 from .declared import has_half_character
-from .files import check_file, is_file, require_regular_file, unreadable, write_atomically
+from .files import (
+    check_file,
+    is_file,
+    require_regular_file,
+    unreadable,
+    without_control_characters,
+    write_atomically,
+)
 from .limits import require_parquet_size
 from .raw_tables import check_delimited, check_json, checked_text, other_separator
 
 Tables = dict[str, pa.Table]
 """Scores per example: the last part of a file's name -> its table."""
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+"""The beginning of a text that a spreadsheet runs."""
 
 
 def _read_csv(path: Path, texts: Collection[str], sep: str = ",") -> pd.DataFrame:
@@ -109,6 +118,37 @@ def _misread(path: Path, error: BaseException) -> ValueError:
     )
 
 
+def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without formulas and control characters in its texts; numbers are unchanged.
+
+    >>> without_formulas(pd.DataFrame({"text": ["=1+1", "-0.5", "- no"], "n": [-1, 2, 3]})).values.tolist()
+    [["'=1+1", -1], ['-0.5', 2], ["'- no", 3]]
+    """
+    safe = frame.copy(deep=False)
+    for place, (_, column) in enumerate(frame.items()):
+        if not (
+            pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_datetime64_any_dtype(column.dtype)
+        ):
+            escaped = [escape_text(value) if isinstance(value, str) else value for value in column]
+            safe.isetitem(place, pd.Series(escaped, index=column.index, dtype=object))
+    safe.columns = pd.Index([escape_text(name) if isinstance(name, str) else name for name in frame.columns])
+    return safe
+
+
+def escape_text(text: str) -> str:
+    """Return a text for a CSV: an apostrophe before a formula, and no control characters."""
+    text = without_control_characters(text)  # first, because removing them may leave a formula at the start
+    return "'" + text if _FORMULA.match(text) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 _WRITERS: dict[str, Callable[[pd.DataFrame, BinaryIO], object]] = {
     ".csv": lambda frame, file: without_formulas(frame).to_csv(file, index=False),
     ".tsv": lambda frame, file: without_formulas(frame).to_csv(file, sep="\t", index=False),
@@ -141,7 +181,7 @@ def write_table(frame: pd.DataFrame, path: Path, inputs: Collection[Path] = ()) 
         _WRITERS[path.suffix](frame, file)
 
 
-def require_columns(frame: pd.DataFrame, columns: Collection[str], what: str) -> None:
+def require_columns(frame: pd.DataFrame, columns: Collection[str], title: str) -> None:
     """Raise ValueError if a column is missing or has a missing value, or if there are no rows.
 
     The message names what was found, what was expected and what to do.
@@ -149,24 +189,24 @@ def require_columns(frame: pd.DataFrame, columns: Collection[str], what: str) ->
     missing = [column for column in columns if column not in frame.columns]
     if missing:
         raise ValueError(
-            f"{what} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; it has "
+            f"{title} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; it has "
             f"{', '.join(map(str, frame.columns)) or 'none'}. "
             f"{other_separator(list(frame.columns)) or 'Rename or add the missing ones.'}"
         )
     if frame.empty:
         raise ValueError(
-            f"{what} has no rows, so there is nothing to score. Check the file or the filter that you used."
+            f"{title} has no rows, so there is nothing to score. Check the file or the filter that you used."
         )
     for column in columns:
         empty = frame[column].isna()
         if empty.any():
             raise ValueError(
-                f"{what} has no value in column {column!r} of row {int(empty.to_numpy().argmax()) + 1}; fill it in or "
+                f"{title} has no value in column {column!r} of row {int(empty.to_numpy().argmax()) + 1}; fill it in or "
                 "remove the row."
             )
 
 
-def require_text(frame: pd.DataFrame, columns: Collection[str], what: str) -> None:
+def require_text(frame: pd.DataFrame, columns: Collection[str], title: str) -> None:
     """Raise ValueError if a column contains values that are not text, such as a number or a list.
 
     The message names what was found, what was expected and what to do.
@@ -179,12 +219,12 @@ def require_text(frame: pd.DataFrame, columns: Collection[str], what: str) -> No
             row = int(wrong.argmax())
             value = frame[column].iloc[row]
             raise ValueError(
-                f"{what} holds {value!s:.80} ({type(value).__name__}) in column {column!r} of row {row + 1}; expected "
+                f"{title} holds {value!s:.80} ({type(value).__name__}) in column {column!r} of row {row + 1}; expected "
                 "text. Fix this column."
             )
 
 
-def word_lists(frame: pd.DataFrame, column: str, what: str) -> "pd.Series[object]":
+def word_lists(frame: pd.DataFrame, column: str, title: str) -> "pd.Series[object]":
     """Return a column of lists of words as tuples; a list is also taken as JSON, which a CSV file holds.
 
     Raises:
@@ -207,19 +247,19 @@ def word_lists(frame: pd.DataFrame, column: str, what: str) -> "pd.Series[object
         are_texts = all(isinstance(word, str) and word.strip() for word in words)
         if not words or not are_texts or has_half_character(words):
             raise ValueError(
-                f"{what} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected a list "
+                f"{title} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected a list "
                 f"of words, as JSON in a CSV file: {json.dumps(['The', 'author'])}. Fix this column."
             )
     return pd.Series(lists, index=frame.index, name=column, dtype=object)
 
 
-def read_counts(path: Path, unit: str, whole: bool = True) -> "pd.Series[float]":
+def read_counts(path: Path, unit: str, whole_numbers: bool = True) -> "pd.Series[float]":
     """Read a table of counts: the count of each word, or of each token.
 
     Args:
         path: the table.
         unit: the column of what is counted, beside `count`.
-        whole: whether counts must be whole numbers; False also takes frequencies.
+        whole_numbers: whether counts must be; False also takes frequencies.
 
     Raises:
         ValueError: a column is missing, a count is not a (whole) number from 0 up, or something is counted twice.
@@ -228,12 +268,12 @@ def read_counts(path: Path, unit: str, whole: bool = True) -> "pd.Series[float]"
     require_columns(frame, (unit, "count"), str(path))
     require_text(frame, (unit,), str(path))
     counts = as_numbers(frame["count"])
-    wrong = (~np.isfinite(counts) | (counts < 0) | (whole & (counts % 1 != 0))).to_numpy()
+    wrong = (~np.isfinite(counts) | (counts < 0) | (whole_numbers & (counts % 1 != 0))).to_numpy()
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
             f"{path} holds {frame['count'].iloc[row]!s:.80} in column 'count' of row {row + 1}; expected a "
-            f"{'whole ' * whole}number from 0 up. Fix this column."
+            f"{'whole ' * whole_numbers}number from 0 up. Fix this column."
         )
     repeated = frame[unit].duplicated().to_numpy()
     if repeated.any():
@@ -264,7 +304,7 @@ def _as_number(value: object) -> float:
 _BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
 
-def require_boolean(frame: pd.DataFrame, column: str, what: str = "The table") -> pd.Series:
+def require_boolean(frame: pd.DataFrame, column: str, title: str = "The table") -> pd.Series:
     """Return a column as booleans: true/false, yes/no and 1/0, as values or as text in any case.
 
     Raises:
@@ -280,26 +320,26 @@ def require_boolean(frame: pd.DataFrame, column: str, what: str = "The table") -
     for row, (value, parsed) in enumerate(zip(frame[column], booleans, strict=True)):
         if parsed is None:
             raise ValueError(
-                f"{what} holds {value!r:.80} in column {column!r} of row {row + 1}; expected true or false. Fix this "
+                f"{title} holds {value!r:.80} in column {column!r} of row {row + 1}; expected true or false. Fix this "
                 "column."
             )
     return pd.Series(booleans, index=frame.index, name=column, dtype=bool)
 
 
-def require_unreserved(frame: pd.DataFrame, reserved: Collection[str], what: str) -> None:
+def require_unreserved(frame: pd.DataFrame, reserved: Collection[str], title: str) -> None:
     """Raise ValueError if a user's column has the name of a column that the output adds.
 
     Args:
         frame: the user's table.
         reserved: names of columns that are added to it, for instance `logprob` and `n_tokens`.
-        what: the table's name for the message.
+        title: of the table, for the message.
     """
-    taken = [str(column) for column in frame.columns if column in reserved]
-    if taken:
+    replaced = [str(column) for column in frame.columns if column in reserved]
+    if replaced:
         raise ValueError(
-            f"{what} has the column{'s' if len(taken) > 1 else ''} {', '.join(taken)}, which the output would "
+            f"{title} has the column{'s' if len(replaced) > 1 else ''} {', '.join(replaced)}, which the output would "
             f"replace; these names are reserved: {', '.join(reserved)}. Rename the column, for instance to "
-            f"{json.dumps('my_' + taken[0])}."
+            f"{json.dumps('my_' + replaced[0])}."
         )
 
 

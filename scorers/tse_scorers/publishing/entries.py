@@ -69,8 +69,9 @@ def entries(
         name = re.sub(
             r"[^\w-]+", "-", f"refined_tse_{identity['suite']}_{identity.get('config')}", flags=re.ASCII
         )
-        of_suite = [row for row in rows if identity.items() <= row.items()]
-        suite_entries = _entries_of(signature, of_suite, sources)
+        suite_rows = [row for row in rows if identity.items() <= row.items()]
+        config = identity.get("config") if released is None else released.config
+        suite_entries = _entries_of(signature, str(config), suite_rows, sources)
         if suite_entries:
             files_entries[f".eval_results/{name[:120]}.yaml"] = suite_entries
     if not files_entries:
@@ -97,7 +98,9 @@ def _nothing(refused: Sequence[str]) -> str:
     )
 
 
-def _entries_of(signature: Signature, rows: Sequence[Row], sources: Sources) -> "list[EvalResultEntry]":
+def _entries_of(
+    signature: Signature, config: str, rows: Sequence[Row], sources: Sources
+) -> "list[EvalResultEntry]":
     """Return the entries of one suite and configuration: its headline measures over all items."""
     try:
         from huggingface_hub import EvalResultEntry, constants
@@ -121,7 +124,7 @@ def _entries_of(signature: Signature, rows: Sequence[Row], sources: Sources) -> 
         suite_entries.append(
             EvalResultEntry(
                 dataset_id=dataset,
-                task_id=_task(signature, measure.task),
+                task_id=task_id(config, measure.task, lemma_list(signature)),
                 value=row["score"],
                 dataset_revision=revision,
                 date=sources.date,
@@ -140,12 +143,6 @@ def _dataset(signature: Signature, row: Mapping[str, Scalar], data_org: str | No
     if revision is None and "@" in dataset:
         revision = split_revision(dataset)[1]
     return hub_id, revision if revision and _COMMIT.fullmatch(revision) else None
-
-
-def _task(signature: Signature, measure: str) -> str:
-    released = released_data(signature)
-    config = signature["identity"].get("config") if released is None else released.config
-    return task_id(str(config), measure, lemma_list(signature))
 
 
 def _notes(signature: Signature, row: Mapping[str, Scalar], version: str | None) -> str:

@@ -111,7 +111,7 @@ def _is_signed(content: ResultsContent) -> bool:
     if not all(isinstance(signature, dict) and "identity" in signature for signature in models):
         return False
     signed, with_rows = (
-        {json.dumps([named.get(key) for key in IDENTITY]) for named in identities}
+        {json.dumps([identity.get(key) for key in IDENTITY]) for identity in identities}
         for identities in ([signature["identity"] for signature in models], content["results"])
     )
     return signed == with_rows
@@ -148,8 +148,7 @@ def _model_of_repository(
     """
     signatures = content["signature"]["models"]
     models = list(dict.fromkeys(signature["identity"]["model"] for signature in signatures))
-    named = [model for model in models if model.partition("@")[0] == repo]
-    chosen = named or models
+    chosen = [model for model in models if model.partition("@")[0] == repo] or models
     if len(chosen) != 1:
         raise ValueError(
             f"The results are for {len(models)} models, and it is not clear which of them {repo} is: "

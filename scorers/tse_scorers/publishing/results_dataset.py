@@ -83,15 +83,11 @@ def tables(content: ResultsContent) -> Iterator[tuple[str, bytes]]:
         rows = [
             row for row in content["results"] if all(row.get(key) == identity.get(key) for key in IDENTITY)
         ]
-        named: list[Mapping[str, object]] = [signature, *rows]
-        if (
-            identity.get("revision") is not None
-        ):  # it says which weights these are, whatever the model is called
-            unnamed: Mapping[str, object] = {**signature, "identity": {**identity, "model": ""}}
-            named = [
-                {key: value for key, value in each.items() if key != "model"} for each in (unnamed, *rows)
-            ]
-        canonical = json.dumps(named, sort_keys=True, separators=(",", ":"))
+        hashed: list[Mapping[str, object]] = [signature, *rows]
+        if identity.get("revision") is not None:  # says which weights these are, whatever the model is called
+            hashed[0] = {**signature, "identity": {**identity, "model": ""}}
+            hashed = [{key: value for key, value in part.items() if key != "model"} for part in hashed]
+        canonical = json.dumps(hashed, sort_keys=True, separators=(",", ":"))
         described: Row = {
             "released_data": released_data(signature) is not None
             if knows_data_of(identity["suite"])

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..io.cells import without_formulas
 from ..io.files import printable, write_text
+from ..io.table_files import without_formulas
 from .latex import to_latex
 from .tables import Table, joined, shared_headings
 

@@ -133,7 +133,7 @@ def _wordfreq(language: str, option: str) -> tuple[Zipf, str]:
 
 
 def _counted(path: str) -> tuple[Zipf, str]:
-    counts = read_counts(Path(path), "word", whole=False)
+    counts = read_counts(Path(path), "word", whole_numbers=False)
     per_billion = 1e9 / float(counts.sum())
     frequencies: Mapping[str, float] = {
         word: math.log10(n * per_billion) for word, n in counts.items() if n > 0

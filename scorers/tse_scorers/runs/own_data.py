@@ -32,15 +32,15 @@ def own_data_view(runs: Runs, suite: type[Suite], section: Section) -> View | No
         suite: whose section it is.
         section: what the suite shows of the runs.
     """
-    own = {
+    own_runs = {
         (system, config)
-        for (system, of_suite, config), signature in runs.signatures.items()
-        if of_suite == suite.name and (signature.get("recipe") or {}).get("own_data")
+        for (system, suite_name, config), signature in runs.signatures.items()
+        if suite_name == suite.name and (signature.get("recipe") or {}).get("own_data")
     }
-    files = [file for file in runs.scores(suite.name) if (file.system, file.config) in own]
+    files = [file for file in runs.scores(suite.name) if (file.system, file.config) in own_runs]
     if not files:
         return None
-    blocks = [*_conditions(files, suite), *_sentences(section, suite, own)]
+    blocks = [*_conditions(files, suite), *_sentences(section, suite, own_runs)]
     return View("Your data", "", blocks) if blocks else None
 
 
@@ -71,22 +71,26 @@ def _conditions(files: Sequence[ScoreFile], suite: type[Suite]) -> Iterator[Tabl
         )  # fmt: skip
 
 
-def _own_items(section: Section, own: set[tuple[str, str | None]]) -> tuple[ScoredItems, list[str]] | None:
-    """Return the items of the first table with items of own runs, and the names of these runs there."""
-    names = {name for system, config in own for name in (system, f"{system} ({config})")}
+def _items_of(
+    section: Section, own_runs: set[tuple[str, str | None]]
+) -> tuple[ScoredItems | None, list[str]]:
+    """Return the items of the first table with items of these runs, and the names of the runs there."""
+    names = {name for system, config in own_runs for name in (system, f"{system} ({config})")}
     for block in (block for view in section.views for block in view.chosen()):
         if isinstance(block, Table) and block.items is not None and block.cells is not None:
             scored = block.cells.loc[block.cells["n"].notna(), "system"]
             if systems := [str(system) for system in dict.fromkeys(scored) if system in names]:
                 return block.items, systems
-    return None
+    return None, []
 
 
-def _sentences(section: Section, suite: type[Suite], own: set[tuple[str, str | None]]) -> Iterator[Table]:
+def _sentences(
+    section: Section, suite: type[Suite], own_runs: set[tuple[str, str | None]]
+) -> Iterator[Table]:
     """Yield one's own first items with the scores of few systems; nothing where a suite stores no items."""
-    if (found := _own_items(section, own)) is None:
+    items, systems = _items_of(section, own_runs)
+    if items is None:
         return
-    items, systems = found
     try:
         frames = {system: items.read(system) for system in systems[:MANY]}
     except (KeyError, ValueError):  # missing or damaged: the other parts say so
@@ -99,9 +103,9 @@ def _sentences(section: Section, suite: type[Suite], own: set[tuple[str, str | N
     is_marked = has_margin or all(measure.right_or_wrong for measure in suite.measures)
     values, text = {}, {}
     for system, frame in frames.items():
-        found = shown.merge(frame.drop_duplicates(["good", "bad"]), on=["good", "bad"], how="left")
-        values[system] = found["score"].to_numpy(dtype=float)
-        margins = found["logprob_good"] - found["logprob_bad"] if has_margin else [None] * len(found)
+        scored = shown.merge(frame.drop_duplicates(["good", "bad"]), on=["good", "bad"], how="left")
+        values[system] = scored["score"].to_numpy(dtype=float)
+        margins = scored["logprob_good"] - scored["logprob_bad"] if has_margin else [None] * len(scored)
         text[system] = [_scored(*pair, is_marked) for pair in zip(values[system], margins, strict=True)]
     is_part = len(first) > len(shown)
     notes = [

@@ -50,7 +50,7 @@ class Recipe:
         self,
         model: str | None,
         options: ModelOptions,
-        made: Suite,
+        suite: Suite,
         signature: Signature,
         shard: tuple[int, int] | None,
     ) -> RecipeContent:
@@ -59,24 +59,24 @@ class Recipe:
         Args:
             model: as it was named; None for one that was in memory, which cannot be loaded again.
             options: that it was loaded with.
-            made: the suite.
+            suite: the suite.
             signature: of the scores.
             shard: (number, of) where only a share was scored.
         """
-        options_given = self.given
-        reasons = partial_reasons(options_given, made, shard, signature)
+        suite_options = self.given
+        reasons = partial_reasons(suite_options, suite, shard, signature)
         return {
             "command": command_line(),
             "suite": self.suite,
-            "suite_options": options_given,
-            "sources": sources(options_given),
+            "suite_options": suite_options,
+            "sources": sources(suite_options),
             "model": model,
             "model_options": asdict(options),
             "dtype": signature.get("dtype"),
             "first_token": signature.get("first_token"),
             "partial": bool(reasons),
             "partial_reasons": reasons,
-            "own_data": is_own_data(made),
+            "own_data": is_own_data(suite),
             "environment": environment(),
         }
 
@@ -121,34 +121,34 @@ def suites_asked_for(suite: str, options: Mapping[str, object]) -> list[tuple[Su
 
 
 def partial_reasons(
-    given: Mapping[str, object], made: Suite, shard: tuple[int, int] | None, signature: Signature
+    options: Mapping[str, object], suite: Suite, shard: tuple[int, int] | None, signature: Signature
 ) -> list[str]:
     """Say why a run is not the whole of its data set; empty where it is.
 
     A released data set is known by a hash of its content, since a changed copy keeps its name. The user's own data are
     whole as they are.
     """
-    reasons = [f"--limit {given['limit']}"] if "limit" in given else []
-    reasons += [f"--lemma-sample {given['lemma_sample']}"] if "lemma_sample" in given else []
-    reasons += ["--without-flawed"] if given.get("without_flawed") else []
-    reasons += [f"--groups {group}" for group in cast(Sequence[str], given.get("groups", []))]
+    reasons = [f"--limit {options['limit']}"] if "limit" in options else []
+    reasons += [f"--lemma-sample {options['lemma_sample']}"] if "lemma_sample" in options else []
+    reasons += ["--without-flawed"] if options.get("without_flawed") else []
+    reasons += [f"--groups {group}" for group in cast(Sequence[str], options.get("groups", []))]
     reasons += [] if shard is None else [f"--shard {shard[0]}/{shard[1]}"]
     lemmas = signature.get("lemmas_fingerprint")
-    if is_own_data(made):
+    if is_own_data(suite):
         return reasons
-    if lemmas is not None and str(lemmas) not in made.lemma_lists:
+    if lemmas is not None and str(lemmas) not in suite.lemma_lists:
         reasons.append("not a released lemma list")
-    if not reasons and knows_data_of(made.name) and released_data(signature, type(made)) is None:
+    if not reasons and knows_data_of(suite.name) and released_data(signature, type(suite)) is None:
         reasons.append("not a released data set")
     return reasons
 
 
-def is_own_data(made: Suite) -> bool:
+def is_own_data(suite: Suite) -> bool:
     """Return whether the data have neither the name of a data set on the Hub nor one that the suite knows."""
     try:
-        made.hub_dataset({"dataset": made.dataset, "config": made.config}, "organization")
+        suite.hub_dataset({"dataset": suite.dataset, "config": suite.config}, "organization")
     except ValueError:
-        return made.dataset not in made.options.data_names()
+        return suite.dataset not in suite.options.data_names()
     return False
 
 
@@ -160,11 +160,11 @@ def command_line() -> list[str] | None:
     return ["tse", *(_SECRETS.sub("<secret>", argument) for argument in sys.argv[1:])]
 
 
-def sources(given: Mapping[str, object]) -> list[SourceFile]:
+def sources(options: Mapping[str, object]) -> list[SourceFile]:
     """Return the user's own files among the options of a suite, each with the SHA-256 of what is in it."""
     return [
         {"option": option, "path": str(path), "sha256": sha256(path)}
-        for option, path in named_files(given)
+        for option, path in named_files(options)
         if is_file(path) or (option in ("data", "source") and path.is_dir())
     ]
 
@@ -175,8 +175,8 @@ def named_files(options: Mapping[str, object]) -> list[tuple[str, Path]]:
     Any option may, also one of a suite of another package: so all texts count that look like a path, or that are one
     from the folder of this process.
     """
-    named = [(option, path) for option, text in named_texts(options) for path in paths_in(text)]
-    return list(dict.fromkeys(named))
+    paths = [(option, path) for option, text in named_texts(options) for path in paths_in(text)]
+    return list(dict.fromkeys(paths))
 
 
 def named_texts(options: Mapping[str, object]) -> list[tuple[str, str]]:
@@ -189,8 +189,11 @@ def paths_in(text: str) -> Iterator[Path]:
 
     So does a text that leads out of a folder that another option names.
     """
-    word, _, rest = text.partition(":")
-    for candidate in [text, *([rest] if len(word) > 1 else [])]:  # a drive's letter is alone before its colon
+    prefix, _, names = text.partition(":")
+    for candidate in [
+        text,
+        *([names] if len(prefix) > 1 else []),
+    ]:  # a drive's letter is alone before its colon
         for part in map(str.strip, [candidate, *candidate.split(",")]):
             for name in [part] if os.path.lexists(part) else [part, part.partition("@")[0].strip()]:
                 looks = name.startswith(("/", "~", ".", "\\")) or name.endswith(FILES)

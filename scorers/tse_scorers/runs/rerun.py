@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -57,6 +57,17 @@ class Comparison:
     tolerance: float = 0.0
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """How the scores of one model are made again: all that is known before it is loaded."""
+
+    signature: Signature
+    recorded: RecordedRecipe
+    suite: Suite
+    recipe: Recipe
+    options: ModelOptions
+
+
 def rerun(
     results: Path,
     out: Path,
@@ -97,13 +108,10 @@ def rerun(
     recipes = [check_recipe(signature, results, granted) for signature in signatures]
     suites: dict[str, Suite] = {}
     plans = [  # all, before a model is loaded
-        _asked(signature, recipe, results, suites)
+        _plan(signature, recipe, results, suites)
         for signature, recipe in zip(signatures, recipes, strict=True)
     ]
-    return [
-        _again(signature, recipe, *plan, content["results"], out, announce, note)
-        for signature, recipe, plan in zip(signatures, recipes, plans, strict=True)
-    ]
+    return [_again(plan, content["results"], out, announce, note) for plan in plans]
 
 
 def _check_exported(path: Path, of_records: ResultsContent) -> None:
@@ -111,7 +119,7 @@ def _check_exported(path: Path, of_records: ResultsContent) -> None:
     if not path.exists():
         return
     shown = read_results(path)
-    differing = compare_rows(of_records["results"], shown["results"], called="this file")
+    differing = compare_rows(of_records["results"], shown["results"], new_name="this file")
     if differing or shown["signature"] != of_records["signature"]:
         first = differing[0] if differing else "Its signatures differ."
         more = f" ({len(differing) - 1:,} more rows differ.)" if len(differing) > 1 else ""
@@ -172,40 +180,37 @@ def check_recipe(signature: Signature, results: Path, granted: Granted) -> Recor
     return recipe
 
 
-def _asked(
-    signature: Signature, recipe: RecordedRecipe, results: Path, suites: dict[str, Suite]
-) -> tuple[Suite, Recipe, ModelOptions]:
-    """Return what a model was asked, what that is made from, and the model's options.
+def _plan(signature: Signature, recorded: RecordedRecipe, results: Path, suites: dict[str, Suite]) -> _Plan:
+    """Return how the scores of a model are made again.
 
     Args:
         signature: of its scores.
-        recipe: of its scores.
+        recorded: their recipe.
         results: where it stands.
         suites: keeps those that were made, for other models.
 
     Raises:
         ValueError: an option of the recipe cannot be used.
     """
-    suite_recipe = Recipe(recipe.suite, recipe.suite_options)
-    key = json.dumps([suite_recipe.suite, suite_recipe.given], sort_keys=True)
+    recipe = Recipe(recorded.suite, recorded.suite_options)
+    key = json.dumps([recipe.suite, recipe.given], sort_keys=True)
     try:
-        options = ModelOptions.of(recipe.model_options)
+        options = ModelOptions.of(recorded.model_options)
         choose_dtype(options.dtype)
-        suite = suites[key] = suites.get(key) or make_suite(suite_recipe.suite, **suite_recipe.suite_options)
+        suite = suites[key] = suites.get(key) or make_suite(recipe.suite, **recipe.suite_options)
     except (ValueError, TypeError) as error:
         name = signature["identity"]["model"]
         raise ValueError(f"The recipe of {name} in {results} cannot be used. {error}") from error
-    return suite, suite_recipe, options
+    return _Plan(signature, recorded, suite, recipe, options)
 
 
 def _check_model(signature: Signature, model: str, who: str) -> None:
     """Raise ValueError where a recipe names another model than was scored, or its files have changed."""
     recorded = signature.get("model")
-    named = model.partition("#")[0].rstrip("/") if is_url(model) else model
+    address = model.partition("#")[0].rstrip("/") if is_url(model) else model
     scored = str(recorded).partition("#")[0] if is_url(model) else recorded
-    if not (
-        named == scored or (loads_at_once(model) and not is_url(model))
-    ):  # files are named by their last part
+    # files are named by their last part
+    if not (address == scored or (loads_at_once(model) and not is_url(model))):
         raise ValueError(
             f"{who} names {model}, which is no longer what it was: the scores are of {recorded}. Make a new run with "
             "`tse run`."
@@ -226,40 +231,38 @@ def _check_model(signature: Signature, model: str, who: str) -> None:
 
 
 def _again(
-    signature: Signature,
-    recipe: RecordedRecipe,
-    suite: Suite,
-    asked: Recipe,
-    options: ModelOptions,
-    rows: Sequence[Row],
-    out: Path,
-    announce: Announce,
-    note: Callable[[str], object],
+    plan: _Plan, rows: Sequence[Row], out: Path, announce: Announce, note: Callable[[str], object]
 ) -> Comparison:
-    identity = signature["identity"]
-    note(f"Loading {recipe.model}")
-    this = Run(suite, out, announce, recipe=asked)
-    model, revision = (identity["model"], identity["revision"]) if "series" in signature else (None, None)
-    load = partial(load_with_options, recipe.model, options)
-    job = Job(recipe.model, load, options, series=model, revision=revision)
+    """Make the scores of a model again, and compare them with those of its rows of results."""
+    signature, recorded, identity = plan.signature, plan.recorded, plan.signature["identity"]
+    note(f"Loading {recorded.model}")
+    run = Run(plan.suite, out, announce, recipe=plan.recipe)
+    series, revision = (identity["model"], identity["revision"]) if "series" in signature else (None, None)
+    load = partial(load_with_options, recorded.model, plan.options)
+    job = Job(recorded.model, load, plan.options, series=series, revision=revision)
     scorer = job.load()
-    changed = differences(signature, this.signature(scorer, model, revision))
+    changed = differences(signature, run.signature(scorer, job))
     if changed:
         raise ValueError(
             f"{identity['model']} on {identity['dataset']} is no longer what it was: {'; '.join(changed)}. Restore the "
             "model, data and version of that run, or make a new run with `tse run`."
         )
-    new = [row.to_json() for row in this.add(scorer, job)]
-    shards = recipe.shards or 1
+    new = [row.to_json() for row in run.add(scorer, job)]
+    shards = recorded.shards or 1
     tolerance = _noise(str(signature.get("dtype"))) if shards > 1 else 0.0
-    of_run = [row for row in rows if identity.items() <= row.items()]
-    old = [row for row in of_run if row.get("counts") is None]  # others were added by `tse frequency`
+    model_rows = [row for row in rows if identity.items() <= row.items()]
+    old = [row for row in model_rows if row.get("counts") is None]  # others were added by `tse frequency`
+    before, now = recorded.environment or {}, environment()
     return Comparison(
         identity["model"],
         identity["suite"],
         len(old),
         compare_rows(old, new, tolerance),
-        _changed(recipe.environment or {}),
+        [
+            f"{name} {before.get(name)} -> {now.get(name)}"
+            for name in {**before, **now}
+            if before.get(name) != now.get(name)
+        ],
         shards,
         tolerance,
     )
@@ -274,7 +277,7 @@ def _noise(dtype: str) -> float:
 
 
 def compare_rows(
-    old: Sequence[Row], new: Sequence[Row], tolerance: float = 0.0, called: str = "the new run"
+    old: Sequence[Row], new: Sequence[Row], tolerance: float = 0.0, new_name: str = "the new run"
 ) -> list[str]:
     """Say in which rows two lists of results differ by more than a tolerance, a sentence for each.
 
@@ -282,17 +285,17 @@ def compare_rows(
         old: rows of results.
         new: the same, made again.
         tolerance: up to which numbers count as equal.
-        called: what `new` is called.
+        new_name: what sentences call `new`.
     """
     before, after = ({_key(row): row for row in rows} for rows in (old, new))
     sentences = [
         f"{_named(key)} is in {n} rows of {place}; expected one."
-        for rows, place in ((old, "the results"), (new, called))
+        for rows, place in ((old, "the results"), (new, new_name))
         for key, n in Counter(map(_key, rows)).items()
         if n > 1
     ]
-    sentences += [f"{_named(key)} is missing from {called}." for key in before if key not in after]
-    sentences += [f"{_named(key)} is only in {called}." for key in after if key not in before]
+    sentences += [f"{_named(key)} is missing from {new_name}." for key in before if key not in after]
+    sentences += [f"{_named(key)} is only in {new_name}." for key in after if key not in before]
     for key, row in before.items():
         for column in _COMPARED if key in after else ():
             was, now = _plain(row.get(column)), _plain(after[key].get(column))
@@ -320,12 +323,3 @@ def _named(key: tuple[tuple[str, Scalar], ...]) -> str:
 def _plain(value: Scalar) -> Scalar:
     """Return a value as results.json has it, with null for NaN."""
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def _changed(before: Mapping[str, object]) -> list[str]:
-    now = environment()
-    return [
-        f"{name} {before.get(name)} -> {now.get(name)}"
-        for name in {**before, **now}
-        if before.get(name) != now.get(name)
-    ]

@@ -33,7 +33,7 @@ from ..io.records import (
 )
 from ..io.result_row import ResultRow
 from ..io.results import check_output, export_results
-from ..io.signatures import Identity, Signature
+from ..io.signatures import Signature
 from ..models.base import EngineScorer, Scorer
 from ..models.causal import CausalScorer
 from ..models.from_pretrained import choose_dtype
@@ -131,7 +131,7 @@ class Run:
         """
         require_described(scorer)
         job = job or Job(scorer.name, lambda: scorer, in_memory=True)
-        signature = self.signature(scorer, job.series, job.revision)
+        signature = self.signature(scorer, job)
         folder = record_folder(self.out, signature)
         # Weights that are only in memory may change between runs.
         is_known = signature.get("revision") is not None
@@ -167,8 +167,8 @@ class Run:
         """Return the results of a model whose scores are current and intact; None where that is not certain."""
         if job.in_memory:
             return None
-        about: Signature = {"model": job.model, "identity": self._identity(job.model, job.revision)}
-        folder = record_folder(self.out, self._placed(about, job.series, job.revision))
+        about: Signature = {"model": job.model, **self._found_by(job, job.model, None)}
+        folder = record_folder(self.out, about)
         # Damaged scores, or a model that is gone: loading it says so.
         with suppress(ValueError, KeyError, FileNotFoundError):
             record = read_record(folder)
@@ -177,7 +177,7 @@ class Run:
             unloaded = UnloadedModel(job.model, record.signature["revision"])
             recorded: Mapping[str, object] = record.signature
             of_scorer = {key: recorded[key] for key in record.recipe["scorer_keys"]}
-            signature = cast(Signature, of_scorer | {**self.signature(unloaded, job.series, job.revision)})
+            signature = cast(Signature, of_scorer | {**self.signature(unloaded, job)})
             needed = {*self.suite.tables, *([ROWS] if self.shard is None else [])}
             if not (is_current(record, signature) and needed <= record.tables.keys()):
                 return None
@@ -230,10 +230,10 @@ class Run:
                 record.read()
                 return record.without(record.left_over(self.suite.tables)) if self.overwrite else record
             if not self.overwrite:
-                given: Signature = {**signature}
+                options: Signature = {}
                 if self.recipe is not None:
-                    given["recipe"] = {"suite_options": self.recipe.given}
-                require_same(record, given)
+                    options["recipe"] = {"suite_options": self.recipe.given}
+                require_same(record, {**signature, **options})
         return None
 
     def _score(
@@ -282,28 +282,27 @@ class Run:
                 return record.rows()
         return record.averaged(lambda _, tables: self.suite.aggregate(tables))
 
-    def signature(self, scorer: Scorer, model: str | None = None, revision: str | None = None) -> Signature:
-        """Return what decides the scores of one model in this run, with what its rows are found by (`identity`)."""
+    def signature(self, scorer: Scorer, job: Job) -> Signature:
+        """Return what decides the scores of one model in this run, with what its record is found by."""
         signature = asked_signature(self.suite.signature(scorer), self.suite.asks)
-        identity = self._identity(model or scorer.name, revision or signature.get("revision"))
-        return self._placed({**signature, "identity": identity}, model, revision)
+        return {**signature, **self._found_by(job, scorer.name, signature.get("revision"))}
 
-    def _identity(self, model: str, revision: str | None) -> Identity:
-        return {
-            "suite": self.suite.name,
-            "dataset": self.suite.dataset,
-            "config": self.suite.config,
-            "model": model,
-            "revision": revision,
+    def _found_by(self, job: Job, model: str, revision: str | None) -> Signature:
+        """Return the identity of a model's scores, the revision of a series, and the share of the data."""
+        keys: Signature = {
+            "identity": {
+                "suite": self.suite.name,
+                "dataset": self.suite.dataset,
+                "config": self.suite.config,
+                "model": job.series or model,
+                "revision": job.revision or revision,
+            }
         }
-
-    def _placed(self, signature: Signature, series: str | None, revision: str | None) -> Signature:
-        """Add to a signature which revision of a series was scored, and which share of the data."""
-        if revision is not None:
-            signature["series"] = f"{series}@{revision}"
+        if job.revision is not None:
+            keys["series"] = f"{job.series}@{job.revision}"
         if self.shard is not None:
-            signature["shard"] = list(self.shard)
-        return signature
+            keys["shard"] = list(self.shard)
+        return keys
 
 
 def require_described(scorer: Scorer) -> None:

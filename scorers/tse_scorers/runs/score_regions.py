@@ -19,13 +19,13 @@ _SENTENCE = ("item", "condition")
 _ORDER = "region_number"
 
 
-def read_regions(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
+def read_regions(frame: pd.DataFrame, column: str, title: str) -> pd.DataFrame:
     """Check a table of regions and bring the regions of each sentence into their order.
 
     Args:
         frame: `item`, the text's column, and if there are any `condition` and `region_number`.
         column: the column that holds the texts of regions; an empty text is a region without words.
-        what: the table's name for messages.
+        title: of the table, for messages.
 
     Returns:
         The table, sentences in order of appearance, with "" for a text that is missing.
@@ -35,27 +35,27 @@ def read_regions(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
             wrong numbers, or a sentence has no words.
     """
     optional = [name for name in ("condition", _ORDER) if name in frame]
-    require_columns(frame, ["item", *optional], what)
+    require_columns(frame, ["item", *optional], title)
     if column in frame:
         frame = frame.assign(**{column: frame[column].astype(object).where(frame[column].notna(), "")})
-    require_columns(frame, [column], what)
-    require_text(frame, [column], what)
+    require_columns(frame, [column], title)
+    require_text(frame, [column], title)
     sentence = sentence_numbers(frame)
     if _ORDER in frame:
-        _check_order(frame, sentence, what)
+        _check_order(frame, sentence, title)
         frame = frame.assign(_sentence=sentence).sort_values(["_sentence", _ORDER], kind="stable")
         frame = frame.drop(columns="_sentence").reset_index(drop=True)
     elif (np.diff(sentence) < 0).any():
         row = int((np.diff(sentence) < 0).argmax()) + 1
         raise ValueError(
-            f"{what} goes back to {_named(frame, row)} in row {row + 1}, after rows of another sentence. Put the "
+            f"{title} goes back to {_named(frame, row)} in row {row + 1}, after rows of another sentence. Put the "
             f"regions of a sentence one after the other, or add a column {_ORDER} that numbers them."
         )
     texts = frame[column].groupby(sentence_numbers(frame)).apply(lambda regions: "".join(regions).strip())
     if (texts == "").any():
         row = int(np.flatnonzero(sentence_numbers(frame) == texts.index[texts == ""][0])[0])
         raise ValueError(
-            f"{what} has no words in {_named(frame, row)} (row {row + 1}). Fill in or remove these rows."
+            f"{title} has no words in {_named(frame, row)} (row {row + 1}). Fill in or remove these rows."
         )
     return frame
 
@@ -67,16 +67,16 @@ def sentence_numbers(frame: pd.DataFrame) -> Indices:
     return numbers
 
 
-def _check_order(frame: pd.DataFrame, sentence: Indices, what: str) -> None:
+def _check_order(frame: pd.DataFrame, sentence: Indices, title: str) -> None:
     if not pd.api.types.is_numeric_dtype(frame[_ORDER].dtype):
         raise ValueError(
-            f"{what} has a column {_ORDER} that does not hold numbers. Fix this column, or remove it."
+            f"{title} has a column {_ORDER} that does not hold numbers. Fix this column, or remove it."
         )
     twice = pd.DataFrame({"sentence": sentence, "number": frame[_ORDER].to_numpy()}).duplicated()
     if twice.any():
         row = int(twice.to_numpy().argmax())
         raise ValueError(
-            f"{what} has {_ORDER} {frame[_ORDER].iloc[row]} twice in {_named(frame, row)} (row {row + 1}). Number the "
+            f"{title} has {_ORDER} {frame[_ORDER].iloc[row]} twice in {_named(frame, row)} (row {row + 1}). Number the "
             "regions of each sentence, or give each sentence its own item and condition."
         )
 

@@ -97,10 +97,12 @@ class ScoreRequest:
             ValueError: `by` is unknown, an option has no effect, or there are no such frequencies.
         """
         of_words = {"--words": words, "--frequency": frequency, "--length": length}
-        given = [option for option, value in of_words.items() if value]
-        by = by or ("word" if given else "sentence")
-        if given and by != "word":
-            raise ValueError(f"{' and '.join(given)} has no effect with --by {by}; remove one of the two.")
+        word_options = [option for option, value in of_words.items() if value]
+        by = by or ("word" if word_options else "sentence")
+        if word_options and by != "word":
+            raise ValueError(
+                f"{' and '.join(word_options)} has no effect with --by {by}; remove one of the two."
+            )
         if by not in DEFAULT_COLUMNS:
             raise ValueError(f"Cannot score by {by!r}; expected one of: {', '.join(DEFAULT_COLUMNS)}.")
         if language is not None and frequency is None:

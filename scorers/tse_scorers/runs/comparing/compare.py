@@ -85,25 +85,28 @@ def compare(
             or options differ, no scores have the columns of `by`, no suite has a measure, or no two systems do.
     """
     runs = read_runs(folders)
-    named = measures_named(suites_of(runs), measures)
+    compared = measures_named(suites_of(runs), measures)
     at_cutoffs = [
-        own for of_suite in named.values() for own in of_suite if own.over_lemmas and own.at != own.default
+        measure
+        for suite_measures in compared.values()
+        for measure in suite_measures
+        if measure.over_lemmas and measure.at != measure.default
     ]
     if over_common_lemmas and at_cutoffs:
         raise OptionError(
             Option("common_lemmas"), " is for EW and MW over the whole distribution, without a cut-off. Remove it, or "
             "the cut-off from ", Option("measure"), ".",
         )  # fmt: skip
-    of_conditions = conditions(runs, by, named) if by else pd.DataFrame()
+    of_conditions = conditions(runs, by, compared) if by else pd.DataFrame()
     rows: list[dict[str, object]] = []
     items: list[pd.DataFrame] = []
     apart: list[Paired] = []
-    for pair in paired(runs, reference, allow_different, over_common_lemmas, named):
-        of_pair = _rows(pair)
-        if not of_pair:
+    for pair in paired(runs, reference, allow_different, over_common_lemmas, compared):
+        pair_rows = _rows(pair)
+        if not pair_rows:
             apart.append(pair)
             continue
-        rows += of_pair
+        rows += pair_rows
         items.append(pair.system.most_different(pair.reference, N_ITEMS).assign(**pair.names._asdict()))
     if not rows and by:
         return Comparison(
@@ -119,13 +122,15 @@ def compare(
             )
         raise _nothing_to_compare(measures)
     scored = {row["measure"] for row in rows}
-    labels = {name: {own.label for suite in named if (own := suite.measure(name))} for name in measures}
-    if lacking := [name for name, of_name in labels.items() if not of_name & scored]:
+    labels_of = {
+        name: {measure.label for suite in compared if (measure := suite.measure(name))} for name in measures
+    }
+    if lacking := [name for name, labels in labels_of.items() if not labels & scored]:
         raise _nothing_to_compare(lacking)
     return Comparison(
         with_families(pd.DataFrame(rows)).reindex(columns=list(COLUMNS)),
         pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
-        list(_not_compared(runs, rows, apart, reference, named, measures)),
+        list(_not_compared(runs, rows, apart, reference, compared, measures)),
         of_conditions,
     )
 
@@ -165,23 +170,23 @@ def _plain(key: str, value: Scalar) -> Scalar:
     return int(cast(float, value)) if is_count else value
 
 
-def _row(found: GroupDifference) -> dict[str, object]:
-    difference = found.difference
+def _row(group: GroupDifference) -> dict[str, object]:
+    difference = group.difference
     return {
-        "level": found.level,
-        "value": found.value,
-        "group": found.group,
+        "level": group.level,
+        "value": group.value,
+        "group": group.group,
         "score": difference.score,
         "reference_score": difference.reference_score,
         "difference": difference.estimate.mean,
         **difference.estimate.columns(),
         "p": difference.p,
-        "n_items": found.n_items,
-        "n_lemmas": found.n_lemmas,
+        "n_items": group.n_items,
+        "n_lemmas": group.n_lemmas,
         "test": difference.test,
         "minimum_detectable": difference.minimum_detectable,
-        "n_ties": found.n_ties,
-        "approximate": found.approximate,
+        "n_ties": group.n_ties,
+        "approximate": group.approximate,
     }
 
 
@@ -205,7 +210,7 @@ def _not_compared(
     rows: Sequence[Mapping[str, object]],
     apart: Sequence[Paired],
     reference: str | None,
-    named: ComparedMeasures,
+    compared: ComparedMeasures,
     measures: Sequence[str],
 ) -> Iterator[str]:
     """Yield one sentence for each system that is not in the rows of a suite and configuration.
@@ -215,16 +220,16 @@ def _not_compared(
         rows: of the comparison.
         apart: measures of two systems that share no items.
         reference: the model that others were to be compared with; None: the first one of each suite.
-        named: suites with what was to be compared; those without are passed over.
+        compared: suites with what was to be compared; those without are passed over.
         measures: the names of the measures that were asked for.
     """
-    suites = {suite.name for suite, of_suite in named.items() if of_suite}
+    suites = {suite.name for suite, suite_measures in compared.items() if suite_measures}
     files = [file for file in runs.files if file.suite in suites]
-    compared = {(row["suite"], row["config"], row[role]) for row in rows for role in ("system", "reference")}
+    in_rows = {(row["suite"], row["config"], row[role]) for row in rows for role in ("system", "reference")}
     references: dict[tuple[str, str | None, str], str] = {}
     others: set[tuple[str, str | None, str]] = set()
     for suite, _, config, measure, system, other in (pair.names for pair in apart):
-        if (suite, config, system) in compared:
+        if (suite, config, system) in in_rows:
             yield _not_compared_because(suite, config, system, f"it shares no {measure} items with {other}")
         references[suite, config, system] = other
         others.add((suite, config, other))
@@ -236,7 +241,7 @@ def _not_compared(
         else:
             of_measures = f"has scores of {', '.join(measures)}" if measures else "was run"
             why = f"no other model in these folders {of_measures} on it"
-        if key not in compared and key not in others:
+        if key not in in_rows and key not in others:
             yield _not_compared_because(*key, why)
     with_items = {(file.suite, file.system) for file in files}
     for (suite, system), system_rows in runs.rows.groupby(["suite", "system"], sort=False):
