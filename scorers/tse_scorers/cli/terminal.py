@@ -98,10 +98,8 @@ def not_comparable(runs: Iterable[Mapping[str, object]]) -> None:
     from ..report.comparable import not_comparable as sentences
     from ..suites.registry import names
 
-    signatures = [results.get("signature") for results in runs]
-    for sentence in dict.fromkeys(
-        line for signature in signatures for line in sentences(signature, names().heading)
-    ):
+    heading = names().heading
+    for sentence in dict.fromkeys(line for run in runs for line in sentences(run.get("signature"), heading)):
         say(sentence)
 
 

@@ -2,7 +2,6 @@
 
     bundle.py      the data of the page, made when it is asked for; what others may see of it
     overview.py    the leaderboard, and curves over training, of all suites
-    differences.py two systems compared, when a table shows differences
     export.py      the page with all its data as a folder
     view_data.py   what a suite's tab shows, and the items behind scores → data
     runs.py        output folders → results, and what is wrong with folders that hold none

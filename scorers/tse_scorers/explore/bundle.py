@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache, partial
 from itertools import combinations, product
 from pathlib import Path
@@ -290,18 +291,42 @@ class Bundle:
             return str(error)
 
     def _difference(self, path: str) -> dict[str, Any]:
-        """Return the differences of a system from another one on a measure, by group, with their intervals."""
+        """Return the differences of a system from another one on a measure, as `tse compare` gives them.
+
+        For each configuration and group: both names, the difference, `ci_low` and `ci_high` (95 %), the items that both
+        scored, and whether the interval is reliable.
+        """
         name, *systems = path.split("/")
         suite, measure, labels = self._compared[name]
         if len(systems) != 2:
             raise KeyError(path)
-        models = [self._model_of(labels[system]) for system in systems]
-        from .differences import differences  # with what compares: most pages compare nothing
+        system, reference = (self._model_of(labels[system]) for system in systems)
+        from ..runs.comparing.paired_scores import paired  # most pages compare nothing
 
+        files = [
+            file for file in self.runs.files if file.suite == suite and file.system in (system, reference)
+        ]
+        rows = []
         try:
-            return {"rows": differences(self.runs, suite, measure, *models)}
-        except ValueError as error:
+            for pair in paired(replace(self.runs, files=files), reference):
+                if pair.names.measure != measure or pair.names.system == pair.names.reference:
+                    continue
+                for group in pair.system.differences(pair.reference):
+                    estimate = group.difference.estimate
+                    numbers = (
+                        estimate.mean,
+                        estimate.ci_low,
+                        estimate.ci_high,
+                        group.n_items,
+                        estimate.reliable,
+                    )
+                    rows.append([pair.names.config or "", group.group, *map(plain_number, numbers)])
+        except ValueError as error:  # the two were run differently
             return {"problem": self._for_readers(str(error))}
+        if not rows:
+            problem = f"{system} and {reference} share no scores of items, so there are no intervals."
+            return {"problem": self._for_readers(problem)}
+        return {"rows": rows}
 
     def _for_readers(self, problem: str) -> str:
         """Return a message as the page shows it; a page for others does not name files of this machine."""

@@ -4,12 +4,10 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
-
-import pandas as pd
 
 from ..io.bundle import DEFAULT_MODELS
 from ..models.answers import word_logprobs
@@ -43,7 +41,8 @@ class Questions:
         self._runs = read_folders([])[0] if runs is None else runs
         self._models = models_of(self._runs)
         self._lock = Lock()
-        self._contexts = lru_cache(maxsize=8)(self._read_contexts)
+        read_contexts = partial(gap_contexts.run_contexts, self._runs, self._models)
+        self._contexts = lru_cache(maxsize=8)(read_contexts)
         names = dict.fromkeys([*models, *self._models.values(), *DEFAULT_MODELS])
         self._named_by_user = {*models, *DEFAULT_MODELS}
         self._folders = [model for model in models if Path(model).is_dir()]
@@ -112,9 +111,6 @@ class Questions:
         choices = gap_contexts.choices(listed, other, row, order)
         n = int((listed["group"] == row).sum())
         return {"constructions": self._constructions, "row": row, "choices": choices, "n": n}
-
-    def _read_contexts(self, model: str) -> pd.DataFrame:
-        return gap_contexts.run_contexts(self._runs, self._models, model)
 
     def _model(self, question: Question) -> str:
         """Return the name of the model; raises ValueError unless it is one of the choices and may be asked."""

@@ -74,7 +74,9 @@ class _LogScorer:
 
     def pair_logprobs(self, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
         """Return the log-probabilities of both sides of each pair, by the index of the table."""
-        sides = [_sides(self._scores[place]) for place in table.index]
+        choices = [self._scores[place] for place in table.index]
+        outcomes = [(0.0, -1.0) if choice.is_right else (-1.0, 0.0) for choice in choices]
+        sides = [choice.logprobs or outcome for choice, outcome in zip(choices, outcomes, strict=True)]
         good, bad = np.array(sides, dtype=np.float64).T
         return good, bad
 
@@ -227,9 +229,3 @@ def _matched(log: Log, rows: pd.DataFrame) -> tuple[list[Choice | None], set[int
 
 def _spaced(text: str) -> str:
     return " ".join(text.split())
-
-
-def _sides(choice: Choice) -> tuple[float, float]:
-    if choice.logprobs is not None:
-        return choice.logprobs
-    return (0.0, -1.0) if choice.is_right else (-1.0, 0.0)

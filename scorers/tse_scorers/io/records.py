@@ -64,7 +64,7 @@ from .result_row import (
     plain,
     rows_of_run,
 )
-from .score_columns import Values, impossible, values_of_metrics
+from .score_columns import Values, impossible, possible_values
 from .series_order import position
 from .signature_words import described_differences
 from .signatures import Identity, RecipeContent, Signature
@@ -127,6 +127,8 @@ class StoredTable:
             DamagedFileError: the file is missing, was changed or is unreadable; the message says what to do.
             ValueError: there is no such column.
         """
+        from .. import declared_columns  # of suites, which are above this folder: the root knows both
+
         missing = [column for column in columns or () if column not in self.digests]
         if missing:
             raise ValueError(
@@ -159,10 +161,7 @@ class StoredTable:
             check_columns(table, self.n_rows, self.digests)
         except (ValueError, TypeError, pa.ArrowException) as error:
             raise self.damaged(error) from error
-        if (
-            self.name != ROWS
-            and (problem := impossible(table, declared_by_suite(self.suite, self.name))) is not None
-        ):
+        if self.name != ROWS and (problem := impossible(table, declared_columns(self.suite, self.name))):
             raise self.damaged(problem)
         return table.replace_schema_metadata()
 
@@ -261,19 +260,11 @@ class Record:
         return commit(self, {name: table for name, table in self.tables.items() if name not in tables})
 
 
-def declared_by_suite(suite: str, table: str) -> Sequence[pa.Field]:
-    """Return what a suite declares about the columns of a table, or about the metrics of its `rows`.
-
-    Suites are above this folder, so the package's root, which knows both, hands their declarations down.
-    """
+def possible_scores(suite: str) -> Mapping[str, Values]:
+    """Return the metrics that a suite declares -> which scores they can have; any where a metric is not declared."""
     from .. import declared_columns
 
-    return tuple(declared_columns(suite, table) or ())
-
-
-def possible_scores(suite: str) -> Mapping[str, Values]:
-    """Return the metrics that a suite declares -> which scores they can have."""
-    return values_of_metrics(declared_by_suite(suite, ROWS))
+    return {field.name: possible_values(field) for field in declared_columns(suite, ROWS)}
 
 
 def record_name(signature: Signature) -> str:

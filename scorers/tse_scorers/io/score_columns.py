@@ -15,6 +15,8 @@ import pyarrow as pa
 
 NOISE = 1e-6
 """How far floating point may take a share beyond 0 or 1."""
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
+"""Which columns hold texts, or nothing at all."""
 
 
 class Values(Enum):
@@ -54,22 +56,21 @@ def scores_among(names: Iterable[str], declared: pa.Schema) -> set[str]:
     return {name for name in names if any(pattern.fullmatch(name) for pattern in patterns)}
 
 
-def values_of_metrics(declared: Iterable[pa.Field]) -> dict[str, Values]:
-    """Return metric -> which scores are possible; any where a metric is not declared."""
-    return {field.name: _values(field) for field in declared}
-
-
 def impossible(table: pa.Table, declared: Iterable[pa.Field]) -> str | None:
     """Name the first impossible score, or column of texts that holds something else; None where all are possible."""
     for field in declared:
         for column in filter(_pattern(field).fullmatch, table.column_names):
-            problem = _not_texts(table, column) if pa.types.is_string(field.type) else None
-            if problem := problem or _not_among(table, column, _values(field)):
+            kind = table[column].type
+            stored = kind.value_type if pa.types.is_dictionary(kind) else kind
+            if pa.types.is_string(field.type) and not any(is_text(stored) for is_text in _TEXTS):
+                return f"the column {column!r} has values of the type {stored}; expected texts"
+            if problem := _not_among(table, column, possible_values(field)):
                 return problem
     return None
 
 
-def _values(field: pa.Field) -> Values:
+def possible_values(field: pa.Field) -> Values:
+    """Return which values a declared column can have."""
     return Values[(field.metadata or {}).get(b"values", b"ANY").decode()]
 
 
@@ -98,13 +99,3 @@ def _not_among(table: pa.Table, column: str, possible: Values) -> str | None:
     return (
         f"row {row + 1} has {value!r:.40} in the column {column!r}; expected {expected or ' to '.join(ends)}"
     )
-
-
-def _not_texts(table: pa.Table, column: str) -> str | None:
-    kind = table[column].type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
-    if any(is_kind(kind) for is_kind in kinds):
-        return None
-    return f"the column {column!r} has values of the type {kind}; expected texts"

@@ -167,12 +167,12 @@ def aggregate(suite: str, tables: "Tables") -> "list[ResultRow]":
     return found.aggregate(tables)
 
 
-def declared_columns(suite: str, table: str) -> "pa.Schema | None":
-    """Return the declared columns of a suite's table of scores; None where the suite cannot be loaded."""
+def declared_columns(suite: str, table: str) -> "tuple[pa.Field, ...]":
+    """Return the declared columns of a suite's table of scores; none where the suite cannot be loaded."""
     try:
-        return find_suite(suite).declared_columns(table)
+        return tuple(find_suite(suite).declared_columns(table))
     except ValueError:
-        return None
+        return ()
 
 
 def built_in_options() -> dict[str, type[SuiteOptions]]:
