@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from tse_scorers import run
 from tse_scorers.cli import app as cli
-from tse_scorers.cli import tables, terminal
+from tse_scorers.cli import estimate, tables, terminal
 from tse_scorers.cli.help import PANELS, App
 from tse_scorers.cli.shown_report import show_report
 from tse_scorers.io.records import read_records
@@ -237,7 +237,7 @@ def test_models_with_the_same_lemmas_share_a_line(monkeypatch):
     ],
 )  # fmt: skip
 def test_durations_are_in_hours_minutes_and_seconds(seconds, text):
-    assert tables.duration(seconds) == text
+    assert estimate.duration(seconds) == text
 
 
 def test_the_terminal_names_data_as_the_page_does(tmp_path, monkeypatch):

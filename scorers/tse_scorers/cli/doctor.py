@@ -1,11 +1,13 @@
 """The command `tse doctor`."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from ..io.files import check_folder
 from ..models.options import OUTPUT, ModelOptions, OptionError
@@ -54,7 +56,7 @@ def doctor(
         scorer = load_with_options(model, options)
     with terminal.waiting(f"Checking {scorer.name}"):
         findings = [_as_written(finding) for finding in diagnose(scorer)]
-    tables.diagnoses(scorer.name, findings)
+    _show(scorer.name, findings)
     if json_file is not None:
         written = [{key: value for key, value in vars(f).items() if key != "cause"} for f in findings]
         content = {"model": scorer.signature, "findings": written}
@@ -68,3 +70,18 @@ def _as_written(finding: "Diagnosis") -> "Diagnosis":
     if isinstance(finding.cause, OptionError):
         return replace(finding, found=finding.cause.message(as_written))
     return finding
+
+
+def _show(model: str, findings: "Sequence[Diagnosis]") -> None:
+    """Print what `tse doctor` found."""
+    colors = {"ok": "green", "warning": "yellow", "failed": "red", "not applicable": "dim"}
+    shown = tables.empty()
+    shown.title, shown.title_justify = escape(model), "left"
+    for name in ("check", "verdict", "found"):
+        shown.add_column(name, no_wrap=name != "found", overflow="fold")
+    for finding in findings:
+        advice = "" if finding.verdict in ("ok", "not applicable") else finding.what_to_do
+        text = "\n".join(filter(None, (finding.found, advice and f"→ {advice}")))
+        verdict = f"[{colors[finding.verdict]}]{finding.verdict}[/]"
+        shown.add_row(escape(finding.check), verdict, escape(text))
+    terminal.show(shown)

@@ -1,14 +1,20 @@
 """The command `tse estimate`."""
 
 import time
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
 
+from ..io.files import printable
 from ..models.options import DATA, ModelOptions
 from . import tables, terminal
 from .help import App
 from .option_groups import takes_model_options, takes_suite_options
 from .options import Models, SuiteNames, option
 from .several_suites import make_suites
+
+if TYPE_CHECKING:
+    from ..runs.estimate import Estimate
+    from ..suites.contract import Suite
 
 app = App()
 
@@ -62,7 +68,7 @@ def estimate(
         loading[scorer.name] = time.perf_counter() - start
         with terminal.waiting(f"Estimating {name}"):
             costs += [(scorer.name, chosen, estimate_cost(scorer, chosen)) for chosen, _ in suites_made]
-    tables.costs(costs, loading)
+    _show(costs, loading)
     given_options = [recipe.given for _, recipe in suites_made]
     if any(
         options_of_suite.get("forms") == "all" and not {"limit", "lemma_sample"} <= set(options_of_suite)
@@ -75,3 +81,54 @@ _CHEAPER_FORMS = (
     "To save time, add --limit 18 --lemma-sample 200, which scores a sample of pairs and verbs. With a model of "
     "GPT-2's size, it takes about 6 times as long as --forms single on all pairs."
 )
+
+
+def _show(estimates: "Sequence[tuple[str, Suite, Estimate]]", loading: Mapping[str, float]) -> None:
+    """Print what models cost on suites, one row per model and suite.
+
+    Args:
+        estimates: name of the model, the suite, and what it costs.
+        loading: seconds that loading took, by name of the model.
+    """
+    import pandas as pd
+
+    from ..report.systems import end_names
+
+    rows = [
+        {
+            "model": printable(model),
+            "data": printable(f"{suite.dataset}/{suite.config}"),
+            "items": f"{cost.n_examples:,}",
+            "texts": f"{cost.n_inputs:,}",
+            "tokens": f"{cost.n_tokens:,}",
+            "computed": f"{cost.n_computed:,}",
+            "read": f"{cost.n_reads:,}",
+            "FLOPs": f"{cost.flops:.3g}",
+            "time here": duration(cost.seconds),
+        }
+        for model, suite, cost in estimates
+    ]
+    frame = pd.DataFrame(rows)
+    tables.table(frame if frame["data"].nunique() > 1 else frame.drop(columns="data"))
+    names = end_names([printable(model) for model in loading])
+    times = [f"{names[printable(model)]} {duration(seconds)}" for model, seconds in loading.items()]
+    terminal.say(
+        "tokens: of all texts, each run by itself; computed: what the model runs, equal beginnings once."
+    )
+    terminal.say("read: positions at which the distribution over the vocabulary is computed.")
+    terminal.say(
+        "time here: measured on this machine, in one process. "
+        f"Loading takes additional time: {', '.join(times)}."
+    )
+
+
+def duration(seconds: float) -> str:
+    """Say how long something takes, in the units of a clock.
+
+    >>> duration(7.31), duration(95), duration(7520)
+    ('7.3 s', '1 min 35 s', '2 h 5 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.2g} s"
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -16,10 +16,6 @@ from . import terminal
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..runs.doctor.diagnosis import Diagnosis
-    from ..runs.estimate import Estimate
-    from ..suites.contract import Suite
-
 _NAMES, _LEAST_NAME = ("system", "model"), 12
 """Columns that hold names of models, and the characters of a name that are shown in any case."""
 _LEAST_TEXT = 8
@@ -53,7 +49,7 @@ def table(frame: "pd.DataFrame", by: str | None = None) -> None:
 
 
 def _filled(frame: "pd.DataFrame", headings: "pd.Series[object] | None") -> Table:
-    shown = _empty()
+    shown = empty()
     for name, values in frame.items():
         is_whole, title = _is_whole(values), escape(printable(str(name)))
         is_wide = is_whole and len(title) > values.astype(str).str.len().max()
@@ -74,7 +70,8 @@ def _filled(frame: "pd.DataFrame", headings: "pd.Series[object] | None") -> Tabl
     return shown
 
 
-def _empty() -> Table:
+def empty() -> Table:
+    """Return a table without columns, as all tables look here."""
     return Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
 
 
@@ -106,70 +103,4 @@ def card(lines: Mapping[str, str | Sequence[str]]) -> None:
     for label, texts in lines.items():
         for place, text in enumerate([texts] if isinstance(texts, str) else texts):
             shown.add_row("" if place else escape(label), escape(printable(text)))
-    terminal.show(shown)
-
-
-def costs(estimates: "Sequence[tuple[str, Suite, Estimate]]", loading: Mapping[str, float]) -> None:
-    """Print what models cost on suites, one row per model and suite.
-
-    Args:
-        estimates: name of the model, the suite, and what it costs.
-        loading: seconds that loading took, by name of the model.
-    """
-    import pandas as pd
-
-    from ..report.systems import end_names
-
-    rows = [
-        {
-            "model": printable(model),
-            "data": printable(f"{suite.dataset}/{suite.config}"),
-            "items": f"{cost.n_examples:,}",
-            "texts": f"{cost.n_inputs:,}",
-            "tokens": f"{cost.n_tokens:,}",
-            "computed": f"{cost.n_computed:,}",
-            "read": f"{cost.n_reads:,}",
-            "FLOPs": f"{cost.flops:.3g}",
-            "time here": duration(cost.seconds),
-        }
-        for model, suite, cost in estimates
-    ]
-    frame = pd.DataFrame(rows)
-    table(frame if frame["data"].nunique() > 1 else frame.drop(columns="data"))
-    names = end_names([printable(model) for model in loading])
-    times = [f"{names[printable(model)]} {duration(seconds)}" for model, seconds in loading.items()]
-    terminal.say(
-        "tokens: of all texts, each run by itself; computed: what the model runs, equal beginnings once."
-    )
-    terminal.say("read: positions at which the distribution over the vocabulary is computed.")
-    terminal.say(
-        "time here: measured on this machine, in one process. "
-        f"Loading takes additional time: {', '.join(times)}."
-    )
-
-
-def duration(seconds: float) -> str:
-    """Say how long something takes, in the units of a clock.
-
-    >>> duration(7.31), duration(95), duration(7520)
-    ('7.3 s', '1 min 35 s', '2 h 5 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.2g} s"
-    minutes, seconds = divmod(round(seconds), 60)
-    return f"{minutes} min {seconds} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def diagnoses(model: str, findings: "Sequence[Diagnosis]") -> None:
-    """Print what `tse doctor` found."""
-    colors = {"ok": "green", "warning": "yellow", "failed": "red", "not applicable": "dim"}
-    shown = _empty()
-    shown.title, shown.title_justify = escape(model), "left"
-    for name in ("check", "verdict", "found"):
-        shown.add_column(name, no_wrap=name != "found", overflow="fold")
-    for finding in findings:
-        advice = "" if finding.verdict in ("ok", "not applicable") else finding.what_to_do
-        text = "\n".join(filter(None, (finding.found, advice and f"→ {advice}")))
-        verdict = f"[{colors[finding.verdict]}]{finding.verdict}[/]"
-        shown.add_row(escape(finding.check), verdict, escape(text))
     terminal.show(shown)

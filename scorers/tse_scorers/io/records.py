@@ -144,10 +144,10 @@ class StoredTable:
             # Not read_table, which would read a parent folder named `a=1` as a column.
             with pq.ParquetFile(self.path, page_checksum_verification=True) as file:
                 require_parquet_size(self.path, file)
-                names = file.schema_arrow.names
-                if names == list(self.digests):
-                    table = file.read(None if columns is None else list(columns))
-        except TooLargeError:
+                if file.schema_arrow.names != list(self.digests):
+                    raise self.damaged("its columns have changed")
+                table = file.read(None if columns is None else list(columns))
+        except (TooLargeError, DamagedFileError):
             raise
         except OSError as error:
             if error.errno is not None:  # an error of the system; Arrow's own errors have no number
@@ -155,8 +155,6 @@ class StoredTable:
             raise self.damaged(error) from error
         except Exception as error:  # for broken bytes, Arrow raises many types: KeyError, MemoryError, …
             raise self.damaged(error) from error
-        if names != list(self.digests):
-            raise self.damaged("its columns have changed")
         try:
             check_columns(table, self.n_rows, self.digests)
         except (ValueError, TypeError, pa.ArrowException) as error:
@@ -292,8 +290,15 @@ def write_record(out: Path, signature: Signature, tables: Mapping[str, pa.Table]
         tables: the scores.
     """
     written = _as_written(signature)
-    about = (written.get("recipe") or {}, written.get("computed") or {}, environment(), time.time_ns())
-    return commit(Record(record_folder(out, signature), decisive(written), *about), tables)
+    record = Record(
+        record_folder(out, signature),
+        decisive(written),
+        recipe=written.get("recipe") or {},
+        computed=written.get("computed") or {},
+        environment=environment(),
+        created=time.time_ns(),
+    )
+    return commit(record, tables)
 
 
 def commit(
@@ -473,9 +478,15 @@ def _parsed(folder: Path, content: Mapping[str, object]) -> Record:
         tables[name] = StoredTable(
             folder / table.file, table.rows, table.columns, suite, name, remedy, added_by
         )
-    signature, recipe = cast(Signature, content["signature"]), cast(RecipeContent, content["recipe"])
-    described = (recipe, written.computed, written.environment, written.created)
-    return Record(folder, signature, *described, tables)
+    return Record(
+        folder,
+        cast(Signature, content["signature"]),
+        cast(RecipeContent, content["recipe"]),
+        written.computed,
+        written.environment,
+        written.created,
+        tables,
+    )
 
 
 def require_no_link(path: Path) -> None:

@@ -12,7 +12,7 @@ from ..io.declared import parse
 from ..io.environment import environment
 from ..io.files import require_exists
 from ..io.records import differences, listing
-from ..io.result_row import Scalar
+from ..io.result_row import Scalar, plain
 from ..io.results import RESULTS_FILE, Row, read_results
 from ..io.signatures import ResultsContent, Signature
 from ..loading import load_with_options, loads_at_once, revision_of
@@ -298,7 +298,7 @@ def compare_rows(
     sentences += [f"{_named(key)} is only in {new_name}." for key in after if key not in before]
     for key, row in before.items():
         for column in _COMPARED if key in after else ():
-            was, now = _plain(row.get(column)), _plain(after[key].get(column))
+            was, now = plain(row.get(column)), plain(after[key].get(column))
             is_close = (
                 isinstance(was, float)
                 and isinstance(now, float)
@@ -310,7 +310,7 @@ def compare_rows(
 
 
 def _key(row: Row) -> tuple[tuple[str, Scalar], ...]:
-    columns = {key: _plain(value) for key, value in row.items() if key not in _COMPARED}
+    columns = {key: plain(value) for key, value in row.items() if key not in _COMPARED}
     return tuple(sorted((key, value) for key, value in columns.items() if value is not None))
 
 
@@ -318,8 +318,3 @@ def _named(key: tuple[tuple[str, Scalar], ...]) -> str:
     shown = ("group", "metric", "method", "variation_set", "cutoff_side", "cutoff")
     columns = dict(key)
     return ", ".join(str(columns[name]) for name in shown if columns.get(name) is not None)
-
-
-def _plain(value: Scalar) -> Scalar:
-    """Return a value as results.json has it, with null for NaN."""
-    return None if isinstance(value, float) and math.isnan(value) else value
