@@ -25,6 +25,7 @@ from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.ask.top_forms import top_forms
+from tse_scorers.suites.agreement.suite import AgreementSuite
 
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
 BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -169,7 +170,7 @@ def test_averages_over_rows_of_the_table_and_over_all(kind, family):
     contexts, pairs = scores.contexts.to_pandas(), scores.pairs.to_pandas()
     rows = {
         (row["group"], row["metric"], row.get("cutoff_side"), row.get("cutoff")): row
-        for row in agreement.aggregate_scores(contexts, pairs)
+        for row in AgreementSuite.aggregate({"contexts": scores.contexts, "pairs": scores.pairs})
     }
     members = {name: contexts["group"] == name for name in ("Simple", "Near")}
     members["all"] = ~contexts["context_id"].duplicated()
@@ -247,7 +248,7 @@ def test_ties_are_counted_and_not_correct():
             parameter.zero_()
         model.get_output_embeddings().weight.zero_()
     scores = agreement.score_contexts(MaskedScorer(model, tokenizer), PAIRS, LEMMAS)
-    rows = agreement.aggregate_scores(scores.contexts.to_pandas(), scores.pairs.to_pandas())
+    rows = AgreementSuite.aggregate({"contexts": scores.contexts, "pairs": scores.pairs})
     by_metric = {
         row["metric"]: row for row in rows if row["group"] == "all" and row.get("cutoff") in (None, 1.0)
     }

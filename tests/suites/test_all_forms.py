@@ -34,6 +34,7 @@ from tse_scorers.suites.agreement.estimate.frequency import BAND
 from tse_scorers.suites.agreement.options import AgreementOptions
 from tse_scorers.suites.agreement.show.section_coverage import coverage_part
 from tse_scorers.suites.agreement.show.section_onset import onset_parts
+from tse_scorers.suites.agreement.suite import AgreementSuite
 
 LEMMAS = pd.DataFrame(
     [("laughs", "laugh"), ("likes", "like"), ("knows", "know"), ("swims", "swim"), ("is", "are"), ("has", "have"),
@@ -176,9 +177,9 @@ def test_a_sample_of_lemmas_is_part_of_a_larger_one_and_widens_the_interval():
     two, four = (set(np.flatnonzero(AgreementOptions(lemma_sample=n).sampled(LEMMAS))) for n in (2, 4))
     assert two < four and len(four) == 4
     found = scored("causal", AgreementOptions(forms="all", lemma_sample=4))
-    tables = [each.to_pandas() for each in (found.contexts, found.pairs)]
-    of_list = agreement.aggregate_scores(*tables, found.outcomes, found.lemmas, found.listed)
-    of_whole = agreement.aggregate_scores(*tables, found.outcomes, found.lemmas)
+    tables = {name: getattr(found, name) for name in ("contexts", "pairs", "outcomes", "lemmas")}
+    of_list = AgreementSuite.aggregate({**tables, "listed": found.listed})
+    of_whole = AgreementSuite.aggregate(tables)
     sampled, fixed = (
         next(row for row in rows if (row["group"], row["metric"], row.get("cutoff")) == ("all", "mw", 1.0))
         for rows in (of_list, of_whole)

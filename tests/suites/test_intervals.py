@@ -21,7 +21,7 @@ from tse_scorers.suites.agreement.ask.outcomes import (
     read_outcomes,
 )
 from tse_scorers.suites.agreement.estimate.intervals import with_units
-from tse_scorers.suites.agreement.scores import aggregate_scores
+from tse_scorers.suites.agreement.suite import AgreementSuite
 from tse_scorers.suites.checks import DataWarning
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 
@@ -136,7 +136,7 @@ def test_every_row_has_an_interval_around_its_score(run):
 
 def test_scores_of_version_0_1_have_intervals_over_nouns_alone(run):
     stored = tables(run, "tiny-causal")
-    rows = aggregate_scores(stored["contexts"].to_pandas(), stored["pairs"].to_pandas())
+    rows = AgreementSuite.aggregate({name: stored[name] for name in ("contexts", "pairs")})
     (row,) = (
         r
         for r in rows

@@ -21,6 +21,7 @@ from tse_scorers.suites.agreement.ask import gap_answers
 from tse_scorers.suites.agreement.ask.inflections import inflections_in_vocabulary
 from tse_scorers.suites.agreement.ask.top_forms import top_forms
 from tse_scorers.suites.agreement.show.gap_cards import compare_forms, gap_card
+from tse_scorers.suites.agreement.suite import AgreementSuite
 
 LEMMAS = pd.DataFrame(
     [("laughs", "laugh"), ("likes", "like"), ("knows", "know"), ("is", "are"), ("has", "have")],
@@ -189,7 +190,7 @@ def test_a_vocabulary_without_capitals_has_scores_elsewhere():
     assert pairs["tse"].notna().tolist() == [True] * len(PLAIN) + [False] * len(OPENING)
     rows = {
         (row["group"], row["metric"]): row
-        for row in agreement.aggregate_scores(contexts, pairs)
+        for row in AgreementSuite.aggregate({"contexts": scores.contexts, "pairs": scores.pairs})
         if row.get("cutoff") in (None, 1.0)
     }
     assert (rows["all", "ew"]["n"], rows["all", "ew"]["n_excluded"]) == (len(PLAIN), len(OPENING))

@@ -59,6 +59,11 @@ def table_named(tables: ScoreTables, name: str) -> TableSource:
     return tables[name]
 
 
+def optional_table(tables: ScoreTables, name: str) -> pa.Table | None:
+    """Read all columns of a table; None where there is no such table."""
+    return tables[name].select(list(tables[name].column_names)) if name in tables else None
+
+
 def known_columns(table: TableSource, columns: Iterable[str], required: Collection[str] = ()) -> pd.DataFrame:
     """Read those of the columns that a table has; raises CannotAggregateError where it has not all of `required`."""
     there = set(table.column_names)

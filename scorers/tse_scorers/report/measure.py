@@ -54,8 +54,9 @@ class Measure:
         at: its point on the measure's axes, as the rows of `results.json` have it besides the group.
         default: the point that its name leaves out.
         table: the table of scores that has its items; "" for a suite's only one.
-        column: the items' scores there, by default its name. The score of an item is NaN where it has none, and 0 to 1
-            or bool if the measure is a mean.
+        column: the items' scores there, by default its name; with axes, how its point names it:
+            `ew_{cutoff_side}_{cutoff:g}`. The score of an item is NaN where it has none, and 0 to 1 or bool if the
+            measure is a mean.
         derived: returns `column`, given the rows of the whole table as a data frame, where the score of an item depends
             on other items, such as being above a threshold; all shards are there. By default `ask` returns the column.
         estimate: how items become one number; called for each group with the rows of the table that have a score, and
@@ -120,7 +121,16 @@ class Measure:
         )
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash((self.name, *self.at.values()))
+
+    @property
+    def score_column(self) -> str:
+        """The column of its items' scores at its point.
+
+        >>> Measure("ew", column="ew_{side}_{p:g}", at={"side": "bottom", "p": 1e-06}).score_column
+        'ew_bottom_1e-06'
+        """
+        return self.column.format(**self.at) if self.at else self.column
 
     def moved(self, at: Point) -> "Measure":
         """Return the same measure at another point."""

@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from ..engine.progress import Progress
 from ..io.files import slug
 from ..io.records import ROWS, SINGLE
-from ..io.result_row import ResultRow
+from ..io.result_row import ResultRow, Scalar
 from ..io.score_columns import Values, described, scores_among
 from ..io.table_files import Tables, require_columns
 from ..models.base import PairScorer, Scorer
@@ -51,7 +51,8 @@ from ..report.blocks import Section
 from ..report.inputs import Runs, ScoreFile, ScoreTables, configs_apart, known_columns, table_named
 from ..report.measure import Measure
 from ..report.names import plain_group
-from ..statistics import Units, clustered_mean
+from ..statistics import Units
+from ..statistics.clustered import clustered_means
 from ..statistics.estimate import ACCURACY, Estimate, Range
 from ..statistics.units import own_units
 from .checks import Finding
@@ -126,59 +127,71 @@ class Items:
 
 @dataclass(frozen=True)
 class Scored:
-    """Items with their scores on one measure: what averages, intervals, comparisons and exports are made of.
+    """Items with their scores on measures: what averages, intervals, comparisons and exports are made of.
+
+    Where scores are estimated in another way than by their means, or rows of results say more about them, a subclass
+    overrides `estimates`, `counts` or `details`, which are functions of a group.
 
     Attributes:
-        measure: at its point.
-        items: one row each, with `score`, NaN for none, and columns for `groups`; of `tie` and `nonfinite`, if there,
+        columns: measures, each at its point -> the column of `items` with its scores.
+        items: one row each, with scores, NaN for none, and columns for `groups`; of `tie` and `nonfinite`, if there,
             rows of results have the sums.
         groups: gives the groups of all items, or of some of them, with their units.
         key: columns that make an item the same in two runs.
         score_range: the least and greatest score.
         about: further columns of the rows of results.
         mixed_model: how a mixed model is fitted to the scores.
-        estimator: gives the estimate over a group; by default that of the measure.
     """
 
-    measure: Measure
+    columns: Mapping[Measure, str]
     items: pd.DataFrame
     groups: Callable[[pd.DataFrame], Iterable[Group]]
     key: tuple[str, ...] = ()
     score_range: Range = ACCURACY
-    about: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, Scalar] = field(default_factory=dict)
     mixed_model: MixedModel = field(default_factory=MixedModel)
-    estimator: Callable[[Group], Estimate] | None = None
 
     def rows(self) -> Iterator[ResultRow]:
-        """Yield a row of results for each group."""
+        """Yield a row of results for each group and measure."""
         for group in self.groups(self.items):
-            counts = {
-                f"n_{kind}": int(group.items[column].to_numpy().sum())
-                for kind, column in (("ties", "tie"), ("nonfinite", "nonfinite"))
-                if column in group.items
-            }
-            yield group.row(
-                self.measure.name, self.estimate(group), **counts, **self.measure.at, **self.about
-            )
+            of_group = {**self.about, **self.counts(group)}
+            for measure, estimate in self.estimates(group).items():
+                details = self.details(group, measure, estimate)
+                yield group.row(measure.name, estimate, **of_group | details, **measure.at)
 
-    def estimate(self, group: Group) -> Estimate:
-        """Return the estimate over a group of the items."""
-        if self.estimator is not None:
-            return self.estimator(group)
-        if self.measure.estimate is None:
-            return clustered_mean(group.items["score"], group.units, self.score_range)
-        scored = group.items["score"].notna().to_numpy()
-        return self.measure.estimate(group.items[scored], group.units.of(scored))
+    def estimates(self, group: Group) -> dict[Measure, Estimate]:
+        """Return the estimate of each measure over a group of the items; all means are computed at once."""
+        means = {measure: column for measure, column in self.columns.items() if measure.estimate is None}
+        scores = group.items[[*means.values()]].to_numpy(dtype=float).T
+        estimates = dict(zip(means, clustered_means(scores, group.units, self.score_range), strict=True))
+        for measure, column in self.columns.items():
+            if measure.estimate is not None:
+                is_scored = group.items[column].notna().to_numpy()
+                estimates[measure] = measure.estimate(group.items[is_scored], group.units.of(is_scored))
+        return estimates
 
-    def item_scores(self) -> ItemScores:
-        """Return the items for comparisons, each once."""
+    def counts(self, group: Group) -> dict[str, Scalar]:
+        """Return what all rows of a group count."""
+        return {
+            f"n_{kind}": int(group.items[column].to_numpy().sum())
+            for kind, column in (("ties", "tie"), ("nonfinite", "nonfinite"))
+            if column in group.items
+        }
+
+    def details(self, group: Group, measure: Measure, estimate: Estimate) -> dict[str, Scalar]:
+        """Return what else the row of an estimate says."""
+        return {}
+
+    def item_scores(self, measure: Measure) -> ItemScores:
+        """Return the items with their scores on one measure for comparisons, each once."""
         key = list(self.key)
-        items = self.items.drop(columns=["tie", "nonfinite"], errors="ignore")
+        others = {"tie", "nonfinite", *self.columns.values()} - {self.columns[measure]}
+        items = self.items.drop(columns=[*others], errors="ignore").drop_duplicates(key).set_index(key)
         return ItemScores(
-            items.drop_duplicates(key).set_index(key),
+            items.rename(columns={self.columns[measure]: "score"}),
             lambda shared: self.groups(shared.reset_index()),
             self.mixed_model,
-            self.measure.estimate,
+            measure.estimate,
         )
 
 
@@ -368,9 +381,8 @@ class Suite(ABC):
             )
             items = known_columns(table, table.column_names if own.estimate or own.derived else columns)
             items = _with_derived(items, own)
-            yield Scored(
-                own, items.assign(score=items[own.column].astype(float)), cls.groups, key, about={"n_ties": 0}
-            )
+            scores = items.assign(score=items[own.column].astype(float))
+            yield Scored({own: "score"}, scores, cls.groups, key, about={"n_ties": 0})
 
     @classmethod
     def more(cls, tables: ScoreTables) -> list[ResultRow]:
@@ -415,22 +427,6 @@ class Suite(ABC):
             if (own.table or SINGLE) == file.table:
                 rows = _with_derived(rows, own)
         return rows
-
-    @classmethod
-    def common_lemma_rows(cls, runs: Runs) -> pd.DataFrame:
-        """Return scores over each system's own lemmas and over those that all systems score, one row per score.
-
-        Raises:
-            ValueError: the systems have no lemma in common.
-        """
-        return pd.DataFrame()
-
-    @classmethod
-    def items_over_common_lemmas(
-        cls, file: ScoreFile, files: Sequence[ScoreFile]
-    ) -> Mapping[str, ItemScores]:
-        """Return the items of one file, scored over the lemmas that the systems of all files score."""
-        return cls.compared_items(file)
 
     @classmethod
     def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:
@@ -545,7 +541,14 @@ class Suite(ABC):
         Raises:
             CannotAggregateError: a table is missing.
         """
-        rows = [row for scored in cls.scored(tables) for row in scored.rows()]
+        rows: list[ResultRow] = []
+        sources: set[str] = set()
+        for scored in cls.scored(tables):
+            rows += scored.rows()
+            sources |= {measure.table for measure in scored.columns}
+        if len(sources) > 1:  # scores of one group stand together
+            places: dict[tuple[str, str], int] = {}
+            rows.sort(key=lambda row: places.setdefault((row.level, row.value), len(places)))
         return rows + cls.more(tables)
 
     @classmethod
@@ -571,11 +574,16 @@ class Suite(ABC):
             file: of one table of scores.
             measures: some of the suite's, each at its point; None: its headline measures.
         """
-        compared = cls.measures if measures is None else measures
-        wanted = [own for own in compared if (own.table or SINGLE) == file.table]
-        labels = {own.label for own in wanted}
-        found = cls.scored(file.record_tables(), wanted) if wanted else ()
-        return {own.measure.label: own.item_scores() for own in found if own.measure.label in labels}
+        compared = [
+            measure
+            for measure in (cls.measures if measures is None else measures)
+            if (measure.table or SINGLE) == file.table
+        ]
+        return {
+            measure.label: scored.item_scores(measure)
+            for scored in (cls.scored(file.record_tables(), compared) if compared else ())
+            for measure in scored.columns
+        }
 
     @classmethod
     def groups(cls, items: pd.DataFrame) -> Iterator[Group]:

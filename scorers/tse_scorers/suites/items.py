@@ -3,7 +3,7 @@
 A suite says which items there are, what groups and units they have. The arithmetic is in `tse_scorers.statistics`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..io.result_row import ResultRow, group_name
-from ..statistics.clustered import Units
+from ..statistics.clustered import Units, clustered_mean
 from ..statistics.differences import Difference, jackknife_difference, paired_difference
 from ..statistics.estimate import Estimate
 from ..statistics.power import Components, components_of_items
@@ -125,12 +125,14 @@ class ItemScores:
         groups: gives the groups of items that two systems share.
         mixed_model: how a mixed model is fitted to them.
         statistic: how items become one number, where that is not their mean; it gets all columns.
+        approximate: whether the scores are estimated from what a run stored.
     """
 
     items: pd.DataFrame
     groups: Callable[[pd.DataFrame], Iterable[Group]] = only_all
     mixed_model: MixedModel = field(default_factory=MixedModel)
     statistic: Callable[[pd.DataFrame, Units], Estimate] | None = None
+    approximate: bool = field(default=False, kw_only=True)
 
     def joined(self, reference: "ItemScores") -> pd.DataFrame:
         """Return the items that both systems were asked, with a column `reference_score`."""
@@ -177,6 +179,30 @@ class ItemScores:
             found = jackknife_difference(values, group.units)
             ties = int((group.items["score"] == group.items["reference_score"]).sum())
             yield GroupDifference(*group.place, found, len(group.items), ties)
+
+    @property
+    def n_lemmas(self) -> int | None:
+        """How many lemmas the scores are over; None where they are not over a list of lemmas, or it is unknown."""
+        return None
+
+    def over_common(self, systems: Mapping[str, "ItemScores"]) -> "ItemScores | None":
+        """Return the items over the lemmas that all systems score; by default, scores are not over lemmas.
+
+        Args:
+            systems: the names of all systems -> their scores on this measure.
+
+        Returns:
+            None where the lemmas are unknown, or scores over others cannot be had.
+
+        Raises:
+            ValueError: there are no such lemmas.
+        """
+        return self
+
+    def estimates(self) -> Iterator[tuple[Group, Estimate]]:
+        """Yield the score of each group."""
+        for group in self.groups(self.items.dropna(subset=["score"])):
+            yield group, clustered_mean(group.items["score"], group.units)
 
     def most_different(self, reference: "ItemScores", n: int) -> pd.DataFrame:
         """Return the items whose scores differ most: columns `item`, `score`, `reference_score`, `difference`."""

@@ -19,10 +19,17 @@ from ...io.result_row import Scalar
 from ...models.options import Option, OptionError
 from ...report.inputs import Runs, read_runs
 from ...statistics.differences import holm
-from ...suites.items import GroupDifference
+from ...suites.items import GroupDifference, ItemScores
 from ...suites.registry import names, suites_of
 from .conditions import conditions
-from .paired_scores import ComparedMeasures, Paired, measures_named, paired
+from .paired_scores import (
+    ComparedMeasures,
+    Paired,
+    SystemScores,
+    measures_named,
+    paired,
+    systems_by_kind,
+)
 
 COLUMNS = (
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
@@ -261,14 +268,47 @@ def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:
         ValueError: no suite in these folders has two systems with stored outcomes of lemmas, or none is common.
     """
     runs = read_runs(folders)
-    tables = [suite.common_lemma_rows(runs) for suite in suites_of(runs)]
-    rows = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    suites = systems_by_kind(runs, None, measures_named(suites_of(runs)))
+    rows = pd.DataFrame([row for kinds in suites for files in kinds for row in _own_and_common(files)])
     if rows.empty:
         raise ValueError(
             "--common-lemmas needs two models with scores of --suite agreement on the same data. Run a second model, "
             "or remove the option."
         )
     return rows
+
+
+def _own_and_common(systems: Sequence[SystemScores]) -> Iterator[dict[str, object]]:
+    """Yield the scores of several systems over own and common lemmas, where these are known."""
+    items: dict[str, dict[str, ItemScores]] = {}
+    for system in systems:
+        over_lemmas = {
+            label: scores for label, scores in system.items().items() if scores.n_lemmas is not None
+        }
+        if over_lemmas:
+            items[system.file.system] = over_lemmas
+    for name, measures in items.items() if len(items) > 1 else ():
+        for label, scores in measures.items():
+            common = scores.over_common({other: of_other[label] for other, of_other in items.items()})
+            for lemmas, item_scores in (("own", scores), *([] if common is None else [("common", common)])):
+                for group, estimate in item_scores.estimates():
+                    yield {
+                        "suite": systems[0].file.suite,
+                        "config": systems[0].file.config,
+                        "group": group.name,
+                        "measure": label,
+                        "system": name,
+                        "lemmas": lemmas,
+                        "score": estimate.mean,
+                        "se": estimate.se,
+                        "ci_low": estimate.ci_low,
+                        "ci_high": estimate.ci_high,
+                        "unit": estimate.unit,
+                        "n_units": estimate.n_units,
+                        "n_items": len(group.items),
+                        "n_lemmas": item_scores.n_lemmas,
+                        "approximate": item_scores.approximate,
+                    }
 
 
 def with_own_lemmas(rows: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """The measures of each system, paired with those of a reference on the same data."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...io.suggestions import unknown_name
@@ -44,15 +44,9 @@ class SystemScores:
     file: ScoreFile
     suite: type[Suite]
     measures: Sequence[Measure] = ()
-    among: Sequence[ScoreFile] = ()
-    """The files whose common lemmas are compared; empty: each pair of systems by itself."""
 
     def items(self) -> Mapping[str, ItemScores]:
-        """Read the items, which takes time and memory; the signature is cheap."""
-        if self.among:
-            labels = {measure.label for measure in self.measures}
-            items = self.suite.items_over_common_lemmas(self.file, self.among)
-            return {label: scores for label, scores in items.items() if label in labels}
+        """Read the items, by the label of their measure, which takes time and memory; the signature is cheap."""
         return self.suite.compared_items(self.file, self.measures)
 
 
@@ -85,25 +79,43 @@ def paired(
     Unlike runs are refused by their signatures, before the first item is read. The kinds of files of a suite come in
     the order of its measures, system after system.
     """
-    suites = _groups_of(runs, reference, compared or measures_named(suites_of(runs)))
-    if over_common_lemmas:
-        suites = [
-            [[replace(scores, among=[other.file for other in files]) for scores in files] for files in kinds]
-            for kinds in suites
-        ]
+    suites = systems_by_kind(runs, reference, compared or measures_named(suites_of(runs)))
     if not allow_different:
         for first, *others in (files for kinds in suites for files in kinds):
             for system in others:
                 _refuse_unlike(system, first)
     for kinds in suites:
         places = {m.label: n for kind in kinds[:1] for n, m in enumerate(kind[0].measures)}
-        several = [(files, files[0].items()) for files in kinds if len(files) > 1]
-        with_items = [(files, items) for files, items in several if items]
-        for files, items in sorted(
-            with_items, key=lambda scores: min(places.get(key, 99) for key in scores[1])
-        ):
-            for system in files[1:]:
-                yield from _pair(system, files[0], items)
+        read = items_over_common_lemmas if over_common_lemmas else items_as_stored
+        groups = []
+        for files in kinds:
+            items = read(files)
+            if len(files) > 1 and (reference_items := next(items)):
+                groups.append((files, reference_items, items))
+        groups.sort(key=lambda group: min(places.get(label, 99) for label in group[1]))
+        for files, reference_items, items in groups:
+            for system, system_items in zip(files[1:], items, strict=True):
+                yield from _pair(system, files[0], system_items, reference_items)
+
+
+def items_as_stored(systems: Sequence[SystemScores]) -> Iterator[Mapping[str, ItemScores]]:
+    """Yield the items of systems, which are read one after the other."""
+    return (system.items() for system in systems)
+
+
+def items_over_common_lemmas(systems: Sequence[SystemScores]) -> Iterator[Mapping[str, ItemScores]]:
+    """Yield the items of systems over the lemmas that all of them score, without measures for which that is unknown.
+
+    Raises:
+        ValueError: they have no lemma in common.
+    """
+    items = {system.file.system: system.items() for system in systems}
+    for system_items in items.values():
+        common = {
+            label: scores.over_common({name: other[label] for name, other in items.items() if label in other})
+            for label, scores in system_items.items()
+        }
+        yield {label: scores for label, scores in common.items() if scores is not None}
 
 
 def measures_named(suites: Sequence[type[Suite]], measures: Sequence[str] = ()) -> ComparedMeasures:
@@ -122,7 +134,7 @@ def measures_named(suites: Sequence[type[Suite]], measures: Sequence[str] = ()) 
     return {suite: list({str(own): own for own in named}.values()) for suite, named in found.items()}
 
 
-def _groups_of(
+def systems_by_kind(
     runs: Runs, reference: str | None, compared: ComparedMeasures
 ) -> list[list[list[SystemScores]]]:
     """Return for each suite its files of each kind, the reference's first; without kinds that it has no file of."""
@@ -159,11 +171,13 @@ def _refuse_unlike(system: SystemScores, reference: SystemScores) -> None:
 
 
 def _pair(
-    system: SystemScores, reference: SystemScores, reference_items: Mapping[str, ItemScores]
+    system: SystemScores,
+    reference: SystemScores,
+    items: Mapping[str, ItemScores],
+    reference_items: Mapping[str, ItemScores],
 ) -> Iterator[Paired]:
     """Yield each measure that both have."""
     unlike = comparable.different(system.file.signature, reference.file.signature)
-    items = system.items()
     for measure in (measure for measure in items if measure in reference_items):
         names = PairNames(*score_names(system.file, measure), reference.file.system)
         yield Paired(names, items[measure], reference_items[measure], unlike)

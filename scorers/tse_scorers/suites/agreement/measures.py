@@ -1,47 +1,56 @@
 """The measures of agreement: TSE, EW and MW, the last two over the whole distribution or at a cut-off."""
 
+from collections.abc import Collection, Iterator
 from functools import partial
 
 import pandas as pd
 
 from ...report.measure import Measure
+from .ask.columns import sides_in
 
 WHOLE = {"cutoff_side": "top", "cutoff": 1.0}
 """The cut-off columns of results over the whole distribution. TSE has no cut-off."""
+_at_cutoffs = partial(Measure, at=WHOLE, default=WHOLE, table="contexts", counted="contexts")
 _over_lemmas = partial(
-    Measure,
-    at=WHOLE,
-    default=WHOLE,
-    table="contexts",
-    over_lemmas=True,
-    counted="contexts",
-    why_excluded="no lemma has two single-token forms there",
+    _at_cutoffs, over_lemmas=True, why_excluded="no lemma has two single-token forms there"
 )
-MEASURES = (
-    Measure(
-        "tse",
-        "TSE",
-        "targeted syntactic evaluation, how often the right form of the sentence's own word is the more probable one, "
-        "here “{good}” and not “{bad}”",
-        table="pairs",
-        live_key="tse/tse",
-        right_or_wrong=True,
-        counted="pairs",
-        why_excluded="a form is not a single token",
-    ),
-    _over_lemmas(
-        "ew",
-        "EW",
-        "equally weighted, the same question about every word of a long list in this place, each counting the same",
-        live_key="tse/ew",
-    ),
-    _over_lemmas(
-        "mw",
-        "MW",
-        "model weighted, of the probability that the model gives to the words of the list, the share on right forms",
-        live_key="tse/mw",
-    ),
+TSE = Measure(
+    "tse",
+    "TSE",
+    "targeted syntactic evaluation, how often the right form of the sentence's own word is the more probable one, "
+    "here “{good}” and not “{bad}”",
+    table="pairs",
+    live_key="tse/tse",
+    right_or_wrong=True,
+    counted="pairs",
+    why_excluded="a form is not a single token",
 )
+EW = _over_lemmas(
+    "ew",
+    "EW",
+    "equally weighted, the same question about every word of a long list in this place, each counting the same",
+    column="ew_{cutoff_side}_{cutoff:g}",
+    live_key="tse/ew",
+)
+MW = _over_lemmas(
+    "mw",
+    "MW",
+    "model weighted, of the probability that the model gives to the words of the list, the share on right forms",
+    column="mw_{cutoff_side}_{cutoff:g}",
+    live_key="tse/mw",
+)
+MEASURES = (TSE, EW, MW)
+COVERED_MASS = _at_cutoffs("covered_mass", column="covered_mass_{cutoff_side}_{cutoff:g}")
+WITHOUT_LEMMAS = _at_cutoffs("share_without_lemmas", column="without_lemmas_{cutoff_side}_{cutoff:g}")
+"""Whether a context has no lemma inside a cut-off, which follows from EW: no column of the table of contexts."""
+
+
+def measures_in(columns: Collection[str]) -> Iterator[Measure]:
+    """Yield the measures of a table of contexts, at all their points, in the order of results."""
+    for side, cutoffs in sides_in(columns):
+        for cutoff in cutoffs:
+            for measure in (EW, MW, COVERED_MASS, WITHOUT_LEMMAS):
+                yield measure.moved({"cutoff_side": side, "cutoff": cutoff})
 
 
 def without_cutoff(rows: pd.DataFrame) -> pd.DataFrame:

@@ -20,22 +20,19 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.table_files import require_columns
 from ...models.base import FormScorer, GapScorer
-from .ask.columns import COUNTS, MEASURES, score_columns
+from .ask.columns import COUNTS, MEASURES, UNEQUAL, score_columns
 from .ask.gaps import Answers, Questions, context_table, form_table, gaps_of
 from .ask.inflections import Inflections
 from .ask.listing import list_lemmas, listed_table
 from .ask.outcomes import encode, lemma_table, outcome_table, outcome_width
 from .ask.template_verbs import TemplateVerbs
-from .ask.unequal_forms import METRIC as UNEQUAL
 from .ask.unequal_forms import sentence_scores
 from .ask.whole_words import read_words
 from .data.tables import COLUMNS, load, load_lemmas
-from .estimate.averages import aggregate_scores
 from .options import AgreementOptions
 
 __all__ = [
     "AgreementScores",
-    "aggregate_scores",
     "load",
     "load_lemmas",
     "score_columns",

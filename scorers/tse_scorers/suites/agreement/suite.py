@@ -1,7 +1,7 @@
 """Agreement templates as a suite."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,12 +18,12 @@ from ...models.answers import pair_logprobs
 from ...models.base import FormScorer, GapScorer, PairScorer, Scorer
 from ...models.options import Option, OptionError
 from ...report.blocks import Section
-from ...report.inputs import Runs, ScoreFile, ScoreTables, known_columns, table_named
+from ...report.inputs import Runs, ScoreFile, ScoreTables
 from ...report.measure import Measure
 from ..checks import Finding
-from ..contract import Items, Suite
+from ..contract import Items, Scored, Suite
 from ..hub_data import is_hub_id
-from ..items import ItemScores, TwoWayChoices
+from ..items import TwoWayChoices
 from ..own_columns import data_signature, own_columns
 from .ask.columns import (
     BY_SENTENCE,
@@ -32,11 +32,8 @@ from .ask.columns import (
     LIST_CONTEXTS,
     RESERVED,
     TOP_FORMS,
-    score_column,
-    sides_in,
     sides_of,
 )
-from .ask.columns import MEASURES as AT_CUTOFFS
 from .ask.gaps import looked_up_tables
 from .ask.listing import LISTED, list_lemmas, listed_table
 from .ask.outcomes import LEMMAS, OUTCOMES, lemma_table
@@ -55,11 +52,11 @@ from .data.contrast import (
 from .data.released import RELEASED, RELEASED_LISTS
 from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
 from .data.verb_choices import OF_LEMMAS, verb_choices
-from .estimate.averages import METRICS, aggregate_scores
-from .estimate.common import COMMON, common_lemma_rows, common_list, items_over_common_lemmas
+from .estimate.common import COMMON, common_list
 from .estimate.frequency import FREQUENCIES
-from .estimate.items import compared_items
-from .measures import MEASURES
+from .estimate.scored import METRICS, LemmaTables, scored_contexts, scored_pairs
+from .estimate.strata import part_rows
+from .measures import MEASURES, TSE
 from .options import CLAMS, CONFIG_NAMES, DEFAULT_LIST, AgreementOptions
 from .show.item_table import item_table
 
@@ -270,44 +267,24 @@ class AgreementSuite(Suite):
         return verb_choices(self.config, self.pairs, is_own=self.config not in _DATASETS)
 
     @classmethod
-    def aggregate(cls, tables: ScoreTables) -> list[ResultRow]:
-        """Return the averages by row of Table 2."""
-        contexts, pairs = (table_named(tables, table) for table in ("contexts", "pairs"))
-        at_cutoffs = [
-            score_column(measure, side, cutoff)
-            for side, cutoffs in sides_in(contexts.column_names)
-            for cutoff in cutoffs
-            for measure in AT_CUTOFFS
-        ]
-        return aggregate_scores(
-            known_columns(contexts, contexts.column_names, at_cutoffs),
-            known_columns(pairs, pairs.column_names),
-            *map(tables.get, ("outcomes", "lemmas", "listed", "frequencies")),
-        )
+    def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:
+        """Yield pairs with TSE; contexts with EW and MW, without `measures` also with covered mass, at all cut-offs."""
+        lemmas = LemmaTables(tables)
+        if measures is None or TSE in measures:
+            yield scored_pairs(lemmas)
+        at_cutoffs = None if measures is None else [measure for measure in measures if measure != TSE]
+        if at_cutoffs != []:
+            yield scored_contexts(lemmas, at_cutoffs)
+
+    @classmethod
+    def more(cls, tables: ScoreTables) -> list[ResultRow]:
+        """Return EW over parts of the lemma list."""
+        return part_rows(tables)
 
     @classmethod
     def item_table(cls, file: ScoreFile) -> pd.DataFrame | None:
         """Return scores of contexts or pairs with their sentences; None for the other tables."""
         return item_table(file)
-
-    @classmethod
-    def compared_items(
-        cls, file: ScoreFile, measures: Sequence[Measure] | None = None
-    ) -> Mapping[str, ItemScores]:
-        """Return EW and MW by context, TSE by pair."""
-        return compared_items(file, cls.measures if measures is None else measures)
-
-    @classmethod
-    def common_lemma_rows(cls, runs: Runs) -> pd.DataFrame:
-        """Return EW and MW over each system's own lemmas and over those that all systems score."""
-        return common_lemma_rows(runs)
-
-    @classmethod
-    def items_over_common_lemmas(
-        cls, file: ScoreFile, files: Sequence[ScoreFile]
-    ) -> Mapping[str, ItemScores]:
-        """Return EW and MW over the lemmas that the systems of all files score, TSE by pair."""
-        return items_over_common_lemmas(file, files)
 
     @classmethod
     def views(cls, runs: Runs) -> Section | None:

@@ -105,7 +105,7 @@ class RegionSuite(Suite):
         items = table_named(tables, CRITERIA).select(columns).to_pandas()
         if len(items):
             scores = items.rename(columns={"correct": "score"}).astype({"score": float})
-            yield Scored(cls.measures[0], scores, grouped, ("suite", "criterion", "item"))
+            yield Scored({cls.measures[0]: "score"}, scores, grouped, ("suite", "criterion", "item"))
 
     @classmethod
     def more(cls, tables: ScoreTables) -> list[ResultRow]:

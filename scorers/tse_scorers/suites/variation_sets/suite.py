@@ -14,9 +14,11 @@ from ...models.base import Scorer
 from ...report.blocks import Section
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
+from ...statistics.estimate import Estimate
 from ..checks import WHITE_SPACE, openings_and_ends, white_space
 from ..contract import Items, Scored, Suite
 from ..hub_data import ReleasedData
+from ..items import Group
 from .estimate.agreement_with_people import human_agreement
 from .estimate.intervals import OF_SENTENCES, grouped, mean_of_cells, set_aucs
 from .estimate.items import MIXED_MODEL, with_texts
@@ -34,6 +36,14 @@ from .scores import (
     load,
     score_variation_sentences,
 )
+
+
+class ScoredSets(Scored):
+    """Variation sets of one kind, with their AUCs."""
+
+    def estimates(self, group: Group) -> dict[Measure, Estimate]:
+        """Return the mean over cells, which is of exact fractions."""
+        return dict.fromkeys(self.columns, mean_of_cells(group))
 
 
 class VariationSetSuite(Suite):
@@ -96,10 +106,13 @@ class VariationSetSuite(Suite):
         by_kind: Mapping[Any, pd.DataFrame] = dict(iter(sets.groupby("variation_set", sort=False)))
         for measure in measures or cls.measures:
             if (kind := measure.at["variation_set"]) in by_kind:
-                yield Scored(
-                    measure, by_kind[kind], grouped, ("template", "text", "case_order", "role"),
-                    mixed_model=MIXED_MODEL, estimator=mean_of_cells,
-                )  # fmt: skip
+                yield ScoredSets(
+                    {measure: "score"},
+                    by_kind[kind],
+                    grouped,
+                    ("template", "text", "case_order", "role"),
+                    mixed_model=MIXED_MODEL,
+                )
 
     @classmethod
     def more(cls, tables: ScoreTables) -> list[ResultRow]:

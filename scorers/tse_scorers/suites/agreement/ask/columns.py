@@ -103,8 +103,10 @@ LIST_CONTEXTS = described(
     ("n_nonfinite", "int64", "lemmas with a log-probability that is NaN", Values.COUNT),
 )
 """Columns of whole words, besides those over the whole distribution (`ew_top_1`, …)."""
+UNEQUAL = "ew_different_lengths"
+"""The metric of lemmas with forms of different lengths, and the column of contexts."""
 BY_SENTENCE = described(
-    ("ew_different_lengths", "double", "EW over lemmas with forms of different lengths", Values.SHARE),
+    (UNEQUAL, "double", "EW over lemmas with forms of different lengths", Values.SHARE),
 )
 """The column of contexts that `--sentence-pll` adds."""
 TOP_FORMS = described(
@@ -172,7 +174,7 @@ def score_columns(whole_words: bool = False, sampler: bool = False) -> Iterator[
 
 RESERVED = (
     "context_id", "unit", "logprob_correct", "logprob_incorrect", "tse", *score_columns(), *score_columns(True, True),
-    *COUNTS, "ew_different_lengths",
+    *COUNTS, UNEQUAL,
 )  # fmt: skip
 """Columns of scores; a user's columns must not have these names."""
 

@@ -2,29 +2,24 @@
 
 A masked model has to be told how many tokens a form has, so P(form | context) does not compare between forms of
 different lengths. The pseudo-log-likelihoods of the two whole sentences do (Kauf & Ivanova 2023), but they are another
-measure: they also score the other words given the form. So these lemmas have a row of their own, `METRIC`, and no MW.
+measure: they also score the other words given the form. So these lemmas have a row of their own, `columns.UNEQUAL`, and
+no MW.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ....engine.progress import Progress, parts, progress_of_part
-from ....io.result_row import ResultRow
 from ....models.answers import sentence_logprobs
 from ....models.base import Scorer
 from ....models.queries import Slot
 from ....models.words import capitalized
-from ....statistics.clustered import clustered_mean
-from ...items import Group
 from .gaps import Gaps
 from .listing import UNLIKE, Listing
 
-METRIC = "ew_different_lengths"
-"""The metric in results, and the column of contexts."""
 MOST = 2**21
 """Sentences of one run; each of n tokens needs n passes of the model."""
 _AT_ONCE = 2**14
@@ -77,20 +72,3 @@ def _sentences(slots: list[Slot], lemmas: pd.DataFrame, opening: bool) -> list[s
     if opening:
         return [capitalized(form) + slot.suffix for slot in slots for form in forms]
     return [f"{slot.prefix} {form}{slot.suffix}" for slot in slots for form in forms]
-
-
-def unequal_rows(groups: Iterable[Group], listed: pa.Table | None) -> Iterator[ResultRow]:
-    """Yield the mean of each group, where these lemmas were scored; the lemmas are fixed in its interval.
-
-    Args:
-        groups: of contexts.
-        listed: `AgreementScores.listed`.
-    """
-    if listed is None:
-        return
-    frame = listed.to_pandas()
-    n_lemmas = int((frame[frame["opening"] == frame["opening"].min()]["excluded"] == UNLIKE).sum())
-    for group in groups:
-        if METRIC in group.items:
-            found = clustered_mean(group.items[METRIC], group.units)
-            yield group.row(METRIC, found, n_lemmas=n_lemmas)

@@ -1,24 +1,28 @@
 """EW or MW of contexts with the outcomes of their lemmas, so that two systems are compared on the lemmas of both."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import reduce
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ....report.inputs import ScoreFile
+from ....report.inputs import TableSource
 from ....report.measure import Measure
 from ....statistics.differences import crossed_difference
+from ....statistics.estimate import Estimate
 from ....statistics.power import components_of
 from ...items import Group, GroupDifference, ItemScores
+from ..ask.columns import KEPT_FORMS
 from ..ask.outcomes import Outcomes
-from ..measures import WHOLE
+from ..measures import EW, WHOLE
 from .intervals import cells_of, groups_of
 from .kept_forms import KeptForms
 
-KEY = ["group", "prefix", "suffix", "number"]
+Outcomes01 = NDArray[np.uint8] | NDArray[np.float64]
+"""Outcomes of contexts x lemmas: 0 or 1, or means of these over suffixes."""
+KEY = ("group", "prefix", "suffix", "number")
 """What makes two contexts the same in two runs."""
 
 
@@ -35,16 +39,14 @@ class ContextScores(ItemScores):
     Attributes:
         measure: EW or MW, at its point.
         outcomes: of all lemmas.
-        forms: the file with the log-probabilities of all lemmas, if the run kept them; it may be large.
+        forms: the table with the log-probabilities of all lemmas, if the run kept them; it may be large.
         chosen: the lemmas that the scores are over; None: all.
-        approximate: whether the scores are estimated, because the log-probabilities of all lemmas were not kept.
     """
 
     measure: Measure = field(kw_only=True)
     outcomes: Outcomes | None = None
-    forms: ScoreFile | None = None
+    forms: TableSource | None = None
     chosen: pd.MultiIndex | None = None
-    approximate: bool = False
 
     @property
     def lemmas(self) -> pd.MultiIndex:
@@ -52,20 +54,26 @@ class ContextScores(ItemScores):
         assert self.outcomes is not None
         return self.outcomes.lemmas if self.chosen is None else self.chosen
 
+    @property
+    def n_lemmas(self) -> int | None:
+        """How many lemmas the scores are over; None where that is unknown."""
+        return None if self.outcomes is None else len(self.lemmas)
+
     def joined(self, reference: ItemScores) -> pd.DataFrame:
-        """Return the shared contexts; see `tse_scorers.suites.agreement.estimate.items` for those without suffixes."""
-        return ItemScores.joined(*self._alike(reference))
+        """Return the shared contexts, averaged over suffixes if one of the systems does not see them."""
+        return ItemScores.joined(*self._over_same_contexts(reference))
 
     def n_excluded(self, reference: ItemScores) -> int:
         """Count the contexts that only one of the two systems has a score for."""
-        return ItemScores.n_excluded(*self._alike(reference))
+        return ItemScores.n_excluded(*self._over_same_contexts(reference))
 
-    def _alike(self, reference: ItemScores) -> tuple[ItemScores, ItemScores]:
-        """Return both systems' scores, averaged over suffixes if one of the systems does not see them."""
-        if not any(_is_without_suffix(own.items) for own in (self, reference)):
+    def _over_same_contexts(self, reference: ItemScores) -> tuple[ItemScores, ItemScores]:
+        if not any(_is_without_suffix(scores.items) for scores in (self, reference)):
             return self, reference
-        one, other = (ItemScores(_over_suffixes(own.items), self.groups) for own in (self, reference))
-        return one, other
+        system, other = (
+            ItemScores(_over_suffixes(scores.items), self.groups) for scores in (self, reference)
+        )
+        return system, other
 
     def differences(self, reference: ItemScores) -> Iterator[GroupDifference]:
         """Yield the difference from a reference on each group, over the lemmas that both have.
@@ -82,16 +90,18 @@ class ContextScores(ItemScores):
         if not is_whole:
             if set(self.lemmas) != set(reference.lemmas):
                 raise self._of_other_lemmas("different ones")
-            for found in super().differences(reference):
-                yield found._replace(n_lemmas=len(self.lemmas))
+            for difference in super().differences(reference):
+                yield difference._replace(n_lemmas=len(self.lemmas))
             return
         common = self.lemmas[self.lemmas.isin(reference.lemmas)]
         if self.measure.name == "ew":
             yield from self._crossed(reference, common)
             return
-        one, other = self.over(common), reference.over(common)
-        for found in ItemScores.differences(one, other):
-            yield found._replace(n_lemmas=len(common), approximate=one.approximate or other.approximate)
+        system, other = self.over(common), reference.over(common)
+        for difference in ItemScores.differences(system, other):
+            yield difference._replace(
+                n_lemmas=len(common), approximate=system.approximate or other.approximate
+            )
 
     def _of_other_lemmas(self, lists: str) -> ValueError:
         return ValueError(
@@ -99,47 +109,78 @@ class ContextScores(ItemScores):
             f"score {lists}. Run both again over the lemmas that both score, with --lemmas common:FOLDER,FOLDER."
         )
 
-    def over(self, names: pd.MultiIndex) -> "ContextScores":
+    def over_common(self, systems: Mapping[str, ItemScores]) -> ItemScores | None:
+        """Return the scores over the lemmas of all systems with stored outcomes; at a cut-off, None.
+
+        Raises:
+            ValueError: the systems have no lemma in common.
+        """
+        if self.outcomes is None or self.measure.at != WHOLE:
+            return None
+        lists = {
+            system: scores.lemmas
+            for system, scores in systems.items()
+            if isinstance(scores, ContextScores) and scores.outcomes is not None
+        }
+        common = in_all(lists.values())
+        if not len(common):
+            raise ValueError(
+                f"The models {', '.join(lists)} score no lemma in common. Run them with --forms all, or with a list of "
+                "lemmas that all can score (--lemmas FILE)."
+            )
+        return self.over(common)
+
+    def over(self, lemmas: pd.MultiIndex) -> "ContextScores":
         """Return the scores over some of the lemmas; exact for EW, see `Outcomes.mw` and `KeptForms` for MW."""
-        chosen = self.lemmas.isin(names)
-        if chosen.all():
+        is_chosen = self.lemmas.isin(lemmas)
+        if is_chosen.all():
             return self
         assert self.outcomes is not None and self.chosen is None, "what is restricted is not restricted again"
         scores, places = self.items["score"].to_numpy(), self.outcomes.places(self.items)
         approximate = self.measure.name == "mw" and self.forms is None
         if self.measure.name == "ew":
-            over = self.outcomes.correct(places, np.flatnonzero(chosen)).mean(axis=1)
+            over_lemmas = self.outcomes.correct(places, np.flatnonzero(is_chosen)).mean(axis=1)
         elif self.forms is not None:
-            over = KeptForms.read(self.forms.read_table()).mw(self.items, chosen)
+            over_lemmas = KeptForms.read(self.forms.select(KEPT_FORMS.names)).mw(self.items, is_chosen)
         else:
-            over = self.outcomes.mw(places, scores, chosen)
-        known = np.where(np.isnan(scores) | (places < 0), np.nan, over)
-        items = self.items.assign(score=known)
-        return replace(self, items=items, chosen=self.lemmas[chosen], approximate=approximate)
+            over_lemmas = self.outcomes.mw(places, scores, is_chosen)
+        items = self.items.assign(score=np.where(np.isnan(scores) | (places < 0), np.nan, over_lemmas))
+        return replace(self, items=items, chosen=self.lemmas[is_chosen], approximate=approximate)
 
-    def _crossed(self, reference: "ContextScores", names: pd.MultiIndex) -> Iterator[GroupDifference]:
+    def estimates(self) -> Iterator[tuple[Group, Estimate]]:
+        """Yield the score of each group, of EW with lemmas as units."""
+        if self.measure != EW or self.outcomes is None:
+            yield from super().estimates()
+            return
+        lemmas = np.flatnonzero(self.outcomes.lemmas.isin(self.lemmas))
+        for group in self.groups(self.items.dropna(subset=["score"])):
+            bits = self.outcomes.correct(self.outcomes.places(group.items), lemmas)
+            yield group, cells_of(group.items, bits).mean()
+
+    def _crossed(self, reference: "ContextScores", lemmas: pd.MultiIndex) -> Iterator[GroupDifference]:
         """Compare EW lemma by lemma."""
         shared = self.joined(reference).dropna(subset=["score", "reference_score"])
-        if shared.empty or not len(names):
+        if shared.empty or not len(lemmas):
             return
-        matrices = [own._matrix(shared, names) for own in (self, reference)]
+        matrices = [scores._matrix(shared, lemmas) for scores in (self, reference)]
         items = shared.assign(place=np.arange(len(shared)))
         for group in context_groups(items):
             rows = group.items["place"].to_numpy()
-            one, other = (cells_of(group.items, matrix[rows]) for matrix in matrices)
-            found = crossed_difference(one.sums, other.sums, one.name, one.strata, one.units)
-            ties = int((group.items["score"] == group.items["reference_score"]).sum())
-            components = components_of(one.sums.minus(other.sums), one.strata, one.units)
-            yield GroupDifference(*group.place, found, len(rows), ties, found.estimate.n_crossed, components)
+            cells, others = (cells_of(group.items, matrix[rows]) for matrix in matrices)
+            difference = crossed_difference(cells.sums, others.sums, cells.name, cells.strata, cells.units)
+            n_ties = int((group.items["score"] == group.items["reference_score"]).sum())
+            components = components_of(cells.sums.minus(others.sums), cells.strata, cells.units)
+            yield GroupDifference(
+                *group.place, difference, len(rows), n_ties, difference.estimate.n_crossed, components
+            )
 
-    def _matrix(self, shared: pd.DataFrame, names: Any) -> NDArray[Any]:
+    def _matrix(self, shared: pd.DataFrame, names: pd.MultiIndex) -> Outcomes01:
         """Return the outcomes of shared contexts and named lemmas, averaged over suffixes for causal models."""
         assert self.outcomes is not None
         lemmas = self.outcomes.lemmas.get_indexer(names)
         if "suffix" in shared.index.names:
             return self.outcomes.correct(self.outcomes.places(self.items.loc[shared.index]), lemmas)
-        own = self.items.index.droplevel("suffix")
-        place = shared.index.get_indexer(own)
+        place = shared.index.get_indexer(self.items.index.droplevel("suffix"))
         order = np.argsort(place, kind="stable")
         order = order[(place[order] >= 0) & self.items["score"].notna().to_numpy()[order]]
         counts = np.bincount(place[order], minlength=len(shared))
@@ -147,7 +188,12 @@ class ContextScores(ItemScores):
         return _mean_of_runs(bits, counts)
 
 
-def _mean_of_runs(bits: NDArray[np.uint8], counts: NDArray[np.intp]) -> NDArray[Any]:
+def in_all(lists: Iterable[pd.MultiIndex]) -> pd.MultiIndex:
+    """Return the lemmas that are in all lists, in the order of the first."""
+    return reduce(lambda common, lemmas: common.intersection(lemmas, sort=False), lists)
+
+
+def _mean_of_runs(bits: NDArray[np.uint8], counts: NDArray[np.intp]) -> Outcomes01:
     """Average consecutive rows: the first `counts[0]`, the next `counts[1]`, …; (runs, columns)."""
     if (counts == 1).all():
         return bits
@@ -168,5 +214,4 @@ def _over_suffixes(items: pd.DataFrame) -> pd.DataFrame:
     """Average scores over the suffixes of each prefix and number."""
     levels = [name for name in items.index.names if name != "suffix"]
     grouped = items.groupby(level=levels, sort=False)
-    kept = grouped.first()
-    return kept.assign(score=grouped["score"].mean())
+    return grouped.first().assign(score=grouped["score"].mean())

@@ -1,43 +1,50 @@
 """What results say about the lemmas behind EW and MW: how many, which, and why the others were not scored."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 
-from ....io.result_row import ResultRow
+from ....io.result_row import Scalar
 from ....io.table_files import fingerprint
 from ..ask.listing import COUNTS, SCORED
+from ..measures import EW, MW
 
-_OVER_LEMMAS = ("ew", "mw")
 
+class Coverage(NamedTuple):
+    """What rows of results say about a lemma list.
 
-def with_coverage(rows: Sequence[ResultRow], listed: pa.Table | None) -> list[ResultRow]:
-    """Add `forms` and `word_end` to all rows, and to those of EW and MW what was listed and why it was not scored.
-
-    Args:
-        rows: of results.
-        listed: see `listing.LISTED`. If groups have lemmas of their own, the score over several groups has no list.
+    Attributes:
+        forms: which forms were scored, `single` or `all`.
+        word_end: whether probabilities include the end of the word; None where this has no meaning.
+        by_group: group with lemmas of its own -> what rows of EW and MW say about them, see `coverage`; if none has,
+            "" -> the same of all lemmas.
     """
-    if listed is None or not listed.num_rows:
-        return [replace(row, forms="single") for row in rows]
-    frame = listed.to_pandas()
-    measured = {"forms": frame["forms"].iloc[0], "word_end": _plain(frame["word_end"].iloc[0])}
-    known = _by_group(frame)
-    of_all = next(iter(known.values())) if len(known) == 1 else {}
-    return [
-        replace(row, **measured, **(known.get(row.value, of_all) if row.metric in _OVER_LEMMAS else {}))
-        for row in rows
-    ]
 
+    forms: str = "single"
+    word_end: bool | None = None
+    by_group: Mapping[str, Mapping[str, Scalar]] = MappingProxyType({})
 
-def _by_group(listed: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Return the coverage of each group with lemmas of its own; of all lemmas, called "", if none has."""
-    if "group" not in listed:
-        return {"": coverage(main_list(listed))}
-    return {str(group): coverage(main_list(own)) for group, own in listed.groupby("group", sort=False)}
+    @classmethod
+    def of(cls, listed: pa.Table | None) -> "Coverage":
+        """Count what became of listed lemmas; see `listing.LISTED`."""
+        if listed is None or not listed.num_rows:
+            return cls()
+        lemmas = listed.to_pandas()
+        forms, word_end = lemmas["forms"].iloc[0], lemmas["word_end"].iloc[0]
+        groups = lemmas.groupby("group", sort=False) if "group" in lemmas else [("", lemmas)]
+        by_group = {str(group): coverage(main_list(inside)) for group, inside in groups}
+        return cls(forms, None if pd.isna(word_end) else bool(word_end), by_group)
+
+    def columns(self, metric: str, group: str) -> dict[str, Scalar]:
+        """Return the columns of a row. A score over several groups with lemmas of their own has no list."""
+        columns: dict[str, Scalar] = {"forms": self.forms, "word_end": self.word_end}
+        if metric not in (EW.name, MW.name):
+            return columns
+        of_all = next(iter(self.by_group.values())) if len(self.by_group) == 1 else {}
+        return {**columns, **self.by_group.get(group, of_all)}
 
 
 def main_list(lemmas: pd.DataFrame) -> pd.DataFrame:
@@ -45,14 +52,10 @@ def main_list(lemmas: pd.DataFrame) -> pd.DataFrame:
     return lemmas[lemmas["opening"] == lemmas["opening"].min()]
 
 
-def coverage(lemmas: pd.DataFrame) -> dict[str, Any]:
+def coverage(lemmas: pd.DataFrame) -> dict[str, Scalar]:
     """Count listed lemmas by what became of them: `n_lemmas_listed`, `lemmas_scored` (a fingerprint), `n_…`."""
     scored = lemmas.loc[lemmas["excluded"] == SCORED, ["singular", "plural"]].sort_values(
         ["singular", "plural"]
     )
     counts = {key: int((lemmas["excluded"] == reason).sum()) for reason, key in COUNTS.items()}
     return {"n_lemmas_listed": len(lemmas), "lemmas_scored": fingerprint(scored), **counts}
-
-
-def _plain(value: Any) -> bool | None:
-    return None if value is None or pd.isna(value) else bool(value)

@@ -15,37 +15,25 @@ from .context_scores import ContextScores
 from .intervals import with_construction
 
 _CELL = ["construction", "noun", "number"]
-_KNOWN = {
-    *_CELL,
-    "cluster",
-    "item",
-    "context_id",
-    "score",
-    "stratum",
-    "unit",
-    "verb",
-    "prefix",
-    "suffix",
-    "group",
-}
+_DERIVED = {
+    *_CELL, "cluster", "item", "context_id", "score", "stratum", "unit", "verb", "prefix", "suffix", "group",
+}  # fmt: skip
 _COUNTS = "cbind(n_correct, n_items - n_correct)"
 
 
 def _own_columns(scores: ItemScores) -> list[str]:
     """Return the columns of the user's own table among those of items."""
-    return [column for column in scores.items if column not in _KNOWN]
+    return [column for column in scores.items if column not in _DERIVED]
 
 
 def _pair_rows(scores: ItemScores) -> pd.DataFrame:
     items = scores.items.reset_index()
-    items = items[items["score"].notna()]
-    pairs = with_construction(items)
-    if "prefix" in pairs:
-        pairs["noun"] = subject_clusters(pairs)
-    pairs["lemma"] = verb_lemmas(pairs)
-    named = pairs.rename(columns={"prefix": "context"}).assign(n_items=1, n_correct=pairs["score"])
+    pairs = with_construction(items[items["score"].notna()])
+    rows = pairs.rename(columns={"prefix": "context"}).assign(
+        noun=subject_clusters(pairs), lemma=verb_lemmas(pairs), n_items=1, n_correct=pairs["score"]
+    )
     columns = [*_CELL, "lemma", "context", "pair_id", "n_items", "n_correct", "score"]
-    return named[[*columns, *_own_columns(scores)]]
+    return rows[[*columns, *_own_columns(scores)]]
 
 
 def _contexts(scores: ItemScores) -> pd.DataFrame:
@@ -81,9 +69,12 @@ def _lemma_rows(scores: ItemScores) -> pd.DataFrame:
     return rows.assign(n_items=n_items, n_correct=n_correct, score=n_correct / n_items)
 
 
-_NOUNS_AND_LEMMAS = "system + construction + (1 + system | noun) + (1 + system | lemma)"
-EW = MixedModel(f"{_COUNTS} ~ {_NOUNS_AND_LEMMAS}", _lemma_rows, binomial=True, unit="noun")
-TSE = MixedModel(f"{_COUNTS} ~ {_NOUNS_AND_LEMMAS}", _pair_rows, binomial=True, unit="noun")
-MW = MixedModel(
-    "score ~ system + construction + (1 + system | noun) + (1 | context)", _context_rows, unit="noun"
-)
+_NOUNS_AND_LEMMAS = f"{_COUNTS} ~ system + construction + (1 + system | noun) + (1 + system | lemma)"
+OF_PAIRS = MixedModel(_NOUNS_AND_LEMMAS, _pair_rows, binomial=True, unit="noun")
+MIXED_MODELS = {
+    "ew": MixedModel(_NOUNS_AND_LEMMAS, _lemma_rows, binomial=True, unit="noun"),
+    "mw": MixedModel(
+        "score ~ system + construction + (1 + system | noun) + (1 | context)", _context_rows, unit="noun"
+    ),
+}
+"""Measure of contexts -> its model."""

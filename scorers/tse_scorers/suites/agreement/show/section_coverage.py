@@ -11,9 +11,9 @@ from ....report.blocks import View
 from ....report.charts import MANY
 from ....report.inputs import Runs
 from ....report.tables import Table, count, formatted, score, spread
+from ..ask.columns import UNEQUAL
 from ..ask.listing import COUNTS
 from ..ask.outcomes import read_outcomes
-from ..ask.unequal_forms import METRIC as UNEQUAL
 from ..estimate.strata import STRATA
 from ..measures import without_cutoff
 

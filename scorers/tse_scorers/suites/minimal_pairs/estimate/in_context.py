@@ -48,7 +48,7 @@ def scored_in_context(table: TableSource, measures: Sequence[Measure] | None = N
         if measures is not None:
             if is_longest and context in headlines:
                 of_pairs = pairs.drop(columns=["n_context_tokens", "linking"], errors="ignore")
-                yield Scored(headlines[context], of_pairs, in_groups, _PAIR)
+                yield Scored({headlines[context]: "score"}, of_pairs, in_groups, _PAIR)
             continue
         at = {"context": str(context), "length": int(length)}
         about = {
@@ -56,12 +56,12 @@ def scored_in_context(table: TableSource, measures: Sequence[Measure] | None = N
             "context_tokens": float(pairs["n_context_tokens"].mean()),
             "linking": pairs["linking"].iloc[0] if "linking" in pairs else None,
         }
-        yield Scored(Measure("accuracy_in_context", at=at), pairs, in_groups, about=about)
+        yield Scored({Measure("accuracy_in_context", at=at): "score"}, pairs, in_groups, about=about)
         if context != NONE:
             keys = pd.MultiIndex.from_frame(pairs[["paradigm", "pair_id"]])
             changed = pairs.assign(score=pairs["score"].to_numpy() - alone.reindex(keys).to_numpy())
             yield Scored(
-                Measure("accuracy_change", at=at), changed, lambda items: [next(in_groups(items))],
+                {Measure("accuracy_change", at=at): "score"}, changed, lambda items: [next(in_groups(items))],
                 score_range=DIFFERENCE, about=about,
             )  # fmt: skip
 

@@ -50,7 +50,7 @@ def scored_pairs(table: TableSource, measures: Sequence[Measure]) -> Iterator[Sc
             about = {"linking": pairs["linking"].iloc[0]} if "linking" in pairs else {}
             pairs = pairs.drop(columns="linking", errors="ignore")
             yield Scored(
-                measure, pairs, lambda items: grouped(with_units(items)), _PAIR, about=about,
+                {measure: "score"}, pairs, lambda items: grouped(with_units(items)), _PAIR, about=about,
                 mixed_model=_OF_ITEMS if is_own else _OF_WORDS,
             )  # fmt: skip
 
