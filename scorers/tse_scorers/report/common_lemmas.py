@@ -9,7 +9,7 @@ from .tables import MISSING, Table, score
 
 
 def section(rows: pd.DataFrame) -> Section:
-    """Build the section of `tse compare --common-lemmas`; rows as `common_lemmas` of `runs.comparing.compare` returns them."""
+    """Build the section of `tse compare --common-lemmas`, whose rows `common_lemmas` of `runs.comparing` returns."""
     parts = [
         View(
             str(config),
