@@ -181,8 +181,8 @@ def _mapped(
     def score(frame: pd.DataFrame) -> pa.Table:
         if progress is not None or not is_main():
             return question.answers(scorer, frame, progress)
-        with bars(f"Scoring with {scorer.name}") as shown:
-            return question.answers(scorer, frame, shown)
+        with bars(f"Scoring with {scorer.name}") as bar_progress:
+            return question.answers(scorer, frame, bar_progress)
 
     if isinstance(dataset, pd.DataFrame):
         return pd.concat([dataset, score(rows).to_pandas().set_axis(dataset.index)], axis=1)
@@ -446,7 +446,8 @@ class _Gaps:
         )
         contexts = scores.contexts.to_pandas()
         keys = contexts[[*scorer.context_columns, "number"]].itertuples(index=False)
-        contexts["context"] = [_hash(tuple(key)) for key in keys]
+        digests = [blake2b("\0".join(key).encode(), digest_size=8).digest() for key in keys]
+        contexts["context"] = [int.from_bytes(digest, "little", signed=True) for digest in digests]
         contexts = contexts.rename(columns={f"{measure}_top_1": measure for measure in MEASURES})
         for measure in MEASURES if self.cutoffs else ():
             contexts[f"{measure}_top_1"] = contexts[measure]
@@ -456,11 +457,6 @@ class _Gaps:
         table |= {name: verb_logprobs[name].to_numpy() for name in _LOGPROBS if self.has_verbs}
         table |= _lists(scores, rows["number"]) if self.forms else {}
         return pa.table(table, schema=self.schema())
-
-
-def _hash(key: tuple[str, ...]) -> int:
-    digest = blake2b("\0".join(key).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)
 
 
 def _lists(scores: AgreementScores, numbers: "pd.Series[str]") -> dict[str, pa.Array]:
@@ -518,9 +514,9 @@ class Request:
         Raises:
             ValueError: that is not one thing, or an option has no effect on it.
         """
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        given = {name: value for name, value in given.items() if value is not None and value is not False}
-        kinds = [kind for kind in _WITH_EFFECT if kind in given]
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        options = [name for name, value in values.items() if value is not None and value is not False]
+        kinds = [kind for kind in _WITH_EFFECT if kind in options]
         if len(kinds) != 1:
             raise ValueError(
                 f"Got {' and '.join(kinds) or 'none of columns, lemmas and surprisals'}; expected one of columns "
@@ -528,7 +524,7 @@ class Request:
             )
         (kind,) = kinds
         with_effect = {kind, *_WITH_EFFECT[kind]} - ({"language"} if self.frequency is None else set())
-        if unused := [name for name in given if name not in with_effect]:
+        if unused := [name for name in options if name not in with_effect]:
             raise ValueError(f"{' and '.join(unused)} has no effect with {kind}; remove it.")
         if self.lemmas is not None:
             return _Gaps(_lemma_table(self.lemmas), set(_VERBS) <= set(names), self.cutoffs, self.forms)

@@ -191,8 +191,12 @@ class Results(Sequence[ResultRow]):
                 f"Got measure={measure!r:.80} ({type(measure).__name__}); expected its name, a text such as 'accuracy'."
             )
         suites = [find_suite(suite) for suite in dict.fromkeys(row.suite for row in self._rows)]
-        parsed = {suite.name: own for suite in suites if (own := suite.measure(measure)) is not None}
-        rows = [row for row in self._rows if row.suite in parsed and parsed[row.suite].selects(row)]
+        measures = {suite.name: suite.measure(measure) for suite in suites}
+        rows = [
+            row
+            for row in self._rows
+            if (suite_measure := measures.get(row.suite)) is not None and suite_measure.selects(row)
+        ]
         if not rows:
             names = ", ".join(str(declared) for suite in suites for declared in suite.measures)
             raise ValueError(
@@ -271,13 +275,13 @@ class Results(Sequence[ResultRow]):
         return comparison.conditions if by else comparison.rows
 
 
-def _one_of(what: str, names: Sequence[str], chosen: str | None) -> str:
+def _one_of(noun: str, names: Sequence[str], chosen: str | None) -> str:
     """Return the chosen name, or the only one."""
     if chosen in names or (chosen is None and len(names) == 1):
         return chosen or names[0]
     got = f"got {chosen!r}" if chosen else "got none"
     raise ValueError(
-        f"There {'is' if len(names) == 1 else 'are'} {len(names)} {what}{'s' * (len(names) != 1)} "
+        f"There {'is' if len(names) == 1 else 'are'} {len(names)} {noun}{'s' * (len(names) != 1)} "
         f"({', '.join(names) or 'none'}) and {got}; expected one of them. "
-        f"Choose it with {what}=…, or look into {RESULTS_FILE}."
+        f"Choose it with {noun}=…, or look into {RESULTS_FILE}."
     )

@@ -7,7 +7,7 @@ from small_training import fresh_model
 from tse_scorers import evaluate_live
 from tse_scorers.engine import meeting, run, sharding
 from tse_scorers.engine.forward import ForwardPass
-from tse_scorers.engine.run import BatchRunner
+from tse_scorers.engine.readers import DistributionReader
 
 PAIRS = 36
 
@@ -59,7 +59,7 @@ def test_sharded_models_do_not_retreat_from_full_memory(monkeypatch):
     for parameter in model.parameters():
         parameter.ds_id = 0  # so DeepSpeed marks what ZeRO-3 has taken to pieces
     monkeypatch.setattr(run, "smallest", lambda limit: limit)
-    monkeypatch.setattr(BatchRunner, "_answer", _full)
+    monkeypatch.setattr(DistributionReader, "__call__", _full)
     with pytest.raises(ValueError, match=r"share a model .*smaller batch_tokens"):
         evaluate_live(model.eval(), tokenizer, budget=PAIRS)
     assert ForwardPass(model).way == "whole model"

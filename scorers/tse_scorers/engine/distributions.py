@@ -52,10 +52,10 @@ class Distributions:
         """
         dtype = torch.float64 if self._logits.dtype == torch.float64 else torch.float32
         # log_softmax needs no float32 copy on a GPU, and is twice as fast as logsumexp on a CPU.
-        every = torch.log_softmax(self._logits, dim=-1, dtype=dtype)
-        logprobs = every[rows, ids]
+        all_logprobs = torch.log_softmax(self._logits, dim=-1, dtype=dtype)
+        logprobs = all_logprobs[rows, ids]
         if group is not None:
-            total = torch.logsumexp(every.masked_fill_(~group, -torch.inf), dim=-1)
+            total = torch.logsumexp(all_logprobs.masked_fill_(~group, -torch.inf), dim=-1)
             logprobs = torch.where(ids < 0, total[rows], logprobs)
         logprobs = logprobs.cpu()  # the only time that the processor waits
         if torch.isnan(logprobs).any():  # a logit is NaN or plus infinity, or all are minus infinity
@@ -83,21 +83,21 @@ class LinearDistributions:
     def logprobs(self, rows: Tensor, ids: Tensor, group: Tensor | None = None) -> Tensor:
         """Return log P(id) in the distributions of these rows, (ids,); see `Distributions.logprobs`."""
         hidden, weight, bias = self._hidden, self._layer.weight, self._layer.bias
-        shift, total, of_group = self._shifted_sums(group)
+        shift, total, group_total = self._shifted_sums(group)
         # A logit is NaN, or exceeds the shift by about 80; or all of the group are as far below it.
-        if not bool((torch.isfinite(total) & (of_group > 0)).all()):
+        if not bool((torch.isfinite(total) & (group_total > 0)).all()):
             blocks = zip(rows.split(BLOCK), ids.split(BLOCK), strict=True)
             parts = [
                 Distributions(self._layer(hidden[part])).logprobs(torch.arange(len(part)), part_ids, group)
                 for part, part_ids in blocks
             ]
             return torch.cat(parts)
-        chosen = (hidden[rows] * weight[ids]).sum(dim=-1)
+        logits = (hidden[rows] * weight[ids]).sum(dim=-1)
         if bias is not None:
-            chosen += bias[ids]
+            logits += bias[ids]
         if group is not None:
-            chosen = torch.where(ids < 0, (shift + of_group.log())[rows], chosen)
-        return chosen - (shift + total.log())[rows]
+            logits = torch.where(ids < 0, (shift + group_total.log())[rows], logits)
+        return logits - (shift + total.log())[rows]
 
     def _shifted_sums(self, group: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """Return (shift, sum over the vocabulary of exp(logit - shift), the same sum over the group), (reads,) each.
@@ -105,13 +105,13 @@ class LinearDistributions:
         Without a group, the last two are the same.
         """
         hidden, weight, bias = self._hidden, self._layer.weight, self._layer.bias
-        of_first = None if bias is None else bias[:BLOCK]
-        shift = nn.functional.linear(hidden, weight[:BLOCK], of_first).amax(dim=1, keepdim=True)
+        first_bias = None if bias is None else bias[:BLOCK]
+        shift = nn.functional.linear(hidden, weight[:BLOCK], first_bias).amax(dim=1, keepdim=True)
         # Powers of two take a third of the time of exp, and the matrix product applies the factor for free.
         shift_in_bits = shift * LOG2_E
         buffer = hidden.new_empty(len(hidden) * BLOCK)
         total = hidden.new_zeros(len(hidden))
-        of_group = total if group is None else torch.zeros_like(total)
+        group_total = total if group is None else torch.zeros_like(total)
         for start in range(0, len(weight), BLOCK):
             block = weight[start : start + BLOCK]
             part = buffer[: len(hidden) * len(block)].view(len(hidden), len(block))
@@ -120,8 +120,8 @@ class LinearDistributions:
                 part.add_(bias[start : start + BLOCK], alpha=LOG2_E)
             total += part.exp2_().sum(dim=1)
             if group is not None:
-                of_group += part @ group[start : start + BLOCK].to(part.dtype)
-        return shift[:, 0], total, of_group
+                group_total += part @ group[start : start + BLOCK].to(part.dtype)
+        return shift[:, 0], total, group_total
 
 
 def _broken() -> ValueError:

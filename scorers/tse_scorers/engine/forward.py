@@ -140,11 +140,11 @@ class ForwardPass:
         self.model = model
         self.sharded = is_sharded(model)
         self.device: torch.device = model.device
-        kind = self.device.type
-        autocast = torch.is_autocast_enabled(kind)
-        self.dtype: torch.dtype = torch.get_autocast_dtype(kind) if autocast else model.dtype
+        device_type = self.device.type
+        autocast = torch.is_autocast_enabled(device_type)
+        self.dtype: torch.dtype = torch.get_autocast_dtype(device_type) if autocast else model.dtype
         self.vocabulary_size: int = int(config.vocab_size)
-        logits_budget = logits_budget or (LOGITS_BUDGET if self.device.type == "cpu" else GPU_LOGITS_BUDGET)
+        logits_budget = logits_budget or (LOGITS_BUDGET if device_type == "cpu" else GPU_LOGITS_BUDGET)
         self.rows_at_once = max(logits_budget // (4 * self.vocabulary_size), 1)
         self._output_layer: nn.Module | None = model.get_output_embeddings()
         self._takes_cache = "use_cache" in inspect.signature(inside_wrapper(model).forward).parameters
@@ -231,21 +231,21 @@ class ForwardPass:
 
     def _hidden_narrowed(self, batch: Batch, module: nn.Module | None) -> Tensor:
         """Return the same; after `module`, if given, only the positions that are read are computed."""
-        taken: list[Tensor] = []
+        states: list[Tensor] = []
 
         def take(hidden: Tensor) -> Tensor:
-            taken.append(at_reads(hidden, batch) if module is None else hidden[0])
+            states.append(at_reads(hidden, batch) if module is None else hidden[0])
             raise _Taken
 
         with self._before_output_layer(take), only_at_reads(module, batch), suppress(_Taken):
             self._call(batch)
-        if not taken:
+        if not states:
             raise RuntimeError("The model did not call its output layer in this forward pass.")
-        if len(taken[0]) != len(batch.reads):
+        if len(states[0]) != len(batch.reads):
             raise RuntimeError(
-                f"{len(batch.reads)} positions are read, but the layers returned {len(taken[0])}."
+                f"{len(batch.reads)} positions are read, but the layers returned {len(states[0])}."
             )
-        return taken[0]
+        return states[0]
 
     @cached_property
     @torch.inference_mode()

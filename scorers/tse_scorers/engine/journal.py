@@ -52,19 +52,19 @@ class Journal:
         described = [identity, plan.fingerprint, reader.fingerprint, reader.width, rank_and_size()]
         digest = hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).digest()
         self._path = folder / digest.hex()[:16] / FILE
-        # The checksum of the last block; that of the first block continues the hash of the journal's identity.
-        self._last = digest
+        # Of the last block; that of the first block continues the hash of the journal's identity.
+        self._checksum = digest
         self.answers = np.full((reader.n_answers, reader.width), np.nan)
         self.written = np.zeros(reader.n_answers, dtype=np.int64)
-        self._done = np.zeros(len(plan.lengths), dtype=bool)
-        self._end = self._begun()
-        self._kept = self.written.astype(bool)  # the answers that are on disk
+        self._finished = np.zeros(len(plan.lengths), dtype=bool)  # rows
+        self._end = self._resume()
+        self._on_disk = self.written.astype(bool)  # answers
         self._unflushed: list[int] = []
         self._flushed_at = time.monotonic()
 
     def has(self, rows: Sequence[int]) -> bool:
         """Whether all of these rows are done."""
-        return bool(self._done[list(rows)].all())
+        return bool(self._finished[list(rows)].all())
 
     def finish(self, rows: Sequence[int]) -> None:
         """Mark these rows as answered; every few seconds everything is written to disk."""
@@ -75,9 +75,11 @@ class Journal:
     def flush(self) -> None:
         """Write what is finished to disk."""
         if self._unflushed:
-            new = np.flatnonzero((self.written > 0) & ~self._kept)
-            content = _block(np.array(self._unflushed), new, self.answers[new])
-            checksum = hashlib.sha256(self._last + content).digest()
+            rows, new = np.array(self._unflushed), np.flatnonzero((self.written > 0) & ~self._on_disk)
+            counts = np.array([len(rows), len(new)], _COUNTS)  # as `_blocks` reads them
+            parts = (counts, rows.astype("<i8"), new.astype("<i8"), self.answers[new].astype("<f8"))
+            content = b"".join(part.tobytes() for part in parts)
+            checksum = hashlib.sha256(self._checksum + content).digest()
             try:
                 with self._path.open("r+b") as file:
                     file.seek(self._end)  # overwrites what an attempt on a full disk has left
@@ -85,13 +87,13 @@ class Journal:
                     file.truncate()
             except OSError as error:
                 raise _unwritable(self._path, error) from error
-            self._last, self._end = checksum, self._end + len(content) + _DIGEST
-            self._kept[new] = True
-            self._done[self._unflushed] = True
+            self._checksum, self._end = checksum, self._end + len(content) + _DIGEST
+            self._on_disk[new] = True
+            self._finished[rows] = True
         self._unflushed = []
         self._flushed_at = time.monotonic()
 
-    def _begun(self) -> int:
+    def _resume(self) -> int:
         """Read the intact blocks and truncate the file after them; return their end."""
         end = 0
         try:
@@ -102,7 +104,7 @@ class Journal:
                 for rows, indices, values in self._blocks(file):
                     self.answers[indices] = values
                     self.written[indices] = 1
-                    self._done[rows] = True
+                    self._finished[rows] = True
                     end = file.tell()
                 if file.seek(0, 2) > end:
                     warnings.warn(
@@ -112,7 +114,7 @@ class Journal:
                     )
                 file.truncate(end)
             with tempfile.TemporaryFile(dir=self._path.parent) as probe:  # a full disk costs no model time
-                probe.write(bytes(self.answers.nbytes + self.written.nbytes + 8 * len(self._done)))
+                probe.write(bytes(self.answers.nbytes + self.written.nbytes + 8 * len(self._finished)))
         except OSError as error:
             raise _unwritable(self._path, error) from error
         return end
@@ -125,22 +127,16 @@ class Journal:
             if len(counts) < 2 * _COUNTS.itemsize:
                 return
             n_rows, n_answers = np.frombuffer(counts, _COUNTS).tolist()
-            if not (0 <= n_rows <= len(self._done) and 0 <= n_answers <= len(self.answers)):
+            if not (0 <= n_rows <= len(self._finished) and 0 <= n_answers <= len(self.answers)):
                 return
-            values = file.read((n_rows + n_answers * (1 + width)) * 8)
-            checksum = hashlib.sha256(self._last + counts + values).digest()
+            content = file.read((n_rows + n_answers * (1 + width)) * 8)
+            checksum = hashlib.sha256(self._checksum + counts + content).digest()
             if file.read(_DIGEST) != checksum:
                 return
-            self._last = checksum
-            ids = np.frombuffer(values, "<i8", n_rows + n_answers)
-            answers = np.frombuffer(values, "<f8", offset=ids.nbytes).reshape(n_answers, width)
-            yield ids[:n_rows], ids[n_rows:], answers
-
-
-def _block(rows: Indices, indices: Indices, values: np.ndarray) -> bytes:
-    counts = np.array([len(rows), len(indices)], _COUNTS)
-    parts = (counts, rows.astype("<i8"), indices.astype("<i8"), values.astype("<f8"))
-    return b"".join(part.tobytes() for part in parts)
+            self._checksum = checksum
+            numbers = np.frombuffer(content, "<i8", n_rows + n_answers)
+            answers = np.frombuffer(content, "<f8", offset=numbers.nbytes).reshape(n_answers, width)
+            yield numbers[:n_rows], numbers[n_rows:], answers
 
 
 def _unwritable(path: Path, error: OSError) -> ValueError:

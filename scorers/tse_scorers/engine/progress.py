@@ -10,21 +10,21 @@ Progress = Callable[[int, int], None]
 def parts(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
     """Yield the indices of sizes, in order, in parts with a total of at most `most`, or with a single larger size."""
     part: list[int] = []
-    held = 0
+    total = 0
     for index, size in enumerate(sizes):
-        if part and held + size > most:
+        if part and total + size > most:
             yield part
-            part, held = [], 0
+            part, total = [], 0
         part.append(index)
-        held += size
+        total += size
     yield part
 
 
-def progress_of_part(progress: Progress | None, before: int, size: int, whole: int) -> Progress | None:
-    """Return a function that reports the progress of a part as progress of the whole."""
-    if progress is None or size == whole:
+def progress_of_part(progress: Progress | None, before: int, size: int, total: int) -> Progress | None:
+    """Return a function that reports the progress of a part of this size, after others, as progress of the total."""
+    if progress is None or size == total:
         return progress
-    return lambda done, total: progress(before + size * done // total, whole)
+    return lambda part_tokens, part_total: progress(before + size * part_tokens // part_total, total)
 
 
 @contextmanager
@@ -34,8 +34,8 @@ def bars(description: str) -> Iterator[Progress]:
 
     with tqdm(desc=description, unit=" tokens", leave=False) as bar:
 
-        def progress(done: int, total: int) -> None:
+        def progress(tokens: int, total: int) -> None:
             bar.total = total
-            bar.update(done - bar.n)
+            bar.update(tokens - bar.n)
 
         yield progress

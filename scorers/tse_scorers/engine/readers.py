@@ -88,21 +88,15 @@ class TokenReader:
     def __call__(self, distributions: Read, reads: Indices) -> tuple[Indices, Values]:
         """Return the answers taken from these reads, (answers, width)."""
         answers, rows = self._answers_of(reads)
+        device = distributions.device
+        at, ids = (torch.from_numpy(index).to(device) for index in (rows, self._token[answers]))
         if self._beside is not None:
-            return answers, self._two_columns(distributions.logits(), answers, rows)
-        at, ids = (torch.from_numpy(index).to(distributions.device) for index in (rows, self._token[answers]))
+            logprobs = torch.log_softmax(distributions.logits(), dim=-1)
+            beside = torch.logsumexp(logprobs[:, torch.from_numpy(self._beside).to(device)], dim=-1)
+            return answers, torch.stack([logprobs[at, ids], beside[at]], dim=1).cpu().double().numpy()
         if self._group is not None:
-            self._group = self._group.to(distributions.device)
-        logprobs = distributions.logprobs(at, ids, self._group)
-        return answers, logprobs.double().numpy()[:, None]
-
-    def _two_columns(self, logits: Tensor, answers: Indices, rows: Indices) -> Values:
-        logprobs = torch.log_softmax(logits, dim=-1)
-        at, ids, beside = (
-            torch.from_numpy(index).to(logits.device) for index in (rows, self._token[answers], self._beside)
-        )
-        both = torch.stack([logprobs[at, ids], torch.logsumexp(logprobs[:, beside], dim=-1)[at]], dim=1)
-        return both.cpu().double().numpy()
+            self._group = self._group.to(device)
+        return answers, distributions.logprobs(at, ids, self._group).double().numpy()[:, None]
 
 
 class DistributionReader:

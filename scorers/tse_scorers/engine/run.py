@@ -109,17 +109,17 @@ class BatchRunner:
         missing = [
             group for group in self.batches(rows) if self.journal is None or not self.journal.has(group)
         ]
-        tell = self.progress or (lambda done, total: None)
-        done = total - int(sum(lengths[group].sum() for group in missing))
-        if total:
-            tell(done, total)  # what the journal has; 0 in a run that begins
+        tokens = total - int(sum(lengths[group].sum() for group in missing))
+        if total and self.progress is not None:
+            self.progress(tokens, total)  # what the journal has; 0 in a run that begins
         try:
             for group, batch in prefetched_batches(self.plan, missing, self.forward.device):
                 self.run_rows(group, batch)
                 if self.journal is not None:
                     self.journal.finish(group)
-                done += int(lengths[group].sum())
-                tell(done, total)
+                tokens += int(lengths[group].sum())
+                if self.progress is not None:
+                    self.progress(tokens, total)
         finally:
             if self.journal is not None:
                 self.journal.flush()
@@ -150,7 +150,11 @@ class BatchRunner:
         This is a separate function, so that the exception no longer holds the tensors that did not fit.
         """
         try:
-            self._answer(batch or self.plan.batch(rows))
+            batch = batch or self.plan.batch(rows)
+            for part, distributions in self.forward(batch, self.reader.needs_full_logits):
+                indices, values = self.reader(distributions, batch.reads[part])
+                self.answers[indices] = values  # at once, so that none is lost if memory runs out later
+                self.written[indices] = 1
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
@@ -168,13 +172,6 @@ class BatchRunner:
                 ) from error
             return False
         return True
-
-    def _answer(self, batch: Batch) -> None:
-        """Write each answer as soon as it is known, so that none is lost if memory runs out later."""
-        for part, distributions in self.forward(batch, self.reader.needs_full_logits):
-            indices, values = self.reader(distributions, batch.reads[part])
-            self.answers[indices] = values
-            self.written[indices] = 1
 
 
 def prefetched_batches(

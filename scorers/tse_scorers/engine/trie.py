@@ -166,8 +166,7 @@ def _cut(sizes: Indices, shared_after: Indices, capacity: int, remaining: int) -
     """Return how many sequences to put into the row: near its end, the cut that shares least with what follows."""
     if len(sizes) == remaining:
         return remaining
-    late = max(int(np.searchsorted(sizes, 0.85 * capacity)), 0)
-    late = min(late, len(sizes) - 1)
+    late = min(int(np.searchsorted(sizes, 0.85 * capacity)), len(sizes) - 1)
     # Ties go to the fullest row.
     candidates = shared_after[late : len(sizes)][::-1]
     return len(sizes) - int(np.argmin(candidates))

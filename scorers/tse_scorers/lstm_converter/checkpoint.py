@@ -185,7 +185,7 @@ def _read_zip(file: BinaryIO, shown: str) -> object:
         unpickler = RestrictedUnpickler(io.BytesIO(archive.read(pickles[0])), shown)
         root = unpickler.load()
         for key, storage in unpickler.storages.items():
-            storage.data = _whole(archive.read(f"{folder}data/{key}"), storage)
+            storage.data = _storage_bytes(archive.read(f"{folder}data/{key}"), storage)
     return root
 
 
@@ -201,11 +201,11 @@ def _read_sequence(file: BinaryIO, shown: str) -> object:
         size = int.from_bytes(file.read(8), "little", signed=True)
         if size != storage.size:
             raise ValueError(f"its storage {key} has {size} numbers instead of {storage.size}")
-        storage.data = _whole(file.read(size * storage.dtype.itemsize), storage)
+        storage.data = _storage_bytes(file.read(size * storage.dtype.itemsize), storage)
     return root
 
 
-def _whole(data: bytes, storage: StoredStorage) -> bytearray:
+def _storage_bytes(data: bytes, storage: StoredStorage) -> bytearray:
     if len(data) != storage.size * storage.dtype.itemsize:
         raise ValueError(
             f"a storage has {len(data)} bytes instead of {storage.size * storage.dtype.itemsize}"

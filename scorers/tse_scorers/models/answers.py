@@ -62,8 +62,8 @@ def sentence_logprobs(scorer: Scorer, sentences: Sequence[str], progress: Progre
         TypeError: the answer is not an array of numbers.
         ValueError: it has another number of values than there are sentences, or a value is no log-probability.
     """
-    answer = scorer.sentence_logprobs(sentences, **_told(progress))
-    method = _asked(scorer, "sentence_logprobs")
+    answer = scorer.sentence_logprobs(sentences, **_keyword(progress))
+    method = _method_name(scorer, "sentence_logprobs")
     return require_logprobs(answer, (len(sentences),), method, lambda row: list(sentences)[row])
 
 
@@ -74,8 +74,8 @@ def continuation_logprobs(
     progress: Progress | None = None,
 ) -> Logprobs:
     """Ask a scorer for log P(continuation | prefix) of each pair, (pairs,); raises as `sentence_logprobs`."""
-    answer = scorer.continuation_logprobs(prefixes, continuations, **_told(progress))
-    method = _asked(scorer, "continuation_logprobs")
+    answer = scorer.continuation_logprobs(prefixes, continuations, **_keyword(progress))
+    method = _method_name(scorer, "continuation_logprobs")
     return require_logprobs(
         answer, (len(prefixes),), method, lambda row: f"{prefixes[row]} … {continuations[row]}"
     )
@@ -91,7 +91,7 @@ def pair_logprobs(
         table: the pairs.
         texts: columns that name the sides in errors.
     """
-    method = _asked(scorer, "pair_logprobs")
+    method = _method_name(scorer, "pair_logprobs")
     good, bad = (
         require_logprobs(answer, (len(table),), method, table[side].iloc.__getitem__)
         for side, answer in zip(texts, scorer.pair_logprobs(table), strict=True)
@@ -113,13 +113,13 @@ def word_logprobs(
         progress: called with (work done, work in all).
         words: the words of each sentence; None separates them at white space.
     """
-    method, scored = _asked(scorer, "word_logprobs"), []
+    method, scored = _method_name(scorer, "word_logprobs"), []
     if words is not None and "words" not in inspect.signature(scorer.word_logprobs).parameters:
         raise ValueError(
             f"{method} takes no words that are split already. Give it the parameter words, or leave the words out."
         )
     split_words: _Words = {} if words is None else {"words": words}
-    answers = scorer.word_logprobs(sentences, **_told(progress), **split_words)
+    answers = scorer.word_logprobs(sentences, **_keyword(progress), **split_words)
     for sentence, of_sentence in zip(sentences, answers, strict=True):
         answer = [logprob for _, logprob in of_sentence]
         logprobs = require_logprobs(answer, (len(of_sentence),), method, lambda _, text=sentence: text)  # type: ignore[misc]
@@ -133,8 +133,10 @@ def token_logprobs(
     scorer: TokenScorer, sentences: Sequence[str], progress: Progress | None = None
 ) -> list[ScoredTokens]:
     """Ask a scorer for the tokens of each sentence, with log P of each; raises as `sentence_logprobs`."""
-    method, scored = _asked(scorer, "token_logprobs"), []
-    for sentence, tokens in zip(sentences, scorer.token_logprobs(sentences, **_told(progress)), strict=True):
+    method, scored = _method_name(scorer, "token_logprobs"), []
+    for sentence, tokens in zip(
+        sentences, scorer.token_logprobs(sentences, **_keyword(progress)), strict=True
+    ):
         of_text = (len(tokens.starts),)
         logprobs = require_logprobs(tokens.logprobs, of_text, method, lambda _, text=sentence: text)  # type: ignore[misc]
         scored.append(tokens._replace(logprobs=logprobs))
@@ -147,7 +149,7 @@ def form_logprobs(
     """Ask a scorer for log P of each form at each gap, (slots, forms); raises as `sentence_logprobs`."""
     answer = scorer.form_logprobs(slots, forms, word_end, progress)
     shape = (len(slots), len(forms))
-    return require_logprobs(answer, shape, _asked(scorer, "form_logprobs"), _at_gap(slots, forms))
+    return require_logprobs(answer, shape, _method_name(scorer, "form_logprobs"), _at_gap(slots, forms))
 
 
 def form_nuclei(
@@ -161,7 +163,7 @@ def form_nuclei(
     """Ask a scorer for the same under nucleus sampling, (cut-offs, slots, forms); raises as `sentence_logprobs`."""
     answer = scorer.form_nuclei(slots, forms, cutoffs, word_end, progress)
     shape = (len(cutoffs), len(slots), len(forms))
-    return require_logprobs(answer, shape, _asked(scorer, "form_nuclei"), _at_gap(slots, forms))
+    return require_logprobs(answer, shape, _method_name(scorer, "form_nuclei"), _at_gap(slots, forms))
 
 
 class _Words(TypedDict, total=False):
@@ -173,14 +175,14 @@ class _Progress(TypedDict, total=False):
 
 
 def require_logprobs(
-    answer: object, shape: tuple[int, ...], asked: str, text_of: Callable[[int], str]
+    answer: object, shape: tuple[int, ...], method: str, text_of: Callable[[int], str]
 ) -> Logprobs:
     """Return an answer as float64 of a shape.
 
     Args:
         answer: what a scorer returned: an array, a tensor on the CPU or a list of numbers.
         shape: of the answer.
-        asked: the model and the method that returned it, for messages.
+        method: the model and the method that returned it, for messages.
         text_of: returns the text behind a value, by its place in the answer.
 
     Raises:
@@ -194,16 +196,18 @@ def require_logprobs(
         values = np.asarray(numbers, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise TypeError(
-            f"{asked} returned a {type(answer).__name__} that is not an array of numbers; {expected}. {remedy}"
+            f"{method} returned a {type(answer).__name__} that is not an array of numbers; {expected}. {remedy}"
         ) from error
     if answer is None or values.shape != shape:
         problem = "None" if answer is None else f"values of shape {values.shape}"
-        raise ValueError(f"{asked} returned {problem}; {expected}. {remedy}")
-    _refuse_texts(answer, numbers, asked, text_of)
+        raise ValueError(f"{method} returned {problem}; {expected}. {remedy}")
+    _refuse_texts(answer, numbers, method, text_of)
     wrong = (values > ROUNDING) | (np.isfinite(values) & (values < LOWEST))
     if wrong.any():
         place = int(wrong.argmax())
-        raise ValueError(f"{asked} returned {values.flat[place]:g} for {text_of(place)!r:.100}; {_EXPECTED}.")
+        raise ValueError(
+            f"{method} returned {values.flat[place]:g} for {text_of(place)!r:.100}; {_EXPECTED}."
+        )
     return values
 
 
@@ -213,14 +217,14 @@ _EXPECTED = (
 )
 
 
-def _refuse_texts(answer: object, found: np.ndarray, asked: str, text_of: Callable[[int], str]) -> None:
+def _refuse_texts(answer: object, array: np.ndarray, method: str, text_of: Callable[[int], str]) -> None:
     """Raise TypeError for texts and truth values, which numpy takes for numbers."""
-    if found.dtype.kind in "fiu" and isinstance(answer, np.ndarray):
+    if array.dtype.kind in "fiu" and isinstance(answer, np.ndarray):
         return
-    values = found if found.dtype.kind in "bSU" else np.asarray(answer, dtype=object)
+    values = array if array.dtype.kind in "bSU" else np.asarray(answer, dtype=object)
     for place, value in enumerate(values.flat):
         if isinstance(value, str | bytes | bool | np.bool_):
-            raise TypeError(f"{asked} returned {value!r:.60} for {text_of(place)!r:.100}; {_EXPECTED}.")
+            raise TypeError(f"{method} returned {value!r:.60} for {text_of(place)!r:.100}; {_EXPECTED}.")
 
 
 def _at_gap(slots: Sequence[Slot], forms: Sequence[str]) -> Callable[[int], str]:
@@ -231,10 +235,12 @@ def _at_gap(slots: Sequence[Slot], forms: Sequence[str]) -> Callable[[int], str]
     return text_of
 
 
-def _asked(scorer: Scorer | FormScorer, method: str) -> str:
+def _method_name(scorer: Scorer | FormScorer, method: str) -> str:
+    """Return how messages name the method of a scorer."""
     kind = type(scorer).__name__
     return f"{getattr(scorer, 'name', kind)}: {kind}.{method}"
 
 
-def _told(progress: Progress | None) -> _Progress:
+def _keyword(progress: Progress | None) -> _Progress:
+    """Return the keyword argument; none without progress, which a scorer need not take."""
     return {} if progress is None else {"progress": progress}

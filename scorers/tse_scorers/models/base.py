@@ -121,8 +121,8 @@ class MapsDataSets:
     def __repr__(self) -> str:
         """Return class, model, kind, device and dtype in a line, as far as they are known."""
         device = getattr(self, "execution", {}).get("device")
-        known = [self.signature.get("kind"), device, self.signature.get("dtype")]
-        return f"{type(self).__name__}({', '.join([repr(self.name), *filter(None, known)])})"
+        facts = [self.signature.get("kind"), device, self.signature.get("dtype")]
+        return f"{type(self).__name__}({', '.join([repr(self.name), *filter(None, facts)])})"
 
 
 @runtime_checkable

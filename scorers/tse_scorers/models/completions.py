@@ -106,7 +106,7 @@ class Completions:
         Raises:
             ValueError: the server does not answer, or not with log-probabilities of the text.
         """
-        asked: dict[str, str | int] = {
+        request: dict[str, str | int] = {
             "model": self.model,
             "prompt": before + text,
             "max_tokens": 1,
@@ -114,7 +114,7 @@ class Completions:
             "echo": True,
             "logprobs": 1,
         }
-        answer = self._request("POST", "completions", asked)
+        answer = self._request("POST", "completions", request)
         try:
             choices = parse(_Completion, answer, "the answer").choices
             if not choices:

@@ -82,8 +82,8 @@ class FormSteps:
         """Sum the steps of each form: (slots, steps) → (slots, forms); NaN for a form without tokens."""
         total = np.zeros((len(values), len(self.of_form)))
         for steps in self.of_form.T:
-            has = steps >= 0
-            total[:, has] += values[:, steps[has]]
+            has_step = steps >= 0
+            total[:, has_step] += values[:, steps[has_step]]
         total[:, (self.of_form < 0).all(axis=1)] = np.nan
         return total
 
@@ -168,17 +168,16 @@ def sums_of_steps(
         if steps.states[state] == scorer.state_at_gap and token != END
     ]
     later = np.setdiff1d(np.arange(len(steps.token)), first)
-    reads, done = steps.reads(later), len(slots)
+    reads = steps.reads(later)
     sizes = sizes_of_reads(scorer, slots, reads)
-    total = done + sum(sizes)
     at_gap = np.zeros((len(slots), 0))
     if first:
-        function, part_progress = TokensAtGap(steps.token[first]), progress_of_part(progress, 0, done, total)
-        at_gap = scorer.read_slots(slots, function, len(first), part_progress)
+        gap_progress = progress_of_part(progress, 0, len(slots), len(slots) + sum(sizes))
+        at_gap = scorer.read_slots(slots, TokensAtGap(steps.token[first]), len(first), gap_progress)
     if not len(later):
         return steps.sums(at_gap)
     sums = np.zeros((len(slots), len(steps.of_form)))
-    for part, answers in answers_of_reads(scorer, slots, reads, sizes, progress, done):
+    for part, answers in answers_of_reads(scorer, slots, reads, sizes, progress, len(slots)):
         values = np.empty((len(part), len(steps.token)))
         values[:, first] = at_gap[part]
         values[:, later] = answers[..., 0]
@@ -197,7 +196,7 @@ def answers_of_reads(
     reads: Reads,
     sizes: Sequence[int],
     progress: Progress | None,
-    done: int = 0,
+    work: int = 0,
     cutoffs: Sequence[float] = (),
 ) -> Iterator[tuple[list[int], Values]]:
     """Yield parts of the slots, each with what is read there, (slots, reads, 1, or with cut-offs their number).
@@ -208,16 +207,16 @@ def answers_of_reads(
         reads: what is read at each of them.
         sizes: what `sizes_of_reads` returns for them.
         progress: called with (work done, work in all).
-        done: work that was done before.
+        work: that was done before.
         cutoffs: see `plan_reads`.
     """
-    total = done + sum(sizes)
+    total = work + sum(sizes)
     for part, share in _parts(sizes, scorer.is_planning):
         size = sum(sizes[index] for index in part)
         plan, reader = scorer.plan_reads([slots[index] for index in part], reads, cutoffs)
-        answers = scorer.run(plan, reader, progress_of_part(progress, done, size, total), 1 / share)
+        answers = scorer.run(plan, reader, progress_of_part(progress, work, size, total), 1 / share)
         yield part, answers.reshape(len(part), len(reads.token), -1)
-        done += size
+        work += size
 
 
 def _parts(sizes: Sequence[int], is_planning: bool) -> list[tuple[list[int], float]]:

@@ -130,18 +130,18 @@ def describe(name: str, kind: ModelKind | None, trust_remote_code: bool) -> Desc
 
     from . import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
 
-    where, revision_asked = locate(name)
-    options: HubOptions = {"revision": revision_asked, "trust_remote_code": trust_remote_code}
+    where, revision = locate(name)
+    options: HubOptions = {"revision": revision, "trust_remote_code": trust_remote_code}
     if is_gguf(name):
         require_gguf(name)
         options["gguf_file"] = Path(name).name
     on_hub = not Path(where).is_dir()
     if on_hub:
-        _require_reachable(name, where, revision_asked)
+        _require_reachable(name, where, revision)
     config = _pretrained(AutoConfig, name, where, **options)
     if on_hub:
         # Load the rest of the model from the same commit, even if the branch changes.
-        options["revision"] = commit_in_cache(where, revision_asked)
+        options["revision"] = commit_in_cache(where, revision)
     tokenizer = _pretrained(AutoTokenizer, name, where, **options)
     if not isinstance(tokenizer.model_max_length, int | float):
         raise ValueError(
@@ -158,7 +158,7 @@ class Descriptions:
     """Configurations and tokenizers of models, looked up before the first is loaded; each is kept until it is used."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[object, ...], tuple[str | None, DescribedModel]] = {}
+        self._descriptions: dict[tuple[object, ...], tuple[str | None, DescribedModel]] = {}
 
     def find(self, name: str, options: ModelOptions) -> DescribedModel:
         """Describe a model and keep its description.
@@ -168,7 +168,7 @@ class Descriptions:
         """
         stamp = file_stamp(name)  # before the files are read
         described = describe(name, options.kind, options.trust_remote_code)
-        self._kept[(name, options.kind, options.trust_remote_code)] = stamp, described
+        self._descriptions[(name, options.kind, options.trust_remote_code)] = stamp, described
         return described
 
     def take(self, name: str, options: ModelOptions) -> DescribedModel:
@@ -179,7 +179,9 @@ class Descriptions:
         Raises:
             ValueError: see `describe`.
         """
-        stamp, described = self._kept.pop((name, options.kind, options.trust_remote_code), (None, None))
+        stamp, described = self._descriptions.pop(
+            (name, options.kind, options.trust_remote_code), (None, None)
+        )
         is_pinned = described is not None and described.options["revision"] is not None  # a commit on the Hub
         if described is None or not (is_pinned or (stamp is not None and stamp == file_stamp(name))):
             return describe(name, options.kind, options.trust_remote_code)
@@ -243,14 +245,14 @@ def load_weights(name: str, described: DescribedModel, options: ModelOptions) ->
     return LoadedModel(model, tokenizer, name, revision, quantization or quantization_of(model))
 
 
-def _require_reachable(name: str, where: str, asked: str | None) -> None:
+def _require_reachable(name: str, where: str, revision: str | None) -> None:
     """Raise ValueError if the model is not in the cache and the Hub does not answer; transformers waits 30 seconds."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
     from huggingface_hub.errors import HfHubHTTPError
 
     try:
-        if try_to_load_from_cache(where, "config.json", revision=asked) is None:
-            get_hf_file_metadata(hf_hub_url(where, "config.json", revision=asked))
+        if try_to_load_from_cache(where, "config.json", revision=revision) is None:
+            get_hf_file_metadata(hf_hub_url(where, "config.json", revision=revision))
     except (HfHubHTTPError, ValueError):
         return  # the Hub answered, or the name is invalid; transformers has the better message
     except Exception as error:  # the HTTP library and its exceptions differ between versions
@@ -270,12 +272,12 @@ def _pretrained(auto: Any, name: str, where: str, **options: Any) -> Any:
         ) from error
 
 
-def commit_in_cache(name: str, asked: str | None) -> str | None:
-    """Return the commit of a model on the Hub whose configuration is in the cache; else what was asked for."""
+def commit_in_cache(name: str, revision: str | None) -> str | None:
+    """Return the commit of a model on the Hub whose configuration is in the cache; else the revision as it is."""
     from huggingface_hub import try_to_load_from_cache
 
-    path = try_to_load_from_cache(name, "config.json", revision=asked)
-    return Path(path).parent.name if isinstance(path, str) else asked
+    path = try_to_load_from_cache(name, "config.json", revision=revision)
+    return Path(path).parent.name if isinstance(path, str) else revision
 
 
 def _first_paragraph(error: BaseException) -> str:
@@ -330,5 +332,5 @@ def choose_dtype(dtype: str) -> torch.dtype:
     names = ("float32", "bfloat16", "float16", "float64")
     if dtype not in names:
         raise ValueError(f"Unknown dtype {dtype!r}; expected auto or one of: {', '.join(names)}.")
-    found: torch.dtype = getattr(torch, dtype)
-    return found
+    torch_dtype: torch.dtype = getattr(torch, dtype)
+    return torch_dtype

@@ -147,7 +147,7 @@ class MaskedScorer(PretrainedScorer):
         rows, columns = [], []
         for head, ids, offsets in zip(heads, encoded["input_ids"], encoded["offset_mapping"], strict=True):
             start, stop = len(head.rstrip()), len(head) + len(PLACEHOLDER)
-            inside = [column for column, (left, right) in enumerate(offsets) if right > start and left < stop]
+            inside = [column for column, (first, last) in enumerate(offsets) if last > start and first < stop]
             rows.append([*ids[: inside[0]], self._mask, *ids[inside[-1] + 1 :]])
             columns.append(inside[0])
         return rows, columns
@@ -294,16 +294,13 @@ class MaskedScorer(PretrainedScorer):
         self.check_inputs(encoded["input_ids"], texts, in_windows=True)
         # A copy for each token.
         sizes = [len(ids) * min(len(ids), self.window or len(ids)) for ids in encoded["input_ids"]]
-        total, done, parts_values = sum(sizes), 0, []
+        work, part_values = 0, []
         for part in parts(sizes, PLANNED):
             size = sum(sizes[index] for index in part)
-            parts_values.append(
-                self._part_logprobs(
-                    spaced, encoded, part, boundaries, progress_of_part(progress, done, size, total)
-                )
-            )
-            done += size
-        values, owner, token_spans = (np.concatenate(columns) for columns in zip(*parts_values, strict=True))
+            part_progress = progress_of_part(progress, work, size, sum(sizes))
+            part_values.append(self._part_logprobs(spaced, encoded, part, boundaries, part_progress))
+            work += size
+        values, owner, token_spans = (np.concatenate(columns) for columns in zip(*part_values, strict=True))
         return values, owner, token_spans
 
     def _part_logprobs(

@@ -47,11 +47,18 @@ def gguf_quantization(file: Path) -> str:
     """Return the main quantization that the file declares: `gguf Q4_1`, `gguf F32`."""
     from gguf import GGUFReader, LlamaFileType
 
-    reader = GGUFReader(file)
-    field = reader.fields.get("general.file_type")
-    if field is not None:
-        return f"gguf {LlamaFileType(field.contents()).name.removeprefix('MOSTLY_').removeprefix('ALL_')}"
-    largest = max(reader.tensors, key=lambda tensor: int(tensor.n_elements))
+    try:
+        from transformers.integrations.gguf.reader import read_gguf_metadata
+
+        file_type = read_gguf_metadata(str(file))[0].get("general.file_type")
+    except (
+        ImportError
+    ):  # in older versions; `GGUFReader` reads the vocabulary token by token, which takes seconds
+        field = GGUFReader(file).fields.get("general.file_type")
+        file_type = None if field is None else field.contents()
+    if file_type is not None:
+        return f"gguf {LlamaFileType(file_type).name.removeprefix('MOSTLY_').removeprefix('ALL_')}"
+    largest = max(GGUFReader(file).tensors, key=lambda tensor: int(tensor.n_elements))
     return f"gguf {largest.tensor_type.name}"
 
 

@@ -127,11 +127,8 @@ class PretrainedScorer(MapsDataSets, ABC):
         with self._lock:
             if self._forward is None:
                 self._forward = self._probed()
-                if (
-                    (reason := self._forward.slow_because)
-                    and not isinstance(self.model, OwnModel)
-                    and is_main()
-                ):
+                reason = self._forward.slow_because
+                if reason and not isinstance(self.model, OwnModel) and is_main():
                     warnings.warn(
                         f"{self.name}: logits are computed at every position of a text, not only where they are read, "
                         f"because {reason}. The scores are the same, but this takes more time and memory.",
@@ -433,23 +430,23 @@ class PretrainedScorer(MapsDataSets, ABC):
             )
 
     def _name_unknown(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
-        unknown, special = self.tokenizer.unk_token_id, self.tokenizer
+        tokenizer, unknown = self.tokenizer, self.tokenizer.unk_token_id
         # Byte-level tokenizers know everything; their unknown token is the one that opens or ends texts.
-        if unknown is None or unknown in (special.bos_token_id, special.eos_token_id) or not is_main():
+        if unknown is None or unknown in (tokenizer.bos_token_id, tokenizer.eos_token_id) or not is_main():
             return
         words = [
             text.replace("…", " ").split() if unknown in ids else []  # a gap is shown as …
             for ids, text in zip(sequences, texts, strict=True)
         ]
         different = list(dict.fromkeys(word for of_text in words for word in of_text))
-        rows = self.tokenizer(different, add_special_tokens=False)["input_ids"] if different else []
+        rows = tokenizer(different, add_special_tokens=False)["input_ids"] if different else []
         shown = {
             word: word.strip(string.punctuation) or word
             for word, ids in zip(different, rows, strict=True)
             if unknown in ids
         }
         unknown_words = [[shown[word] for word in of_text if word in shown] for of_text in words]
-        name_unknown(self.name, unknown_words, str(special.unk_token), self._unknown_named)
+        name_unknown(self.name, unknown_words, str(tokenizer.unk_token), self._unknown_named)
 
     def _positions(self) -> tuple[int | None, str]:
         """Return the most tokens of a text (None for any number), and an explanation for the error message."""

@@ -97,12 +97,12 @@ def is_complete(folder: Path) -> bool:
             names |= set(json.loads((folder / INDEX).read_bytes())["weight_map"].values())
         elif any("-of-" in name for name in names):
             return False  # the index is written after the shards
-        return bool(names) and all(_is_whole(folder / name) for name in names)
+        return bool(names) and all(_has_all_bytes(folder / name) for name in names)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False  # a file that is only half there, or has just gone
 
 
-def _is_whole(path: Path) -> bool:
+def _has_all_bytes(path: Path) -> bool:
     """Whether a safetensors file has all the bytes that its header names."""
     with path.open("rb") as file:
         (length,) = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))
@@ -129,7 +129,7 @@ class Settling:
         """Look at checkpoints, and return those that are complete and have settled."""
         now, complete = time.monotonic(), set()
         for folder in folders:
-            state = _state(Path(folder))
+            state = _file_states(Path(folder))
             before, since = self._seen.get(folder, (None, now))
             if state != before:
                 since = now
@@ -139,7 +139,7 @@ class Settling:
         return complete
 
 
-def _state(folder: Path) -> State:
+def _file_states(folder: Path) -> State:
     file_states = []
     for path in sorted(folder.glob("*")):
         try:

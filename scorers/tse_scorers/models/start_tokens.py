@@ -39,47 +39,47 @@ def own_start_token(model: "LanguageModel | DescribedModel", tokenizer: "ModelTo
     return None
 
 
-def opens_gaps(tokenizer: "ModelTokenizer", own: int | None) -> bool:
+def opens_gaps(tokenizer: "ModelTokenizer", own_start: int | None) -> bool:
     """Whether a tokenizer puts the model's own start token before a text by itself, so that it stands at gaps too."""
     ids = tokenizer(CARRIER.prefix)["input_ids"]
     without = tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]
-    return own is not None and ids[:1] == [own] != without[:1]
+    return own_start is not None and ids[:1] == [own_start] != without[:1]
 
 
 def choose_start_token(
-    own: int | None, tokenizer: "ModelTokenizer", name: str, asked: str | None = None
+    own_start: int | None, tokenizer: "ModelTokenizer", name: str, token: str | None = None
 ) -> int | None:
     """Return the id that opens a text, or None for no start token.
 
     Args:
-        own: the model's own start token, see `own_start_token`.
+        own_start: the model's own start token, see `own_start_token`.
         tokenizer: the model's tokenizer.
         name: the model's name in results.
-        asked: the token that the user asked for, `none` for none; None follows the policy of this module.
+        token: that the user asked for, `none` for none; None follows the policy of this module.
 
     Raises:
         ValueError: the vocabulary does not have the token that was asked for.
     """
-    if asked == NO_TOKEN:
+    if token == NO_TOKEN:
         return None
-    if asked is not None:
-        token_id = _id_of(tokenizer, asked)
+    if token is not None:
+        token_id = _id_of(tokenizer, token)
         if token_id is None:
             raise OptionError(
-                f"The vocabulary of {name} has no token {asked!r}. Expected one of its tokens, as the "
+                f"The vocabulary of {name} has no token {token!r}. Expected one of its tokens, as the "
                 f"tokenizer writes it, or {NO_TOKEN!r}. Change {Option('start_token')}, or remove it to use "
                 "the default."
             )
         return token_id
-    if own is None or not opens_chat_turns(tokenizer, own):
-        return own
+    if own_start is None or not opens_chat_turns(tokenizer, own_start):
+        return own_start
     end = tokenizer.eos_token
     between_turns = _rendered_chat(tokenizer).partition(CONTENT)[2].partition(CONTENT)[0]
-    for token in (*DOCUMENT_TOKENS, *([] if end is None or end in between_turns else [end])):
-        token_id = _id_of(tokenizer, token)
+    for candidate in (*DOCUMENT_TOKENS, *([] if end is None or end in between_turns else [end])):
+        token_id = _id_of(tokenizer, candidate)
         if token_id is not None and not opens_chat_turns(tokenizer, token_id):
             return token_id
-    return own
+    return own_start
 
 
 def opens_chat_turns(tokenizer: "ModelTokenizer", token: int) -> bool:

@@ -232,11 +232,12 @@ def _of_tokenizers(tokenizer: Tokenizer) -> "PreTrainedTokenizerFast":
     roles = {
         "bos_token": DOCUMENT_TOKENS, "eos_token": ENDS, "unk_token": UNKNOWN, "mask_token": MASKS,
     }  # fmt: skip
-    token_of_role = {
-        role: next((name for name in names if name in special), None) for role, names in roles.items()
+    special_tokens = {
+        role: next(token for token in tokens if token in special)
+        for role, tokens in roles.items()
+        if special.intersection(tokens)
     }
-    named = {role: name for role, name in token_of_role.items() if name is not None}
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special_tokens)
 
 
 def _of_tiktoken(encoding: "Encoding") -> AdaptedTokenizer:

@@ -53,7 +53,7 @@ def checked_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tupl
             raise ValueError(f"Prefix {index} is {prefixes[index]!r}; expected text.")
     stripped = [prefix.rstrip() for prefix in prefixes]
     pairs = zip(prefixes, stripped, continuations, strict=True)
-    return stripped, [prefix[len(start) :] + rest for prefix, start, rest in pairs]
+    return stripped, [prefix[len(start) :] + continuation for prefix, start, continuation in pairs]
 
 
 def joined_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -71,7 +71,8 @@ def joined_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple
     """
     prefixes, continuations = checked_pairs(prefixes, continuations)
     spaced = [
-        prefix != "" and rest[:1].isspace() for prefix, rest in zip(prefixes, continuations, strict=True)
+        prefix != "" and continuation[:1].isspace()
+        for prefix, continuation in zip(prefixes, continuations, strict=True)
     ]
     if any(spaced):
         warnings.warn(
@@ -82,7 +83,8 @@ def joined_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple
         )
     pairs = zip(prefixes, continuations, spaced, strict=True)
     texts = checked_texts(
-        prefix + rest if is_spaced or not prefix else f"{prefix} {rest}" for prefix, rest, is_spaced in pairs
+        prefix + continuation if is_spaced or not prefix else f"{prefix} {continuation}"
+        for prefix, continuation, is_spaced in pairs
     )
     return prefixes, texts
 

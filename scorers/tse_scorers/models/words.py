@@ -68,23 +68,23 @@ class TextWarning(UserWarning):
     """A rule decides how a text is scored, or a text cannot be read by the model as it is written."""
 
 
-def name_unknown(model: str, words: Sequence[Collection[str]], known_as: str, named: set[str]) -> None:
+def name_unknown(model: str, words: Sequence[Collection[str]], unknown: str, reported: set[str]) -> None:
     """Warn about words that a model does not know, each word once.
 
     Args:
         model: its name.
         words: the unknown words of each text.
-        known_as: what the model reads in their place.
-        named: the words that were named before; the others are added.
+        unknown: what the model reads in their place.
+        reported: the words that were named before; the others are added.
     """
-    new = list(dict.fromkeys(word for of_text in words for word in of_text if word not in named))
+    new = list(dict.fromkeys(word for of_text in words for word in of_text if word not in reported))
     if not new:
         return
-    named.update(new)
+    reported.update(new)
     n_texts = sum(any(word in new for word in of_text) for of_text in words)
     shown = ", ".join(f"{word!r:.60}" for word in new[:5]) + (", …" if len(new) > 5 else "")
     warnings.warn(
-        f"{model} does not know {len(new):,} words, in {n_texts:,} of {len(words):,} texts, and reads {known_as} in "
+        f"{model} does not know {len(new):,} words, in {n_texts:,} of {len(words):,} texts, and reads {unknown} in "
         f"their place: {shown}. Scores say nothing about these words; replace them, or use another model.",
         TextWarning,
         stacklevel=4,

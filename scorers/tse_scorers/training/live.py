@@ -108,9 +108,9 @@ class LiveEvaluation:
             if value is not None and not 0 < value < math.inf:
                 raise ValueError(f"{name} is {value}; expected a number of seconds above 0.")
         self.budget = checked_value("budget", budget, int | None)
-        suites_whole = make_live_suites(suites, groups, data, forms)
-        self._suites = sampled(suites_whole, self.budget, seed)
-        self._whole = [] if max_seconds is None else suites_whole
+        full_suites = make_live_suites(suites, groups, data, forms)
+        self._suites = sampled(full_suites, self.budget, seed)
+        self._full_suites = [] if max_seconds is None else full_suites
         self._seed = seed
         self._by_group = by_group
         self._model_options = ModelOptions.of(model_options)
@@ -118,7 +118,7 @@ class LiveEvaluation:
         self._distributed = distributed
         self.wait_seconds = wait_seconds
         self._autocast: torch.dtype | None = None
-        self._said_autocast = False
+        self._warned_of_autocast = False
         self.keys = tuple(key for suite in self._suites for key in live_measures(suite))
 
     def __call__(self, model: ModelInTraining, tokenizer: GivenTokenizer) -> dict[str, float]:
@@ -149,7 +149,7 @@ class LiveEvaluation:
                 nothing = dict.fromkeys(self.keys, float("nan"))
                 return LiveScores(nothing, signature=scorer.signature)
             if self._unmeasured_seconds is not None:
-                self._fit(self._unmeasured_seconds, bare, tokenizer)
+                self._choose_sample(self._unmeasured_seconds, bare, tokenizer)
             return self._scored(self._suites, scorer)
 
     def check(self, model: ModelInTraining, tokenizer: GivenTokenizer) -> int:
@@ -173,27 +173,27 @@ class LiveEvaluation:
         if self._autocast is not None:
             name = str(self._autocast).removeprefix("torch.")
             scorer.signature["autocast"] = name
-            if not self._said_autocast and is_main():
+            if not self._warned_of_autocast and is_main():
                 warnings.warn(
                     f"The attention of {scorer.name} refuses float32, so it is scored under the training's autocast "
                     f"({name}). These scores are not comparable with those of float32, which `tse run` computes; for "
                     "such scores, load the model with attn_implementation='sdpa'.",
                     stacklevel=2,
                 )
-                self._said_autocast = True
+                self._warned_of_autocast = True
         return scorer
 
     def _scored(self, suites: Sequence[Suite], scorer: Scorer) -> LiveScores:
         scores: dict[str, float] = {}
         items: Tables = {}
         for suite in suites:
-            tables = suite.score(scorer, lambda done, total: None)
+            tables = suite.score(scorer, lambda tokens, total: None)
             scores |= named_scores(suite, suite.aggregate(tables), self._by_group)
             for name, table in tables.items():
                 items[".".join((suite.name, suite.config, *([] if name == SINGLE else [name])))] = table
         return LiveScores(scores, items, scorer.signature)
 
-    def _fit(self, max_seconds: float, model: LanguageModel, tokenizer: GivenTokenizer) -> None:
+    def _choose_sample(self, max_seconds: float, model: LanguageModel, tokenizer: GivenTokenizer) -> None:
         """Choose the sample that all evaluations score."""
 
         def seconds_of(suites: Sequence[Suite]) -> float:
@@ -201,9 +201,9 @@ class LiveEvaluation:
             self._scored(suites, self._scorer(model, tokenizer))
             return time.perf_counter() - start
 
-        self.budget = budget_within(self._whole, self.budget, self._seed, max_seconds, seconds_of)
-        self._suites = sampled(self._whole, self.budget, self._seed)
-        self._whole, self._unmeasured_seconds = [], None
+        self.budget = budget_within(self._full_suites, self.budget, self._seed, max_seconds, seconds_of)
+        self._suites = sampled(self._full_suites, self.budget, self._seed)
+        self._full_suites, self._unmeasured_seconds = [], None
 
     @contextmanager
     def _undisturbed(self, model: ModelInTraining) -> Iterator[LanguageModel]:

@@ -77,8 +77,8 @@ def named_scores(suite: Suite, rows: Sequence[ResultRow], by_group: bool) -> dic
 
 def _with_precision(key: str, row: ResultRow) -> dict[str, float]:
     """Return a score, the number of items that it averages, and its standard error where it has one."""
-    named = {key: math.nan if row.score is None else float(row.score), f"{key}_n": float(row.n or 0)}
-    return named if row.se is None or math.isnan(row.se) else named | {f"{key}_se": float(row.se)}
+    scores = {key: math.nan if row.score is None else float(row.score), f"{key}_n": float(row.n or 0)}
+    return scores if row.se is None or math.isnan(row.se) else scores | {f"{key}_se": float(row.se)}
 
 
 def _check_names(names: Sequence[str], suites: Sequence[str | Suite], groups: Groups, data: Data) -> None:

@@ -92,11 +92,11 @@ def _pairs_in(seconds: float, first: tuple[int, float], last: tuple[int, float])
     >>> _pairs_in(9.0, first=(32, 1.5), last=(128, 3.0))
     512
     """
-    pairs, taken = last
-    per_pair = taken / pairs
-    if last[0] > first[0] and last[1] > first[1]:
-        per_pair = (last[1] - first[1]) / (last[0] - first[0])
-    return min(int(pairs + (seconds - taken) / per_pair), int(pairs / CLEAR))
+    (first_pairs, first_seconds), (last_pairs, last_seconds) = first, last
+    per_pair = last_seconds / last_pairs
+    if last_pairs > first_pairs and last_seconds > first_seconds:
+        per_pair = (last_seconds - first_seconds) / (last_pairs - first_pairs)
+    return min(int(last_pairs + (seconds - last_seconds) / per_pair), int(last_pairs / CLEAR))
 
 
 def _fewest(suites: Sequence[Suite], most: int | None, seed: int) -> int:

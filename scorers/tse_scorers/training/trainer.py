@@ -105,8 +105,8 @@ class SyntaxEvaluationCallback(TrainerCallback):
         )
         self._trainer: Trainer | None = None
         self._training = False
-        self._of_this_step: dict[str, float] | None = None
-        self._has_scores: dict[str, float] | None = None
+        self._step_scores: dict[str, float] | None = None
+        self._scored_metrics: dict[str, float] | None = None
         """The metrics that `on_log` added scores to, until `on_evaluate` passes them again."""
 
     def add_to(self, trainer: Trainer) -> "SyntaxEvaluationCallback":
@@ -140,19 +140,19 @@ class SyntaxEvaluationCallback(TrainerCallback):
             )
         if reason := _reason_never_due(args, state, self._every_n_steps):
             warnings.warn(f"The syntax evaluation never runs in this training: {reason}", stacklevel=2)
-        self._training, self._of_this_step = True, None
+        self._training, self._step_scores = True, None
 
     def on_step_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: object
     ) -> None:
         """Forget the last step's scores, because the weights are about to change."""
-        self._of_this_step = None
+        self._step_scores = None
 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: object
     ) -> None:
         """Forget the last step's scores, because the best model may be loaded next."""
-        self._training, self._of_this_step = False, None
+        self._training, self._step_scores = False, None
 
     def on_step_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: object
@@ -177,7 +177,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         is_evaluation = any(key.startswith("eval_") and key.endswith("_runtime") for key in logs or ())
         if is_evaluation and not self._is_of(state):
             self.on_evaluate(args, state, control, logs, **kwargs)
-            self._has_scores = logs
+            self._scored_metrics = logs
 
     def on_evaluate(
         self,
@@ -188,11 +188,11 @@ class SyntaxEvaluationCallback(TrainerCallback):
         **kwargs: object,
     ) -> None:
         """Score and log, if it is time, and add this step's scores to the evaluation's metrics."""
-        if metrics is not None and metrics is self._has_scores:
-            self._has_scores = None
+        if metrics is not None and metrics is self._scored_metrics:
+            self._scored_metrics = None
             return
         decisive = (args.metric_for_best_model or "").removeprefix("eval_").startswith(self._evaluation.keys)
-        if self._every_n_steps is None or self._of_this_step or decisive:
+        if self._every_n_steps is None or self._step_scores or decisive:
             scores = self._scores(args, state, control, kwargs)
             if metrics is not None:
                 metrics.update(scores)
@@ -205,8 +205,8 @@ class SyntaxEvaluationCallback(TrainerCallback):
         event: Mapping[str, object],
     ) -> dict[str, float]:
         """Return this step's scores; log them when they are new."""
-        if self._of_this_step is not None:
-            return self._of_this_step
+        if self._step_scores is not None:
+            return self._step_scores
         start = time.perf_counter()
         live = self._evaluation.evaluate(_model_of(event), self._tokenizer_of(event))
         scores = {f"eval_{key}": score for key, score in live.scores.items()}
@@ -215,7 +215,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         if self._log_items and state.is_world_process_zero:
             log_item_tables(_reporters_of_items(args.report_to), live.items, state.global_step)
         if self._training:
-            self._of_this_step = scores
+            self._step_scores = scores
         return scores
 
     def _log(self, state: TrainerState, control: TrainerControl, scores: dict[str, float]) -> None:

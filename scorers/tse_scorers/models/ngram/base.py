@@ -115,12 +115,12 @@ class NgramScorer(MapsDataSets, ABC):
         self._name_unknown([" ".join(of_text) for of_text in words_of_texts])
         scored = []
         for index, of_text in enumerate(words_of_texts):
-            named = [*of_text, *([END] if self.score_end else [])]
+            scored_words = [*of_text, *([END] if self.score_end else [])]
             parts = [self.split(word) for word in of_text] + [[END]] * self.score_end
             logprobs, _ = self.score_words(list(chain.from_iterable(parts)))
-            owner = np.repeat(np.arange(len(named)), [len(part) for part in parts])
-            sums = np.bincount(owner, weights=logprobs, minlength=len(named))
-            scored.append(list(zip(named, sums.tolist(), strict=True)))
+            owner = np.repeat(np.arange(len(scored_words)), [len(part) for part in parts])
+            sums = np.bincount(owner, weights=logprobs, minlength=len(scored_words))
+            scored.append(list(zip(scored_words, sums.tolist(), strict=True)))
             if progress is not None:
                 progress(index + 1, len(texts))
         return scored
@@ -169,7 +169,7 @@ class NgramScorer(MapsDataSets, ABC):
         }
         slots = list(slots)
         self._name_unknown([slot.prefix for slot in slots])
-        contexts = [(slot.prefix == "", self._seen(slot.prefix)) for slot in slots]
+        contexts = [(slot.prefix == "", self._history(slot.prefix)) for slot in slots]
         different = {context: row for row, context in enumerate(dict.fromkeys(contexts))}
         rows = np.empty((len(different), len(forms)))
         for (opening, history), row in different.items():
@@ -180,7 +180,7 @@ class NgramScorer(MapsDataSets, ABC):
                 progress(row + 1, len(different))
         return rows[[different[context] for context in contexts]]
 
-    def _seen(self, prefix: str) -> tuple[str, ...]:
+    def _history(self, prefix: str) -> tuple[str, ...]:
         """Return the words of a prefix that the model sees."""
         words = self.split(prefix)
         return tuple(words[max(len(words) - self.order + 1, 0) :])

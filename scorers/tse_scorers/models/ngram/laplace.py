@@ -136,7 +136,8 @@ class LaplaceNgramScorer(NgramScorer):
         for special in (UNKNOWN, END, "<s>"):
             frequencies.pop(special, None)
         if not frequencies:
-            raise ValueError(f"No word was found in {_shown(text)}; expected one sentence per line.")
+            name = text if isinstance(text, Path) else f"{len(text)} lines"
+            raise ValueError(f"No word was found in {name}; expected one sentence per line.")
         ranked = sorted(frequencies.items(), key=lambda item: (-item[1], item[0]))[: self.vocabulary_size]
         self._set_vocabulary([UNKNOWN, *([END] if self.score_end else []), *(word for word, _ in ranked)])
         shape = (len(self._vocabulary) + 1 if self.order == 2 else 1, len(self._vocabulary))
@@ -267,16 +268,16 @@ class LaplaceNgramScorer(NgramScorer):
 
     def _events(self, text: Path | Sequence[str]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield (contexts, outcomes) of the training text, some millions of words at a time."""
-        contexts, outcomes, held = [], [], 0
+        contexts, outcomes, n_words = [], [], 0
         for words in self._sentences(text):
             ids = self._ids(words)
             outcomes.append(ids)
             contexts.append(self._contexts(ids, ids[:0]))
-            held += len(ids)
-            if held >= WORDS_AT_ONCE:
+            n_words += len(ids)
+            if n_words >= WORDS_AT_ONCE:
                 yield np.concatenate(contexts), np.concatenate(outcomes)
-                contexts, outcomes, held = [], [], 0
-        if held:
+                contexts, outcomes, n_words = [], [], 0
+        if n_words:
             yield np.concatenate(contexts), np.concatenate(outcomes)
 
 
@@ -291,7 +292,3 @@ def _lines(text: Path | Sequence[str]) -> Iterator[str]:
         raise unreadable(text, error) from error
     except UnicodeDecodeError as error:
         raise not_utf8(text) from error
-
-
-def _shown(text: Path | Sequence[str]) -> str:
-    return str(text) if isinstance(text, Path) else f"{len(text)} lines"
