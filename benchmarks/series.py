@@ -26,7 +26,7 @@ from tse_scorers.models.options import ModelOptions
 from tse_scorers.runs import jobs
 from tse_scorers.runs.recipe import Recipe
 from tse_scorers.runs.report import write_report
-from tse_scorers.runs.run import Run
+from tse_scorers.runs.run import Run, run_all
 from tse_scorers.suites.registry import make_suite
 
 from . import models
@@ -84,7 +84,7 @@ def measured(run: Run, folder: Path) -> list[tuple[float, float]]:
     jobs._run_one = one
     try:
         checkpoints = jobs.make_jobs([folder], [run.suite], ModelOptions(device="cpu"), "step*")
-        failures = jobs.run_all([run], checkpoints, keep_going=True)
+        failures = run_all([run], checkpoints, keep_going=True)
     finally:
         jobs._run_one = whole
     if failures:

@@ -15,9 +15,9 @@ from .io.table_files import fingerprint, write_table
 from .models.base import Scorer
 from .models.options import ModelOptions, Option, OptionError, checked_value, described_options
 from .results import Results
-from .runs.jobs import make_jobs, remember_failures, run_all
+from .runs.jobs import make_jobs, remember_failures
 from .runs.recipe import suites_asked_for
-from .runs.run import Announce, Run, silent
+from .runs.run import Announce, Run, run_all, silent
 from .suites.checks import DataWarning
 from .suites.registry import options_class, suite_of_data
 

@@ -19,8 +19,7 @@ from tiny import tiny_model
 
 from tse_scorers import make_suite
 from tse_scorers.cli import app as cli
-from tse_scorers.cli.option_groups import MODEL_OPTIONS, SUITE_OPTIONS
-from tse_scorers.cli.options import as_written
+from tse_scorers.cli.options import MODEL_OPTIONS, SUITE_OPTIONS, as_written
 from tse_scorers.cli.usage import PANELS
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.suites.registry import all_measures, find_suite

@@ -95,7 +95,7 @@ from typer.testing import CliRunner
 from tse_scorers import load_scorer
 from tse_scorers.cli import app as command_line
 from tse_scorers.engine.processes import joined_processes, rank_and_size
-from tse_scorers.runs import jobs
+from tse_scorers.runs import run as runs
 
 nouns, verbs = ("author", "pilot", "farmer", "skater", "chef", "guard"), ("laughs", "laugh", "swims", "swim", "smiles")
 sentences = [f"The {noun} {verb}." for noun, verb in product(nouns, verbs)]
@@ -126,7 +126,7 @@ with joined_processes(cpu=True):
             found[attempt] = len(scorer.sentence_logprobs(sentences))
         except ValueError as error:
             found[attempt] = str(error)
-    jobs.run_all = fails
+    runs.run_all = fails
     out = Path(sys.argv[1], f"out-{rank}")
     ended = CliRunner().invoke(command_line.app, ["run", "--limit", "1", "--device", "cpu", "--out", str(out)])
     found["error"], found["threads left"] = str(ended.exception), gloo_threads()

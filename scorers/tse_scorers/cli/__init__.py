@@ -3,8 +3,7 @@
 In reading order:
 
     app.py       the app; `tse run`
-    options.py   options that several commands share
-    option_groups.py   the options that commands take together
+    options.py   options that several commands share, and those of models and suites
     several_suites.py  runs of one or several suites
     series.py    `tse watch`, `tse collect`
     shown_report.py  the end of a run: its report, its headlines, and what failed

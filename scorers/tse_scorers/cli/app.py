@@ -31,8 +31,7 @@ from . import (
 )
 from .errors import guarded
 from .help import App
-from .option_groups import takes_model_options, takes_suite_options
-from .options import Models, Overwrite, SuiteNames, declared
+from .options import Models, Overwrite, SuiteNames, declared, takes_model_options, takes_suite_options
 from .several_suites import make_runs, make_suites
 from .shown_report import fail_with, show_report
 from .usage import Commands
@@ -156,7 +155,8 @@ def run(
     with terminal.starting("Loading PyTorch"):
         from ..engine.processes import is_main, joined_processes
         from ..loading import load_with_options, loads_at_once
-        from ..runs.jobs import make_jobs, remember_failures, run_all
+        from ..runs.jobs import make_jobs, remember_failures
+        from ..runs.run import run_all
 
         terminal.quiet()
     with joined_processes(cpu=options.device == "cpu") as device:

@@ -13,8 +13,7 @@ from ..io.files import check_folder
 from ..models.options import OUTPUT, ModelOptions, OptionError
 from . import tables, terminal
 from .help import App
-from .option_groups import takes_model_options
-from .options import as_written, bundled_models, option
+from .options import as_written, bundled_models, option, takes_model_options
 
 if TYPE_CHECKING:
     from ..runs.doctor.diagnosis import Diagnosis

@@ -8,8 +8,7 @@ from ..io.files import printable
 from ..models.options import DATA, ModelOptions
 from . import tables, terminal
 from .help import App
-from .option_groups import takes_model_options, takes_suite_options
-from .options import Models, SuiteNames, option
+from .options import Models, SuiteNames, option, takes_model_options, takes_suite_options
 from .several_suites import make_suites
 
 if TYPE_CHECKING:

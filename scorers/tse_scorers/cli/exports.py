@@ -8,8 +8,7 @@ import typer
 from ..models.options import DATA, OUTPUT
 from . import terminal
 from .help import App
-from .option_groups import takes_suite_options
-from .options import SuiteNames, option
+from .options import SuiteNames, option, takes_suite_options
 from .several_suites import make_suites
 from .usage import Commands
 

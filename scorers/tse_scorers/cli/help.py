@@ -16,8 +16,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from ..models.options import DATA, EVERYDAY, MODEL, OUTPUT, SPEED, Described
-from .option_groups import described_elsewhere, shown_with
-from .options import DECLARED
+from .options import DECLARED, described_elsewhere, shown_with
 
 if TYPE_CHECKING:
     from typer._click import HelpFormatter

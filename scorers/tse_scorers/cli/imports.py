@@ -9,8 +9,7 @@ import typer
 from ..models.options import DATA, MODEL, OUTPUT
 from . import terminal
 from .help import App
-from .option_groups import takes_suite_options
-from .options import Overwrite, SuiteNames, option
+from .options import Overwrite, SuiteNames, option, takes_suite_options
 from .several_suites import make_suites
 from .shown_report import show_report
 from .usage import Commands

@@ -8,8 +8,7 @@ import typer
 from ..models.options import DATA, MODEL, OUTPUT, ModelOptions
 from . import tables, terminal
 from .help import App
-from .option_groups import takes_model_options
-from .options import bundled_models, option
+from .options import bundled_models, option, takes_model_options
 
 app = App()
 

@@ -9,8 +9,7 @@ import typer
 from ..models.options import MODEL, OUTPUT, SPEED, ModelOptions, Purpose
 from . import terminal
 from .help import App
-from .option_groups import takes_model_options, takes_suite_options
-from .options import Overwrite, SuiteNames, option
+from .options import Overwrite, SuiteNames, option, takes_model_options, takes_suite_options
 from .several_suites import make_runs, make_suites
 from .shown_report import fail_with, show_report
 

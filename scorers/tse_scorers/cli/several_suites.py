@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from . import terminal
-from .option_groups import SUITE_OPTIONS
-from .options import flag
+from .options import SUITE_OPTIONS, flag
 
 if TYPE_CHECKING:
     from ..runs.recipe import Recipe

@@ -14,9 +14,9 @@ from ..io.records import read_records
 from ..io.result_row import group_name
 from ..models.options import ModelOptions
 from ..report.systems import basename
-from ..runs.jobs import Failure, Job, run_all
+from ..runs.jobs import Failure, Job
 from ..runs.recipe import Recipe
-from ..runs.run import Announce, Run, silent
+from ..runs.run import Announce, Run, run_all, silent
 from ..statistics.jackknife import pearson
 from ..suites.agreement.data.paper_examples import TABLE_3, positions
 from ..suites.contract import Suite

@@ -2,8 +2,8 @@
 
 In reading order:
 
-    run.py              `tse run`: models over a suite, into an output folder
-    jobs.py             the models of a command: looked up, loaded once each, and run over all suites
+    jobs.py             the models of a command: looked up before any is loaded
+    run.py              `tse run`: models over suites, into an output folder
     recipe.py           what a run was made of, for `tse rerun`
     report.py           `tse report`: the sections of all suites on one page
     own_data.py         the first part of a section on one's own data

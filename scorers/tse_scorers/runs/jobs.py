@@ -1,9 +1,8 @@
-"""The models of a command: each is looked up before any is loaded, loaded once, and run over all suites."""
+"""The models of a command: each is looked up before any is loaded; those that could not be scored are remembered."""
 
 import json
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,16 +12,13 @@ from ..io.declared import parse
 from ..io.files import read_text, write_text
 from ..io.locks import held
 from ..models.base import Scorer
-from ..models.model_source import file_stamp
 from ..models.options import ModelOptions
 from ..models.revisions import Revision, expand, is_complete
-from ..report.comparable import listed
 from ..suites.checks import purpose_of
 from ..suites.contract import Suite
 
-if TYPE_CHECKING:  # reports, which need no library that runs models, read which ones failed
+if TYPE_CHECKING:
     from ..models.own_model import GivenModel
-    from .run import Run
 
 NOT_SCORED_FILE = "not_scored.json"
 """Names the models and checkpoints that could not be scored into a folder, each with the reason."""
@@ -126,77 +122,6 @@ def make_jobs(
 
 def _itself(scorer: Scorer) -> Scorer:
     return scorer
-
-
-def run_all(runs: "Sequence[Run]", jobs: Sequence[Job], *, keep_going: bool = False) -> list[Failure]:
-    """Run several models; one that fails does not take the others' results with it.
-
-    Models whose scores are there are recognized before they are loaded. `results.json` is written now and then, and
-    at the end, also where the run is stopped.
-
-    Args:
-        runs: one for each suite.
-        jobs: the models, in the order of the results.
-        keep_going: do not raise the error of an only model either.
-
-    Returns:
-        The models that failed.
-
-    Raises:
-        ValueError: the error of the only model, where there is only one.
-    """
-    failures = []
-    with ExitStack() as stack:
-        for run in runs:
-            stack.enter_context(run.several_models())
-        for job in jobs:
-            errors = _run_one(runs, job)
-            if errors and len(jobs) == 1 and not keep_going:
-                raise errors[0]
-            failures += [Failure(job.model, error) for error in errors]
-        _name_reused(runs, "nothing is left to compute")
-    return failures
-
-
-def _run_one(runs: "Sequence[Run]", job: Job) -> list[Exception]:
-    """Run one model over those suites for which it has no scores yet; return what failed."""
-    from ..engine.processes import propagating_failures
-
-    errors: list[Exception] = []
-    try:
-        waiting = [run for run in runs if not run.reuse(job)]
-        if not waiting:
-            return []
-        _name_reused(runs, "the rest is computed now")
-        stamp = _stamp(job)
-        with propagating_failures(job.model):
-            scorer = job.load()
-        if stamp != _stamp(job):  # what was loaded may not be what was stamped
-            stamp = None
-    except Exception as error:  # whatever it is: the other models may be fine
-        return [error]
-    for run in waiting:
-        try:
-            run.add(scorer, job, stamp)
-        except Exception as error:
-            errors.append(error)
-    return errors
-
-
-def _name_reused(runs: "Sequence[Run]", then: str) -> None:
-    """Say which models had their scores from an earlier run since this was last said, and what happens then."""
-    reused = [f"{run.suite.name} of {listed(run.reused)}" for run in runs if run.reused]
-    if reused:
-        runs[0].note(f"Reused from {runs[0].out}: {'; '.join(reused)}; {then}.")
-    for run in runs:
-        run.reused.clear()
-
-
-def _stamp(job: Job) -> str | None:
-    if not job.in_memory:
-        with suppress(ValueError, OSError):
-            return file_stamp(job.model)
-    return None
 
 
 def remember_failures(out: Path, tried: Collection[str], failures: Sequence[Failure]) -> None:

@@ -10,7 +10,7 @@ Whatever is not certain is loaded.
 
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import cast
 
 from .. import __version__
 from ..engine.journal import FILE
-from ..engine.processes import decided_by_main, is_main, rank_and_size
+from ..engine.processes import decided_by_main, is_main, propagating_failures, rank_and_size
 from ..engine.progress import Progress
 from ..io.records import (
     ROWS,
@@ -39,9 +39,10 @@ from ..models.causal import CausalScorer
 from ..models.from_pretrained import choose_dtype
 from ..models.model_source import file_stamp, hub_commit, local_revision, locate
 from ..models.options import asked_signature
+from ..report.comparable import listed
 from ..suites.contract import Suite
 from .doctor.checks import refuse_failures
-from .jobs import Job
+from .jobs import Failure, Job
 from .recipe import Recipe
 
 NO_EFFECT_ON_SCORES = ("device", "device_map", "batch_tokens", "torch_compile", "dtype")
@@ -57,6 +58,75 @@ Announce = Callable[[str], AbstractContextManager[Progress]]
 def silent(_: str) -> Iterator[Progress]:
     """Show nothing."""
     yield lambda done, total: None
+
+
+def run_all(runs: "Sequence[Run]", jobs: Sequence[Job], *, keep_going: bool = False) -> list[Failure]:
+    """Run several models; one that fails does not take the others' results with it.
+
+    Models whose scores are there are recognized before they are loaded. `results.json` is written now and then, and
+    at the end, also where the run is stopped.
+
+    Args:
+        runs: one for each suite.
+        jobs: the models, in the order of the results.
+        keep_going: do not raise the error of an only model either.
+
+    Returns:
+        The models that failed.
+
+    Raises:
+        ValueError: the error of the only model, where there is only one.
+    """
+    failures = []
+    with ExitStack() as stack:
+        for run in runs:
+            stack.enter_context(run.several_models())
+        for job in jobs:
+            errors = _run_one(runs, job)
+            if errors and len(jobs) == 1 and not keep_going:
+                raise errors[0]
+            failures += [Failure(job.model, error) for error in errors]
+        _name_reused(runs, "nothing is left to compute")
+    return failures
+
+
+def _run_one(runs: "Sequence[Run]", job: Job) -> list[Exception]:
+    """Run one model over those suites for which it has no scores yet; return what failed."""
+    errors: list[Exception] = []
+    try:
+        unscored = [run for run in runs if not run.reuse(job)]
+        if not unscored:
+            return []
+        _name_reused(runs, "the rest is computed now")
+        stamp = _stamp(job)
+        with propagating_failures(job.model):
+            scorer = job.load()
+        if stamp != _stamp(job):  # what was loaded may not be what was stamped
+            stamp = None
+    except Exception as error:  # whatever it is: the other models may be fine
+        return [error]
+    for run in unscored:
+        try:
+            run.add(scorer, job, stamp)
+        except Exception as error:
+            errors.append(error)
+    return errors
+
+
+def _name_reused(runs: "Sequence[Run]", then: str) -> None:
+    """Say which models had their scores from an earlier run since this was last said, and what happens then."""
+    reused = [f"{run.suite.name} of {listed(run.reused)}" for run in runs if run.reused]
+    if reused:
+        runs[0].note(f"Reused from {runs[0].out}: {'; '.join(reused)}; {then}.")
+    for run in runs:
+        run.reused.clear()
+
+
+def _stamp(job: Job) -> str | None:
+    if not job.in_memory:
+        with suppress(ValueError, OSError):
+            return file_stamp(job.model)
+    return None
 
 
 @contextmanager

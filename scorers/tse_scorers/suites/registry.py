@@ -297,14 +297,10 @@ def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, An
         TypeError: see `make_suite`.
         ValueError: see `make_suite`; or `config` is given for several sets.
     """
-    return _one_by_one(suite, _checked(suite, options))
-
-
-def _checked(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
     checked_value("suite", suite, str)
-    given = {option: value for option, value in options.items() if value is not None}
+    values = {option: value for option, value in options.items() if value is not None}
     known = options_of_suite(suite)
-    refused = [Option(option) for option in given if option not in known]
+    refused = [Option(option) for option in values if option not in known]
     if refused:
         listed = [part for option in refused for part in (", ", option)][1:]
         has, it = ("have", "them") if len(refused) > 1 else ("has", "it")
@@ -314,26 +310,23 @@ def _checked(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
             Option("suite", suite),
             f"; remove {it}.{did_you_mean(refused[0].name, known)}",
         )
-    checked = options_class(suite)(**given)
-    return {option: getattr(checked, option) for option in given}
-
-
-def _one_by_one(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    data, source = options.get("data"), options.get("source")
-    if not options_class(suite).several_data or data is None or "," not in data or Path(data).exists():
-        return [dict(options)]
+    checked = options_class(suite)(**values)
+    values = {option: getattr(checked, option) for option in values}
+    data, source = values.get("data"), values.get("source")
+    if not checked.several_data or data is None or "," not in data or Path(data).exists():
+        return [values]
     names = list(dict.fromkeys(name.strip() for name in data.split(",")))
     if "" in names:
         raise OptionError(
             "Got ", Option("data", data), "; expected names with commas between them. Remove the comma."
         )  # fmt: skip
-    if len(names) > 1 and "config" in options:
+    if len(names) > 1 and "config" in values:
         raise OptionError(
-            Option("config", options["config"]), f" was given for several sets ({data}). Run a set with "
+            Option("config", values["config"]), f" was given for several sets ({data}). Run a set with "
             "configurations by itself."
         )  # fmt: skip
-    of_each = {name: {} if source is None else {"source": source / name} for name in names}
-    return [{**options, "data": name, **own} for name, own in of_each.items()]
+    sources = {name: {} if source is None else {"source": source / name} for name in names}
+    return [{**values, "data": name, **sources[name]} for name in names]
 
 
 def _installed() -> dict[str, EntryPoint]:

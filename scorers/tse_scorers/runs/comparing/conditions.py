@@ -81,7 +81,7 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
     """
     columns = list(dict.fromkeys(columns))
     designs: list[_Design] = []
-    seen: dict[str, None] = {}
+    possible: dict[str, None] = {}
     refused: set[str] = set()
     lacking: dict[tuple[str, str | None], dict[str, str]] = {}
     for suite, suite_measures in compared.items():
@@ -97,7 +97,7 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
             for measure, scores in of_file.items():
                 if scores.statistic is not None:
                     continue  # conditions are compared by means of their items
-                seen |= dict.fromkeys(name for name in file_columns if name not in of_scores)
+                possible |= dict.fromkeys(name for name in file_columns if name not in of_scores)
                 refused |= wrong.intersection(file_columns)
                 items = scores.items.reset_index()
                 if not wrong and set(condition_columns) <= set(items):
@@ -106,7 +106,7 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
                     absent = next(name for name in condition_columns if name not in items)
                     lacking.setdefault((file.suite, file.config), {})[file.system] = absent
     if not designs:
-        raise ValueError(_nothing(columns, seen, refused))
+        raise ValueError(_nothing(columns, possible, refused))
     for (suite_name, config), absents in lacking.items():
         others = {
             design.names.system
@@ -155,23 +155,23 @@ def condition_scores(
                 yield from (row for row in design.rows() if row.kind == "score")
 
 
-def _nothing(columns: Sequence[str], seen: Collection[str], refused: Collection[str]) -> str:
+def _nothing(columns: Sequence[str], possible: Collection[str], refused: Collection[str]) -> str:
     """Say why there are no conditions.
 
     Args:
         columns: that were asked for.
-        seen: columns that may be asked for.
+        possible: columns that may be asked for.
         refused: those of `columns` that hold scores.
     """
-    if not seen:
+    if not possible:
         return "There are no scores of items in these folders. Run the models first."
-    missing = next((column for column in columns if column not in seen), columns[0])
+    missing = next((column for column in columns if column not in possible), columns[0])
     if missing in refused:
         return (
             f"The column {missing!r} holds scores, which are no conditions; expected a column of your own table: "
-            f"{', '.join(seen)}.{did_you_mean(missing, seen)}"
+            f"{', '.join(possible)}.{did_you_mean(missing, possible)}"
         )
-    return unknown_name("column", missing, seen)
+    return unknown_name("column", missing, possible)
 
 
 class _Design(NamedTuple):
@@ -241,8 +241,8 @@ def _contrasts(levels: dict[str, list[object]]) -> Iterator[tuple[Kind, str, dic
         others = [
             column_values if at != place else [None] for at, column_values in enumerate(levels.values())
         ]
-        for rest in product(*others):
-            first, *following = [(*rest[:place], value, *rest[place + 1 :]) for value in values]
+        for combination in product(*others):
+            first, *following = [(*combination[:place], value, *combination[place + 1 :]) for value in values]
             for condition in following:
                 yield "difference", f"{_named(condition)} − {_named(first)}", {condition: 1.0, first: -1.0}
     if [len(values) for values in levels.values()] == [2, 2]:

@@ -126,12 +126,15 @@ def measures_named(suites: Sequence[type[Suite]], measures: Sequence[str] = ()) 
     """
     if not measures:
         return {suite: suite.measures for suite in suites}
-    known = list(dict.fromkeys(str(own) for suite in suites for own in suite.measures))
+    measures_of: dict[type[Suite], dict[str, Measure]] = {suite: {} for suite in suites}
     for name in measures:
-        if not any(suite.measure(name) for suite in suites):
-            raise ValueError(unknown_name("measure", name, known, "one of these at another point"))
-    found = {suite: [own for name in measures if (own := suite.measure(name))] for suite in suites}
-    return {suite: list({str(own): own for own in named}.values()) for suite, named in found.items()}
+        with_name = {suite: measure for suite in suites if (measure := suite.measure(name))}
+        if not with_name:
+            names = list(dict.fromkeys(str(measure) for suite in suites for measure in suite.measures))
+            raise ValueError(unknown_name("measure", name, names, "one of these at another point"))
+        for suite, measure in with_name.items():
+            measures_of[suite][str(measure)] = measure
+    return {suite: list(suite_measures.values()) for suite, suite_measures in measures_of.items()}
 
 
 def systems_by_kind(

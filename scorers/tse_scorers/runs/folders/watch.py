@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...models.revisions import Revision, Settling, matching
-from ..jobs import Failure, Job, remember_failures, run_all
-from ..run import Run
+from ..jobs import Failure, Job, remember_failures
+from ..run import Run, run_all
 
 REPORT_SHARE = 0.1
 """Of the time, which reports may take; the first one is drawn at once."""
