@@ -46,6 +46,7 @@ FRONT_DOORS = {
     "suites.checks.purpose_of": "what a suite asks of a model, which decides the options that have an effect",
     "suites.registry.all_measures": "all suites by name, with their headline measures",
     "suites.registry.find_suite": "the class of a suite: its options, averages and sections",
+    "suites.variation_sets.estimate.intervals": "AUCs by template, whose means with intervals the paper's tables show",
     "suites.registry.names": "what a report calls suites, data and groups",
 }
 """Module, or name in a module, of `tse_scorers` -> what tests of other rooms need it for."""

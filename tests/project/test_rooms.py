@@ -102,7 +102,7 @@ def test_what_stands_beside_the_core_does_not_import_its_neighbours(folder):
     assert files(folder) and found == []
 
 
-@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "variation_sets"])
+@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs"])
 def test_a_room_of_a_suite_imports_only_the_rooms_below_it(suite):
     """Above all, data reads no results of earlier runs, and estimates draw nothing."""
     rooms = [room for room in ROOMS if (PACKAGE / "suites" / suite / room).is_dir()]

@@ -440,9 +440,9 @@ def test_the_report_shows_criteria_regions_and_interactions(run):
 
 
 def test_the_tab_and_a_comparison_have_the_criteria(run, source, tmp_path):
-    tab, surprisals, interactions = RegionSuite.views(read_runs([run[0]])).views
+    tab, surprisals, interactions, _ = RegionSuite.views(read_runs([run[0]])).views
     assert {tab.tab, surprisals.tab, interactions.tab} == {"Regions"}
-    (table,) = tab.chosen("criteria", "criteria")
+    (table,) = tab.chosen("criteria", "criterion")
     shown, items = table.cells, table.items
     assert shown["label"].tolist() == ["attraction/attraction", "Overall"]
     assert list(tab.chosen()[0].text.index) == [

@@ -14,7 +14,15 @@ from tse_scorers.suites.agreement.show import tab as agreement
 from tse_scorers.suites.minimal_pairs import scores as blimp
 from tse_scorers.suites.minimal_pairs.show import tab as minimal_pairs
 from tse_scorers.suites.minimal_pairs.show import tab_people
-from tse_scorers.suites.variation_sets.show import tab as variation_sets
+from tse_scorers.suites.variation_sets.suite import VariationSetSuite
+
+
+class variation_sets:
+    @staticmethod
+    def tabs(runs):
+        section = VariationSetSuite.views(runs)
+        return [view for view in section.views if view.tab] if section else []
+
 
 SUITES = (agreement, minimal_pairs, variation_sets)
 
@@ -221,14 +229,13 @@ def test_all_judged_pairs_are_pairs_of_blimp(upstream, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("level", "rows"), [("cells", 37), ("case orders", 7), ("role assignments", 7), ("kinds of set", 4)]
+    ("level", "rows"), [("cell", 37), ("case order", 7), ("role", 7), ("all groups", 49)]
 )
 def test_german_tables_hold_people(runs, level, rows):
-    shown = view(variation_sets, runs, "German", level, "all six")
-    overall = "all six" if level == "kinds of set" else "Overall"
+    shown = view(variation_sets, runs, "German", "AUC", level)
     assert shown.cells["label"].nunique() == rows and shown.ties == "count half"
     # Rochereau et al. (2020), Table 4.
-    assert scores(shown)[overall, "humans"] == pytest.approx(0.63, abs=0.005)
+    assert scores(shown)["Overall", "humans"] == pytest.approx(0.63, abs=0.005)
 
 
 def test_the_cells_of_the_paper_correlate_as_its_table_5_says(runs):

@@ -63,7 +63,7 @@ class Judgments(Suite):
         Measure("accuracy", column="is_right", derived=is_right, right_or_wrong=True, why_excluded=HALF),
     )  # fmt: skip
     levels = ("group",)
-    lead = "Acceptable sentences should be more probable than others."
+    question = "Acceptable sentences should be more probable than others."
 
     def load(self):
         """Return the sentences with their labels; each is in one of two halves."""

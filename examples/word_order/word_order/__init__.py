@@ -40,7 +40,7 @@ class WordOrder(Suite):
     name, title, Options = "word_order", "Order of words", WordOrderOptions
     measures = (Measure("in_order", "in order", right_or_wrong=True),)
     levels = ("length",)
-    lead = "A sentence should be more probable than its words in reverse order."
+    question = "A sentence should be more probable than its words in reverse order."
     hub_id = "someone/word_order"
 
     def load(self) -> pd.DataFrame:

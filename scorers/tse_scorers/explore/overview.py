@@ -86,7 +86,7 @@ def _cell(line: Mapping[str, Any] | None, cell: Cell) -> list[Any] | None:
 def _link(views: Sequence[View], config: str | None, label: str) -> dict[str, str] | None:
     """Return what the page's address says of the items behind a score; None where no view shows them."""
     for view in views:
-        if label in view.headlines:
+        if view.tab and label in view.headlines:
             choices = {f"c{place}": choice for place, choice in enumerate(view.headlines[label])}
             part = {"part": view.part} if view.part else {}
             row = {"row": view.headline_rows[label]} if label in view.headline_rows else {}

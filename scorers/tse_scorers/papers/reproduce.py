@@ -21,8 +21,8 @@ from ..statistics.jackknife import pearson
 from ..suites.agreement.data.paper_examples import TABLE_3, positions
 from ..suites.contract import Suite
 from ..suites.registry import make_suite
-from ..suites.variation_sets.show.section_cells import by_level, grid_of
 from .papers import Paper, describe
+from .rochereau2020.cells import by_level, grid_of
 
 KEYS = ("group", "variation_set", "metric", "form")
 """What a number is about, in the terms of `results.json`; a form is a word at a gap, its group the text around it."""

@@ -2,6 +2,7 @@
 
     contract.py          a suite in six members, from which all else is derived
     standard_view.py     a suite's measures by group, for report and explorer
+    analyses.py          what other packages show of a suite
     options.py           options, declared once
     registry.py          from a suite's name to its class
     sampling.py          a share or a sample of the data that stands for the whole

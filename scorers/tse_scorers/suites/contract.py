@@ -47,7 +47,7 @@ from ..io.score_columns import Values, described, scores_among
 from ..io.table_files import Tables, require_columns
 from ..models.base import PairScorer, Scorer
 from ..models.options import Question
-from ..report.blocks import Section
+from ..report.blocks import ScoredItems, Section, View
 from ..report.inputs import Runs, ScoreFile, ScoreTables, configs_apart, known_columns, table_named
 from ..report.measure import Measure
 from ..report.names import plain_group
@@ -62,7 +62,7 @@ from .items import Group, ItemScores, MixedModel, TwoWayChoices
 from .options import SuiteOptions
 from .own_columns import data_signature
 from .sampling import check_budget, limited, share, stratified_sample
-from .standard_view import GroupScores, view_by_group
+from .standard_view import OVERALL, GroupScores, standard_section, tied_systems
 
 __all__ = ["Items", "Measure", "Scored", "Suite"]
 
@@ -226,7 +226,10 @@ class Suite(ABC):
             those of them that are there. For other columns of a user's table there is `tse compare --by`.
         unit: column whose values are the units of intervals; by default a column `cluster` or a repeated `item`, or
             each item by itself.
-        lead: what is tested, for somebody who has never heard of it: first sentence of the section.
+        question: what is asked of a model, in a sentence; first on the page.
+        lead: what is tested, for somebody who has never heard of it.
+        terms: the measures and what they mean.
+        source: the papers that it follows.
         hub_id: the data's id on the Hub, where it is there.
         released: fingerprint of the data, as the key `dataset_fingerprint` of a signature has it -> the released data
             set with this content, whatever its file or folder is called.
@@ -255,7 +258,10 @@ class Suite(ABC):
     key: ClassVar[tuple[str, ...]] = ()
     levels: ClassVar[tuple[str, ...]] = ()
     unit: ClassVar[str] = ""
+    question: ClassVar[str] = ""
     lead: ClassVar[str] = ""
+    terms: ClassVar[Mapping[str, str]] = {}
+    source: ClassVar[str] = ""
     hub_id: ClassVar[str] = ""
     released: ClassVar[Mapping[str, ReleasedData]] = {}
     lemma_lists: ClassVar[Mapping[str, str]] = {}
@@ -427,6 +433,47 @@ class Suite(ABC):
             if (own.table or SINGLE) == file.table:
                 rows = _with_derived(rows, own)
         return rows
+
+    @classmethod
+    def labelled(cls, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the suite's rows of results with `label`, what tables call the group, in the order of tables."""
+        rows = configs_apart(rows)
+        return rows.assign(label=rows["value"].where(rows["level"] != "all", OVERALL))
+
+    @classmethod
+    def group_scores(
+        cls, runs: Runs, measure: Measure, rows: pd.DataFrame, published: pd.DataFrame
+    ) -> GroupScores:
+        """Return what the table of a measure by group is made of.
+
+        Args:
+            runs: the results.
+            measure: at its point.
+            rows: its results, `labelled`.
+            published: scores by others, `labelled`.
+        """
+        is_headline = measure in cls.measures
+        options = {
+            "file": f"{cls.name}_{measure.name}", "measure": measure.label, "unit": measure.counted,
+            "about": f"Over {rows['unit'].iloc[0]}.", "compared": measure.label if is_headline else "",
+        }  # fmt: skip
+        if measure.comparisons is not None:
+            tied = tied_systems(measure, rows)
+            options["ties"] = "count half" + (f" (all comparisons of {', '.join(tied)} tie)" if tied else "")
+        items = partial(cls.scored_items, runs, measure)
+        return GroupScores(measure, rows, f"{measure.label} of groups.", published, items, options)
+
+    @classmethod
+    def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems | None:
+        """Return the items behind rows of results, `labelled`; None where they are not shown."""
+        if measure.estimate is not None or measure not in cls.measures:
+            return None
+        return compared_items(runs, cls.name, cls.compared_items, measure.label, rows)
+
+    @classmethod
+    def more_views(cls, runs: Runs) -> Iterable[View]:
+        """Return what report and explorer show besides scores by group."""
+        return ()
 
     @classmethod
     def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:
@@ -605,26 +652,5 @@ class Suite(ABC):
 
     @classmethod
     def views(cls, runs: Runs) -> Section | None:
-        """Return the scores of each measure by group, with a choice of the measure and of the level of groups."""
-        rows = configs_apart(runs.suite(cls.name))
-        scores = [
-            cls._group_scores(runs, own, of_measure)
-            for own in cls.measures
-            if len(of_measure := rows[rows["metric"] == own.name])
-        ]
-        if not scores:
-            return None
-        levels = {level: level for level in rows["level"] if level != "all"}
-        view = view_by_group("Scores by group", "", scores, levels, cls.title)
-        return Section(cls.name, cls.title, "", {}, [view], question=cls.lead)
-
-    @classmethod
-    def _group_scores(cls, runs: Runs, own: Measure, rows: pd.DataFrame) -> GroupScores:
-        options = {
-            "file": f"{cls.name}_{own.name}", "measure": own.label, "compared": own.label,
-            "about": f"Over {rows['unit'].iloc[0]}.",
-        }  # fmt: skip
-        items = partial(compared_items, runs, cls.name, cls.compared_items, own.label)
-        return GroupScores(
-            own.label, rows, f"{own.label} of groups.", own.digits, None if own.estimate else items, options
-        )
+        """Return what report and explorer show: scores by group, `more_views`, and the analyses of other packages."""
+        return standard_section(cls, runs)

@@ -2,6 +2,11 @@
 
 A suite of this package is declared by its folder (`options.Declared`). Suites of other packages are entry points of the
 group `tse_scorers.suites`. A suite is imported when it is asked for, so that this module is cheap to import.
+
+What other packages show of a suite are entry points of the group `tse_scorers.analyses`, under the suite's name:
+
+    [project.entry-points."tse_scorers.analyses"]
+    agreement = "my_package.figures:ANALYSES"
 """
 
 import re
@@ -28,9 +33,11 @@ if TYPE_CHECKING:
     from ..report.inputs import Runs
     from ..report.measure import Measures
     from ..report.names import Names
+    from .analyses import Analyses
     from .contract import Suite
 
 GROUP = "tse_scorers.suites"
+ANALYSES_GROUP = "tse_scorers.analyses"
 
 
 @cache
@@ -335,17 +342,48 @@ def _installed() -> dict[str, EntryPoint]:
     return {name: declared for name, declared in found.items() if name not in {*_built_in(), *_called()}}
 
 
+def analyses_of(suite: str) -> "list[Analyses]":
+    """Return what packages show of a suite, this one's first; a broken one is left out with a warning."""
+    declared = [point for point in entry_points(group=ANALYSES_GROUP) if point.name == suite]
+    loaded = []
+    for point in sorted(
+        declared, key=lambda point: (not point.value.startswith("tse_scorers."), point.value)
+    ):
+        try:
+            loaded.append(_loaded_analyses(point))
+        except ValueError as error:
+            warnings.warn(str(error), stacklevel=2)
+    return loaded
+
+
 @cache
-def _loaded(declared: EntryPoint) -> "type[Suite]":
+def _loaded_analyses(declared: EntryPoint) -> "Analyses":
+    from .analyses import Analyses
+
+    what = f"The analyses of {declared.name!r}"
+    analyses, where, advice = _imported(declared, what)
+    if not isinstance(analyses, Analyses):
+        raise ValueError(
+            f"{where} are {analyses!r:.60}; expected tse_scorers.suites.analyses.Analyses. {advice}"
+        )
+    return analyses
+
+
+def _imported(declared: EntryPoint, what: str) -> tuple[Any, str, str]:
+    """Return what an entry point names, whose it is, and advice for where it is not as it should be."""
     package = declared.dist.name if declared.dist else declared.value
-    where = f"The suite {declared.name!r} ({declared.value}) of the package {package}"
-    advice = f"Update or uninstall {package}."
+    where, advice = f"{what} ({declared.value}) of the package {package}", f"Update or uninstall {package}."
     try:
-        found = declared.load()
+        return declared.load(), where, advice
     except Exception as error:  # whatever a package of somebody else raises
         raise ValueError(
             f"{where} could not be imported: {type(error).__name__}: {error}. {advice}"
         ) from error
+
+
+@cache
+def _loaded(declared: EntryPoint) -> "type[Suite]":
+    found, where, advice = _imported(declared, f"The suite {declared.name!r}")
     from .contract import Suite
 
     if not (isinstance(found, type) and issubclass(found, Suite)):

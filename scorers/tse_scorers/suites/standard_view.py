@@ -1,12 +1,25 @@
-"""The standard view of a suite: its measures by group, derived from the levels of its results alone."""
+"""The section of a suite: its measures by group, derived from its declarations and results; then what others add.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+Published scores stand next to those of a run. A measure that another view shows (`View.headlines`) is left out here: in
+the explorer, if that view has a tab; in the report, if the report shows it.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..report.blocks import Control, ScoredItems, Table, View
+from ..report.blocks import Control, Pair, ScoredItems, Section, Table, View
+from ..report.inputs import Runs
+from ..report.measure import Measure
+from ..report.tables import with_published
+from .item_files import example
+from .registry import analyses_of
+
+if TYPE_CHECKING:
+    from .contract import Suite
 
 OVERALL = "Overall"
 ALL_GROUPS = "all groups"
@@ -17,58 +30,143 @@ class GroupScores:
     """A measure with its results.
 
     Attributes:
-        name: what choices call it.
-        rows: its results, with `level` (`all` for the mean over everything) and `value`, the group;
-            and `is_repeated` for groups that are those of another level.
+        measure: at its point.
+        rows: its results, with `label`, what tables call the group, and `is_repeated` for groups that are those of
+            another level.
         caption: what a table of them shows, in which unit.
-        digits: the decimals of its scores.
-        items: given the rows of a table with their `label`, returns the items behind them; None where there are none.
+        published: scores by others: `label`, `system`, `level`, `value` and `score`.
+        items: given rows of `rows`, returns the items behind them; None where there are none.
         options: other attributes of its tables, such as `file` and `compared`.
     """
 
-    name: str
+    measure: Measure
     rows: pd.DataFrame
     caption: str
-    digits: int = 2
-    items: Callable[[pd.DataFrame], ScoredItems] | None = None
+    published: pd.DataFrame
+    items: Callable[[pd.DataFrame], ScoredItems | None] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def table(self, levels: Sequence[str], corner: str) -> Table:
+    def table(self, levels: Sequence[str]) -> Table:
         """Return the scores of the groups of some levels, and of everything, which comes last."""
         shown = self.rows[self.rows["level"].isin((*levels, "all"))]
         if len(levels) > 1 and "is_repeated" in shown:
             shown = shown[~shown["is_repeated"]]
-        shown = shown.assign(label=shown["value"].where(shown["level"] != "all", OVERALL))
         shown = shown.sort_values("level", key=lambda level: level == "all", kind="stable")
+        of_levels = self.published[self.published["level"].isin((*levels, "all"))]
+        corner = levels[0].replace("_", " ") if len(levels) == 1 else "group"
+        given: dict[str, Any] = {
+            "totals": list(shown["label"][shown["level"] == "all"].unique()) if levels else [],
+            "items": self.items and self.items(shown),
+            "limited_to": f"by {corner}" if len(levels) == 1 else "",
+        }
         return Table.of_scores(
-            shown, self.caption, corner, digits=self.digits, totals=[OVERALL] if levels else [],
-            items=self.items and self.items(shown), **self.options,
+            with_published(shown, of_levels), self.caption, corner.capitalize(), digits=self.measure.digits,
+            **{**given, **self.options},
         )  # fmt: skip
 
 
-def view_by_group(
-    title: str, text: str, scores: Sequence[GroupScores], levels: Mapping[str, str], tab: str
-) -> View:
-    """Return a view with a choice of the measure and of the level of groups; the report shows all of each measure.
+def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
+    """Return what report and explorer show of a suite; None where it was not run."""
+    results = runs.suite(suite.name)
+    if results.empty:
+        return None
+    analyses = analyses_of(suite.name)
+    rows = suite.labelled(results)
+    published = pd.concat([own.scores(results) for own in analyses]) if analyses else pd.DataFrame()
+    scores = [
+        suite.group_scores(runs, own, of_measure, _labelled(_of(published, own), of_measure))
+        for own in measures_in(suite.measures, rows)
+        if len(of_measure := _of(rows, own))
+    ]
+    others = [*suite.more_views(runs), *(view for own in analyses for view in own.views(runs))]
+    title = suite.title_of(list(results["config"].unique()))
+    return Section(
+        suite.name,
+        title,
+        suite.lead,
+        {**suite.terms, **_remark_on_ties(suite.measures, rows)},
+        [*_views_by_group(scores, suite.measures, others, title), *others],
+        question=suite.question,
+        source=suite.source,
+        example=partial(_example, runs, suite.name, [own for own in scores if own.measure in suite.measures]),
+    )
 
-    Args:
-        title: its heading in the report.
-        text: what it is about.
-        scores: the measures.
-        levels: what a choice calls a level -> the level; those without results are left out.
-        tab: the explorer's tab.
-    """
-    there = {level for own in scores for level in own.rows["level"]}
-    known = {name: level for name, level in levels.items() if level in there}
-    several = {ALL_GROUPS: tuple(known.values())} if len(known) != 1 else {}
-    measures = Control("Measure", {own.name: own for own in scores})
-    by = Control("By", several | {name: (level,) for name, level in known.items()})
 
-    def blocks(own: GroupScores, of_levels: Sequence[str]) -> list[Table]:
-        corner = of_levels[0].replace("_", " ") if len(of_levels) == 1 else "group"
-        table = own.table(of_levels, corner.capitalize())
-        return [replace(table, limited_to=f"by {corner}" if len(of_levels) == 1 else "")]
+def measures_in(measures: Sequence[Measure], rows: pd.DataFrame) -> Iterator[Measure]:
+    """Yield measures, each followed by those at other points of its axes that results have and no measure is at."""
+    headlines = {(own.name, *own.at.values()) for own in measures}
+    for own in measures:
+        yield own
+        if dict(own.at) != dict(own.default) or not own.at or not set(own.at) <= set(rows):
+            continue
+        points = rows.loc[rows["metric"] == own.name, list(own.at)].dropna().drop_duplicates()
+        for values in points.itertuples(index=False, name=None):
+            if (own.name, *values) not in headlines:
+                yield own.parsed(str(own.moved(dict(zip(own.at, values, strict=True)))))
 
-    headlines = {own.name: (own.name,) for own in scores}
-    reported = list(headlines.values())
-    return View(title, text, blocks, [measures, by], reported, tab, "by group", headlines)
+
+def _of(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """Return the rows of a measure at its point."""
+    is_of = pd.Series(True, index=rows.index)
+    for column, value in measure.where.items():
+        is_of &= rows[column] == value if column in rows else False
+    return rows[is_of]
+
+
+def _labelled(published: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return published scores of the groups of a run, with the run's labels of these."""
+    keys = [key for key in ("level", "value", "config") if key in published]
+    if published.empty:
+        return pd.DataFrame(columns=["label", "system", "level", "value", "score"])
+    return rows[["label", *keys]].drop_duplicates().merge(published, on=keys)
+
+
+def _views_by_group(
+    scores: Sequence[GroupScores], headlines: Sequence[Measure], others: Sequence[View], tab: str
+) -> list[View]:
+    """Return a view with a choice of the measure and of the level of groups; none where other views show it all."""
+    in_tabs = {label for view in others if view.tab for label in view.headlines}
+    in_report = {label for view in others if view.reported for label in view.headlines}
+    shown = {own.measure.label: own for own in scores if own.measure.label not in in_tabs}
+    if not shown:
+        return []
+    levels = dict.fromkeys(level for own in shown.values() for level in own.rows["level"] if level != "all")
+    several = {ALL_GROUPS: tuple(levels)} if len(levels) != 1 else {}
+    by = several | {level.replace("_", " "): (level,) for level in levels}
+    labels = [own.label for own in headlines if own.label in shown]
+    return [
+        View(
+            "Scores by group",
+            "",
+            lambda own, of_levels: [own.table(of_levels)],
+            [Control("Measure", shown), Control("By", by)],
+            [(label,) for label in labels if label not in in_report],
+            tab,
+            "by group" if any(view.tab == tab for view in others) else "",
+            {label: (label, next(iter(by))) for label in labels},
+        )
+    ]
+
+
+def tied_systems(measure: Measure, rows: pd.DataFrame) -> list[str]:
+    """Return the systems for which every comparison behind a measure ties, over everything."""
+    whole = _of(rows[rows["level"] == "all"], measure)
+    return [] if measure.comparisons is None else list(whole["system"][measure.all_tied(whole)].unique())
+
+
+def _remark_on_ties(measures: Sequence[Measure], rows: pd.DataFrame) -> dict[str, str]:
+    """Explain scores of systems whose comparisons all tie, next to the section's terms; empty without such systems."""
+    for own in measures:
+        if tied := tied_systems(own, rows):
+            said = f"{', '.join(tied)}: every comparison ties, so that each {own.label} is 0.50 whatever the model"
+            return {"All tied": f"{said} knows. Check the model and its scores per sentence."}
+    return {}
+
+
+def _example(runs: Runs, suite: str, scores: Sequence[GroupScores]) -> Pair | None:
+    """Return an item of the first measure with texts of items."""
+    for own in scores:
+        items = own.items and own.items(own.rows)
+        if items is not None:
+            return example(runs, suite, items.read)
+    return None

@@ -1,23 +1,20 @@
 """What is shown of regions: accuracy per criterion, surprisals of regions by condition, 2 x 2 interactions."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from ...report.blocks import Block, Chart, Control, Section, Table, View
+from ...report.blocks import Block, Chart, Control, Table, View
 from ...report.inputs import Runs, ScoreFile, configs_apart
 from ...report.tables import count, formatted
-from ..item_files import compared_items, key_texts
-from ..items import ItemScores
-from ..standard_view import GroupScores, view_by_group
-from .scores import CRITERIA, REGIONS
+from ..item_files import key_texts
+from .scores import REGIONS
 
-Compared = Callable[[ScoreFile], Mapping[str, ItemScores]]
 TAB = "Regions"
-MEASURE = "criteria"
 
+QUESTION = "Is the model surprised at the words where a sentence becomes ungrammatical or hard?"
 LEAD = (
     "Where a sentence becomes hard, a model that knows its grammar is surprised. Each criterion compares surprisals of "
     "regions between the conditions of an item."
@@ -30,50 +27,29 @@ TERMS = {
     "Interaction": "In a 2 x 2 design, how much more the one factor changes the surprisal at one level of the other "
     "factor than at the other level, in bits.",
 }
+SOURCE = (
+    "Hu, Gauthier, Qian, Wilcox & Levy (2020), A Systematic Assessment of Syntactic Generalization in Neural Language "
+    "Models, ACL."
+)
+COVERAGE = (
+    "A token that reaches into the next region counts towards the region in which it begins, as in SyntaxGym. A region "
+    "that holds a token without a probability has no surprisal."
+)
 
 
 def _bits(value: float) -> str:
     return f"{value:.2f}".replace("-", "−")
 
 
-def section(runs: Runs, compared: Compared) -> Section | None:
-    """Build the section, or None where the suite was not run."""
+def more_views(runs: Runs) -> Iterator[View]:
+    """Yield what is shown besides criteria by group: surprisals, interactions, and what they are over."""
     rows = configs_apart(runs.suite("regions"))
-    if rows.empty:
-        return None
-    return Section(
-        name="regions",
-        title="Regions",
-        lead=LEAD,
-        terms=TERMS,
-        question="Is the model surprised at the words where a sentence becomes ungrammatical or hard?",
-        views=[*_criteria(runs, compared, rows), *_regions(rows), *_interactions(rows)],
-        analyses=lambda: [_coverage(runs)],
-        source="Hu, Gauthier, Qian, Wilcox & Levy (2020), A Systematic Assessment of Syntactic Generalization in "
-        "Neural Language Models, ACL.",
-    )
+    yield from _regions(rows)
+    yield from _interactions(rows)
+    yield View("Coverage", COVERAGE, partial(_coverage, runs))
 
 
-def _criteria(runs: Runs, compared: Compared, rows: pd.DataFrame) -> Iterator[View]:
-    own = rows[rows["metric"] == "criterion_accuracy"]
-    if own.empty:
-        return
-    options = {
-        "file": "regions", "measure": "accuracy", "compared": MEASURE, "ties": "do not fulfil a strict comparison",
-        "about": "Over items.",
-    }  # fmt: skip
-    scores = GroupScores(
-        MEASURE, own.assign(is_repeated=_is_single(own)), "Items that fulfil the criteria, as a proportion.",
-        items=partial(
-            compared_items, runs, "regions", compared, MEASURE, kind=CRITERIA, texts=_sentences,
-            about="Where the conditions of an item have different words, these stand beside each other (– for none).",
-        ), options=options,
-    )  # fmt: skip
-    levels = {"suites": "suite", "criteria": "criterion"}
-    yield view_by_group("Criteria", "How often each criterion holds.", [scores], levels, TAB)
-
-
-def _sentences(file: ScoreFile, keys: pd.Index) -> "pd.Series[str]":
+def sentences(file: ScoreFile, keys: pd.Index) -> "pd.Series[str]":
     """Return the words of each item, region by region: those of all conditions, `The cat / The cats sat. (…)`."""
     texts, regions = key_texts(file, keys), file.sibling(REGIONS)
     if regions is None:
@@ -87,7 +63,7 @@ def _sentences(file: ScoreFile, keys: pd.Index) -> "pd.Series[str]":
     return of_item.reindex(items).fillna("").reset_index(drop=True) + " (" + texts + ")"
 
 
-def _is_single(rows: pd.DataFrame) -> "pd.Series[bool]":
+def is_single(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Mark the suites with one criterion, whose scores are those of that criterion."""
     criteria = rows.loc[rows["level"] == "criterion", "value"].drop_duplicates()
     counts = criteria.str.split("/").str[0].value_counts()
@@ -143,16 +119,12 @@ def _interactions(rows: pd.DataFrame) -> Iterator[View]:
     yield View("Interactions", text, [table], tab=TAB, part="interactions")
 
 
-def _coverage(runs: Runs) -> View:
-    found = {}
+def _coverage(runs: Runs) -> list[Table]:
+    counts = {}
     for file in runs.scores("regions", REGIONS):
         frame = file.read(["n_tokens", "n_straddling", "surprisal_bits"])
         unscored = int(np.isnan(frame["surprisal_bits"].to_numpy(dtype=float)).sum())
-        found[file.system] = [len(frame), frame["n_tokens"].sum(), frame["n_straddling"].sum(), unscored]
+        counts[file.system] = [len(frame), frame["n_tokens"].sum(), frame["n_straddling"].sum(), unscored]
     columns = ["regions", "tokens", "tokens across two regions", "regions without a surprisal"]
-    values = pd.DataFrame.from_dict(found, orient="index", columns=columns).rename_axis("Model")
-    text = (
-        "A token that reaches into the next region counts towards the region in which it begins, as in SyntaxGym. A "
-        "region that holds a token without a probability has no surprisal."
-    )
-    return View("Coverage", text, [Table("Regions and tokens.", values, formatted(values, count))])
+    values = pd.DataFrame.from_dict(counts, orient="index", columns=columns).rename_axis("Model")
+    return [Table("Regions and tokens.", values, formatted(values, count))]

@@ -1,6 +1,7 @@
 """Suites of regions: SyntaxGym's, or a design of the user's own."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,10 +14,12 @@ from ...io.records import ROWS
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables
 from ...models.base import Scorer
-from ...report.blocks import Section
+from ...report.blocks import ScoredItems, View
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
 from ..contract import Items, Scored, Suite
+from ..item_files import compared_items
+from ..standard_view import GroupScores
 from .averages import grouped, surprisal_rows
 from .data import load
 from .design import Design
@@ -31,6 +34,7 @@ from .scores import (
     require_tokens,
     score_design,
 )
+from .section import LEAD, QUESTION, SOURCE, TERMS, is_single, more_views, sentences
 
 
 class RegionSuite(Suite):
@@ -45,6 +49,7 @@ class RegionSuite(Suite):
     """
 
     name, title, Options = "regions", "Regions", RegionOptions
+    question, lead, terms, source = QUESTION, LEAD, TERMS, SOURCE
     options: RegionOptions
     measures = (
         Measure(
@@ -116,8 +121,35 @@ class RegionSuite(Suite):
         return [row for suite, own in by_suite for row in surprisal_rows(str(suite), own)]
 
     @classmethod
-    def views(cls, runs: Runs) -> Section | None:
-        """Return what report and explorer show."""
-        from .section import section
+    def group_scores(
+        cls, runs: Runs, measure: Measure, rows: pd.DataFrame, published: pd.DataFrame
+    ) -> GroupScores:
+        """Return what the table of criteria is made of: by suite, and by criterion of suites with several."""
+        scores = super().group_scores(runs, measure, rows, published)
+        options = {"file": "regions", "measure": "accuracy", "ties": "do not fulfil a strict comparison"}
+        return replace(
+            scores,
+            rows=rows.assign(is_repeated=is_single(rows)),
+            caption="Items that fulfil the criteria, as a proportion.",
+            options={**scores.options, **options},
+        )
 
-        return section(runs, cls.compared_items)
+    @classmethod
+    def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
+        """Return the items, each with the words of all its conditions."""
+        about = "Where the conditions of an item have different words, these stand beside each other (– for none)."
+        return compared_items(
+            runs,
+            cls.name,
+            cls.compared_items,
+            measure.label,
+            rows,
+            kind=CRITERIA,
+            texts=sentences,
+            about=about,
+        )
+
+    @classmethod
+    def more_views(cls, runs: Runs) -> Iterator[View]:
+        """Yield surprisals of regions, and interactions."""
+        return more_views(runs)

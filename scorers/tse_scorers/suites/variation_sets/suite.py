@@ -11,7 +11,7 @@ from ...io.records import ROWS, SINGLE
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables
 from ...models.base import Scorer
-from ...report.blocks import Section
+from ...report.blocks import ScoredItems
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
 from ...statistics.estimate import Estimate
@@ -36,6 +36,8 @@ from .scores import (
     load,
     score_variation_sentences,
 )
+from .shown_items import comparison_items
+from .texts import LEAD, QUESTION, SOURCE, TERMS
 
 
 class ScoredSets(Scored):
@@ -57,6 +59,7 @@ class VariationSetSuite(Suite):
     """
 
     name, title, Options = "german", "German", VariationSetOptions
+    question, lead, terms, source = QUESTION, LEAD, TERMS, SOURCE
     options: VariationSetOptions
     measures = MEASURES
     config_names: ClassVar[Mapping[str, str]] = CONFIG_NAMES
@@ -121,8 +124,12 @@ class VariationSetSuite(Suite):
         return human_agreement(set_aucs(sentences)) if sentences["acceptable"].any() else []
 
     @classmethod
-    def views(cls, runs: Runs) -> Section | None:
-        """Return what report and explorer show."""
-        from .show.section import section
+    def labelled(cls, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return results with the case order and the roles of a cell set apart."""
+        rows = super().labelled(rows)
+        return rows.assign(label=rows["label"].str.replace("|", " · "))
 
-        return section(runs)
+    @classmethod
+    def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
+        """Return the comparisons of acceptable sentences with violations."""
+        return comparison_items(runs, rows)

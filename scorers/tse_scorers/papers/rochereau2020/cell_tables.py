@@ -1,30 +1,32 @@
 """Tables 1 and 6 to 28 of Rochereau et al. (2020): the 36 cells of every system and kind of set."""
 
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from ....report.blocks import Chart, View
-from ....report.findings import extremes
-from ....report.published import published
-from ....report.systems import slugs
-from ....report.tables import MISSING, Table, formatted, score, spread
-from .section_cells import (
+from ...report.blocks import Chart, View
+from ...report.findings import extremes
+from ...report.systems import slugs
+from ...report.tables import MISSING, Table, formatted, score, spread
+from ..published import published
+from .cells import (
     HUMANS,
+    NAMES,
     ORDER_KEY,
     PUBLISHED_NAMES,
     ROLE_KEY,
     SETS,
-    Cells,
+    all_tied,
     grid_of,
+    marked,
     our_cells,
     placed_cells,
+    published_cells,
     with_means,
 )
-from .section_templates import VARIES_WITH_TEMPLATES
-from .section_ties import marked, tied_systems
+from .templates import VARIES_WITH_TEMPLATES
 
 # `dbmdz/bert-base-german-cased` is another model. The paper gives its DistilBERT the name of a BERT of dbmdz, but with
 # the layers and parameters of this one.
@@ -37,19 +39,31 @@ _PAPER_MODELS = {
 """Names on the Hub -> the paper's systems."""
 
 
-def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[View]:
-    """Yield the 36 cells of each model of this run with the paper's, and the paper's tables.
+TEXT = (
+    "Every combination of case order (down, least marked first) and role assignment (across, most plausible first). "
+    f"{ORDER_KEY} {ROLE_KEY} Blue: the acceptable sentences win; red: the impossible ones do. In the tables, the value "
+    "in parentheses is the paper's: of the same model where the paper has it, otherwise of people. The tables also "
+    "have the cells' intervals."
+)
+
+
+def cell_view(rows: pd.DataFrame) -> View:
+    """Return the 36 cells of each model of this run with the paper's, and the paper's tables.
 
     Args:
         rows: results with the metric `auc`.
-        paper: the published cells, of people and models.
     """
-    ours, all_tied, humans = our_cells(rows), tied_systems(rows), paper.get(HUMANS, {})
+    return View("The 36 cells (Tables 1 and 6 to 28)", TEXT, partial(_blocks, rows))
+
+
+def _blocks(rows: pd.DataFrame) -> list[Chart | Table]:
+    ours, tied, paper = our_cells(rows), all_tied(rows), published_cells()
     if not ours:
-        return
+        return []
+    humans = paper.get(HUMANS, {})
     beside = {system: paper.get(name, humans) for system, name in _names_in_paper(rows).items()}
     cells, blocks = placed_cells(rows), list[Chart | Table]()
-    stood: set[str] = set()
+    panels_before: set[str] = set()
     for system, slug in slugs(list(ours)).items():
         of_system = cells[cells["system"] == system]
         tables = [
@@ -62,18 +76,12 @@ def cell_parts(rows: pd.DataFrame, paper: Cells) -> Iterator[View]:
             for kind in ours[system]
         ]
         maps = _heat_maps(system, ours[system], humans)
-        blocks.append(_cell_picture(system, slug, maps, tables, system in all_tied, stood))
-        stood |= {title for title in maps if _is_of_people(title)}
-    text = "Every combination of case order (down, least marked first) and role assignment (across, most plausible "
-    text += "first). "
-    text += f"{ORDER_KEY} {ROLE_KEY} "
-    text += "Blue: the acceptable sentences win; red: the impossible ones do. In the tables, the value in "
-    text += "parentheses is the paper's: of the same model where the paper has it, otherwise of people. The tables "
-    text += "also have the cells' intervals."
-    whole = cells[cells["variation_set"] == "1-6"]
-    if len(whole):
-        blocks.append(_whole_table(whole, humans.get("1-6")))
-    yield View("The 36 cells (Tables 1 and 6 to 28)", text, [*blocks, *published_tables()])
+        blocks.append(_cell_picture(system, slug, maps, tables, system in tied, panels_before))
+        panels_before |= {title for title in maps if _is_of_people(title)}
+    of_six = cells[cells["variation_set"] == "1-6"]
+    if len(of_six):
+        blocks.append(_whole_table(of_six, humans.get("1-6")))
+    return [*blocks, *published_tables()]
 
 
 def published_tables() -> list[Table]:
@@ -81,9 +89,8 @@ def published_tables() -> list[Table]:
     cells = published("rochereau2020_auc")
     if cells.empty:
         return []
-    names = {"human": HUMANS} | PUBLISHED_NAMES
     return [
-        _published_table(f"Table {number}. {names[str(system)]}: {SETS[str(kind)]}.", of_table)
+        _published_table(f"Table {number}. {NAMES[str(system)]}: {SETS[str(kind)]}.", of_table)
         for (number, system, kind), of_table in cells.groupby(["paper_table", "system", "variation_set"])
     ]
 
@@ -110,26 +117,30 @@ def _names_in_paper(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def _heat_maps(
-    system: str, own: dict[str, pd.DataFrame], humans: dict[str, pd.DataFrame]
+    system: str, ours: dict[str, pd.DataFrame], humans: dict[str, pd.DataFrame]
 ) -> dict[str, pd.DataFrame]:
-    pairs = {
-        f"{who}: {SETS[kind]}": grids[kind]
+    return {
+        f"{name}: {SETS[kind]}": with_means(grids[kind])
         for kind in SETS
-        for who, grids in ((HUMANS, humans), (system, own))
-        if kind in grids and kind in own
+        for name, grids in ((HUMANS, humans), (system, ours))
+        if kind in grids and kind in ours
     }
-    return {title: with_means(grid) for title, grid in pairs.items()}
 
 
 def _cell_picture(
-    system: str, slug: str, maps: dict[str, pd.DataFrame], tables: list[Table], is_tied: bool, stood: set[str]
+    system: str,
+    slug: str,
+    maps: dict[str, pd.DataFrame],
+    tables: list[Table],
+    is_tied: bool,
+    panels_before: set[str],
 ) -> Chart:
-    """Draw a system's cells beside those of people; in a paper, people's panels that `stood` before are left out."""
+    """Draw a system's cells next to those of people, whose panels become figures of a paper only once."""
     across = 2 if len(maps) > len(tables) else 1
     shown = "AUC by case order and role assignment"
     tied = f"All comparisons tie: {system}'s 0.50 are not results." if is_tied else ""
     of_system = f"{tied} {tables[0].basis or ''}".strip()  # people have another n
-    own = [title for title in maps if title not in stood]
+    in_paper = [title for title in maps if title not in panels_before]
     title = f"{system}: {shown}, {'people on the left, ' * (across - 1)}for each kind of set."
     return Chart(
         "heat",
@@ -137,12 +148,12 @@ def _cell_picture(
         maps,
         caption=f"{title} {of_system}".strip(),
         short=title,
-        panel_caption=f"{own[0]}: {shown}." if len(own) == 1 else f"{shown}.",
-        panel_notes={title: of_system for title in own if not _is_of_people(title)},
+        panel_caption=f"{in_paper[0]}: {shown}." if len(in_paper) == 1 else f"{shown}.",
+        panel_notes={title: of_system for title in in_paper if not _is_of_people(title)},
         alt=" ".join(f"{title}. {extremes(grid, score)}" for title, grid in maps.items()),
         x="AUC",
         across=across,
-        in_paper=own,
+        in_paper=in_paper,
         tables=tables,
     )
 

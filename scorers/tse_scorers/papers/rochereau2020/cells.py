@@ -3,22 +3,22 @@
 import numpy as np
 import pandas as pd
 
-from ....io.bundle import metric_modules
-from ....report.published import published
-from ....report.tables import BASIS, CELLS, cells_of, with_published
-from ....statistics.estimate import Floats
-from ..measures import MEASURES
+from ...io.bundle import metric_modules
+from ...report.tables import BASIS
+from ...statistics.estimate import Floats
+from ...suites.standard_view import tied_systems
+from ...suites.variation_sets.measures import MEASURES
+from ..published import published
 
-HUMANS, TOTAL = "humans", "Overall"
-
+HUMANS = "humans"
+AUC = MEASURES[0]
 SETS = {
     "1-6": "all six",
     "1-2_nominative": "doubled nominative",
     "1-2_accusative": "doubled accusative",
     "1-2_dative": "doubled dative",
 }
-
-
+"""Kinds of sets, by their violations."""
 PUBLISHED_NAMES = {
     "unigram": "unigram (published)",
     "bigram": "bigram (published)",
@@ -26,21 +26,17 @@ PUBLISHED_NAMES = {
     "bert": "German BERT (published)",
     "distilbert": "German DistilBERT (published)",
 }
+NAMES = {"human": HUMANS} | PUBLISHED_NAMES
+"""The paper's systems -> what tables call them."""
 
-
-_NAMES = {"human": HUMANS} | PUBLISHED_NAMES
-
-
-# Agent and recipient are the two people, the patient is the thing.
 CANONICAL_ROLES = ("ag1,re2,pa3", "ag2,re1,pa3")
-
-
+"""Agent and recipient are the two people, the patient is the thing."""
 ORDER_KEY = "N, D and A: the nominative, dative and accusative, in the order of the clause."
 ROLE_KEY = (
     "ag, re and pa: which noun is agent, recipient and patient. Nouns 1 and 2 are people, noun 3 is a thing."
 )
-"""What the papers' names of case orders and role assignments stand for."""
-
+"""What the paper's names of case orders and role assignments stand for."""
+ALL_TIED = "all tied"
 
 Cells = dict[str, dict[str, pd.DataFrame]]  # system → kind of set → AUCs, case orders down, roles across
 
@@ -58,19 +54,56 @@ def roles() -> list[str]:
 def grid_of(cells: pd.DataFrame) -> pd.DataFrame:
     """Spread columns case_order, role, auc into the 6 × 6 table."""
     # Not by `pivot`: this is done for each system, kind of set and column of results.
-    values = zip(cells["case_order"], cells["role"], strict=True)
-    auc = dict(zip(values, cells["auc"].astype(float), strict=True))
+    places = zip(cells["case_order"], cells["role"], strict=True)
+    auc = dict(zip(places, cells["auc"].astype(float), strict=True))
     grid = [[auc.get((order, role), np.nan) for role in roles()] for order in orders()]
     return pd.DataFrame(grid, pd.Index(orders(), name="Case order"), roles(), dtype=float)
 
 
-def our_cells(rows: pd.DataFrame) -> Cells:
-    """Collect the cells of this run."""
-    cells = _placed(rows[rows["level"] == "cell"]).assign(auc=rows["score"])
+def grids_of(cells: pd.DataFrame) -> Cells:
+    """Spread columns system, variation_set, case_order, role, auc into tables."""
     return {
-        str(system): {str(kind): grid_of(part) for kind, part in own.groupby("variation_set", sort=False)}
-        for system, own in cells.groupby("system", sort=False)
+        str(system): {
+            str(kind): grid_of(of_kind) for kind, of_kind in of_system.groupby("variation_set", sort=False)
+        }
+        for system, of_system in cells.groupby("system", sort=False)
     }
+
+
+def our_cells(rows: pd.DataFrame) -> Cells:
+    """Return the cells of this run."""
+    return grids_of(_placed(rows[rows["level"] == "cell"]).assign(auc=rows["score"]))
+
+
+def published_cells() -> Cells:
+    """Return the paper's cells, a table that repeats another one by mistake is left empty."""
+    paper = published("rochereau2020_auc")
+    if paper.empty:
+        return {}
+    auc, names = paper["auc"].where(paper["repeats_table"].isna()), paper["system"].map(NAMES)
+    return grids_of(paper.assign(system=names, role=paper["role_assignment"], auc=auc))
+
+
+def all_cells(rows: pd.DataFrame) -> Cells:
+    """Return the cells of people, then of this run, then of the paper's models."""
+    paper = published_cells()
+    humans = {HUMANS: paper.pop(HUMANS)} if HUMANS in paper else {}
+    return humans | our_cells(rows) | paper
+
+
+def published_scores(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the paper's AUCs as rows of results: those of cells, and their means."""
+    return pd.DataFrame(
+        [
+            (system, AUC.name, kind, level, value, auc)
+            for system, grids in published_cells().items()
+            for kind, grid in grids.items()
+            for level, of_level in by_level(grid).items()
+            for value, auc in of_level.items()
+            if not np.isnan(auc)
+        ],
+        columns=["system", "metric", "variation_set", "level", "value", "score"],
+    )
 
 
 def _placed(rows: pd.DataFrame) -> pd.DataFrame:
@@ -96,62 +129,21 @@ def placed_cells(rows: pd.DataFrame) -> pd.DataFrame:
     return cells.iloc[np.lexsort([systems, *(cells[name].map(order.index) for name in ("role", "label"))])]
 
 
-def published_systems() -> list[str]:
-    """Return the names of the paper's systems, people among them."""
-    paper = published("rochereau2020_auc")
-    return [] if paper.empty else [_NAMES[str(system)] for system in paper["system"].unique()]
-
-
-def published_cells() -> Cells:
-    """Return the paper's cells; a table that repeats another one by mistake is left empty."""
-    paper = published("rochereau2020_auc")
-    if paper.empty:
-        return {}
-    paper = paper.assign(role=paper["role_assignment"], auc=paper["auc"].where(paper["repeats_table"].isna()))
-    return {
-        _NAMES[str(system)]: {
-            str(kind): grid_of(part) for kind, part in own.groupby("variation_set", sort=False)
-        }
-        for system, own in paper.groupby("system", sort=False)
-    }
-
-
-def auc_cells(rows: pd.DataFrame, level: str, kind: str = "1-6") -> pd.DataFrame:
-    """Return AUCs as cells of a table, ours and the paper's, with `variation_set` and whether all comparisons tie.
-
-    Args:
-        rows: results with the metric `auc`.
-        level: `cell`, `case_order` or `role`, for one kind of set, and overall; or `set`, over all cells.
-        kind: of set.
-    """
-    whole = rows["level"] == "all"
-    if level == "set":
-        ours = rows[whole].assign(label=rows["variation_set"].map(SETS))
-    else:
-        inside = (rows["variation_set"] == kind) & (whole | (rows["level"] == level))
-        ours = rows.assign(label=rows["value"].str.replace("|", " · ").where(~whole, TOTAL))[inside]
-    theirs = {system: _means(grids, level, kind) for system, grids in published_cells().items()}
-    return with_published(
-        ours.assign(tied=is_tied(ours).astype(float)),
-        cells_of(pd.DataFrame(theirs)) if theirs else pd.DataFrame(columns=CELLS),
-        ["variation_set", "tied"],
-    )
-
-
 def is_tied(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Return for each row of results whether all comparisons behind its AUC tie."""
     kinds = {measure: rows["variation_set"] == measure.at["variation_set"] for measure in MEASURES}
     return pd.concat([measure.all_tied(rows[is_kind]) for measure, is_kind in kinds.items()])[rows.index]
 
 
-def _means(grids: dict[str, pd.DataFrame], level: str, kind: str) -> "pd.Series[float]":
-    if level == "set":
-        return pd.Series({SETS[name]: by_level(grid)["all"][""] for name, grid in grids.items()})
-    if kind not in grids:
-        return pd.Series(dtype=float)
-    means = by_level(grids[kind])
-    names = {value.replace("|", " · "): auc for value, auc in means[level].items() if not np.isnan(auc)}
-    return pd.Series(names | {TOTAL: means["all"][""]})
+def all_tied(rows: pd.DataFrame) -> list[str]:
+    """Return the systems for which every comparison of sets that double any case ties: 0.50 says nothing of them."""
+    return tied_systems(AUC, rows)
+
+
+def marked(text: pd.DataFrame, tied: pd.DataFrame) -> pd.DataFrame:
+    """Append "all tied" to the cells of a formatted table where `tied` is 1; it may lack rows and columns."""
+    is_marked = tied.reindex(index=text.index, columns=text.columns) == 1
+    return text.where(~is_marked, text + f" ({ALL_TIED})")
 
 
 def by_level(grid: pd.DataFrame) -> dict[str, dict[str, float]]:
@@ -174,20 +166,15 @@ def with_means(grid: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(cells, pd.Index([*grid.index, "mean"], name="Case order"), [*grid, "mean"])
 
 
-def contrasts(grid: pd.DataFrame) -> "pd.Series[float]":
+def contrast_means(cells: Floats) -> dict[tuple[str, str], Floats]:
     """Average AUCs by the place of the nominative and by the order of dative and accusative.
 
     Args:
-        grid: AUCs, case orders down and role assignments across.
+        cells: AUCs of one or many tables of cells, (..., case orders, role assignments).
 
     Returns:
-        Means with labels (constraint, position), and per constraint the `effect`: first minus last.
+        (constraint, position) -> means, (...); and per constraint the `effect`: first minus last.
     """
-    return pd.Series({label: float(mean) for label, mean in contrast_means(grid.to_numpy()).items()})
-
-
-def contrast_means(cells: Floats) -> dict[tuple[str, str], Floats]:
-    """Return the means of `contrasts` for many tables of cells at once, (..., case orders, role assignments)."""
 
     def mean(cells: Floats) -> Floats:
         flat = np.ascontiguousarray(cells).reshape(*cells.shape[:-2], -1)
@@ -202,8 +189,8 @@ def contrast_means(cells: Floats) -> dict[tuple[str, str], Floats]:
         for place, name in enumerate(("first", "second", "last"))
     }
     means["NOMALIGN", "effect"] = means["NOMALIGN", "nominative first"] - means["NOMALIGN", "nominative last"]
-    for name, own in (("DATALIGN", cells), ("DATALIGN, plausible roles", canonical)):
-        means[name, "dative first"] = mean(own[..., dative_first, :])
-        means[name, "accusative first"] = mean(own[..., ~dative_first, :])
+    for name, compared in (("DATALIGN", cells), ("DATALIGN, plausible roles", canonical)):
+        means[name, "dative first"] = mean(compared[..., dative_first, :])
+        means[name, "accusative first"] = mean(compared[..., ~dative_first, :])
         means[name, "effect"] = means[name, "dative first"] - means[name, "accusative first"]
     return means

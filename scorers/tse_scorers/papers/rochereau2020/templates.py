@@ -6,45 +6,51 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 
-from ....report.blocks import View
-from ....report.inputs import Runs
-from ....report.numbers import ranged
-from ....report.tables import MISSING, Table, count, decimals, p_value, stacked
-from ....statistics.clustered import Units, clustered_mean
-from ....statistics.estimate import DIFFERENCE
-from ..estimate.intervals import UNIT, set_aucs
-from ..estimate.template_means import compare_means
-from .section_cells import SETS, contrast_means, orders, roles
+from ...report.blocks import View
+from ...report.inputs import Runs
+from ...report.numbers import ranged
+from ...report.tables import MISSING, Table, count, decimals, p_value, stacked
+from ...statistics.clustered import Units, clustered_mean
+from ...statistics.estimate import DIFFERENCE
+from ...suites.variation_sets.estimate.intervals import UNIT, set_aucs
+from ...suites.variation_sets.estimate.template_means import compare_means
+from .cells import SETS, contrast_means, orders, roles
 
 Sentences = dict[str, pd.DataFrame]  # system → `template`, `case_order`, `positions`, `logprob`
 Sets = dict[str, pd.DataFrame]  # system → its variation sets, as `set_aucs` returns them
 
 
+TEXT = (
+    "The paper verifies that people's mean ratings do not differ significantly between templates (section 4.1). "
+    "People's single ratings were not released, so this is the same check of the models of this run. A model's "
+    "log-probability depends on the words, so templates do differ. An AUC compares sentences of one template only; "
+    "these differences are not part of it."
+)
 VARIES_WITH_TEMPLATES = "The interval shows how much the AUC varies with the choice of templates."
 
 
 def scored_sentences(runs: Runs, systems: Collection[str]) -> Sentences:
     """Return the scores of sentences of each system that has a file of them; the published ones have none."""
-    found: Sentences = {}
+    sentences: Sentences = {}
     for file in runs.scores("german"):
         if file.system in systems:
             with suppress(ValueError):  # a damaged file: the report has the means without intervals
-                found[file.system] = file.read(["template", "case_order", "positions", "logprob"])
-    return found
+                sentences[file.system] = file.read(["template", "case_order", "positions", "logprob"])
+    return sentences
 
 
 def scored_sets(sentences: Sentences) -> Sets:
     """Return the AUCs of the variation sets of each system whose sentences make up such sets."""
-    found: Sets = {}
+    sets: Sets = {}
     for system, scores in sentences.items():
         with suppress(ValueError):  # unexpected values in a file: the report has the means without intervals
-            found[system] = set_aucs(scores).dropna(subset=["auc"])
-    return found
+            sets[system] = set_aucs(scores).dropna(subset=["auc"])
+    return sets
 
 
 def over_templates(what: str, sets: Sets) -> str:
     """Say what the intervals of a table show, and how many templates they are over; published cells have none."""
-    counts = pd.Series({system: own["template"].nunique() for system, own in sets.items()}, dtype=float)
+    counts = pd.Series({system: aucs["template"].nunique() for system, aucs in sets.items()}, dtype=float)
     over = f" n: {ranged(counts)} templates. Published cells have none." if len(counts) else ""
     return f"The interval shows how much {what} varies with the choice of templates.{over}"
 
@@ -62,8 +68,8 @@ def bias_cells(values: pd.DataFrame, sets: Sets) -> pd.DataFrame:
         sets: AUCs of variation sets, by system.
     """
 
-    def by_template(own: pd.DataFrame) -> pd.DataFrame:
-        means = own.pivot_table(index="template", columns="variation_set", values="auc", aggfunc="mean")
+    def by_template(aucs: pd.DataFrame) -> pd.DataFrame:
+        means = aucs.pivot_table(index="template", columns="variation_set", values="auc", aggfunc="mean")
         pairs = {name: str(name).split(" − ") for name in values.columns}
         kinds = means.reindex(columns=list(SETS))
         return pd.DataFrame({name: kinds[f"1-2_{a}"] - kinds[f"1-2_{b}"] for name, (a, b) in pairs.items()})
@@ -84,31 +90,35 @@ def _over_templates(
     cells: pd.DataFrame, sets: Sets, by_template: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> pd.DataFrame:
     """Add the ends of intervals to cells, from the same numbers of each template; published cells have none."""
-    known = []
+    estimates = []
     for system, aucs in sets.items():
-        own = by_template(aucs)
-        units = Units(own.index.to_numpy(), UNIT)
-        for column in own:
+        numbers = by_template(aucs)
+        units = Units(numbers.index.to_numpy(), UNIT)
+        for column in numbers:
             is_mean = isinstance(column, tuple) and column[1] != "effect"
-            found = clustered_mean(own[column], units, (0.0, 1.0) if is_mean else DIFFERENCE)
+            estimate = clustered_mean(numbers[column], units, (0.0, 1.0) if is_mean else DIFFERENCE)
             names = column if isinstance(column, tuple) else (column,)
-            known.append((system, *names, found.ci_low, found.ci_high, found.se))
+            estimates.append((system, *names, estimate.ci_low, estimate.ci_high, estimate.se))
     keys = [name for name in cells if name != "score"]
-    ends = pd.DataFrame(known, columns=[*keys, "ci_low", "ci_high", "se"])
+    ends = pd.DataFrame(estimates, columns=[*keys, "ci_low", "ci_high", "se"])
     return cells.merge(ends, how="left", on=keys)
 
 
-def template_part(sentences: Sentences) -> View | None:
-    """Return the check of section 4.1 on the systems of this run; None if no system has two templates."""
+def template_view(sentences: Callable[[], Sentences]) -> View:
+    """Return the check of section 4.1 on the systems of this run, of which some must have two templates."""
+    return View("Do templates differ? (section 4.1)", TEXT, lambda: _blocks(sentences()))
+
+
+def _blocks(sentences: Sentences) -> list[Table]:
     rows = {}
     for system, scores in sentences.items():
         finite = scores[np.isfinite(scores["logprob"].astype(float))]
         with suppress(ValueError):  # a single template
-            found = compare_means(finite["template"], finite["logprob"])
-            means = found.templates["mean"]
-            rows[system] = [len(means), means.min(), means.max(), found.share, found.statistic, found.p]
+            test = compare_means(finite["template"], finite["logprob"])
+            means = test.templates["mean"]
+            rows[system] = [len(means), means.min(), means.max(), test.share, test.statistic, test.p]
     if not rows:
-        return None
+        return []
     headings = ["templates", "lowest mean", "highest mean", "share between", "F", "p"]
     values = pd.DataFrame(rows, index=headings).T.rename_axis("Model")
     table = Table(
@@ -120,11 +130,7 @@ def template_part(sentences: Sentences) -> View | None:
         "one-way analysis of variance, which assumes that sentences are independent. Scores that are not finite are "
         "excluded.",
     )
-    text = "The paper verifies that people's mean ratings do not differ significantly between templates (section 4.1). "
-    text += "People's single ratings were not released, so this is the same check of the models of this run. A model's "
-    text += "log-probability depends on the words, so templates do differ. An AUC compares sentences of one template "
-    text += "only; these differences are not part of it."
-    return View("Do templates differ? (section 4.1)", text, [table])
+    return [table]
 
 
 def _formatted(values: pd.DataFrame) -> pd.DataFrame:
