@@ -12,10 +12,10 @@ from tse_scorers.suites.minimal_pairs.data.pair_tables import pair_table
 from tse_scorers.suites.minimal_pairs.data.tables import load
 from tse_scorers.suites.minimal_pairs.scores import describe
 from tse_scorers.suites.registry import all_suites, find_suite
-from tse_scorers.suites.released_data import released_data
+from tse_scorers.suites.released_data import released_data, released_lists
 
 RELEASED = {name: known for suite in all_suites() for name, known in suite.released.items()}
-LEMMA_LISTS = find_suite("agreement").lemma_lists
+LEMMA_LISTS = released_lists(find_suite("agreement"))
 
 
 def described(config: str, lemmas: str | None = None, **options: object) -> None:

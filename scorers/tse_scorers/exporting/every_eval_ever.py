@@ -22,7 +22,6 @@ import pandas as pd
 from ..io.bundle import split_revision
 from ..io.files import make_folder, write_text
 from ..io.local_paths import require_distinct, without_address, without_paths
-from ..io.records import SINGLE
 from ..io.result_row import Scalar
 from ..io.results import Row, read_results, written_at
 from ..io.signatures import Identity, Signature
@@ -299,7 +298,7 @@ def _lines(record: Record, scored: Scored) -> Iterator[str]:
         if frame is None or not {*_SIDES} <= set(frame):
             continue
         for measure in suite.measures:
-            if (measure.table or SINGLE) != file.table:
+            if measure.table != file.table:
                 continue
             for row in _of_measure(frame, measure).to_dict("records"):
                 yield json.dumps(_sample(record.content, row, measure), ensure_ascii=False, allow_nan=False)

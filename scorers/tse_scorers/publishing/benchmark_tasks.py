@@ -46,5 +46,5 @@ def _tasks(dataset: str, configs: Collection[str]) -> Iterator[tuple[str, str]]:
             if released.dataset != dataset or released.config not in configs:
                 continue
             for measure in suite.measures:
-                for lemmas in released.lemma_lists if measure.over_lemmas else (None,):
+                for lemmas in released.lemma_lists.values() if measure.over_lemmas else (None,):
                     yield task_id(released.config, measure.task, lemmas), released.config

@@ -53,7 +53,7 @@ class Measure:
             in which the texts of its example differ.
         at: its point on the measure's axes, as the rows of `results.json` have it besides the group.
         default: the point that its name leaves out.
-        table: the table of scores that has its items; "" for a suite's only one.
+        table: the table of scores that has its items, by default a suite's only one.
         column: the items' scores there, by default its name; with axes, how its point names it:
             `ew_{cutoff_side}_{cutoff:g}`. The score of an item is NaN where it has none, and 0 to 1 or bool if the
             measure is a mean.
@@ -86,7 +86,7 @@ class Measure:
     words: str = ""
     at: Point = field(default_factory=dict)
     default: Point = field(default_factory=dict)
-    table: str = ""
+    table: str = "scores"
     column: str = ""
     derived: "Callable[[pd.DataFrame], ArrayLike] | None" = None
     estimate: "Estimator | None" = None

@@ -16,7 +16,7 @@ from ..models.model_source import FILES
 from ..models.options import ModelOptions
 from ..suites.contract import Suite
 from ..suites.registry import made_of, options_of_each
-from ..suites.released_data import knows_data_of, released_data
+from ..suites.released_data import knows_data_of, released_data, released_lists
 
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 """Endings of the files that count as the content of a folder of data."""
@@ -136,7 +136,7 @@ def partial_reasons(
     lemmas = signature.get("lemmas_fingerprint")
     if is_own_data(suite):
         return reasons
-    if lemmas is not None and str(lemmas) not in suite.lemma_lists:
+    if lemmas is not None and str(lemmas) not in released_lists(type(suite)):
         reasons.append("not a released lemma list")
     if not reasons and knows_data_of(suite.name) and released_data(signature, type(suite)) is None:
         reasons.append("not a released data set")

@@ -44,6 +44,7 @@ from ..io.files import slug
 from ..io.records import ROWS, SINGLE
 from ..io.result_row import ResultRow, Scalar
 from ..io.score_columns import Values, described, scores_among
+from ..io.signatures import Signature
 from ..io.table_files import Tables, require_columns
 from ..models.base import PairScorer, Scorer
 from ..models.options import Question
@@ -75,8 +76,7 @@ class Items:
         frame: the rows, with the user's own columns.
         dataset: the data's name in results; by default the option `data`, or the suite's name.
         config: the data's configuration; by default as the option `data`, or the suite's name.
-        key: columns that tell the rows apart; () where `load` checks that itself.
-        own: names of the user's own columns, for a suite whose `ask` does not return the rows of `items`.
+        own_columns: the user's own columns, for a suite whose `ask` does not return the rows of `items`.
         shard_by: columns of rows that no shard parts (a template, a context); () for each row by itself.
         sample_by: columns of rows that no limit and no sample parts; () for each row by itself.
         spread: column over whose values limits and samples are even; by default the first of the suite's levels.
@@ -87,8 +87,7 @@ class Items:
     frame: pd.DataFrame
     dataset: str = ""
     config: str = ""
-    key: tuple[str, ...] = ()
-    own: tuple[str, ...] = ()
+    own_columns: tuple[str, ...] = ()
     shard_by: tuple[str, ...] = ()
     sample_by: tuple[str, ...] = ()
     spread: str = ""
@@ -101,9 +100,9 @@ class Items:
             return np.arange(len(self.frame))
         return self.frame.groupby(list(columns), sort=False, dropna=False).ngroup().to_numpy()
 
-    def of(self, kept: Any) -> "Items":
-        """Return the marked rows."""
-        return replace(self, frame=self.frame[kept])
+    def of(self, is_marked: NDArray[np.bool_]) -> "Items":
+        """Return the marked rows, (rows,)."""
+        return replace(self, frame=self.frame[is_marked])
 
     def limited(self, limit: int | None) -> "Items":
         """Return at most so many of each value of `spread`, the same at every call."""
@@ -233,15 +232,15 @@ class Suite(ABC):
         hub_id: the data's id on the Hub, where it is there.
         released: fingerprint of the data, as the key `dataset_fingerprint` of a signature has it -> the released data
             set with this content, whatever its file or folder is called.
-        lemma_lists: fingerprint of a released lemma list (`lemmas_fingerprint`) -> its name.
         config_names: configurations -> what headings call them, where that is not their name in results.
         asks: the kinds of questions that a model is asked: `sentence` (log P of texts) and `gap` (the distribution at a
             gap). Its options that decide the answers to others have no effect.
-        tables: names of the tables of scores; by default one, `scores`.
         columns: its tables of scores -> their declared columns, made by `described` of `tse_scorers.io.score_columns`;
             under `rows` the metrics of its rows of results. Scores on disk are checked against them; no column that
-            is declared with `Values` can be a condition of a design. By default those of the measures: of a mean,
-            scores are 0 to 1, or only 0 and 1.
+            is declared with `Values` can be a condition of a design. By default one table, `scores`, and in it those of
+            the measures: of a mean, scores are 0 to 1, or only 0 and 1.
+        tables: names of the tables of this run, by default those of `columns`; where options decide, `load` sets
+            `self.tables` to some of them.
         renamed: columns of the user's table -> what the tables of scores call them.
         live_groups: the level of the groups that are logged during training on request; "" for all levels.
         live_options: options with which the suite is made for evaluation during training.
@@ -264,60 +263,58 @@ class Suite(ABC):
     source: ClassVar[str] = ""
     hub_id: ClassVar[str] = ""
     released: ClassVar[Mapping[str, ReleasedData]] = {}
-    lemma_lists: ClassVar[Mapping[str, str]] = {}
     config_names: ClassVar[Mapping[str, str]] = {}
     asks: frozenset[Question] = frozenset({"sentence"})
-    tables: tuple[str, ...] = (SINGLE,)
     columns: ClassVar[Mapping[str, pa.Schema]] = {}
+    tables: tuple[str, ...]
     renamed: ClassVar[Mapping[str, str]] = {}
     live_groups: ClassVar[str] = ""
-    live_options: ClassVar[Mapping[str, Any]] = {}
+    live_options: ClassVar[Mapping[str, object]] = {}
 
     def __init_subclass__(cls) -> None:
         """Name the keys in training logs after the suite: `word_order/in_order`."""
         if "measures" in vars(cls):
             cls.measures = tuple(
-                replace(own, live_key=f"{cls.name}/{own}") if own.live_key == "" else own
-                for own in cls.measures
+                replace(measure, live_key=f"{cls.name}/{measure}") if measure.live_key == "" else measure
+                for measure in cls.measures
             )
 
     def __init__(self, options: SuiteOptions) -> None:
         self.options = options
+        self.tables = tuple(table for table in self.columns if table != ROWS) or (SINGLE,)
         loaded = self.load()
-        items = (
-            loaded if isinstance(loaded, Items) else Items(loaded, key=self.key or (str(loaded.columns[0]),))
-        )
+        items = loaded if isinstance(loaded, Items) else Items(loaded)
+        key = self.key or (() if loaded is items else (str(items.frame.columns[0]),))
         if unknown := [level for level in self.levels if level not in type(self).levels]:
             raise ValueError(
                 f"{type(self).__name__}.load set the levels {', '.join(self.levels)}; expected some of those of the "
                 f"class ({', '.join(type(self).levels) or 'none'}), by which results on disk are read. List "
                 f"{', '.join(unknown)} in its `levels`."
             )
-        own: str | None = getattr(options, "data", None)
-        self.dataset = items.dataset or (self.name if own is None else own)
-        config = items.config or (self.name if own is None else slug(Path(own).stem))
-        is_own_file = self.dataset == str(own)
+        data: str | None = getattr(options, "data", None)
+        self.dataset = items.dataset or (self.name if data is None else data)
+        config = items.config or (self.name if data is None else slug(Path(data).stem))
+        is_own_file = self.dataset == str(data)
         # One's own blimp.csv is not BLiMP.
         self.config = f"own-{config}" if is_own_file and config in self.config_names else config
         self.findings = items.findings
         items = replace(items, spread=items.spread or next(iter(self.levels), ""))
-        self.items = self._checked(items).limited(getattr(options, "limit", None))
+        self._require_items(items.frame, key)
+        self.items = items.limited(getattr(options, "limit", None))
         self._share: NDArray[np.bool_] | slice = slice(None)
         self.is_first_share = True
 
-    def _checked(self, items: Items) -> Items:
-        """Return the items; ValueError where there are none, a declared column is missing, or one is there twice."""
-        what = f"The data of the suite {self.name!r}"
-        if not len(items.frame):
-            raise ValueError(f"{what} has no rows.")
-        key = list(items.key)
-        require_columns(items.frame, [*key, *self.levels, *([self.unit] if self.unit else [])], what)
-        if key and (twice := items.frame.duplicated(key)).any():
+    def _require_items(self, items: pd.DataFrame, key: Sequence[str]) -> None:
+        """Raise ValueError where there are no items, a declared column is missing, or an item is there twice."""
+        table = f"The data of the suite {self.name!r}"
+        if not len(items):
+            raise ValueError(f"{table} has no rows.")
+        require_columns(items, [*key, *self.levels, *([self.unit] if self.unit else [])], table)
+        if key and (is_repeated := items.duplicated(list(key))).any():
             raise ValueError(
-                f"{what} has {int(twice.sum())} items more than once (columns {', '.join(key)}), the first: "
-                f"{items.frame.loc[twice, key].iloc[0].tolist()}. Each item may occur once; remove repetitions."
+                f"{table} has {int(is_repeated.sum())} items more than once (columns {', '.join(key)}), the first: "
+                f"{items.loc[is_repeated, list(key)].iloc[0].tolist()}. Each item may occur once; remove repetitions."
             )
-        return items
 
     # What a suite must say, besides its name, title, options and measures.
 
@@ -332,7 +329,7 @@ class Suite(ABC):
         """
 
     @abstractmethod
-    def ask(self, scorer: Any, items: pd.DataFrame, progress: Progress) -> "pd.DataFrame | Tables":
+    def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress) -> "pd.DataFrame | Tables":
         """Return the rows of `items` with what the model answered, and the `column` of each measure.
 
         A suite with several tables returns them by name. A column `context_id` numbers contexts from 0; `tse merge`
@@ -351,16 +348,20 @@ class Suite(ABC):
     def check_scorer(self, scorer: Scorer) -> None:  # noqa: B027
         """Raise ValueError where a scorer cannot answer what the suite asks; called before any model runs."""
 
-    def describe(self, scorer: Scorer) -> dict[str, Any]:
+    def describe(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the scores besides the suite and the scorer; the same for every shard.
 
         By default, the options and the data. A suite whose scores also depend on something else, such as the version of
         its metric, adds it: `super().describe(scorer) | {"version": "1.1"}`. Scores on disk are reused while this stays
         the same, so use `--overwrite` while you change a suite.
         """
-        given = {name: str(value) for name, value in asdict(self.options).items() if value is not None}
-        of_data = data_signature(self.items.frame.astype(str), ())
-        return {"dataset": self.config, "suite_options": given, "n_items": self.n_items} | of_data
+        options = {name: str(value) for name, value in asdict(self.options).items() if value is not None}
+        return {
+            "dataset": self.config,
+            "suite_options": options,
+            "n_items": self.n_items,
+            **data_signature(self.items.frame.astype(str), ()),
+        }
 
     @classmethod
     def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:
@@ -376,19 +377,39 @@ class Suite(ABC):
         Raises:
             CannotAggregateError: a table is missing.
         """
-        for own in cls.measures if measures is None else measures:
-            if own not in cls.measures:
-                known = ", ".join(map(str, cls.measures))
-                raise ValueError(f"The suite {cls.name} has no scores of {own}; expected one of {known}.")
-            table = table_named(tables, own.table or SINGLE)
+        for measure in cls.measures if measures is None else measures:
+            if measure not in cls.measures:
+                expected = ", ".join(map(str, cls.measures))
+                raise ValueError(
+                    f"The suite {cls.name} has no scores of {measure}; expected one of {expected}."
+                )
+            table = table_named(tables, measure.table)
             key = cls.key or (table.column_names[0],)
             columns = dict.fromkeys(
-                [*key, *cls.levels, *filter(None, [cls.unit]), "cluster", "item", own.column]
+                [*key, *cls.levels, *filter(None, [cls.unit]), "cluster", "item", measure.score_column]
             )
-            items = known_columns(table, table.column_names if own.estimate or own.derived else columns)
-            items = _with_derived(items, own)
-            scores = items.assign(score=items[own.column].astype(float))
-            yield Scored({own: "score"}, scores, cls.groups, key, about={"n_ties": 0})
+            needs_all = measure.estimate is not None or measure.derived is not None
+            items = _with_derived(known_columns(table, table.column_names if needs_all else columns), measure)
+            scores = items.assign(score=items[measure.score_column].astype(float))
+            yield Scored({measure: "score"}, scores, cls.groups, key, about={"n_ties": 0})
+
+    @classmethod
+    def groups(cls, items: pd.DataFrame) -> Iterator[Group]:
+        """Yield all items, then each value of each level; a unit is the same one in all groups.
+
+        A suite with groups of its own adds them to these. For a mean, `items` has the declared columns; for a measure
+        that is `derived` or has an `estimate`, all columns. Comparisons add `reference_score`.
+        """
+        if cls.unit:
+            name, units = f"values of {cls.unit}", items[cls.unit]
+        elif (user_units := own_units(items.assign(_row=np.arange(len(items))), "_row")) is not None:
+            name, units = user_units
+        else:
+            name, units = "items", pd.Series(np.arange(len(items)), index=items.index)
+        yield Group("all", "", items, Units(units.to_numpy(), name))
+        for level in [level for level in cls.levels if level in items]:
+            for value, rows in items.groupby(level, sort=False):
+                yield Group(level, str(value), rows, Units(units[rows.index].to_numpy(), name))
 
     @classmethod
     def more(cls, tables: ScoreTables) -> list[ResultRow]:
@@ -403,7 +424,7 @@ class Suite(ABC):
         """
         return None
 
-    def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, Any], Tables]:
+    def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, object], Tables]:
         """Return signature and scores of choices that another tool has made, for `tse import`.
 
         Args:
@@ -429,9 +450,9 @@ class Suite(ABC):
     def item_table(cls, file: ScoreFile) -> pd.DataFrame | None:
         """Return the rows of a file of scores, with what is needed to read them; None if its rows are not items."""
         rows = file.read_table().to_pandas()
-        for own in cls.measures:
-            if (own.table or SINGLE) == file.table:
-                rows = _with_derived(rows, own)
+        for measure in cls.measures:
+            if measure.table == file.table:
+                rows = _with_derived(rows, measure)
         return rows
 
     @classmethod
@@ -476,7 +497,7 @@ class Suite(ABC):
         return ()
 
     @classmethod
-    def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:
+    def hub_dataset(cls, row: Mapping[str, Scalar], organization: str | None) -> str:
         """Return the id on the Hub of the data that a row of results is about, for entries of a model's card.
 
         Where it is known which version the scores are of, `@` and its commit follow.
@@ -491,7 +512,7 @@ class Suite(ABC):
         return cls.hub_id or released_dataset(row, cls.released.values(), organization)
 
     @classmethod
-    def released_data(cls, signature: Mapping[str, Any]) -> ReleasedData | None:
+    def released_data(cls, signature: Signature) -> ReleasedData | None:
         """Return the released data set whose content was scored; None for any other.
 
         Args:
@@ -507,16 +528,18 @@ class Suite(ABC):
         if table in cls.columns:
             return cls.columns[table]
         if table == ROWS:
-            scores = ((own.name, own, Values.SHARE) for own in cls.measures)
+            columns = [(measure.name, measure, Values.SHARE) for measure in cls.measures]
         else:
-            of_item = {True: Values.RIGHT_OR_WRONG, False: Values.SHARE}
-            scores = (
-                (own.column, own, of_item[own.right_or_wrong])
-                for own in cls.measures
-                if (own.table or SINGLE) == table
-            )
+            columns = [
+                (measure.column, measure, Values.RIGHT_OR_WRONG if measure.right_or_wrong else Values.SHARE)
+                for measure in cls.measures
+                if measure.table == table
+            ]
         return described(
-            *((name, "double", own.label, Values.ANY if own.estimate else mean) for name, own, mean in scores)
+            *(
+                (name, "double", measure.label, Values.ANY if measure.estimate else values)
+                for name, measure, values in columns
+            )
         )
 
     @classmethod
@@ -542,14 +565,12 @@ class Suite(ABC):
         """
         self.items, self._share = self.items.sampled(budget, seed), slice(None)
 
-    def keep_items(self, kept: NDArray[np.bool_]) -> None:
+    def keep_items(self, is_marked: NDArray[np.bool_]) -> None:
         """Keep the marked rows, (rows,)."""
-        self.items, self._share = (
-            replace(self.items, frame=self.items.frame[kept].reset_index(drop=True)),
-            slice(None),
-        )
+        frame = self.items.frame[is_marked].reset_index(drop=True)
+        self.items, self._share = replace(self.items, frame=frame), slice(None)
 
-    def signature(self, scorer: Scorer) -> dict[str, Any]:
+    def signature(self, scorer: Scorer) -> dict[str, object]:
         """Return everything that decides the scores, the scorer's signature included; the same for every shard."""
         return {"suite": self.name, **self.describe(scorer), **scorer.signature}
 
@@ -564,22 +585,22 @@ class Suite(ABC):
         return tables if len(rows) else {name: table.slice(0, 0) for name, table in tables.items()}
 
     def _asked(self, scorer: Scorer, rows: pd.DataFrame, progress: Progress) -> Tables:
-        answered = self.ask(scorer, rows.reset_index(drop=True), progress)
-        if not isinstance(answered, pd.DataFrame):
-            return answered
-        columns = [own.column for own in self.measures if own.derived is None]
-        if missing := [column for column in columns if column not in answered]:
+        answers = self.ask(scorer, rows.reset_index(drop=True), progress)
+        if not isinstance(answers, pd.DataFrame):
+            return answers
+        columns = [measure.score_column for measure in self.measures if measure.derived is None]
+        if missing := [column for column in columns if column not in answers]:
             raise ValueError(
                 f"{type(self).__name__}.ask returned no column {', '.join(missing)}, the scores of a measure; it has "
-                f"{', '.join(answered)}. Add the column, name another one in `Measure.column`, or return the scores in "
+                f"{', '.join(answers)}. Add the column, name another one in `Measure.column`, or return the scores in "
                 "`Measure.derived`, if they depend on other items."
             )
-        if len(answered) != len(rows):
+        if len(answers) != len(rows):
             raise ValueError(
-                f"{type(self).__name__}.ask returned {len(answered)} rows; expected those {len(rows)} that it got."
+                f"{type(self).__name__}.ask returned {len(answers)} rows; expected those {len(rows)} that it got."
             )
-        answered = answered.astype(dict.fromkeys(columns, float))
-        return {SINGLE: pa.Table.from_pandas(answered, preserve_index=False)}
+        answers = answers.astype(dict.fromkeys(columns, float))
+        return {SINGLE: pa.Table.from_pandas(answers, preserve_index=False)}
 
     @classmethod
     def aggregate(cls, tables: ScoreTables) -> list[ResultRow]:
@@ -605,9 +626,9 @@ class Suite(ABC):
         Raises:
             ValueError: there is one, but its name is followed by no point of its axes.
         """
-        named = [own for own in cls.measures if own.name == name.partition("@")[0]]
-        exact = (own for own in named if name == str(own))
-        return next(exact, None) or (named[0].parsed(name) if named else None)
+        points = [measure for measure in cls.measures if measure.name == name.partition("@")[0]]
+        headlines = (measure for measure in points if name == str(measure))
+        return next(headlines, None) or (points[0].parsed(name) if points else None)
 
     @classmethod
     def compared_items(
@@ -624,31 +645,13 @@ class Suite(ABC):
         compared = [
             measure
             for measure in (cls.measures if measures is None else measures)
-            if (measure.table or SINGLE) == file.table
+            if measure.table == file.table
         ]
         return {
             measure.label: scored.item_scores(measure)
             for scored in (cls.scored(file.record_tables(), compared) if compared else ())
             for measure in scored.columns
         }
-
-    @classmethod
-    def groups(cls, items: pd.DataFrame) -> Iterator[Group]:
-        """Yield all items, then each value of each level; a unit is the same one in all groups.
-
-        A suite with groups of its own adds them to these. For a mean, `items` has the declared columns; for a measure
-        that is `derived` or has an `estimate`, all columns. Comparisons add `reference_score`.
-        """
-        if cls.unit:
-            name, units = f"values of {cls.unit}", items[cls.unit]
-        elif (own := own_units(items.assign(_row=np.arange(len(items))), "_row")) is not None:
-            name, units = own
-        else:
-            name, units = "items", pd.Series(np.arange(len(items)), index=items.index)
-        yield Group("all", "", items, Units(units.to_numpy(), name))
-        for level in [level for level in cls.levels if level in items]:
-            for value, rows in items.groupby(level, sort=False):
-                yield Group(level, str(value), rows, Units(units[rows.index].to_numpy(), name))
 
     @classmethod
     def views(cls, runs: Runs) -> Section | None:

@@ -5,12 +5,13 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
 
 import pandas as pd
 
 from ..io.bundle import load_data
 from ..io.files import parse_yaml, read_text
+from ..io.result_row import Scalar
 from ..io.table_files import READERS, is_table, read_table
 from ..models.options import Option, OptionError
 
@@ -70,7 +71,8 @@ class ReleasedData:
         n: the number of its items (pairs or sentences).
         items: what they are.
         on_hub: whether the Hub has it, or can have it.
-        lemma_lists: the released lists of its language, for measures over lemmas.
+        lemma_lists: fingerprints of the released lists of its language (`lemmas_fingerprint`) -> their names, for
+            measures over lemmas.
     """
 
     dataset: str
@@ -78,7 +80,7 @@ class ReleasedData:
     n: int
     items: str = "pairs"
     on_hub: bool = True
-    lemma_lists: tuple[str, ...] = ()
+    lemma_lists: Mapping[str, str] = MappingProxyType({})
 
 
 class UnknownHostError(ValueError):
@@ -86,7 +88,7 @@ class UnknownHostError(ValueError):
 
 
 def released_dataset(
-    row: Mapping[str, Any], released: Collection[ReleasedData], organization: str | None
+    row: Mapping[str, Scalar], released: Collection[ReleasedData], organization: str | None
 ) -> str:
     """Return the id on the Hub of a released data set.
 

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pandas as pd
 import pyarrow as pa
@@ -12,7 +12,7 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules, split_revision
 from ...io.files import slug
 from ...io.records import ROWS
-from ...io.result_row import ResultRow
+from ...io.result_row import ResultRow, Scalar
 from ...io.table_files import Tables, fingerprint, is_table
 from ...models.answers import pair_logprobs
 from ...models.base import FormScorer, GapScorer, PairScorer, Scorer
@@ -49,7 +49,7 @@ from .data.contrast import (
     require_options,
     with_forms,
 )
-from .data.released import RELEASED, RELEASED_LISTS
+from .data.released import RELEASED
 from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
 from .data.verb_choices import OF_LEMMAS, verb_choices
 from .estimate.common import COMMON, common_list
@@ -104,7 +104,6 @@ class AgreementSuite(Suite):
         ROWS: METRICS,
     }
     released = RELEASED
-    lemma_lists = RELEASED_LISTS
 
     def load(self) -> Items:
         """Read the pairs and the lemmas, check each against the other, and note what is odd about them."""
@@ -114,54 +113,54 @@ class AgreementSuite(Suite):
                 Option("source"), " has no effect with ", Option("suite", self.name), " ", Option("data", dataset),
                 "; remove it.",
             )  # fmt: skip
-        pairs, column = read_pairs(dataset, options.source, options.groups)
+        pairs, number_column = read_pairs(dataset, options.source, options.groups)
         self.asks = frozenset({"gap", "sentence"} if options.sentence_pll else {"gap"})
         self.tables = (*_COLUMNS, "forms") if options.keep_forms else tuple(_COLUMNS)
         by_default = CLAMS.get(dataset, "released" if options.forms == "single" else DEFAULT_LIST)
         self._lemma_list = by_default if options.lemmas is None else options.lemmas
-        of_list = FORMS if column == "number" else pairs["number"].unique().tolist()
+        form_columns = FORMS if number_column == "number" else pairs["number"].unique().tolist()
         if self._lemma_list.startswith(COMMON):
-            listed = common_list(self._lemma_list.removeprefix(COMMON))
+            lemmas = common_list(self._lemma_list.removeprefix(COMMON))
         else:
-            listed = load_lemmas(self._lemma_list, of_list)
-        self._contrast = contrast_of(pairs, column, listed, self._lemma_list)
-        self._lemmas = with_forms(listed, self._contrast)
+            lemmas = load_lemmas(self._lemma_list, form_columns)
+        self._contrast = contrast_of(pairs, number_column, lemmas, self._lemma_list)
+        self._lemmas = with_forms(lemmas, self._contrast)
         require_lists(pairs, self._lemmas, self._lemma_list)
         require_options(self._contrast, self._lemmas, options)
-        what = f"The data set {dataset!r}"
-        findings = self._check_pairs(pairs, what)
-        own = own_columns(pairs, SHIPPED if set(SHIPPED) <= set(pairs) else KNOWN, RESERVED, what)
+        table = f"The data set {dataset!r}"
+        findings = self._check_pairs(pairs, table)
+        user_columns = own_columns(pairs, SHIPPED if set(SHIPPED) <= set(pairs) else KNOWN, RESERVED, table)
         return Items(
-            pairs[list(KNOWN)].assign(**own),
+            pairs[list(KNOWN)].assign(**user_columns),
             dataset=_DATASETS.get(dataset, dataset),
             config=dataset if dataset in _DATASETS else slug(Path(dataset).stem),
-            own=tuple(own),
+            own_columns=tuple(user_columns),
             shard_by=("prefix",),  # pairs with the same context stay together
             spread="group",
             findings=findings,
         )
 
-    def _check_pairs(self, pairs: pd.DataFrame, what: str) -> tuple[Finding, ...]:
+    def _check_pairs(self, pairs: pd.DataFrame, table: str) -> tuple[Finding, ...]:
         """Return findings about the data; ValueError if it cannot be used."""
         english = load_lemmas("clean") if self._contrast.is_number else None
-        found: list[Finding] = []
-        for _, own, lemmas in by_list(pairs, self._lemmas):
+        findings: list[Finding] = []
+        for _, list_pairs, lemmas in by_list(pairs, self._lemmas):
             unverified = check_numbers(
-                own, lemmas, what, self.options.allow_unverified, english, self._contrast
+                list_pairs, lemmas, table, self.options.allow_unverified, english, self._contrast
             )
             if self.options.data not in _DATASETS:  # grammars generated the numbers of ours
-                found += unverified
-            found += inspect(own, lemmas, self._contrast)
+                findings += unverified
+            findings += inspect(list_pairs, lemmas, self._contrast)
             if is_table(self._lemma_list):
-                found += inspect_lemmas(lemmas)
-        return tuple(found)
+                findings += inspect_lemmas(lemmas)
+        return tuple(findings)
 
     @property
     def pairs(self) -> pd.DataFrame:
         """The pairs."""
         return self.items.frame
 
-    def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, Any], Tables]:
+    def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, object], Tables]:
         """Return signature and scores of pairs whose verbs were scored elsewhere: TSE, without EW and MW.
 
         Raises:
@@ -184,14 +183,14 @@ class AgreementSuite(Suite):
             "metric": "refined_tse",
             "metric_version": metric_modules("refined_tse").scores.VERSION,
             "dataset": f"{self.dataset}/{self.config}",
-            **data_signature(self.pairs, self.items.own),
+            **data_signature(self.pairs, self.items.own_columns),
             "n_pairs": len(self.pairs),
             **scorer.signature,
         }
-        tables = looked_up_tables(self.pairs, correct, incorrect, self.items.own)
+        tables = looked_up_tables(self.pairs, correct, incorrect, self.items.own_columns)
         return signature | self._contrast.signature, tables
 
-    def describe(self, scorer: Scorer) -> dict[str, Any]:
+    def describe(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the scores besides the scorer."""
         options, lemmas = self.options, self._lemmas
         is_sample = options.lemma_sample is not None and options.lemma_sample < len(lemmas)
@@ -203,7 +202,7 @@ class AgreementSuite(Suite):
             "forms": options.forms,
             "word_end": options.word_end_for(scorer),
             "dataset": f"{self.dataset}/{self.config}",
-            **data_signature(self.pairs, self.items.own),
+            **data_signature(self.pairs, self.items.own_columns),
             "n_pairs": len(self.pairs),
             "lemmas_fingerprint": fingerprint(lemmas[[*FORMS]]),
             "n_lemmas_listed": len(lemmas),
@@ -218,25 +217,25 @@ class AgreementSuite(Suite):
         """Raise ValueError if a scorer does not answer at a gap, or cannot score the forms."""
         self.options.word_end_for(self._at_gaps(scorer))
 
-    def ask(self, scorer: Any, items: pd.DataFrame, progress: Progress) -> Tables:
+    def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress) -> Tables:
         """Return scores per context and pair, and in one shard the lemmas of all."""
         from .ask.top_forms import top_forms
         from .scores import score_contexts
 
         gaps = self._at_gaps(scorer)
         parts: dict[str | None, Tables] = {}
-        for group, own, lemmas in by_list(items, self._lemmas):
-            pairs = self._contrast.as_numbers(own)
-            found = score_contexts(gaps, pairs, lemmas, progress, self.items.own, self.options)
+        for group, list_pairs, lemmas in by_list(items, self._lemmas):
+            pairs = self._contrast.as_numbers(list_pairs)
+            scores = score_contexts(gaps, pairs, lemmas, progress, self.items.own_columns, self.options)
             parts[group] = {
-                kind: top_forms(gaps, pairs, lemmas) if kind == "top_forms" else getattr(found, kind)
-                for kind in self.tables
+                table: top_forms(gaps, pairs, lemmas) if table == "top_forms" else getattr(scores, table)
+                for table in self.tables
             }
-        made = self._contrast.restored(joined(parts))
-        of_lemmas = self._lemma_tables(gaps)
-        for kind in _WITH_LEMMAS:
-            made[kind] = of_lemmas[kind] if self.is_first_share else made[kind].slice(0, 0)
-        return made
+        tables = self._contrast.restored(joined(parts))
+        lemma_tables = self._lemma_tables(gaps)
+        for table in _WITH_LEMMAS:
+            tables[table] = lemma_tables[table] if self.is_first_share else tables[table].slice(0, 0)
+        return tables
 
     def _at_gaps(self, scorer: Scorer) -> GapScorer | FormScorer:
         """Return a scorer that answers at gaps; whole words need no distribution over tokens."""
@@ -251,10 +250,10 @@ class AgreementSuite(Suite):
     def _lemma_tables(self, scorer: GapScorer | FormScorer) -> dict[str, pa.Table]:
         """Return the lemmas of all shards, also if only some have gaps that open their sentences."""
         parts = {}
-        for group, own, lemmas in by_list(self.pairs, self._lemmas):
+        for group, list_pairs, lemmas in by_list(self.pairs, self._lemmas):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the scores have warned already
-                listed = list_lemmas(scorer, lemmas, (own["prefix"] == "").to_numpy(), self.options)
+                listed = list_lemmas(scorer, lemmas, (list_pairs["prefix"] == "").to_numpy(), self.options)
             inflections = {opening: listing.inflections for opening, listing in listed.items()}
             parts[group] = {
                 "lemmas": lemma_table(inflections, lemmas),
@@ -294,7 +293,7 @@ class AgreementSuite(Suite):
         return section(runs)
 
     @classmethod
-    def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:
+    def hub_dataset(cls, row: Mapping[str, Scalar], organization: str | None) -> str:
         """Return the id of the templates on the Hub."""
         dataset = str(row["dataset"])
         if is_hub_id(dataset):

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pandas as pd
 import pyarrow as pa
@@ -12,7 +12,9 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.files import slug
 from ...io.records import ROWS, SINGLE
+from ...io.result_row import Scalar
 from ...io.score_columns import Values, described
+from ...io.signatures import Signature
 from ...io.table_files import Tables
 from ...models.base import PairScorer, Scorer
 from ...models.options import Option, OptionError
@@ -93,16 +95,16 @@ class MinimalPairSuite(Suite):
     }
     config_names: ClassVar[Mapping[str, str]] = {BLIMP: "BLiMP", f"{BLIMP}{AFTER}": "BLiMP in context"}
     live_groups: ClassVar[str] = "phenomenon"
-    live_options: ClassVar[Mapping[str, Any]] = {"methods": ["full"]}
+    live_options: ClassVar[Mapping[str, object]] = {"methods": ["full"]}
     flaws: tuple[Flaw, ...]
 
     def load(self) -> Items:
         """Read the pairs, and draw the contexts: too few sentences for one are refused before a model is loaded."""
         options = self.options
         self._sweep = make_sweep(options)
-        asked = SINGLE if self._sweep is None else IN_CONTEXT
-        self.tables = (asked,)
-        self.measures = tuple(own for own in MEASURES if (own.table or SINGLE) == asked)
+        table = SINGLE if self._sweep is None else IN_CONTEXT
+        self.tables = (table,)
+        self.measures = tuple(measure for measure in MEASURES if measure.table == table)
         if self._sweep is None:
             return self._load_pairs(options.groups, options.limit)
         items = self._load_pairs(None, None)  # contexts are drawn from all pairs
@@ -120,7 +122,7 @@ class MinimalPairSuite(Suite):
         """Return the pairs of some groups, at most `limit` of each paradigm; raises ValueError where there are none."""
         options = self.options
         self.linking = make_linking(options.linking, options.unigram)
-        self.set_signature: dict[str, Any] = {}
+        self.set_signature: dict[str, object] = {}
         self.authors_pll = ""
         self._flawed: tuple[pd.DataFrame, int] | None = None
         self._left_out: dict[str, int] = {}
@@ -142,41 +144,43 @@ class MinimalPairSuite(Suite):
     def _of_file(self, groups: Sequence[str] | None, limit: int | None) -> Items:
         """Load BLiMP, or the user's own pairs, whose sentences are compared by their sums anyway."""
         options = self.options
-        own = options.data if options.data != BLIMP else None
-        unused = "config" if options.config is not None else "source" if own and options.source else None
+        own_pairs = options.data if options.data != BLIMP else None
+        unused = (
+            "config" if options.config is not None else "source" if own_pairs and options.source else None
+        )
         if unused is not None:
             raise OptionError(
-                Option(unused), " has no effect with ", Option("data", own or BLIMP), "; remove it."
+                Option(unused), " has no effect with ", Option("data", own_pairs or BLIMP), "; remove it."
             )
         if self.linking is not None and str(self.linking.function) == "sum":
             self.linking = None
-        pairs = load(own or options.source, groups, limit)
+        pairs = load(own_pairs or options.source, groups, limit)
         self.flaws = find_set(BLIMP).flawed
-        known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
-        downloaded = own is None and options.source is None
-        others = pairs.loc[~pairs["paradigm"].isin(known), "paradigm"]
+        paradigms = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+        downloaded = own_pairs is None and options.source is None
+        others = pairs.loc[~pairs["paradigm"].isin(paradigms), "paradigm"]
         is_blimp = downloaded or not len(others)
-        if own is None and not is_blimp:
+        if own_pairs is None and not is_blimp:
             raise OptionError(
                 Option("source"), f" names a copy of BLiMP, but {options.source} holds other pairs, for instance of "
                 f"{others.iloc[0]!r}. Name your own pairs with ", Option("data", str(options.source)), "."
             )  # fmt: skip
-        dataset = HUB_DATASET if downloaded else BLIMP if is_blimp else str(own)
+        dataset = HUB_DATASET if downloaded else BLIMP if is_blimp else str(own_pairs)
         return Items(pairs, dataset, BLIMP if is_blimp else slug(Path(dataset).stem))
 
     def _of_set(self, groups: Sequence[str] | None, limit: int | None) -> Items:
         """Load the pairs of a registered set."""
-        found = load_set(self.options, groups, limit, self.linking)
-        self.linking, self.set_signature, self.authors_pll = found.linking, found.signature, found.pll
-        self.flaws = found.flaws
-        return Items(found.pairs, found.dataset, found.config, findings=found.findings)
+        pair_set = load_set(self.options, groups, limit, self.linking)
+        self.linking, self.set_signature = pair_set.linking, pair_set.signature
+        self.authors_pll, self.flaws = pair_set.pll, pair_set.flaws
+        return Items(pair_set.pairs, pair_set.dataset, pair_set.config, findings=pair_set.findings)
 
     @property
     def pairs(self) -> pd.DataFrame:
         """The pairs, as `data.load` returns them."""
         return self.items.frame
 
-    def signature(self, scorer: Scorer) -> dict[str, Any]:
+    def signature(self, scorer: Scorer) -> dict[str, object]:
         """Return everything that decides the scores."""
         linking = {} if self.linking is None else self.linking.signature(scorer)
         # The same pairs are asked about for each model.
@@ -188,31 +192,33 @@ class MinimalPairSuite(Suite):
         )
 
     @classmethod
-    def hub_dataset(cls, row: Mapping[str, Any], organization: str | None) -> str:
+    def hub_dataset(cls, row: Mapping[str, Scalar], organization: str | None) -> str:
         """Return the id on the Hub of BLiMP, or of a registered set."""
         if row["dataset"] == HUB_DATASET:  # that is always one commit, and no folder gets this name
             return f"{HUB_DATASET}@{HUB_REVISION}"
         if row["dataset"] == BLIMP:
             return HUB_DATASET
-        if (known := hub_dataset_of(row["dataset"])) is not None:
-            return known
+        if (hub_id := hub_dataset_of(str(row["dataset"]))) is not None:
+            return hub_id
         return released_dataset(row, (), organization)
 
     @classmethod
-    def released_data(cls, signature: Mapping[str, Any]) -> ReleasedData | None:
+    def released_data(cls, signature: Signature) -> ReleasedData | None:
         """Return BLiMP or the registered set that was scored, known by its content or by where it is from."""
-        if (known := super().released_data(signature)) is not None:
-            return known
-        identity, n_whole = signature.get("identity") or {}, signature.get(WHOLE_SET)
+        if (of_content := super().released_data(signature)) is not None:
+            return of_content
+        identity: Mapping[str, object] = signature.get("identity") or {}
         dataset, config = str(identity.get("dataset")), str(identity.get("config")).removesuffix(AFTER)
-        if (dataset, config) == (HUB_DATASET, BLIMP) and signature.get("n_paradigms") == 67:
+        keys: Mapping[str, object] = signature
+        if (dataset, config) == (HUB_DATASET, BLIMP) and keys.get("n_paradigms") == 67:
             return _WHOLE_BLIMP  # what the suite downloads is always one commit, and no folder gets this name
+        n_whole = keys.get(WHOLE_SET)
         if not isinstance(n_whole, int):
             return None
         # The checksums of the registered set's files were right.
         return ReleasedData(dataset, config, n_whole, on_hub=hub_dataset_of(dataset) is not None)
 
-    def describe(self, scorer: Scorer) -> dict[str, Any]:
+    def describe(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the scores."""
         if self._sweep is not None:
             return describe_in_context(self.pairs, self._sweep, self._chains)
@@ -223,15 +229,15 @@ class MinimalPairSuite(Suite):
         if self._sweep is not None:
             require_continuations(scorer)
 
-    def ask(self, scorer: Any, items: pd.DataFrame, progress: Progress) -> Tables:
+    def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress) -> Tables:
         """Return scores per pair and method, or per pair, context and length."""
         scorer = as_authors(scorer, self.authors_pll)
         if self._sweep is not None:
-            scored = score_in_context(scorer, items, self._chains, self._sweep, progress, self.linking)
-            return {IN_CONTEXT: scored}
+            scores = score_in_context(scorer, items, self._chains, self._sweep, progress, self.linking)
+            return {IN_CONTEXT: scores}
         return {SINGLE: score_pairs(scorer, items, self.options.methods, progress, self.linking)}
 
-    def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, Any], Tables]:
+    def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, object], Tables]:
         """Return signature and scores of pairs whose sentences were scored elsewhere, by themselves."""
         if self._sweep is not None:
             return super().looked_up(scorer, only_outcomes)
@@ -262,7 +268,7 @@ class MinimalPairSuite(Suite):
         """Yield whether each pair is right, by method, or by context and length with what changes with it."""
         if IN_CONTEXT in tables:
             return scored_in_context(tables[IN_CONTEXT], measures)
-        by_method = [own for own in measures or cls.measures if not own.table]
+        by_method = [measure for measure in measures or cls.measures if measure.table == SINGLE]
         return scored_pairs(table_named(tables, SINGLE), by_method)
 
     @classmethod

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pandas as pd
 import pyarrow as pa
@@ -69,7 +69,6 @@ class RegionSuite(Suite):
         CRITERIA: CRITERION_SCORES,
         ROWS: METRICS,
     }
-    tables = (REGIONS, CRITERIA)
     live_groups: ClassVar[str] = "suite"
 
     def load(self) -> Items:
@@ -95,11 +94,11 @@ class RegionSuite(Suite):
         """Raise ValueError where the scorer has no surprisals."""
         require_tokens(scorer)
 
-    def describe(self, scorer: Scorer) -> dict[str, Any]:
+    def describe(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the scores."""
         return describe(Design(self.items.frame, self._criteria), self.n_items)
 
-    def ask(self, scorer: Any, items: pd.DataFrame, progress: Progress) -> Tables:
+    def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress) -> Tables:
         """Return scores per region, and per item and criterion."""
         return score_design(scorer, Design(items, self._criteria), progress)
 
@@ -118,7 +117,7 @@ class RegionSuite(Suite):
         columns = ["suite", "item", "condition", "region_number", "region", "surprisal_bits"]
         regions = table_named(tables, REGIONS).select(columns).to_pandas()
         by_suite = regions.groupby("suite", sort=False)
-        return [row for suite, own in by_suite for row in surprisal_rows(str(suite), own)]
+        return [row for suite, inside in by_suite for row in surprisal_rows(str(suite), inside)]
 
     @classmethod
     def group_scores(

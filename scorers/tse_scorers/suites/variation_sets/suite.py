@@ -1,7 +1,7 @@
 """Minimal variation sets of German word order as a suite."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pandas as pd
 import pyarrow as pa
@@ -79,7 +79,7 @@ class VariationSetSuite(Suite):
             sentences,
             dataset=DATASET,
             config=config_of(self.options.data),
-            own=tuple(column for column in sentences if column not in COLUMNS),
+            own_columns=tuple(column for column in sentences if column not in COLUMNS),
             shard_by=("template",),
             sample_by=("template", "positions"),
             spread="positions",
@@ -90,11 +90,11 @@ class VariationSetSuite(Suite):
             ),
         )
 
-    def describe(self, scorer: Scorer) -> dict[str, Any]:
+    def describe(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the scores."""
-        return describe(self.items.frame, self.items.own, f"{self.dataset}/{self.config}")
+        return describe(self.items.frame, self.items.own_columns, f"{self.dataset}/{self.config}")
 
-    def ask(self, scorer: Any, items: pd.DataFrame, progress: Progress) -> Tables:
+    def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress) -> Tables:
         """Return a score per sentence."""
         return {SINGLE: score_variation_sentences(scorer, items, progress)}
 
@@ -106,7 +106,7 @@ class VariationSetSuite(Suite):
             return
         sets = with_texts(set_aucs(sentences), sentences).rename(columns={"auc": "score"})
         sets = sets.rename(columns={"n_ties": "tie", "n_nonfinite": "nonfinite"})
-        by_kind: Mapping[Any, pd.DataFrame] = dict(iter(sets.groupby("variation_set", sort=False)))
+        by_kind = {str(kind): inside for kind, inside in sets.groupby("variation_set", sort=False)}
         for measure in measures or cls.measures:
             if (kind := measure.at["variation_set"]) in by_kind:
                 yield ScoredSets(

@@ -4,24 +4,16 @@ from collections.abc import Mapping
 
 from ...hub_data import ReleasedData
 
-_ENGLISH = ("released", "clean")
+_ENGLISH = {"1df2ab6af95a7e4f": "released", "7998b6ccbae6d201": "clean"}
 RELEASED: Mapping[str, ReleasedData] = {
     fingerprint: ReleasedData(dataset, config, n, lemma_lists=lists)
     for fingerprint, dataset, config, n, lists in (
         ("640b89527fdc5cdd", "agreement_templates", "marvin_linzen", 121_220, _ENGLISH),
-        ("4d2f2e10a7907178", "agreement_templates", "clams_german", 47_580, ("german",)),
-        ("777d32836fe71a6c", "agreement_templates", "clams_french", 49_120, ("french",)),
-        ("8b6d4937abae0a8c", "agreement_templates", "clams_russian", 39_880, ("russian",)),
-        ("91bed6092c776705", "agreement_templates", "clams_hebrew", 40_640, ("hebrew",)),
+        ("4d2f2e10a7907178", "agreement_templates", "clams_german", 47_580, {"fd5601c7bf91d7ec": "german"}),
+        ("777d32836fe71a6c", "agreement_templates", "clams_french", 49_120, {"0cd6ff2173984c12": "french"}),
+        ("8b6d4937abae0a8c", "agreement_templates", "clams_russian", 39_880, {"187cca54fd062b97": "russian"}),
+        ("91bed6092c776705", "agreement_templates", "clams_hebrew", 40_640, {"bddb8c6504e2c29c": "hebrew"}),
         ("a78ba12dc9585b20", "blimp_agreement", "newman2021", 4_000, _ENGLISH),
         ("31418b4312a2739e", "blimp_agreement", "blimp", 4_000, _ENGLISH),
     )
-}
-RELEASED_LISTS: Mapping[str, str] = {
-    "1df2ab6af95a7e4f": "released",
-    "7998b6ccbae6d201": "clean",
-    "fd5601c7bf91d7ec": "german",
-    "0cd6ff2173984c12": "french",
-    "187cca54fd062b97": "russian",
-    "bddb8c6504e2c29c": "hebrew",
 }
