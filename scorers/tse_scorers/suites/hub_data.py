@@ -3,9 +3,8 @@
 import json
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 
 import pandas as pd
 
@@ -80,7 +79,7 @@ class ReleasedData:
     n: int
     items: str = "pairs"
     on_hub: bool = True
-    lemma_lists: Mapping[str, str] = MappingProxyType({})
+    lemma_lists: Mapping[str, str] = field(default_factory=dict)
 
 
 class UnknownHostError(ValueError):
