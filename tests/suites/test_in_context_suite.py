@@ -272,8 +272,8 @@ def test_scores_in_context_never_stand_for_those_of_pairs_by_themselves(run, sou
     assert {view.tab for view in shown.in_report().views} >= {"In context"}
     alone, *_ = (view for view in shown.views if view.tab == "Minimal pairs")
     after = next(view for view in shown.views if view.tab == "In context")
-    for view, choice in ((alone, ("paradigm", "full")), (after, (("all", ""),))):
-        cells = view.blocks(*choice)[0].cells
+    for view, choice in ((alone, ("accuracy",)), (after, ("all",))):
+        cells = view.chosen(*choice)[0].cells
         assert set(cells["system"]) == {"tiny"}
     lines = headlines(runs.rows, all_measures())
     assert dict(zip(lines["measure"], lines["config"], strict=True)) == {

@@ -10,21 +10,19 @@ from builders import blimp_human_judgments
 from tse_scorers import load_data
 from tse_scorers.io.results import read_results
 from tse_scorers.report.inputs import read_runs
-from tse_scorers.suites.agreement.show import tab as agreement
+from tse_scorers.suites.agreement.suite import AgreementSuite
 from tse_scorers.suites.minimal_pairs import scores as blimp
-from tse_scorers.suites.minimal_pairs.show import tab as minimal_pairs
-from tse_scorers.suites.minimal_pairs.show import tab_people
+from tse_scorers.suites.minimal_pairs import shown_items
+from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 
 
-class variation_sets:
-    @staticmethod
-    def tabs(runs):
-        section = VariationSetSuite.views(runs)
-        return [view for view in section.views if view.tab] if section else []
+def tabs_of(suite, runs):
+    section = suite.views(runs)
+    return [view for view in section.views if view.tab] if section else []
 
 
-SUITES = (agreement, minimal_pairs, variation_sets)
+SUITES = (MinimalPairSuite, VariationSetSuite)
 
 
 def _rows(model, seed):
@@ -49,7 +47,7 @@ def runs(folder):
 
 def view(suite, runs, title, *labels):
     """The first block of a view for the labels of its controls; the first ones where none is named."""
-    (found,) = [view for view in suite.tabs(runs) if title == (view.part or view.tab)]
+    (found,) = [view for view in tabs_of(suite, runs) if title == (view.part or view.tab)]
     return found.chosen(*labels)[0]
 
 
@@ -59,12 +57,12 @@ def scores(shown):
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_without_results_there_are_no_tabs(suite):
-    assert suite.tabs(read_runs([])) == []
+    assert tabs_of(suite, read_runs([])) == []
 
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_tab_has_something_to_show_at_the_start(suite, runs):
-    for tab in suite.tabs(runs):
+    for tab in tabs_of(suite, runs):
         assert all(len(control.choices) for control in tab.controls)
         if tab.part != "BLiMP pairs":  # the judgments may be there, but these are scores of other sentences
             view(suite, runs, tab.part or tab.tab)
@@ -78,7 +76,7 @@ EW = "EW, systematicity"
 
 def test_the_agreement_table_holds_the_results_and_the_papers(folder, runs):
     results = pd.DataFrame(read_results(folder)["results"])
-    shown = view(agreement, runs, "Agreement")
+    shown = view(AgreementSuite, runs, "Agreement")
     ours = scores(shown)
     whole = results[(results.metric == "ew") & (results.cutoff == 1.0) & (results.cutoff_side == "top")]
     for row in whole[whole["group"] != "all"].itertuples():
@@ -89,26 +87,28 @@ def test_the_agreement_table_holds_the_results_and_the_papers(folder, runs):
 
 
 def test_under_a_cut_off_nothing_is_published(runs):
-    shown = view(agreement, runs, "Agreement", EW, "most probable 50 %")
+    shown = view(AgreementSuite, runs, "Agreement", EW, "most probable 50 %")
     assert (
         set(shown.cells["system"]) == {"org/one", "two"} and "within the most probable 50 %" in shown.caption
     )
-    tail = scores(view(agreement, runs, "Agreement", EW, "least probable 0.0001 %"))
+    tail = scores(view(AgreementSuite, runs, "Agreement", EW, "least probable 0.0001 %"))
     assert np.isnan(tail["VP coordination", "two"])
 
 
 def test_tse_knows_no_cut_off(runs):
     tse = "TSE, the template's own verb"
-    one, other = (view(agreement, runs, "Agreement", tse, name) for name in (WHOLE, "most probable 50 %"))
+    one, other = (
+        view(AgreementSuite, runs, "Agreement", tse, name) for name in (WHOLE, "most probable 50 %")
+    )
     pd.testing.assert_frame_equal(one.cells, other.cells)
     assert one.unit == "pairs" and other.caption == "TSE by construction, 0 to 1."
 
 
 def test_curves_are_those_of_a_construction_or_of_a_model(runs):
-    of_row = view(agreement, runs, "models, for one construction", "EW and MW", "Simple")
+    of_row = view(AgreementSuite, runs, "models, for one construction", "EW and MW", "Simple")
     assert all(set(points["label"]) == {"org/one", "two"} for points in of_row.panels.values())
     assert set(of_row.panels) == {"EW", "MW"}
-    of_model = view(agreement, runs, "constructions, for one model", "contexts without a verb", "two")
+    of_model = view(AgreementSuite, runs, "constructions, for one model", "contexts without a verb", "two")
     (shares,) = of_model.panels.values()
     assert {"Simple", "BLiMP"} <= set(shares["label"]) and set(of_model.panels) == {"share of contexts"}
     assert len(of_row.panels["EW"]) == 2 * (len(made.TOP) + len(made.BOTTOM))
@@ -121,7 +121,7 @@ def test_a_model_without_cut_offs_is_named(tmp_path):
     ]
     runs = read_runs([made.write_run(tmp_path / "run", rows, {})])
     with pytest.raises(ValueError, match=r"one .*no EW or MW .*cut-offs"):
-        view(agreement, runs, "constructions, for one model", "EW and MW", "one")
+        view(AgreementSuite, runs, "constructions, for one model", "EW and MW", "one")
 
 
 # --- minimal pairs -----------------------------------------------------------------------------------------
@@ -129,19 +129,19 @@ def test_a_model_without_cut_offs_is_named(tmp_path):
 
 @pytest.mark.parametrize("level", ["phenomenon", "paradigm", "field"])
 def test_blimp_tables_hold_people_and_published_models_for_whole_sentences(runs, level):
-    shown = view(minimal_pairs, runs, "BLiMP", level, "whole sentence")
+    shown = view(MinimalPairSuite, runs, "BLiMP", "accuracy", level)
     cells = scores(shown)
     assert cells["Overall", "humans (individual)"] == pytest.approx(0.886, abs=5e-4)  # Warstadt et al., 3.4
     released = load_data("published_results", "warstadt2020_models").to_pandas()
     released = released.query("model == 'gpt2-large'")["accuracy"].mean()
     assert cells["Overall", "GPT-2 (released summary)"] == pytest.approx(released)
     assert shown.digits == 3 and list(shown.totals) == ["Overall"]
-    prefixes = view(minimal_pairs, runs, "BLiMP", level, "one prefix")
+    prefixes = view(MinimalPairSuite, runs, "BLiMP", "one prefix", level)
     assert set(prefixes.cells["system"]) == {"org/one", "two"}
 
 
 def test_people_and_models_are_paired_by_paradigm(runs):
-    (tab,) = [tab for tab in minimal_pairs.tabs(runs) if tab.part == "BLiMP paradigms"]
+    (tab,) = [tab for tab in tabs_of(MinimalPairSuite, runs) if tab.part == "BLiMP paradigms"]
     models = set(tab.controls[0].choices)
     assert {"org/one", "two", "GPT-2 (released summary)"} <= models and not any(
         "human" in name for name in models
@@ -159,19 +159,19 @@ def test_people_and_models_are_paired_by_paradigm(runs):
 
 def test_single_pairs_need_their_judgments(runs, monkeypatch):
     """The judgments are not shipped; a page once had a part that only named the script that builds them."""
-    monkeypatch.setattr(tab_people, "shipped", lambda name, config: pd.DataFrame())
-    assert "BLiMP pairs" not in {tab.part for tab in minimal_pairs.tabs(runs)}
+    monkeypatch.setattr(shown_items, "shipped", lambda name, config: pd.DataFrame())
+    assert "BLiMP pairs" not in {tab.part for tab in tabs_of(MinimalPairSuite, runs)}
 
 
 def test_own_pairs_are_not_presented_as_blimp(tmp_path, monkeypatch):
-    monkeypatch.setattr(tab_people, "shipped", lambda name, config: JUDGED)
+    monkeypatch.setattr(shown_items, "shipped", lambda name, config: JUDGED)
     groups = ("all", "phenomenon:agreement", "own_agreement")
     made_up = zip(made.blimp_rows("two"), groups, strict=False)
     rows = [row | {"group": group, "config": "own"} for row, group in made_up]
     runs = read_runs([made.write_run(tmp_path / "run", rows, {})])
-    (tab,) = minimal_pairs.tabs(runs)  # no part compares with people
+    (tab,) = tabs_of(MinimalPairSuite, runs)  # no part compares with people
     assert tab.tab == "Minimal pairs"
-    assert view(minimal_pairs, runs, "Minimal pairs").caption == "Minimal pairs: accuracy by phenomenon."
+    assert view(MinimalPairSuite, runs, "Minimal pairs").caption == "accuracy of groups."
 
 
 PAIRS = pd.DataFrame(
@@ -191,26 +191,26 @@ JUDGED = pd.DataFrame(
 
 
 def test_single_pairs_are_set_against_peoples_choices(tmp_path, monkeypatch):
-    monkeypatch.setattr(tab_people, "shipped", lambda name, config: JUDGED)
+    monkeypatch.setattr(shown_items, "shipped", lambda name, config: JUDGED)
     rows = made.blimp_rows("two") + made.blimp_rows("other")
     runs = read_runs([made.write_run(tmp_path / "run", rows, {"two.minimal_pairs": PAIRS})])
-    points = view(minimal_pairs, runs, "BLiMP pairs", "two").panels[""].set_index("item")
+    points = view(MinimalPairSuite, runs, "BLiMP pairs", "two").panels[""].set_index("item")
     assert points["y"].to_dict() == {"Good two. ⁄ *Bad two.": -0.5, "Good one. ⁄ *Bad one.": 1.0}
     assert points["x"].tolist() == [1.0, 2 / 3] and points["n"].tolist() == [1, 3]
     assert points["choice"].tolist() == ["✗ not correct", "✓ correct"]
     with pytest.raises(ValueError, match=r"folder of other .*no scores .*BLiMP"):
-        view(minimal_pairs, runs, "BLiMP pairs", "other")
-    monkeypatch.setattr(tab_people, "shipped", lambda name, config: JUDGED.assign(sentence_good="Other."))
+        view(MinimalPairSuite, runs, "BLiMP pairs", "other")
+    monkeypatch.setattr(shown_items, "shipped", lambda name, config: JUDGED.assign(sentence_good="Other."))
     with pytest.raises(ValueError, match="scored none of the"):
-        view(minimal_pairs, runs, "BLiMP pairs", "two")
+        view(MinimalPairSuite, runs, "BLiMP pairs", "two")
 
 
 @pytest.mark.slow
 @pytest.mark.upstream
 def test_all_judged_pairs_are_pairs_of_blimp(upstream, tmp_path, monkeypatch):
     judgments = blimp_human_judgments.build(upstream)["judgments"]["test"].to_pandas()
-    monkeypatch.setattr(tab_people, "shipped", lambda name, config: judgments)
-    judged = tab_people.judged_pairs()
+    monkeypatch.setattr(shown_items, "shipped", lambda name, config: judgments)
+    judged = shown_items.judged_pairs()
     by_paradigm = judged.groupby("paradigm")["share"].mean()
     accuracy = (
         load_data("blimp_human_judgments", "accuracy")
@@ -222,7 +222,7 @@ def test_all_judged_pairs_are_pairs_of_blimp(upstream, tmp_path, monkeypatch):
         method="full", logprob_good=0.0, logprob_bad=-1.0, correct=1
     )
     runs = read_runs([made.write_run(tmp_path / "run", made.blimp_rows("two"), {"two.minimal_pairs": pairs})])
-    assert len(view(minimal_pairs, runs, "BLiMP pairs", "two").panels[""]) == len(judged) == 335
+    assert len(view(MinimalPairSuite, runs, "BLiMP pairs", "two").panels[""]) == len(judged) == 335
 
 
 # --- variation sets ----------------------------------------------------------------------------------------
@@ -232,14 +232,14 @@ def test_all_judged_pairs_are_pairs_of_blimp(upstream, tmp_path, monkeypatch):
     ("level", "rows"), [("cell", 37), ("case order", 7), ("role", 7), ("all groups", 49)]
 )
 def test_german_tables_hold_people(runs, level, rows):
-    shown = view(variation_sets, runs, "German", "AUC", level)
+    shown = view(VariationSetSuite, runs, "German", "AUC", level)
     assert shown.cells["label"].nunique() == rows and shown.ties == "count half"
     # Rochereau et al. (2020), Table 4.
     assert scores(shown)["Overall", "humans"] == pytest.approx(0.63, abs=0.005)
 
 
 def test_the_cells_of_the_paper_correlate_as_its_table_5_says(runs):
-    points = view(variation_sets, runs, "German cells", "German BERT (published)", "all six").panels[""]
+    points = view(VariationSetSuite, runs, "German cells", "German BERT (published)", "all six").panels[""]
     assert len(points) == 36
     assert stats.pearsonr(points["x"], points["y"]).statistic == pytest.approx(0.73, abs=0.005)
 
@@ -248,4 +248,4 @@ def test_a_kind_of_set_that_a_system_lacks_is_explained(tmp_path):
     rows = [row for row in made.german_rows("two") if row["variation_set"] == "1-6"]
     runs = read_runs([made.write_run(tmp_path / "run", rows, {})])
     with pytest.raises(ValueError, match=r"two .*no AUCs .*doubled dative"):
-        view(variation_sets, runs, "German cells", "two", "doubled dative")
+        view(VariationSetSuite, runs, "German cells", "two", "doubled dative")

@@ -5,6 +5,7 @@ reproduce.py  `tse reproduce`: published tables beside our numbers
 fetch.py      `tse fetch`: data of published tables that is not shipped
 published.py  published numbers
 
+warstadt2020/    tables and figures of Warstadt et al. (2020), on results of the suite `minimal_pairs`
 rochereau2020/   tables and figures of Rochereau et al. (2020), on results of the suite `german`
 
 The folders reach report and explorer by entry points of the group `tse_scorers.analyses`.

@@ -77,8 +77,6 @@ class Measure:
         why_excluded: why items have no score, as the terminal and the report say it.
         detail: what else the terminal says about a score, a format of the columns of its row:
             `sentences of context {length:.0f}`.
-        published_curves: returns published curves of the same groups, given the rows of a model's results; None where
-            there are none.
     """
 
     name: str
@@ -100,7 +98,6 @@ class Measure:
     counted: str = "items"
     why_excluded: str = ""
     detail: str = ""
-    published_curves: "Callable[[pd.DataFrame], PublishedCurves | None] | None" = None
 
     def __post_init__(self) -> None:
         for attribute in ("label", "column"):

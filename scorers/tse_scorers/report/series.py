@@ -16,7 +16,7 @@ import scipy  # whose parts are imported when they are used
 from .blocks import Chart, Section, View
 from .curves import NAMED
 from .inputs import Runs
-from .measure import Measure, Measures, measured
+from .measure import Measure, Measures, PublishedCurves, measured
 from .names import Names
 from .numbers import score, signed
 from .revisions import MOST, positions
@@ -30,7 +30,16 @@ LEAST = 3
 """The number of revisions from which a curve is drawn."""
 
 
-def section(runs: Runs, measures: Measures, names: Names | None = None) -> Section | None:
+Published = Callable[[str, pd.DataFrame], PublishedCurves | None]
+"""Name of a suite and the rows of one model -> published curves of the same groups."""
+
+
+def section(
+    runs: Runs,
+    measures: Measures,
+    names: Names | None = None,
+    published: Published = lambda suite, rows: None,
+) -> Section | None:
     """Return the section of learning curves, or None if no model has enough revisions."""
     names = names or Names()
     rows = points_of(runs.rows, measures, names)
@@ -39,7 +48,7 @@ def section(runs: Runs, measures: Measures, names: Names | None = None) -> Secti
         view
         for model, of_model in rows.groupby("model", sort=False)
         for view in _views(
-            models[str(model)], of_model, names, runs.rows[runs.rows["model"] == model], measures
+            models[str(model)], of_model, names, runs.rows[runs.rows["model"] == model], measures, published
         )
     ]
     if not views:
@@ -84,20 +93,26 @@ def _label(measure: Measure, row: Mapping[str, Any], names: Names) -> str:
     return names.group(str(row["suite"]), str(row["level"]), str(row["value"]))
 
 
-def _behind(rows: pd.DataFrame, measures: Sequence[Measure], names: Names) -> tuple[pd.DataFrame, str]:
+def _behind(
+    rows: pd.DataFrame, measures: Sequence[Measure], names: Names, published: Published
+) -> tuple[pd.DataFrame, str]:
     """Return published curves of the groups of a suite (`label`, `line`, `x`, `y`), and their caption."""
-    for measure in measures:
-        found = measure.published_curves and measure.published_curves(rows)
-        if found:
-            suite = str(rows["suite"].iloc[0])
-            groups = zip(found.points["level"], found.points["value"], strict=True)
-            labels = [_label(measure, {"suite": suite, "level": at, "value": of}, names) for at, of in groups]
-            return found.points.assign(label=labels), f" {found.caption}"
-    return pd.DataFrame(columns=["label", "line", "x", "y"]), ""
+    suite = str(rows["suite"].iloc[0])
+    curves = published(suite, rows)
+    if curves is None:
+        return pd.DataFrame(columns=["label", "line", "x", "y"]), ""
+    groups = zip(curves.points["level"], curves.points["value"], strict=True)
+    labels = [_label(measures[0], {"suite": suite, "level": at, "value": of}, names) for at, of in groups]
+    return curves.points.assign(label=labels), f" {curves.caption}"
 
 
 def _views(
-    model: str, rows: pd.DataFrame, names: Names, results: pd.DataFrame, measures: Measures
+    model: str,
+    rows: pd.DataFrame,
+    names: Names,
+    results: pd.DataFrame,
+    measures: Measures,
+    published: Published,
 ) -> Iterator[View]:
     """Yield the curves of a model on each suite.
 
@@ -107,6 +122,7 @@ def _views(
         names: names of data and groups.
         results: all rows of its results.
         measures: headline measures of the suites.
+        published: finds published curves.
     """
     for (suite, config), of_suite in rows.groupby(["suite", "config"], sort=False):
         if of_suite["x"].nunique() < LEAST:
@@ -114,7 +130,7 @@ def _views(
         points = of_suite.sort_values("x")
         few = _ONE_IS_SHOWN if of_suite["x"].nunique() > MOST else ""
         of_data = results[(results["suite"] == suite) & (results["config"] == config)]
-        behind, about = _behind(of_data, measures[str(suite)], names)
+        behind, about = _behind(of_data, measures[str(suite)], names, published)
         form = max(measures[str(suite)], key=lambda measure: measure.digits).form
         name = f"series_{slugs([f'{model}_{suite}_{config}']).popitem()[1]}"
         ends = [

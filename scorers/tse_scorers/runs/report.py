@@ -37,7 +37,7 @@ from ..report.summary import headlines
 from ..report.systems import model_names
 from ..statistics.differences import Difference, holm
 from ..suites.contract import Suite
-from ..suites.registry import aggregate, names, suites_of
+from ..suites.registry import aggregate, names, published_curves, suites_of
 from .comparing.paired_scores import paired
 from .jobs import not_scored
 from .own_data import own_data_view
@@ -120,7 +120,7 @@ def _analysed(folders: Sequence[Path | OutputFolder]) -> tuple[Runs, Summary, li
     suites, called = suites_of(runs), names()
     measures = {suite.name: suite.measures for suite in suites}
     sentences = list(settled(runs, measures, called))
-    curves = series.section(runs, measures, called)
+    curves = series.section(runs, measures, called, published_curves)
     curves, runs = curves and _noticed(curves, runs, called), without_earlier(runs)
     summary = _summary(runs, suites, curves, called)
     summary = replace(summary, sentences=[*sentences, *summary.sentences][:MOST_SAID])

@@ -26,12 +26,13 @@ from ..models.options import Option, OptionError, checked_value
 from .options import Declared, SuiteOptions
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
     from ..io.result_row import ResultRow
     from ..io.table_files import Tables
     from ..report.inputs import Runs
-    from ..report.measure import Measures
+    from ..report.measure import Measures, PublishedCurves
     from ..report.names import Names
     from .analyses import Analyses
     from .contract import Suite
@@ -354,6 +355,12 @@ def analyses_of(suite: str) -> "list[Analyses]":
         except ValueError as error:
             warnings.warn(str(error), stacklevel=2)
     return loaded
+
+
+def published_curves(suite: str, rows: "pd.DataFrame") -> "PublishedCurves | None":
+    """Return published learning curves of the groups of a model's results, if a package has some."""
+    of_packages = (analyses.curves(rows) for analyses in analyses_of(suite))
+    return next((curves for curves in of_packages if curves is not None), None)
 
 
 @cache

@@ -1,12 +1,7 @@
 """Headline measures of minimal pairs: accuracy by each method, and after each kind of context."""
 
-from typing import TYPE_CHECKING
-
-from ...report.measure import Measure, PublishedCurves
+from ...report.measure import Measure
 from .data.contexts import KINDS, NONE
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METHOD_LABELS = {"full": "accuracy", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
 METHODS = tuple(METHOD_LABELS)
@@ -22,12 +17,6 @@ CONTEXT_LABELS = {NONE: "no context"} | {kind: kind for kind in KINDS}
 """Context -> label of its measure, at its greatest length; short, so that tables fit a terminal."""
 
 
-def _published_curves(rows: "pd.DataFrame") -> PublishedCurves | None:
-    from .show.section_growth import pythia_curves  # loads scipy, which `--help` does not need
-
-    return pythia_curves(rows)
-
-
 def _accuracy(method: str) -> Measure:
     is_full = method == "full"
     return Measure(
@@ -40,7 +29,6 @@ def _accuracy(method: str) -> Measure:
         digits=3,  # the paper has one decimal of a percent
         right_or_wrong=True,
         curve_levels=("all", "phenomenon") if is_full else (),
-        published_curves=_published_curves if is_full else None,
         counted="pairs",
         why_excluded="" if is_full else "the pair has no such prefixes",
     )

@@ -18,7 +18,7 @@ from ...io.signatures import Signature
 from ...io.table_files import Tables
 from ...models.base import PairScorer, Scorer
 from ...models.options import Option, OptionError
-from ...report.blocks import Section
+from ...report.blocks import ScoredItems, Section, View
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
 from ..contract import Items, Scored, Suite
@@ -38,7 +38,9 @@ from .options import MinimalPairOptions
 from .registry import Flaw, find_set, hub_dataset_of, is_registered
 from .scores import EXAMPLES, LINKED, describe, score_pairs
 from .set_pairs import WHOLE_SET, as_authors, load_set, make_linking, select_pairs
-from .show.section_paradigms import group_name, title_of
+from .shown_in_context import in_context_views
+from .shown_items import pair_items
+from .texts import group_name, is_without_paradigms, phenomenon_name, section_texts, title_of
 
 BLIMP = "blimp"
 """BLiMP, as `data`, as a configuration in results, and as the data set of a local copy there."""
@@ -272,8 +274,27 @@ class MinimalPairSuite(Suite):
         return scored_pairs(table_named(tables, SINGLE), by_method)
 
     @classmethod
-    def views(cls, runs: Runs) -> Section | None:
-        """Return what report and explorer show."""
-        from .show.section import section
+    def labelled(cls, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the accuracies of pairs by themselves; of pairs without paradigms, only those over all."""
+        rows = super().labelled(rows[rows["metric"] == "accuracy"])
+        if is_without_paradigms(rows):
+            rows = rows[rows["level"] == "all"]
+        of_phenomenon = rows["level"] == "phenomenon"
+        names = rows["label"].where(~of_phenomenon, rows["value"].map(phenomenon_name))
+        return rows.assign(label=names, method=rows["method"].fillna("full"))
 
-        return section(runs)
+    @classmethod
+    def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
+        """Return the pairs."""
+        return pair_items(runs, rows, str(measure.at["method"]))
+
+    @classmethod
+    def views(cls, runs: Runs) -> Section | None:
+        """Return what report and explorer show, with texts on the pairs that were scored."""
+        section = super().views(runs)
+        return section and replace(section, **section_texts(runs)._asdict())
+
+    @classmethod
+    def more_views(cls, runs: Runs) -> Iterator[View]:
+        """Yield accuracies after contexts and inside templates."""
+        return in_context_views(runs)

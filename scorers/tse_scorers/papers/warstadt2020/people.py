@@ -1,42 +1,41 @@
-"""Parts of the explorer's tab `People`, which compares people and models: accuracies and choices on single pairs."""
+"""The explorer's tab `People`: accuracies of people and models by paradigm, and their choices on single pairs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import pandas as pd
 
-from ....io.bundle import metric_modules
-from ....io.records import SINGLE
-from ....report.blocks import Chart, Control, View
-from ....report.inputs import Runs
-from ....report.published import shipped
-from .section_paradigms import HUMANS, by_paradigm, from_blimp, system_names
+from ...io.bundle import metric_modules
+from ...io.records import SINGLE
+from ...report.blocks import Chart, Control, View
+from ...report.inputs import Runs
+from ...suites.minimal_pairs.shown_items import judged_pairs
+from ...suites.minimal_pairs.texts import from_blimp
+from .paradigms import HUMANS, by_paradigm, system_names
 
 TITLE = "People"
 _PAIR = ["paradigm", "sentence_good", "sentence_bad"]
 _SCORES = ["method", "paradigm", "sentence_good", "sentence_bad", "logprob_good", "logprob_bad", "correct"]
 
 
-def people_tabs(runs: Runs, rows: pd.DataFrame) -> list[View]:
-    """Return the tabs that compare people with models; none for other data than BLiMP's.
+def people_views(runs: Runs, rows: pd.DataFrame) -> Iterator[View]:
+    """Yield the parts that compare people with models; none for other data than BLiMP's.
 
-    The judgments of single pairs are not part of the package: without them, there is no tab for them.
+    The judgments of single pairs are not part of the package: without them, there is no part for them.
 
     Args:
         runs: the runs with the scores of their pairs.
         rows: the accuracies of the method `full`.
     """
-    tabs = []
     if points := _paradigm_points(rows):
         models = Control("Model", {name: name for name in points})
-        tabs.append(View("", "", partial(_paradigms, points), [models], (), TITLE, "BLiMP paradigms"))
+        yield View("", "", partial(_paradigms, points), [models], (), TITLE, "BLiMP paradigms")
     scored = runs.suite("minimal_pairs")  # with the names that files of scores have
     scored = scored[scored["metric"] == "accuracy"]
     systems = {system: system for system in scored["system"][from_blimp(pd.Index(scored["value"]))].unique()}
     if systems and not judged_pairs().empty:
         models = Control("Model", systems)
-        tabs.append(View("", "", partial(_pairs, runs), [models], (), TITLE, "BLiMP pairs"))
-    return tabs
+        yield View("", "", partial(_pairs, runs), [models], (), TITLE, "BLiMP pairs")
 
 
 def _paradigm_points(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -129,23 +128,6 @@ def _judged_and_scored(runs: Runs, system: str) -> pd.DataFrame:
             "--limit and --groups."
         )
     return both.drop_duplicates(_PAIR)
-
-
-def judged_pairs() -> pd.DataFrame:
-    """Return the pairs that people judged.
-
-    Rejected and ineligible judgments and attention checks do not count.
-
-    Returns:
-        `paradigm`, `sentence_good`, `sentence_bad`, `share` (0 to 1) of the judgments that chose the acceptable
-        sentence, and `n`, the number of judgments; no rows where the judgments were not built.
-    """
-    judgments = shipped("blimp_human_judgments", "judgments")
-    if judgments.empty:
-        return pd.DataFrame(columns=[*_PAIR, "share", "n"])
-    counted = judgments[judgments["eligible"] & ~judgments["rejected"] & ~judgments["attention_check"]]
-    pairs = counted.groupby(_PAIR, sort=False)["correct"]
-    return pairs.agg(share="mean", n="size").reset_index()
 
 
 def _fields(paradigms: "pd.Index | pd.Series[str]") -> "pd.Index | pd.Series[str]":

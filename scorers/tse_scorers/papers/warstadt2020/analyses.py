@@ -2,20 +2,22 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from ....io.records import SINGLE
-from ....report.blocks import Chart, View
-from ....report.correlation import pearson
-from ....report.curves import on_bands, on_naming
-from ....report.findings import extremes
-from ....report.inputs import Runs
-from ....report.tables import Table, count, formatted, note_on_intervals, score, with_interval
-from ....statistics.clustered import Units, clustered_mean
-from ..measures import ACCURACY
-from .section_paradigms import HUMANS, METHODS, phenomenon_name, phenomenon_of, system_names
+from ...io.records import SINGLE
+from ...report.blocks import Chart, View
+from ...report.correlation import pearson
+from ...report.curves import on_bands, on_naming
+from ...report.findings import extremes
+from ...report.inputs import Runs
+from ...report.tables import Table, count, formatted, note_on_intervals, score, with_interval
+from ...statistics.clustered import Units, clustered_mean
+from ...suites.minimal_pairs.measures import ACCURACY
+from ...suites.minimal_pairs.texts import phenomenon_name
+from .paradigms import HUMANS, METHODS, phenomenon_of, system_names
 
 BINS = 10
 ENOUGH_PAIRS = 100
@@ -62,8 +64,22 @@ def _of_pairs(matrix: pd.DataFrame) -> pd.DataFrame:
     return matrix.where(np.triu(np.ones(matrix.shape, dtype=bool), 1))
 
 
-def predictors(runs: Runs) -> Iterator[View]:
-    """Accuracy by sentence length, perplexity, log-probability and confidence (Figure 2)."""
+PREDICTORS_TEXT = (
+    "How far length, probability and the model's own certainty predict whether it is right. Confidence is the distance "
+    "between the two sentences' log-probabilities (natural logarithm)."
+)
+METHODS_TEXT = (
+    "Does it matter how the question is put? Each method is compared with whole sentences on the paradigms that allow "
+    "it, averaged by phenomenon."
+)
+
+
+def predictor_view(runs: Runs) -> View:
+    """Return accuracy by sentence length, perplexity, log-probability and confidence (Figure 2)."""
+    return View("What predicts a right answer (Figure 2)", PREDICTORS_TEXT, partial(_predictors, runs))
+
+
+def _predictors(runs: Runs) -> list[Chart]:
     columns = [
         "method", "paradigm", "sentence_good", "logprob_good", "logprob_bad", "n_tokens_good", "correct"
     ]  # fmt: skip
@@ -80,7 +96,7 @@ def predictors(runs: Runs) -> Iterator[View]:
         for name, x in _shallow(pairs).items():
             panels.setdefault(name, []).append(_binned(x, pairs).assign(label=label))
     if not panels:
-        return
+        return []
     binned = {name: pd.concat(parts, ignore_index=True) for name, parts in panels.items()}
     binned = {name: panel for name, panel in binned.items() if len(panel)}
     picture = Chart(
@@ -97,9 +113,7 @@ def predictors(runs: Runs) -> Iterator[View]:
         logarithmic=["perplexity per token"],
         tables=[_bin_table(name, panel) for name, panel in binned.items()],
     )
-    text = "How far length, probability and the model's own certainty predict whether it is right. Confidence is the "
-    text += "distance between the two sentences' log-probabilities (natural logarithm)."
-    yield View("What predicts a right answer (Figure 2)", text, [picture])
+    return [picture]
 
 
 def _first_to_last(name: str, panel: pd.DataFrame) -> str:
@@ -124,18 +138,20 @@ def _binned(x: "pd.Series[float]", pairs: pd.DataFrame) -> pd.DataFrame:
     """Average the share of right answers over equally full bins of x, or over its values if they are whole numbers."""
     frame = pairs[["correct", "paradigm"]].assign(x=x).dropna()
     if (frame["x"] == frame["x"].round()).all():
-        parts = [own for _, own in frame.groupby("x") if len(own) >= ENOUGH_PAIRS]
+        parts = [of_value for _, of_value in frame.groupby("x") if len(of_value) >= ENOUGH_PAIRS]
     else:
-        parts = [own for _, own in frame.groupby(pd.qcut(frame["x"], BINS, labels=False, duplicates="drop"))]
+        parts = [
+            of_bin for _, of_bin in frame.groupby(pd.qcut(frame["x"], BINS, labels=False, duplicates="drop"))
+        ]
     return pd.DataFrame(map(_point, parts), columns=["x", "y", "n", "ci_low", "ci_high", "reliable"])
 
 
 def _point(of_bin: pd.DataFrame) -> dict[str, float]:
     """Return the mean of a bin with its interval, whose units are paradigms: the pairs of one are alike."""
-    found = clustered_mean(of_bin["correct"].astype(float), Units(of_bin["paradigm"], "paradigms"))
-    columns = found.columns()
+    estimate = clustered_mean(of_bin["correct"].astype(float), Units(of_bin["paradigm"], "paradigms"))
+    columns = estimate.columns()
     ends = {name: columns[name] for name in ("ci_low", "ci_high", "reliable")}
-    return {"x": of_bin["x"].mean(), "y": found.mean, "n": len(of_bin), **ends}
+    return {"x": of_bin["x"].mean(), "y": estimate.mean, "n": len(of_bin), **ends}
 
 
 def _bin_table(name: str, panel: pd.DataFrame) -> Table:
@@ -153,21 +169,21 @@ def _bin_table(name: str, panel: pd.DataFrame) -> Table:
     return Table(f"Accuracy by {name}.", values, text, interval_note=note_on_intervals(text))
 
 
-def methods(rows: pd.DataFrame) -> Iterator[View]:
-    """Whole sentences against the two prefix methods, on the same paradigms (Figure 6)."""
+def method_view(rows: pd.DataFrame) -> View:
+    """Return whole sentences against the two prefix methods, on the same paradigms (Figure 6)."""
+    return View("Whole sentences and prefixes (Figure 6)", METHODS_TEXT, partial(_methods, rows))
+
+
+def _methods(rows: pd.DataFrame) -> list[Chart]:
     single = rows[rows["level"] == "paradigm"]
     scores = single.drop_duplicates(["group", "system", "method"], keep="last")
     wide = scores.pivot(index=["system", "group"], columns="method", values="score").astype(float)
     wide = wide.reindex(pd.unique(rows["system"]), level="system")  # one order of systems in all pictures
-    pictures = [
+    return [
         _method_picture(wide, method)
         for method in ("one_prefix", "two_prefix")
         if method in wide and "full" in wide
     ]
-    if pictures:
-        text = "Does it matter how the question is put? Each method is compared with whole sentences on the paradigms "
-        text += "that allow it, averaged by phenomenon."
-        yield View("Whole sentences and prefixes (Figure 6)", text, pictures)
 
 
 def _method_picture(wide: pd.DataFrame, method: str) -> Chart:
@@ -205,7 +221,7 @@ def _method_picture(wide: pd.DataFrame, method: str) -> Chart:
 
 
 def _means_of(overall: pd.DataFrame) -> str:
-    said = [
+    means = (
         f"{system}, {method} {ACCURACY.form(mean)}" for (system, method), mean in overall.loc["Mean"].items()
-    ]
-    return "; ".join(said) + "."
+    )
+    return "; ".join(means) + "."

@@ -1,7 +1,4 @@
-"""What the sections of the report show after the papers' figures and tables, with the published numbers.
-
-Figures 4 and 5 and Table 4 of Warstadt et al. (2020); Table 3 of Newman et al. (2021).
-"""
+"""Figures 3 to 5 and Table 4 of Warstadt et al. (2020), with the published numbers."""
 
 from dataclasses import replace
 
@@ -10,19 +7,15 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from scipy import stats
-from synthetic_runs import agreement_rows, blimp_rows, result_frame, top_forms, write_run
+from synthetic_runs import blimp_rows, result_frame
 
-from tse_scorers import load_data, load_scorer
+from tse_scorers.papers.warstadt2020.conditions import locality, regularity
+from tse_scorers.papers.warstadt2020.growth import doublings_to, growth
+from tse_scorers.papers.warstadt2020.paradigms import by_paradigm, prefix_marks
 from tse_scorers.report.charts import draw
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.tables import Table
-from tse_scorers.suites.agreement.ask.top_forms import top_forms as top_forms_of
-from tse_scorers.suites.agreement.data.paper_examples import TABLE_3, positions, published_examples
-from tse_scorers.suites.agreement.show.section_examples import example_parts
-from tse_scorers.suites.minimal_pairs.show.section import section as minimal_pairs_section
-from tse_scorers.suites.minimal_pairs.show.section_conditions import locality, regularity
-from tse_scorers.suites.minimal_pairs.show.section_growth import doublings_to, growth
-from tse_scorers.suites.minimal_pairs.show.section_paradigms import by_paradigm, prefix_marks
+from tse_scorers.suites.registry import find_suite
 
 
 def frame(*runs: list[dict]) -> pd.DataFrame:
@@ -199,7 +192,7 @@ def test_what_does_not_rise_reaches_no_target():
 
 
 def test_table_4_marks_prefix_methods_in_the_table_of_paradigms(blimp):
-    section = minimal_pairs_section(with_rows(blimp)).in_report()
+    section = find_suite("minimal_pairs").views(with_rows(blimp)).in_report()
     every = next(b for b in section.views[0].of() if isinstance(b, Table) and b.file == "pairs_paradigms")
     assert (every.text[("prefix method", "one")] == "✓").sum() == 20
     assert every.values.loc["wh_island", "prefix method"].tolist() == [1, 0]
@@ -215,38 +208,7 @@ def test_captions_on_own_pairs_claim_nothing_of_published_models():
         for row in blimp_rows(model, prefixes=False)[:1]
         for n, group in enumerate(groups)
     ]
-    section = minimal_pairs_section(with_rows(frame(rows))).in_report()
+    section = find_suite("minimal_pairs").views(with_rows(frame(rows))).in_report()
     assert "published" not in " ".join(part.text for part in section.views)
     assert any(part.title.startswith("Who agrees") for part in section.views)
     assert "neural models" not in str([part.text for part in section.views])
-
-
-@pytest.mark.parametrize("model", ["tiny-masked", "tiny-causal"])
-def test_table_3_is_among_the_contexts_of_every_run(model):
-    """The sample of two contexts per row missed both sentences."""
-    pairs = load_data("agreement_templates", "marvin_linzen").to_pandas()
-    row = pairs[pairs["group"] == "In object relative clause"]
-    papers = [row[row["prefix"] == prefix] for prefix, _ in TABLE_3]
-    some = pd.concat([*papers, row.head(40), row.tail(40)]).drop_duplicates(["prefix", "suffix"])
-    lemmas = load_data("verb_lemmas", "released").to_pandas().head(100)
-    forms = top_forms_of(load_scorer(model), some, lemmas).to_pandas()
-    shown = forms.drop_duplicates("context_id")
-    assert set(shown["prefix"]) >= {prefix for prefix, _ in TABLE_3} and len(shown) <= 4 < len(some)
-    if model == "tiny-masked":
-        assert set(zip(shown["prefix"], shown["suffix"].str.strip(), strict=True)) >= set(TABLE_3)
-    assert len(positions(shown)) == 2 and not len(positions(shown.assign(prefix="The author")))
-
-
-def test_table_3_comes_first_with_the_papers_own_forms(tmp_path):
-    """The contexts of these made-up forms have the first sentence of Table 3."""
-    run = write_run(
-        tmp_path / "run", agreement_rows("m"), {"m.agreement.marvin_linzen.top_forms": top_forms()}
-    )
-    (part,) = example_parts(read_runs([run]))
-    items = part.of()[0].items
-    assert [(item.system, item.forms[0].form) for item in items[:2]] == [
-        ("bert-large-cased (published)", "meets"), ("bert-large-cased (published)", "pilots"),
-    ]  # fmt: skip
-    assert items[2].system == "m" and (items[2].prefix, items[2].suffix.strip()) == TABLE_3[0]
-    assert items[:2] == published_examples()
-    assert {len(item.forms) for item in items[2:]} == {10}  # of its own context alone

@@ -7,11 +7,11 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from ....report.blocks import Chart, View
-from ....report.tables import Table
-from ....statistics.estimate import Estimate, Stratum, mean_of_strata
-from ..measures import ACCURACY
-from .section_paradigms import HUMANS, RUN, by_group, system_names
+from ...report.blocks import Chart, View
+from ...report.tables import Table
+from ...statistics.estimate import Estimate, Stratum, mean_of_strata
+from ...suites.minimal_pairs.measures import ACCURACY
+from .paradigms import HUMANS, RUN, by_group, system_names
 
 Conditions = Mapping[str, Mapping[str, Sequence[str]]]
 """Panel -> condition -> the paradigms that stand for it."""

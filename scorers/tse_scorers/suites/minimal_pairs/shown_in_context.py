@@ -5,51 +5,26 @@ from functools import partial
 
 import pandas as pd
 
-from ....io.result_row import group_name
-from ....report.blocks import Block, Chart, Control, ScoredItems, Section, Table, View
-from ....report.inputs import Runs, configs_apart
-from ...item_files import files_of, read_files
-from ..data.contexts import NONE
-from ..measures import ACCURACY, CONTEXT_LABELS, IN_CONTEXT
-from .flaws import flawed_pairs
+from ...io.result_row import group_name
+from ...report.blocks import Block, Chart, Control, ScoredItems, Table, View
+from ...report.inputs import Runs, configs_apart
+from ..item_files import files_of, read_files
+from .data.contexts import NONE
+from .measures import ACCURACY, CONTEXT_LABELS, IN_CONTEXT
 
 TAB = "In context"
-
-LEAD = (
-    "A sentence seldom stands alone. Here a model judges the same minimal pairs after other sentences, or inside a "
-    "template."
-)
-TERMS = {
-    "Matched, mismatched": "The context holds acceptable sentences of the same paradigm, or of another phenomenon.",
-    "Ungrammatical": "The context holds the unacceptable sentences of the pairs that the matched context is made of.",
-    "Accuracy in context": "The share of pairs whose acceptable sentence is more probable after the context, the mean "
-    "over paradigms. Guessing gives 0.5.",
-}
 _TEMPLATE = "template: "
 
 
-def in_context(runs: Runs) -> Section | None:
-    """Build what is shown of pairs in context, or None where there are none."""
+def in_context_views(runs: Runs) -> Iterator[View]:
+    """Yield the accuracies after contexts and inside templates, each with a choice of the group of pairs."""
     rows = runs.suite("minimal_pairs")
     rows = configs_apart(rows[rows["metric"].isin(("accuracy_in_context", "accuracy_change"))])
     if rows.empty:
-        return None
+        return
     lengths = rows["length"].astype(int)
     label = rows["context"].where(lengths == 0, rows["context"] + " · " + lengths.astype(str))
-    return Section(
-        name="minimal_pairs",
-        title="Minimal pairs in context",
-        lead=" ".join([LEAD, *flawed_pairs(runs, set(rows["config"]))]),
-        terms=TERMS,
-        question="Does the model still find the acceptable one of two sentences more probable after other sentences?",
-        views=list(_views(runs, rows.assign(label=label.str.removeprefix(_TEMPLATE)))),
-        source="Sinha et al. (2023), Language model acceptability judgements are not always robust to context, ACL; "
-        "Ide et al. (2024), How to Make the Most of LLMs' Grammatical Knowledge for Acceptability Judgments.",
-    )
-
-
-def _views(runs: Runs, rows: pd.DataFrame) -> Iterator[View]:
-    """Yield the accuracies after contexts and inside templates, each with a choice of the group of pairs."""
+    rows = rows.assign(label=label.str.removeprefix(_TEMPLATE))
     places = rows[["level", "value"]].drop_duplicates().itertuples(index=False)
     groups = Control("Pairs", {group_name(level, value): (level, value) for level, value in places})
     headlines = {label: ("all",) for label in CONTEXT_LABELS.values()}

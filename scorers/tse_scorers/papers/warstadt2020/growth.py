@@ -1,5 +1,7 @@
 """Figure 5 of Warstadt et al. (2020): how fast accuracy grows with the training data, by phenomenon.
 
+And the curves of Pythia's models (Biderman et al. 2023), which are drawn behind those of a run.
+
 The slope is that of accuracy against log2 of the training size, by least squares (section 6.3). A size is the last
 number in the name of a revision: tokens, or steps, whose doublings are the same where batches are equally large.
 """
@@ -10,15 +12,16 @@ import numpy as np
 import pandas as pd
 import scipy  # whose parts are imported when they are used
 
-from ....io.series_order import position
-from ....report.blocks import Chart, View
-from ....report.measure import PublishedCurves
-from ....report.published import published
-from ....report.revisions import HASH
-from ....report.series import LEAST
-from ....report.tables import Table, formatted, stacked
-from ....statistics.estimate import t_quantile
-from .section_paradigms import HUMANS, PUBLISHED, phenomenon_name, phenomenon_of
+from ...io.series_order import position
+from ...report.blocks import Chart, View
+from ...report.measure import PublishedCurves
+from ...report.revisions import HASH
+from ...report.series import LEAST
+from ...report.tables import Table, formatted, stacked
+from ...statistics.estimate import t_quantile
+from ...suites.minimal_pairs.texts import phenomenon_name
+from ..published import published
+from .paradigms import HUMANS, PUBLISHED, phenomenon_of
 
 _RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
 """Models whose slopes the paper prints -> their names among the published models."""

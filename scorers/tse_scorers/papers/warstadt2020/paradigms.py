@@ -1,0 +1,138 @@
+"""Accuracies on BLiMP: this run's, the published models' and people's, side by side."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from ...io.bundle import metric_modules
+from ...report.inputs import Runs, configs_apart
+from ...report.published import shipped
+from ...report.tables import CELLS, with_published
+from ...suites.minimal_pairs.texts import is_without_paradigms, phenomenon_name
+from ...suites.standard_view import OVERALL
+from ..published import published
+
+RUN, PUBLISHED, HUMANS = "this run", "released summary", "humans"
+OTHERS = "other paradigms"
+
+
+METHODS = {"full": "whole sentence", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
+
+
+PUBLISHED_NAMES = {
+    "5-gram": "5-gram",
+    "lstm": "LSTM",
+    "transfo-xl-wt103": "Transformer-XL",
+    "gpt2-large": "GPT-2",
+}
+
+
+def phenomenon_of(paradigm: str) -> str:
+    """Return the phenomenon of one of BLiMP's paradigms; others belong to `other paradigms`."""
+    phenomenon, _ = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS.get(
+        paradigm, (OTHERS, "")
+    )
+    return str(phenomenon)
+
+
+def system_names(columns: Iterable[tuple[str, str]]) -> list[str]:
+    """Name systems where the kind is no heading of its own."""
+    forms = {RUN: "{}", PUBLISHED: f"{{}} ({PUBLISHED})", HUMANS: "humans ({})"}
+    return [forms[kind].format(name) for kind, name in columns]
+
+
+def accuracies(runs: Runs) -> pd.DataFrame:
+    """Return the results by all methods, of pairs by themselves."""
+    rows = runs.suite("minimal_pairs")
+    rows = configs_apart(rows[rows["metric"] == "accuracy"])
+    return rows.assign(method=rows["method"].fillna("full"))
+
+
+def by_group(rows: pd.DataFrame, column: str = "score") -> pd.DataFrame:
+    """Spread scores (or another column) into group × system, both in the order of the results."""
+    once = rows.drop_duplicates(["group", "system"], keep="last")
+    wide = once.pivot(index="group", columns="system", values=column).astype(float)
+    return wide.reindex(index=pd.unique(once["group"]), columns=pd.unique(once["system"]))
+
+
+def by_paradigm(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return accuracies by paradigm (0–1), columns (kind, system): ours, the published models, humans."""
+    ours = by_group(rows[rows["level"] == "paradigm"])
+    frames = {RUN: ours}
+    models = published("warstadt2020_models")
+    if not models.empty:
+        wide = models.pivot(index="paradigm", columns="model", values="accuracy")
+        frames[PUBLISHED] = (
+            wide[pd.unique(models["model"])].rename(columns=PUBLISHED_NAMES).reindex(ours.index)
+        )
+    humans = shipped("blimp_human_judgments", "accuracy")
+    if not humans.empty:
+        wide = humans.set_index("paradigm")[["individual_accuracy", "majority_accuracy"]]
+        frames[HUMANS] = wide.set_axis(["individual", "majority"], axis=1).reindex(ours.index)
+    paradigms = pd.concat(frames, axis=1)
+    paradigms.index.name = "Paradigm"
+    return paradigms.dropna(axis=1, how="all")
+
+
+def published_scores(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the accuracies of published models and of people as rows of results, over the paradigms of a run.
+
+    They judged whole sentences.
+
+    Args:
+        rows: results of the suite.
+    """
+    columns = ["kind", "name", "system", "metric", "method", "level", "value", "score"]
+    rows = rows[(rows["metric"] == "accuracy") & rows["method"].fillna("full").eq("full")]
+    paradigms = by_paradigm(rows).drop(columns=RUN, level=0, errors="ignore")
+    if not len(paradigms.columns) or paradigms.empty:
+        return pd.DataFrame(columns=columns)
+    fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    groups = {
+        "paradigm": lambda paradigm: paradigm,
+        "phenomenon": phenomenon_of,
+        "field": lambda paradigm: fields.get(paradigm, ("", OTHERS))[1],
+        "all": lambda paradigm: "",
+    }
+    return pd.DataFrame(
+        [
+            (kind, name, system, "accuracy", "full", level, value, mean)
+            for level, group_of in groups.items()
+            for value, means in paradigms.groupby(paradigms.index.map(group_of)).mean().iterrows()
+            for ((kind, name), mean), system in zip(means.items(), system_names(means.index), strict=True)
+            if pd.notna(mean)
+        ],
+        columns=columns,
+    )
+
+
+def accuracy_cells(rows: pd.DataFrame, level: str) -> pd.DataFrame:
+    """Return accuracies of the groups of a level, and overall, as cells with their `kind`: ours and others'.
+
+    Args:
+        rows: results of one method.
+        level: `phenomenon` or `paradigm`.
+    """
+
+    def selected(rows: pd.DataFrame, *levels: str) -> pd.DataFrame:
+        shown = rows[rows["level"].isin(levels)]
+        names = shown["value"].map(phenomenon_name) if level == "phenomenon" else shown["value"]
+        return shown.assign(label=names.where(shown["level"] != "all", OVERALL))
+
+    ours = selected(rows, "all") if is_without_paradigms(rows) else selected(rows, level, "all")
+    theirs = pd.DataFrame(columns=[*CELLS, "kind"])
+    if (rows["method"] == "full").all():
+        theirs = selected(published_scores(rows), level, "all")
+        theirs = theirs.assign(system=theirs["name"])
+    return with_published(ours.assign(kind=RUN), theirs, ["kind"])
+
+
+def prefix_marks(paradigms: pd.Index) -> pd.DataFrame:
+    """Return which of BLiMP's paradigms allow which prefix method: 1 or 0, NaN for others (Table 4, `1pfx`, `2pfx`)."""
+    marks = published("warstadt2020_prefix_methods")
+    if marks.empty:
+        return pd.DataFrame(index=paradigms)
+    wide = marks.set_index("paradigm")[["one_prefix", "two_prefix"]].astype(float).reindex(paradigms)
+    return wide.set_axis(pd.MultiIndex.from_product([["prefix method"], ["one", "two"]]), axis=1).dropna(
+        axis=1, how="all"
+    )

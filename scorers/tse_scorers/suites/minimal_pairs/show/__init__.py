@@ -1,1 +1,0 @@
-"""The section of the report and the tab of the explorer."""

@@ -1,0 +1,68 @@
+"""The items behind the scores: minimal pairs, with people's judgments."""
+
+from functools import partial
+
+import pandas as pd
+
+from ...report.blocks import ScoredItems
+from ...report.inputs import Runs
+from ...report.published import shipped
+from ..item_files import files_of, read_files
+from .texts import phenomenon_name
+
+_COLUMNS = [
+    "method", "paradigm", "phenomenon", "field", "sentence_good", "sentence_bad", "logprob_good", "logprob_bad",
+    "correct",
+]  # fmt: skip
+
+
+_PAIR = ["paradigm", "sentence_good", "sentence_bad"]
+
+
+def pair_items(runs: Runs, rows: pd.DataFrame, method: str) -> ScoredItems:
+    """Return the minimal pairs that one method compares, behind results with a `label`."""
+    places = rows[["label", "level", "value"]].drop_duplicates("label").itertuples(index=False)
+    values = {"logprob_good": "log P(good)", "logprob_bad": "log P(bad)", "score": "correct"}
+    return ScoredItems(
+        f"minimal_pairs.{method}",
+        {
+            label: {} if level == "all" else {level: label if level == "phenomenon" else value}
+            for label, level, value in places
+        },
+        partial(read_pairs, runs, method),
+        values,
+        unit="pairs",
+        people="people who choose the good one",
+        averaged="paradigm",
+    )
+
+
+def read_pairs(runs: Runs, method: str, system: str) -> pd.DataFrame:
+    """Return a system's minimal pairs."""
+    pairs = read_files(files_of(runs, "minimal_pairs", system), _COLUMNS)
+    if "method" in pairs:
+        pairs = pairs[pairs["method"] == method].drop(columns="method")
+    if method == "full" and not (judged := judged_pairs()).empty:
+        pairs = pairs.merge(
+            judged.rename(columns={"share": "people"}).drop(columns="n"), on=_PAIR, how="left"
+        )
+    named = {"sentence_good": "good", "sentence_bad": "bad", "correct": "score"}
+    pairs = pairs.rename(columns=named).assign(phenomenon=pairs["phenomenon"].map(phenomenon_name))
+    return pairs.drop(columns="config").drop_duplicates(["paradigm", "good", "bad"])
+
+
+def judged_pairs() -> pd.DataFrame:
+    """Return the pairs that people judged.
+
+    Rejected and ineligible judgments and attention checks do not count.
+
+    Returns:
+        `paradigm`, `sentence_good`, `sentence_bad`, `share` (0 to 1) of the judgments that chose the acceptable
+        sentence, and `n`, the number of judgments; no rows where the judgments were not built.
+    """
+    judgments = shipped("blimp_human_judgments", "judgments")
+    if judgments.empty:
+        return pd.DataFrame(columns=[*_PAIR, "share", "n"])
+    counted = judgments[judgments["eligible"] & ~judgments["rejected"] & ~judgments["attention_check"]]
+    pairs = counted.groupby(_PAIR, sort=False)["correct"]
+    return pairs.agg(share="mean", n="size").reset_index()

@@ -1,0 +1,149 @@
+"""What the section of the suite says, and what it calls its groups."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ...io.bundle import metric_modules
+from ...report.comparable import listed
+from ...report.inputs import Runs
+from ...report.tables import count
+
+QUESTION = "Does the model find the acceptable one of two sentences more probable?"
+LEAD = (
+    "A model passes a pair when it finds the acceptable sentence more probable. Its accuracy is a proportion, from 0 "
+    "to 1."
+)
+TERMS = {
+    "Accuracy": "The share of minimal pairs in which the model gives the acceptable sentence the higher "
+    "probability. Guessing gives 0.5. Ties and pairs without a number are not right answers. A phenomenon's accuracy "
+    "is the mean of its paradigms, the overall one the mean of all paradigms.",
+    "One prefix, two prefixes": "Other ways to ask, where a paradigm allows it: which of two words is more probable "
+    "after the same beginning; or after which of two beginnings the same word is more probable.",
+}
+SOURCE = (
+    "Warstadt, Parrish, Liu, Mohananey, Peng, Wang & Bowman (2020), BLiMP: The Benchmark of Linguistic Minimal Pairs "
+    "for English, TACL 8."
+)
+IN_CONTEXT_QUESTION = (
+    "Does the model still find the acceptable one of two sentences more probable after other sentences?"
+)
+IN_CONTEXT_LEAD = (
+    "A sentence seldom stands alone. Here a model judges the same minimal pairs after other sentences, or inside a "
+    "template."
+)
+IN_CONTEXT_TERMS = {
+    "Matched, mismatched": "The context holds acceptable sentences of the same paradigm, or of another phenomenon.",
+    "Ungrammatical": "The context holds the unacceptable sentences of the pairs that the matched context is made of.",
+    "Accuracy in context": "The share of pairs whose acceptable sentence is more probable after the context, the mean "
+    "over paradigms. Guessing gives 0.5.",
+}
+IN_CONTEXT_SOURCE = (
+    "Sinha et al. (2023), Language model acceptability judgements are not always robust to context, ACL; "
+    "Ide et al. (2024), How to Make the Most of LLMs' Grammatical Knowledge for Acceptability Judgments."
+)
+_SPELLINGS = {
+    "npi": "NPI", "subject verb": "subject–verb", "determiner noun": "determiner–noun",
+    "filler gap": "filler–gap", "control raising": "control and raising",
+}  # fmt: skip
+
+
+class SectionTexts(NamedTuple):
+    """What a section says of the pairs that were scored: by themselves, in context, or both."""
+
+    title: str
+    lead: str
+    terms: dict[str, str]
+    question: str
+    source: str
+
+
+def section_texts(runs: Runs) -> SectionTexts:
+    """Return what the section says of results."""
+    rows = runs.suite("minimal_pairs")
+    alone = rows[rows["metric"] == "accuracy"]
+    after = rows[rows["metric"].isin(("accuracy_in_context", "accuracy_change"))]
+    lead = " ".join([IN_CONTEXT_LEAD, *flawed_pairs(runs, set(after["config"]))])
+    in_context = SectionTexts(
+        "Minimal pairs in context", lead, IN_CONTEXT_TERMS, IN_CONTEXT_QUESTION, IN_CONTEXT_SOURCE
+    )
+    if alone.empty:
+        return in_context
+    title = title_of(list(alone["config"].unique()))
+    by_themselves = SectionTexts(title, f"{_pairs(alone, title)} {LEAD}", TERMS, QUESTION, SOURCE)
+    if after.empty:
+        return by_themselves
+    return SectionTexts(
+        title,
+        f"{by_themselves.lead} {in_context.lead}",
+        {**by_themselves.terms, **in_context.terms},
+        by_themselves.question,
+        f"{by_themselves.source} {in_context.source}",
+    )
+
+
+def _pairs(rows: pd.DataFrame, title: str) -> str:
+    """Say which pairs results are about."""
+    is_blimp = from_blimp(pd.Index(rows.loc[rows["level"] == "paradigm", "value"].unique()))
+    if is_blimp.all() and title == "BLiMP":
+        what = (
+            "of English sentences, one acceptable and one not, from 67 paradigms in 12 phenomena of grammar"
+        )
+    else:
+        what = "of sentences, one acceptable and one not" + (": BLiMP's and others" if is_blimp.any() else "")
+    return f"Minimal pairs {what}."
+
+
+def flawed_pairs(runs: Runs, configs: Collection[str]) -> list[str]:
+    """Say how many pairs of some data are known to be flawed, one sentence for each number and what became of them."""
+    systems: dict[str, list[str]] = {}
+    for (system, suite, config), signature in runs.signatures.items():
+        is_shown = suite == "minimal_pairs" and config in configs
+        scored, left_out = (signature.get(key) for key in ("n_flawed", "n_flawed_left_out"))
+        if is_shown and scored:
+            systems.setdefault(f"{count(scored)} scored pairs are known to be flawed", []).append(system)
+        if is_shown and left_out:
+            systems.setdefault(f"{count(left_out)} flawed pairs are left out", []).append(system)
+    return [f"{said} ({listed(list(dict.fromkeys(names)))})." for said, names in systems.items()]
+
+
+def title_of(configs: Collection[str | None]) -> str:
+    """Name the data of a run by its configurations: BLiMP, or also other pairs."""
+    return "BLiMP" if set(configs) <= {None, "blimp"} else "Minimal pairs"
+
+
+def phenomenon_name(phenomenon: str) -> str:
+    """Name a phenomenon as a heading.
+
+    >>> phenomenon_name("npi_licensing"), phenomenon_name("subject_verb_agreement")
+    ('NPI licensing', 'Subject–verb agreement')
+    """
+    name = phenomenon.replace("_", " ")
+    for plain, printed in _SPELLINGS.items():
+        name = name.replace(plain, printed)
+    return name[:1].upper() + name[1:]
+
+
+def group_name(level: str, value: str) -> str:
+    """Name a group of results in a sentence or above a panel.
+
+    >>> group_name("phenomenon", "determiner_noun_agreement"), group_name("all", "")
+    ('Determiner–noun agreement', 'Overall')
+    """
+    return "Overall" if level == "all" else phenomenon_name(value)
+
+
+def from_blimp(paradigms: pd.Index) -> NDArray[np.bool_]:
+    """Mark the paradigms that are BLiMP's."""
+    return paradigms.isin(list(metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS))
+
+
+def is_without_paradigms(rows: pd.DataFrame) -> bool:
+    """Whether results are of one's own pairs without paradigms, whose only group has their name and all of them."""
+    return (
+        set(rows.loc[rows["level"] != "all", "value"]) == set(rows["config"])
+        and len(set(rows["config"])) == 1
+    )
