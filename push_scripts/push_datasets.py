@@ -37,13 +37,13 @@ def choose(folder: Path, head: dict[str, Any], also: list[str]) -> tuple[list[st
     """Return the names of the configs to push, and of those to exclude (neither committed nor named with --with)."""
     files = set(committed(folder))
     names = [config["config_name"] for config in head["configs"]]
-    asked = [name.partition("/")[2] for name in also if name.partition("/")[0] == folder.name]
-    if unknown := sorted(set(asked) - set(names)):
+    also_here = [name.partition("/")[2] for name in also if name.partition("/")[0] == folder.name]
+    if unknown := sorted(set(also_here) - set(names)):
         raise Refused(f"{folder.name} has no config {', '.join(unknown)}; its card names: {', '.join(names)}")
     chosen = [
         config["config_name"]
         for config in head["configs"]
-        if config["config_name"] in asked or files.issuperset(data_files(config))
+        if config["config_name"] in also_here or files.issuperset(data_files(config))
     ]
     return chosen, [name for name in names if name not in chosen]
 
@@ -51,11 +51,11 @@ def choose(folder: Path, head: dict[str, Any], also: list[str]) -> tuple[list[st
 def card_for(text: str, chosen: list[str]) -> str:
     """Return the card with only the chosen configs in its head: the Hub cannot load configs without files."""
     head, body = split_card(text)
-    kept = [config for config in head["configs"] if config["config_name"] in chosen]
-    if len(kept) == len(head["configs"]):
+    configs = [config for config in head["configs"] if config["config_name"] in chosen]
+    if len(configs) == len(head["configs"]):
         return text
     infos = [info for info in head["dataset_info"] if info["config_name"] in chosen]
-    head |= {"configs": kept, "dataset_info": infos}
+    head |= {"configs": configs, "dataset_info": infos}
     return f"---\n{yaml.safe_dump(head, sort_keys=False, allow_unicode=True)}---\n{body}"
 
 
@@ -111,9 +111,9 @@ def uploads(options: Namespace, folder: Path) -> Iterator[Upload]:
     names = [path.parent.name for path in sorted(folder.glob("*/README.md"))]
     select(names, [name.partition("/")[0] for name in options.also])
     for name in select(names, options.only):
-        made = upload(folder / name, options.org, options.also)
-        if made is not None:
-            yield made
+        dataset = upload(folder / name, options.org, options.also)
+        if dataset is not None:
+            yield dataset
         elif options.only:
             raise Refused(f"{name} has no committed data. Build it and name its configs with --with")
         else:

@@ -50,8 +50,8 @@ def upload(folder: Path, org: str) -> Upload:
     """Return the Space of one metric; raises `Refused` with all its problems."""
     refuse_if(check_metric(folder) or check_module(folder), folder.name)
     card = (folder / "README.md").read_text(encoding="utf-8")
-    found = [path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
-    files: dict[str, Path | bytes] = {path.relative_to(folder).as_posix(): path for path in found}
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+    files: dict[str, Path | bytes] = {path.relative_to(folder).as_posix(): path for path in paths}
     files["README.md"] = for_readers(card, org).encode()
     return Upload(f"{org}/{folder.name}", "space", files, "metric", sdk=split_card(card)[0]["sdk"])
 

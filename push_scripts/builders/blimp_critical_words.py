@@ -58,8 +58,8 @@ def _rows(pairs: list[dict[str, Any]], method: str) -> Iterator[dict[str, Any]]:
         counts = [len(text.split()) for text in texts]
         for side, sentence in enumerate((pair["sentence_good"], pair["sentence_bad"])):
             words, n_prefix, n_words = sentence.split(), counts[side], counts[2 + side]
-            found = (words[:n_prefix], words[n_prefix : n_prefix + n_words])
-            if (" ".join(found[0]), " ".join(found[1]).rstrip(".?!")) != (texts[side], texts[2 + side]):
+            prefix, critical = " ".join(words[:n_prefix]), " ".join(words[n_prefix : n_prefix + n_words])
+            if (prefix, critical.rstrip(".?!")) != (texts[side], texts[2 + side]):
                 raise ValueError(f"{pair['UID']} {pair['pairID']}: {sentence!r} does not begin with {texts}.")
         both = f"{pair['sentence_good']}\n{pair['sentence_bad']}"
         yield {

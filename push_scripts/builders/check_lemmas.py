@@ -74,11 +74,11 @@ def main(arguments: list[str] | None = None) -> int:
     excluded = excluded_lemmas(facts)
     verbs = [verb for verb in read_verbs(language, facts) if verb.lemma not in excluded]
     source: Source = SOURCES[language](options.source)
-    known = [verb for verb in verbs if any(source.forms(verb))]
-    chosen = random.Random(options.seed).sample(known, min(options.sample, len(known)))
-    print(f"{language}, sample: {report(chosen, source)}")
+    shared_verbs = [verb for verb in verbs if any(source.forms(verb))]
+    sample = random.Random(options.seed).sample(shared_verbs, min(options.sample, len(shared_verbs)))
+    print(f"{language}, sample: {report(sample, source)}")
     print(f"{language}, all: {report(verbs, source)}")
-    several = [(verb.lemma, *map(sorted, source.forms(verb))) for verb in known]
+    several = [(verb.lemma, *map(sorted, source.forms(verb))) for verb in shared_verbs]
     _print_list(
         language, "verbs with several forms of one number", (s for s in several if max(map(len, s[1:])) > 1)
     )
@@ -91,14 +91,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 def report(verbs: list[Verb], second: Source) -> str:
     """How many verbs the second source has, and which of them it inflects in another way."""
-    found = {verb: forms for verb in verbs if any(forms := second.forms(verb))}
-    differ = [
-        v
-        for v, (singulars, plurals) in found.items()
-        if v.singular not in singulars or v.plural not in plurals
+    forms_of = {verb: forms for verb in verbs if any(forms := second.forms(verb))}
+    differences = [
+        f"{verb.lemma} {verb.singular}/{verb.plural}, there {[sorted(singulars), sorted(plurals)]}"
+        for verb, (singulars, plurals) in forms_of.items()
+        if verb.singular not in singulars or verb.plural not in plurals
     ]
-    listed = "; ".join(f"{v.lemma} {v.singular}/{v.plural}, there {[*map(sorted, found[v])]}" for v in differ)
-    return f"{len(verbs)} verbs, {len(found)} in the second source, {len(differ)} differ. {listed}"
+    return (
+        f"{len(verbs)} verbs, {len(forms_of)} in the second source, {len(differences)} differ. "
+        f"{'; '.join(differences)}"
+    )
 
 
 def other_number_forms(verbs: Iterable[Verb], second: Source) -> Iterator[str]:
@@ -130,9 +132,9 @@ def _subjects(language: str) -> Iterator[tuple[str, str]]:
             yield inflect(item, number), number
 
 
-def _print_list(language: str, what: str, found: Iterable[object]) -> None:
-    listed = list(map(str, found))
-    print(f"{language}, {what}: {len(listed)}. {'; '.join(listed)}")
+def _print_list(language: str, title: str, findings: Iterable[object]) -> None:
+    lines = list(map(str, findings))
+    print(f"{language}, {title}: {len(lines)}. {'; '.join(lines)}")
 
 
 class German:
@@ -219,13 +221,13 @@ class Russian:
 
     def forms(self, verb: Verb) -> tuple[set[str], set[str]]:
         """All forms of the imperfective verbs with this infinitive, substandard ones among them."""
-        found: dict[str, set[str]] = {number: set() for number in NUMBERS}
+        forms: dict[str, set[str]] = {number: set() for number in NUMBERS}
         for parse in self._analyzer.parse(verb.lemma):
             if parse.is_known and {"INFN", "impf"} <= set(parse.tag.grammemes):
                 for form in parse.lexeme:
                     if {"VERB", "pres", "3per"} <= form.tag.grammemes:
-                        found[self._numbers[form.tag.number]].add(form.word.replace("ё", "е"))
-        return found[SINGULAR], found[PLURAL]
+                        forms[self._numbers[form.tag.number]].add(form.word.replace("ё", "е"))
+        return forms[SINGULAR], forms[PLURAL]
 
     def predicates(self, form: str) -> set[str]:
         """Verbs, short participles and short adjectives."""
@@ -258,8 +260,8 @@ class Hebrew:
 
     def forms(self, verb: Verb) -> tuple[set[str], set[str]]:
         """All forms of the verbs that have this singular."""
-        found = self._readings.get(verb.singular, ())
-        lemmas = {lemma for kind, lemma, number in found if (kind, number) == ("verb", SINGULAR)}
+        readings = self._readings.get(verb.singular, ())
+        lemmas = {lemma for kind, lemma, number in readings if (kind, number) == ("verb", SINGULAR)}
         singulars, plurals = (set().union(*(self._forms[lemma, n] for lemma in lemmas)) for n in NUMBERS)
         return singulars, plurals
 
@@ -297,8 +299,8 @@ def _from_hspell() -> Iterator[tuple[str, str, str, str]]:
     for line in output.splitlines():
         if not line.startswith("\t"):
             word = line.removeprefix("מילה חוקית: ") if line.startswith("מילה חוקית: ") else None
-        elif word and (found := re.fullmatch(r"\t(.+)\((.)(?:,ז)?,(יחיד|רבים)(?:,(הווה))?\)", line)):
-            lemma, kind, number, tense = found.groups()
+        elif word and (match := re.fullmatch(r"\t(.+)\((.)(?:,ז)?,(יחיד|רבים)(?:,(הווה))?\)", line)):
+            lemma, kind, number, tense = match.groups()
             if name := kinds.get((kind, tense) if tense else (kind,)):
                 yield word, name, lemma, numbers[number]
 

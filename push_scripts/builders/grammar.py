@@ -74,10 +74,12 @@ def parse_pattern(pattern: str, lexicon: dict[str, list[str]]) -> tuple[Slot, ..
     Slot(items=('cat|cats',), group='subject', gap=True, attached='')
     """
     return tuple(
-        Slot((found["word"],))
-        if found["word"]
-        else Slot(tuple(lexicon[found["items"]]), found["group"], bool(found["gap"]), found["attached"])
-        for found in _ELEMENT.finditer(pattern)
+        Slot((element["word"],))
+        if element["word"]
+        else Slot(
+            tuple(lexicon[element["items"]]), element["group"], bool(element["gap"]), element["attached"]
+        )
+        for element in _ELEMENT.finditer(pattern)
     )
 
 
@@ -106,8 +108,8 @@ def make_pair(slots: tuple[Slot, ...], items: tuple[str, ...], number_of: dict[s
     number = number_of[group]
     wrong = inflect(items[gap], NUMBERS[1 - NUMBERS.index(number)])
     prefix = " ".join(words[:gap]).replace(" ,", ",")
-    verb, *rest = words[gap].split(" ")
-    suffix = "".join(f" {word}" for word in (*rest, *words[gap + 1 :])).replace(" ,", ",") + "."
+    verb, *after_verb = words[gap].split(" ")
+    suffix = "".join(f" {word}" for word in (*after_verb, *words[gap + 1 :])).replace(" ,", ",") + "."
     subject = next(item for slot, item in zip(slots, items, strict=True) if slot.group == group)
     return Pair(
         prefix[0].upper() + prefix[1:],

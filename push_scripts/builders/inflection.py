@@ -70,9 +70,9 @@ def _split(lemma: str) -> tuple[str, str, str]:
             f"lemma is {lemma!r}; expected a verb's base form: words made of letters, joined by single "
             "hyphens, apostrophes or spaces. Strip blanks and punctuation around it."
         )
-    first, space, rest = lemma.partition(" ")
+    first, space, other_words = lemma.partition(" ")
     prefix, hyphen, head = first.rpartition("-")
-    return prefix + hyphen, head, space + rest
+    return prefix + hyphen, head, space + other_words
 
 
 def _add_s(word: str) -> str:

@@ -50,9 +50,9 @@ def build() -> dict[str, dict[str, pa.Table]]:
         facts = read_facts(language)
         flags = excluded_lemmas(facts)
         verbs = read_verbs(language, facts)
-        kept = [verb for verb in verbs if verb.lemma not in flags]
-        check(language, kept)
-        configs[language] = {"train": _table(kept)}
+        listed = [verb for verb in verbs if verb.lemma not in flags]
+        check(language, listed)
+        configs[language] = {"train": _table(listed)}
         excluded += _excluded(language, verbs, flags)
     return configs | {"excluded": {"train": pa.Table.from_pylist(excluded, schema=EXCLUDED)}}
 
@@ -80,19 +80,19 @@ def excluded_lemmas(facts: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 def check(language: str, verbs: Iterable[Verb]) -> None:
     """Raise ValueError where a verb's forms are equal, or where a lemma or a form occurs twice."""
-    seen: dict[tuple[str, str], Verb] = {}
+    verb_of: dict[tuple[str, str], Verb] = {}
     for verb in verbs:
         if verb.singular == verb.plural:
             raise ValueError(
                 f"{language}.yaml: the forms of {verb.lemma!r} are equal. They must differ; list it as excluded."
             )
         for key in (("lemma", verb.lemma), ("form", verb.singular), ("form", verb.plural)):
-            if key in seen:
+            if key in verb_of:
                 raise ValueError(
-                    f"{language}.yaml: {verb.lemma!r} and {seen[key].lemma!r} share the {key[0]} {key[1]!r}. "
+                    f"{language}.yaml: {verb.lemma!r} and {verb_of[key].lemma!r} share the {key[0]} {key[1]!r}. "
                     "Every one must occur once; list a verb as excluded or take it out."
                 )
-            seen[key] = verb
+            verb_of[key] = verb
 
 
 def _table(verbs: Iterable[Verb]) -> pa.Table:
@@ -106,10 +106,10 @@ def _table(verbs: Iterable[Verb]) -> pa.Table:
 def _excluded(
     language: str, verbs: Iterable[Verb], flags: Mapping[str, tuple[str, str]]
 ) -> list[dict[str, str | None]]:
-    known = {verb.lemma: verb for verb in verbs}
+    verb_of = {verb.lemma: verb for verb in verbs}
     rows = []
     for lemma, (flag, note) in flags.items():
-        verb = known.get(lemma)
+        verb = verb_of.get(lemma)
         forms = (verb.singular, verb.plural) if verb else (None, None)
         rows.append(dict(zip(EXCLUDED.names, (language, lemma, *forms, flag, note), strict=True)))
     return rows

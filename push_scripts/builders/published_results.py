@@ -54,11 +54,11 @@ def _pythia(phenomena: pa.Table) -> pa.Table:
     last = {row["model"]: row["step"] for row in wide}  # steps are in ascending order
     rows = []
     for row in wide:
-        named = row["step"] * FINAL_STEP // last[row["model"]]
-        about = {"model": row["model"], "step": row["step"], "revision": f"step{named}"}
-        about["tokens"] = named * STEP_TOKENS
+        hub_step = row["step"] * FINAL_STEP // last[row["model"]]
+        checkpoint = {"model": row["model"], "step": row["step"], "revision": f"step{hub_step}"}
+        checkpoint["tokens"] = hub_step * STEP_TOKENS
         for labels in phenomena.to_pylist():
-            rows.append(about | labels | {"accuracy": row[labels["paradigm"]] / 1000})
+            rows.append(checkpoint | labels | {"accuracy": row[labels["paradigm"]] / 1000})
     schema = {"model": pa.string(), "step": pa.int32(), "revision": pa.string(), "tokens": pa.int64()}
     schema |= {"paradigm": pa.string(), "phenomenon": pa.string(), "accuracy": pa.float64()}
     return pa.Table.from_pylist(rows, schema=pa.schema(schema))

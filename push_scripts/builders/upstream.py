@@ -6,7 +6,7 @@ A file's name here is `key/path`, for instance `blimp/data/causative.jsonl`. Not
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -58,25 +58,26 @@ def locate(source: Path | None, name: str) -> Path:
         ValueError: there are files of that name, but none is the pinned version.
     """
     pinned = describe(name)
-    wanted = (
+    description = (
         f"{pinned.path} of https://github.com/{pinned.repository} at commit {pinned.commit} "
         f"(sha256 {pinned.sha256})"
     )
     if source is None:
         raise SourceMissing(
-            f"needs {wanted}; give a folder that holds it with --source, or fetch it with --download"
+            f"needs {description}; give a folder that holds it with --source, or fetch it with --download"
         )
-    found = []
-    for candidate in _candidates(source, pinned):
-        if hashlib.sha256(candidate.read_bytes()).hexdigest() == pinned.sha256:
-            return candidate
-        found.append(candidate)
-    if found:
+    likely = (source / pinned.key / pinned.path, source / pinned.path)
+    anywhere = sorted(source.rglob(Path(pinned.path).name))
+    candidates = [path for path in dict.fromkeys((*likely, *anywhere)) if path.is_file()]
+    for path in candidates:
+        if hashlib.sha256(path.read_bytes()).hexdigest() == pinned.sha256:
+            return path
+    if candidates:
         raise ValueError(
-            f"{', '.join(map(str, found))}: not the pinned version. Expected {wanted}. "
+            f"{', '.join(map(str, candidates))}: not the pinned version. Expected {description}. "
             "Check out that commit, or fetch the file with --download."
         )
-    raise SourceMissing(f"found no {Path(name).name} below {source}; needs {wanted}, or --download")
+    raise SourceMissing(f"found no {Path(name).name} below {source}; needs {description}, or --download")
 
 
 def download(names: Iterable[str], folder: Path) -> None:
@@ -113,13 +114,3 @@ def _pooch() -> ModuleType:
     except ImportError as error:
         raise SourceMissing("--download needs the package pooch: pip install 'refined-tse[build]'") from error
     return pooch
-
-
-def _candidates(source: Path, pinned: UpstreamFile) -> Iterator[Path]:
-    """Yield the files that may be the pinned one, likely places first, each once."""
-    seen = set()
-    likely = (source / pinned.key / pinned.path, source / pinned.path)
-    for path in (*likely, *sorted(source.rglob(Path(pinned.path).name))):
-        if path not in seen and path.is_file():
-            seen.add(path)
-            yield path

@@ -79,7 +79,7 @@ def licence(head: dict[str, Any], body: str, config: str) -> str | None:
     return stated if stated in REDISTRIBUTABLE else None
 
 
-def check_text(folder: Path, keys: tuple[str, ...], wanted: dict[str, str]) -> list[str]:
+def check_text(folder: Path, keys: tuple[str, ...], patterns: dict[str, str]) -> list[str]:
     """Return the problems of a README: its head, the keys in it, the sections below."""
     if not (folder / "README.md").is_file():
         return ["README.md is missing"]
@@ -91,7 +91,7 @@ def check_text(folder: Path, keys: tuple[str, ...], wanted: dict[str, str]) -> l
     headings = " | ".join(sections(body))
     return problems + [
         f"a section on {name} is missing (no heading matches {pattern!r})"
-        for name, pattern in wanted.items()
+        for name, pattern in patterns.items()
         if not re.search(pattern, headings)
     ]
 
@@ -126,8 +126,8 @@ def check_dataset(folder: Path, built: Collection[str] | None = None) -> list[st
             problems.append(f"config {name} is not in `dataset_info`")
             continue
         if to_push(name):
-            found = check_config(folder, config, infos[name], body)
-            problems += [f"config {name}: {problem}" for problem in found]
+            config_problems = check_config(folder, config, infos[name], body)
+            problems += [f"config {name}: {problem}" for problem in config_problems]
     unused = set(infos) - {config.get("config_name") for config in head["configs"]}
     problems += [f"`dataset_info` describes {name}, which `configs` does not have" for name in sorted(unused)]
     scripts = sorted(path.name for path in folder.rglob("*.py"))

@@ -83,10 +83,10 @@ def explain(error: BaseException, place: str) -> str:
     """Return what went wrong with `place` and what to do, in one paragraph."""
     status = getattr(getattr(error, "response", None), "status_code", 0)
     advice = NOT_READ if isinstance(error, ReadBackError) else ADVICE.get(status, AGAIN)
-    said = " ".join(str(error).split()) or type(error).__name__
+    message = " ".join(str(error).split()) or type(error).__name__
     if error.__cause__ is not None:
-        said += f" ({' '.join(str(error.__cause__).split())})"
-    return f"{place}: {said.rstrip('.')}. {advice}"
+        message += f" ({' '.join(str(error.__cause__).split())})"
+    return f"{place}: {message.rstrip('.')}. {advice}"
 
 
 def publish(uploads: Iterable[Upload], options: argparse.Namespace) -> int:
@@ -108,7 +108,7 @@ def _publish(uploads: list[Upload], options: argparse.Namespace) -> int:
     api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None, token=token)
     really = options.yes and not options.dry_run
     place = api.endpoint
-    done: list[tuple[Plan, str]] = []
+    pushed: list[tuple[Plan, str]] = []
     try:
         if really:
             require_write(api, options.org)
@@ -125,11 +125,11 @@ def _publish(uploads: list[Upload], options: argparse.Namespace) -> int:
             place, before = plan.upload.repo_id, plan.head
             commit = send(api, plan, message)
             print(f"{'unchanged' if commit == before else 'pushed'}: {place} is at {commit}")
-            done.append((plan, commit))
+            pushed.append((plan, commit))
         place = "reading back what was pushed"
-        read_back(done, api.endpoint, token)
-        print(f"read back in a clean cache: {len(done)} repositories, all correct")
-        for plan, commit in done if options.tag else ():
+        read_back(pushed, api.endpoint, token)
+        print(f"read back in a clean cache: {len(pushed)} repositories, all correct")
+        for plan, commit in pushed if options.tag else ():
             place, kind = plan.upload.repo_id, plan.upload.repo_type
             # A tag that is there already has the same content; `compare` refuses any other.
             api.create_tag(place, tag=options.tag, revision=commit, repo_type=kind, exist_ok=True)
@@ -137,7 +137,7 @@ def _publish(uploads: list[Upload], options: argparse.Namespace) -> int:
     except (Refused, MissingRights):
         raise
     except FAILURES as error:
-        names = ", ".join(plan.upload.repo_id for plan, _ in done) or "nothing"
+        names = ", ".join(plan.upload.repo_id for plan, _ in pushed) or "nothing"
         print(f"error: {explain(error, place)} Already committed: {names}.", file=sys.stderr)
         return 1
     return 0

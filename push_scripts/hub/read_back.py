@@ -38,7 +38,7 @@ class ReadBackError(RuntimeError):
     """The Hub holds something else than was pushed, or it cannot be loaded."""
 
 
-def read_back(done: "Sequence[tuple[Plan, str]]", endpoint: str, token: str | None) -> None:
+def read_back(pushed: "Sequence[tuple[Plan, str]]", endpoint: str, token: str | None) -> None:
     """Check pushed `(plan, commit)` pairs; public repositories are read without a token.
 
     Raises:
@@ -53,7 +53,7 @@ def read_back(done: "Sequence[tuple[Plan, str]]", endpoint: str, token: str | No
                 "commit": commit,
                 "hashes": plan.hashes,
             }
-            for plan, commit in done
+            for plan, commit in pushed
             if plan.private == private
         ]
         if repos:
@@ -61,9 +61,9 @@ def read_back(done: "Sequence[tuple[Plan, str]]", endpoint: str, token: str | No
 
 
 def _in_fresh_process(repos: Sequence[PushedRepo], endpoint: str, token: str | None) -> None:
-    kept = {name: value for name, value in os.environ.items() if not INHERITED.fullmatch(name)}
+    environment = {name: value for name, value in os.environ.items() if not INHERITED.fullmatch(name)}
     with tempfile.TemporaryDirectory(prefix="tse-read-back-") as home:
-        environment = kept | {"HF_HOME": home, "HF_ENDPOINT": endpoint, "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+        environment |= {"HF_HOME": home, "HF_ENDPOINT": endpoint, "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
         environment |= {"HF_TOKEN": token} if token else {"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1"}
         ended = subprocess.run(
             [sys.executable, __file__],
@@ -74,8 +74,8 @@ def _in_fresh_process(repos: Sequence[PushedRepo], endpoint: str, token: str | N
             cwd=home,  # not a folder in which a subfolder has the name of a repository: it would be loaded instead
         )
     if ended.returncode:
-        said = ended.stderr.strip().splitlines()
-        raise ReadBackError(said[-1] if said else f"the reading process ended with {ended.returncode}")
+        lines = ended.stderr.strip().splitlines()
+        raise ReadBackError(lines[-1] if lines else f"the reading process ended with {ended.returncode}")
 
 
 def check(repo: PushedRepo) -> None:
@@ -84,9 +84,9 @@ def check(repo: PushedRepo) -> None:
 
     folder = Path(snapshot_download(repo["id"], repo_type=repo["type"], revision=repo["commit"]))
     for path, expected in repo["hashes"].items():
-        found = sha256((folder / path).read_bytes()).hexdigest()
-        if found != expected:
-            raise ReadBackError(f"{repo['id']}: {path} has the SHA-256 {found} instead of {expected}")
+        digest = sha256((folder / path).read_bytes()).hexdigest()
+        if digest != expected:
+            raise ReadBackError(f"{repo['id']}: {path} has the SHA-256 {digest} instead of {expected}")
     loaders = {"dataset": load_dataset, "metric": load_metric, "model": load_model}
     if repo["kind"] in loaders:  # a Space that is not a metric only has files
         loaders[repo["kind"]](repo, folder)

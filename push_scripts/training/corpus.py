@@ -64,12 +64,10 @@ def verb_weights(seed: int) -> dict[str, float]:
     table = pq.read_table(LEMMAS, columns=["lemma", "singular", "plural"]).to_pylist()
     forms = {row["lemma"]: f"{row['singular']}|{row['plural']}" for row in table if row["lemma"].isalpha()}
     forms |= NOT_LISTED
-    rest = [lemma for lemma in forms if lemma not in FREQUENT]
-    random.Random(seed).shuffle(rest)
-    return {
-        forms[lemma]: 1 / rank**ZIPF_EXPONENT
-        for rank, lemma in enumerate((*(lemma for lemma in FREQUENT if lemma in forms), *rest), start=3)
-    }
+    frequent = [lemma for lemma in FREQUENT if lemma in forms]
+    others = [lemma for lemma in forms if lemma not in FREQUENT]
+    random.Random(seed).shuffle(others)
+    return {forms[lemma]: 1 / rank**ZIPF_EXPONENT for rank, lemma in enumerate([*frequent, *others], start=3)}
 
 
 class Corpus:
@@ -114,7 +112,7 @@ class Corpus:
 def _compile(alternatives: dict[str, float]) -> Choice:
     return Choice(
         [
-            [(found[1] or "", found[2] or "", found[3] or "") for found in _PART.finditer(text)]
+            [(part[1] or "", part[2] or "", part[3] or "") for part in _PART.finditer(text)]
             for text in alternatives
         ],
         list(itertools.accumulate(alternatives.values())),

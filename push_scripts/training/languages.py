@@ -130,9 +130,9 @@ class LanguageMaskedTask(MaskedTask):
 def words_of(sentences: list[str], language: str, special: list[str]) -> dict[str, int]:
     """Return the id of each word of the sentences and of each verb; the special tokens are first."""
     split = WordSplitter("punctuation", lowercase=False)
-    known = {word for sentence in sentences for word in split(sentence)}
-    known |= {form for verb in verbs_of(language) for form in verb}
-    return {word: index for index, word in enumerate([*special, *sorted(known)])}
+    words = {word for sentence in sentences for word in split(sentence)}
+    words |= {form for verb in verbs_of(language) for form in verb}
+    return {word: index for index, word in enumerate([*special, *sorted(words)])}
 
 
 def word_tokenizer(vocabulary: Mapping[str, int], unk_token: str, **special: str) -> PreTrainedTokenizerFast:

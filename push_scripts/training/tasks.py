@@ -101,11 +101,11 @@ class CausalTask:
 
     def batch(self, sentences: list[str], rng: random.Random) -> Batch:
         """Join sentences into paragraphs of one to three that end with the end token; half begin with it too."""
-        paragraphs, rest = [], list(sentences)
-        while rest:
-            count = rng.choice((1, 1, 1, 2, 3))
-            paragraphs.append(rng.choice(("", END)) + " ".join(rest[:count]) + END)
-            rest = rest[count:]
+        paragraphs, start = [], 0
+        while start < len(sentences):
+            stop = start + rng.choice((1, 1, 1, 2, 3))
+            paragraphs.append(rng.choice(("", END)) + " ".join(sentences[start:stop]) + END)
+            start = stop
         encoded = self.tokenizer(paragraphs, padding=True, return_tensors="pt")
         labels = encoded["input_ids"].masked_fill(encoded["attention_mask"] == 0, IGNORED)
         return Batch(encoded["input_ids"], encoded["attention_mask"], labels)
