@@ -162,7 +162,7 @@ def test_a_wrong_label_is_refused(write, pairs, lemmas, message):
 def test_syncretic_forms_are_counted(write):
     extra = pd.DataFrame([("near", "put", "put"), ("near", "laugh", "giggle")], columns=LEMMAS.columns)
     suite = agreement(write(PAIRS, "p.csv"), write(pd.concat([LEMMAS, extra]), "l.csv"))
-    found = {finding.what: finding.count for finding in suite.findings}
+    found = {finding.subject: finding.count for finding in suite.findings}
     assert found["lemmas whose two forms are equal"] == 1
     assert found["lemmas with a form that belongs to both columns of the lemma list"] == 2
 

@@ -498,7 +498,7 @@ def test_the_samples_have_the_groups_and_counts_of_the_facts(upstream, loaded, n
 @pytest.mark.parametrize("name", SAMPLES)
 def test_identical_pairs_are_audited(upstream, loaded, name):
     """Counted here from the files; whole copies have 20 + 10 (TurBLiMP), 24 (SLING), 1 (LINDSEA)."""
-    lines = {finding.what: finding.count for finding in audit(find_set(name), loaded[name])}
+    lines = {finding.subject: finding.count for finding in audit(find_set(name), loaded[name])}
     files = [path for path in (upstream / name).rglob("*") if path.is_file()]
     assert lines.get("pairs of two identical sentences", 0) == sum(map(literal_identical, files))
 
@@ -658,7 +658,7 @@ def test_pairs_that_differ_in_several_words_are_counted(tmp_path, bad, several):
         tmp_path / "own.csv"
     )
     findings = make_suite("minimal_pairs", data=tmp_path / "own.csv").findings
-    assert sum("differ in more than one word" in finding.what for finding in findings) == several
+    assert sum("differ in more than one word" in finding.subject for finding in findings) == several
 
 
 @pytest.mark.parametrize(
@@ -668,7 +668,7 @@ def test_a_sentence_begins_with_a_small_letter_only_if_that_has_a_capital(tmp_pa
     pair = {"sentence_good": [f"{first} guards walk."], "sentence_bad": [f"{first} guards walks."]}
     pd.DataFrame(pair).to_csv(tmp_path / "own.csv")
     findings = make_suite("minimal_pairs", data=tmp_path / "own.csv").findings
-    assert any("begin with a small letter" in finding.what for finding in findings) == small
+    assert any("begin with a small letter" in finding.subject for finding in findings) == small
 
 
 def test_a_column_is_a_language_only_where_it_is_text_and_one_of_each_paradigm():

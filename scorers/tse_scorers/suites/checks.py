@@ -36,13 +36,13 @@ class Finding:
     """Something that is remarkable about the data, and no reason to refuse it.
 
     Attributes:
-        what: what was found, which the count follows: "rows that repeat an earlier row".
+        subject: what was found, which the count follows: "rows that repeat an earlier row".
         count: how many.
         example: the first of them.
         advice: what it does to scores, and what to do.
     """
 
-    what: str
+    subject: str
     count: int
     example: str
     advice: str
@@ -50,7 +50,7 @@ class Finding:
     def __str__(self) -> str:
         """Return one line."""
         example = f" (the first: {self.example})" if self.example else ""
-        return f"{self.what}: {self.count:,}{example}. {self.advice}"
+        return f"{self.subject}: {self.count:,}{example}. {self.advice}"
 
 
 def purpose_of(suites: "Sequence[Suite]") -> Purpose:
@@ -66,27 +66,29 @@ def repeated_items(items: pd.DataFrame) -> list[Finding]:
         return []
     labels = items["item"].dropna()
     several = labels[labels.duplicated()]
-    what = f"items that occur in several of the {len(items):,} rows (column item)"
+    subject = f"items that occur in several of the {len(items):,} rows (column item)"
     advice = (
         "Each item is one unit of intervals and tests, in all groups. A column cluster can name other units."
     )
-    return [Finding(what, several.nunique(), str(several.iloc[0]), advice)]
+    return [Finding(subject, several.nunique(), str(several.iloc[0]), advice)]
 
 
-def found(mask: "pd.Series[bool]", examples: "pd.Series[Any]", what: str, advice: str) -> list[Finding]:
+def row_findings(
+    mask: "pd.Series[bool]", examples: "pd.Series[Any]", subject: str, advice: str
+) -> list[Finding]:
     """Return a finding about the marked rows, or none.
 
     Args:
         mask: which rows.
         examples: what to show of each row.
-        what: see `Finding`.
+        subject: see `Finding`.
         advice: see `Finding`.
     """
     count = int(mask.sum())
     if not count:
         return []
     row = int(mask.to_numpy().argmax())
-    return [Finding(what, count, f"row {mask.index[row] + 1}, {str(examples.iloc[row])[:80]!r}", advice)]
+    return [Finding(subject, count, f"row {mask.index[row] + 1}, {str(examples.iloc[row])[:80]!r}", advice)]
 
 
 def matching(texts: "pd.Series[str]", pattern: str) -> "pd.Series[bool]":
@@ -111,16 +113,16 @@ def white_space(frame: pd.DataFrame, patterns: dict[str, str]) -> list[Finding]:
     column = next(column for column, mark in marks.items() if mark.iloc[row])
     examples = frame[column].astype(str)
     advice = "These characters change scores. Replace each run of them by one space, and none at the ends."
-    return found(odd, examples, "rows with white space other than one space between words", advice)
+    return row_findings(odd, examples, "rows with white space other than one space between words", advice)
 
 
-def require_spelled(texts: "pd.Series[str]", words: "pd.Series[Any]", what: str) -> None:
+def require_spelled(texts: "pd.Series[str]", words: "pd.Series[Any]", table: str) -> None:
     """Raise ValueError where a row's words, as `word_lists` returns them, do not spell its text."""
     for row, (text, of_text) in enumerate(zip(texts, words, strict=True)):
         try:
             word_spans(text, of_text)
         except ValueError as error:
-            where = f"{what}, columns {texts.name!r} and {words.name!r}, row {row + 1}"
+            where = f"{table}, columns {texts.name!r} and {words.name!r}, row {row + 1}"
             raise ValueError(f"{where}: {error}") from error
 
 
@@ -132,9 +134,9 @@ def unsplit(frame: pd.DataFrame, column: str) -> list[Finding]:
         longest = max(map(len, pieces), default=0)
         return is_unspaced(text) and longest > 1 and (len(pieces) == 1 or longest > LONGEST_WORD)
 
-    what = "texts in a script without spaces in which a whole sentence or clause is one 'word'"
+    description = "texts in a script without spaces in which a whole sentence or clause is one 'word'"
     advice = "Split them into words, and name the column of words with --words (in Python: words=)."
-    return found(frame[column].map(is_unsplit).astype(bool), frame[column], what, advice)
+    return row_findings(frame[column].map(is_unsplit).astype(bool), frame[column], description, advice)
 
 
 def openings_and_ends(sentences: "pd.Series[str]") -> list[Finding]:
@@ -144,8 +146,8 @@ def openings_and_ends(sentences: "pd.Series[str]") -> list[Finding]:
     no_mark = ~sentences.str.rstrip().str.contains(_FINAL_MARK)
     advice = "Models expect sentences as they are written; scores may differ from those of whole sentences."
     return [
-        *found(lower, sentences, "sentences that begin with a small letter", advice),
-        *found(no_mark, sentences, "sentences without a final mark such as a full stop", advice),
+        *row_findings(lower, sentences, "sentences that begin with a small letter", advice),
+        *row_findings(no_mark, sentences, "sentences without a final mark such as a full stop", advice),
     ]
 
 
@@ -158,18 +160,18 @@ def listed_rows(frame: pd.DataFrame, columns: Sequence[str], at_most: int = 3) -
     return "; ".join(shown) + ("; …" if len(frame) > at_most else "")
 
 
-def require_group_names(names: "pd.Series[str]", column: str, what: str, forbidden: str = "") -> None:
+def require_group_names(names: "pd.Series[str]", column: str, table: str, forbidden: str = "") -> None:
     """Raise ValueError where a group could not be told apart in tables: blank, `all`, or with a forbidden character.
 
     Args:
         names: the group of each row.
         column: what the column is called in the user's table.
-        what: the table's name for the message.
+        table: the table's name for the message.
         forbidden: a character that groups of other kinds are named with.
     """
     for name in names.unique():
         row = int((names == name).to_numpy().argmax())
-        where = f"{what} holds {name!r:.80} in column {column!r} of row {row + 1}"
+        where = f"{table} holds {name!r:.80} in column {column!r} of row {row + 1}"
         if not name.strip():
             raise ValueError(f"{where}; expected the name of a group. Fill it in or remove the row.")
         if name.strip().lower() == "all":

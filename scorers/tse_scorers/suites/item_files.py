@@ -18,17 +18,17 @@ def files_of(runs: Runs, suite: str, system: str, kind: str | None = None) -> li
     Raises:
         ValueError: there are none.
     """
-    found = [
+    files = [
         file
         for file in runs.scores(suite, kind)
         if system in (file.system, f"{file.system} ({file.config})") and (kind or file.kind is None)
     ]
-    if not found:
+    if not files:
         raise ValueError(
             f"The folder of {system} holds no scores of single items; expected a record of the suite {suite} in runs/. "
             "Copy it there, or run the suite again."
         )
-    return found
+    return files
 
 
 def read_files(files: list[ScoreFile], columns: list[str]) -> pd.DataFrame:
@@ -119,5 +119,5 @@ def with_identity(frame: pd.DataFrame, file: ScoreFile) -> pd.DataFrame:
     identity = file.record.identity
     identity["model"] = without_address(str(identity["model"]))
     about = {name: pd.Series(identity.get(name), frame.index, dtype="str") for name in IDENTITY}
-    kept = frame.drop(columns=[name for name in IDENTITY if name in frame])
-    return pd.concat([pd.DataFrame(about), kept], axis=1)
+    others = frame.drop(columns=[name for name in IDENTITY if name in frame])
+    return pd.concat([pd.DataFrame(about), others], axis=1)

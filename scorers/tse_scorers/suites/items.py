@@ -43,10 +43,14 @@ class Group(NamedTuple):
         """Its name, level and value."""
         return self.name, self.level, self.value
 
-    def row(self, metric: str, found: Estimate, **columns: Any) -> ResultRow:
+    def row(self, metric: str, estimate: Estimate, **columns: Any) -> ResultRow:
         """Return a row of results with an estimate over the items, and further columns of it."""
-        counted = {"score": found.mean, "n": found.n_items, "n_excluded": len(self.items) - found.n_items}
-        about = found.columns() | counted | columns
+        counted = {
+            "score": estimate.mean,
+            "n": estimate.n_items,
+            "n_excluded": len(self.items) - estimate.n_items,
+        }
+        about = estimate.columns() | counted | columns
         return ResultRow(level=self.level, value=self.value, metric=metric, **about)
 
 
@@ -141,7 +145,7 @@ class ItemScores:
 
     def n_excluded(self, reference: "ItemScores") -> int:
         """Count the items that only one of the two systems has a score for."""
-        scored = [own.items.index[own.items["score"].notna()] for own in (self, reference)]
+        scored = [scores.items.index[scores.items["score"].notna()] for scores in (self, reference)]
         return len(scored[0].symmetric_difference(scored[1]))
 
     def differences(self, reference: "ItemScores") -> Iterator[GroupDifference]:
@@ -154,11 +158,11 @@ class ItemScores:
             return
         for group in self.groups(shared):
             scores, others = group.items["score"], group.items["reference_score"]
-            found = paired_difference(scores, others, group.units)
-            components = components_of_items(scores - others, group.units, found.estimate)
+            difference = paired_difference(scores, others, group.units)
+            components = components_of_items(scores - others, group.units, difference.estimate)
             yield GroupDifference(
-                *group.place, found, len(scores), int((scores == others).sum()),
-                found.estimate.n_crossed, components,
+                *group.place, difference, len(scores), int((scores == others).sum()),
+                difference.estimate.n_crossed, components,
             )  # fmt: skip
 
     def _differences_of(
@@ -172,13 +176,17 @@ class ItemScores:
         for group in self.groups(shared.assign(place=np.arange(len(shared)))):
             of_group = [table.iloc[group.items["place"]] for table in tables]
 
-            def values(kept: NDArray[np.bool_], group: Group = group, of_group: Any = of_group) -> Any:
-                units = group.units.of(kept)
-                return tuple(statistic(table[kept], units).mean for table in of_group)
+            def values(
+                is_kept: NDArray[np.bool_],
+                units: Units = group.units,
+                of_group: list[pd.DataFrame] = of_group,
+            ) -> tuple[float, float]:
+                score, other = (statistic(table[is_kept], units.of(is_kept)).mean for table in of_group)
+                return score, other
 
-            found = jackknife_difference(values, group.units)
+            difference = jackknife_difference(values, group.units)
             ties = int((group.items["score"] == group.items["reference_score"]).sum())
-            yield GroupDifference(*group.place, found, len(group.items), ties)
+            yield GroupDifference(*group.place, difference, len(group.items), ties)
 
     @property
     def n_lemmas(self) -> int | None:
@@ -209,9 +217,9 @@ class ItemScores:
         shared = self.joined(reference)
         shared = shared.assign(difference=shared["score"] - shared["reference_score"])
         order = shared["difference"].abs().sort_values(ascending=False, kind="stable").dropna()
-        found = shared.loc[order[order > 0].index[:n], ["score", "reference_score", "difference"]]
-        names = [" | ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in found.index]
-        return found.reset_index(drop=True).assign(item=names)[["item", *found.columns]]
+        items = shared.loc[order[order > 0].index[:n], ["score", "reference_score", "difference"]]
+        names = [" | ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in items.index]
+        return items.reset_index(drop=True).assign(item=names)[["item", *items.columns]]
 
 
 CHOICES = ("group", "item", "context", "good", "bad")

@@ -11,23 +11,23 @@ from ..io.table_files import fingerprint, require_unreserved
 
 
 def own_columns(
-    frame: pd.DataFrame, known: Collection[str], reserved: Collection[str], what: str
+    frame: pd.DataFrame, read_columns: Collection[str], reserved: Collection[str], table: str
 ) -> pd.DataFrame:
     """Return the columns that a suite does not know, each of one type: numbers, booleans, or text.
 
     Args:
         frame: the user's table.
-        known: names of columns that the suite reads.
+        read_columns: names of columns that the suite reads.
         reserved: names of columns of the scores, which the user's may not have.
-        what: the table's name for the message.
+        table: the table's name for the message.
 
     Raises:
         ValueError: a column has a reserved name.
     """
-    own = frame[[column for column in frame.columns if column not in known]]
-    require_unreserved(own, reserved, what)
-    own = own.set_axis([str(column) for column in own.columns], axis=1)
-    return pd.DataFrame({name: of_one_type(column) for name, column in own.items()}, index=own.index)
+    columns = frame[[column for column in frame.columns if column not in read_columns]]
+    require_unreserved(columns, reserved, table)
+    columns = columns.set_axis([str(column) for column in columns.columns], axis=1)
+    return pd.DataFrame({name: of_one_type(column) for name, column in columns.items()}, index=columns.index)
 
 
 def of_one_type(column: "pd.Series[Any]") -> "pd.Series[Any]":
@@ -39,22 +39,22 @@ def of_one_type(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return column.map(str, na_action="ignore").astype("string")
 
 
-def column_arrays(own: pd.DataFrame) -> dict[str, pa.Array]:
+def column_arrays(columns: pd.DataFrame) -> dict[str, pa.Array]:
     """Return columns of `own_columns` for a table of scores; the type does not depend on which rows are there."""
-    return {str(name): _array(column) for name, column in own.items()}
+    return {str(name): _array(column) for name, column in columns.items()}
 
 
-def shared_arrays(own: pd.DataFrame, groups: Collection[Hashable]) -> dict[str, pa.Array]:
+def shared_arrays(columns: pd.DataFrame, groups: Collection[Hashable]) -> dict[str, pa.Array]:
     """Return one row per group, in order of appearance: a column's value where all rows of the group share it.
 
     Args:
-        own: the columns, from `own_columns`.
+        columns: the columns, from `own_columns`.
         groups: the group of each row.
 
     Returns:
         Columns of the same types as those of `column_arrays`; null where the rows of a group differ.
     """
-    by_group = own.groupby(pd.factorize(pd.Series(list(groups)))[0], sort=False)
+    by_group = columns.groupby(pd.factorize(pd.Series(list(groups)))[0], sort=False)
     same = by_group.nunique(dropna=False).eq(1)
     return {
         name: pc.if_else(pa.array(same[name].to_numpy()), array, pa.scalar(None, array.type))
@@ -67,7 +67,7 @@ def _array(column: "pd.Series[Any]") -> pa.Array:
     return array.cast(pa.string()) if pa.types.is_large_string(array.type) else array
 
 
-def data_signature(table: pd.DataFrame, own: Collection[str]) -> dict[str, str]:
+def data_signature(table: pd.DataFrame, user_columns: Collection[str]) -> dict[str, str]:
     """Return the fingerprints of the rows that a suite scores, for its signature.
 
     All columns count, since a suite's table has no others than those that decide a number, a group, a unit or a stored
@@ -75,12 +75,12 @@ def data_signature(table: pd.DataFrame, own: Collection[str]) -> dict[str, str]:
 
     Args:
         table: the rows; the order of its columns does not matter.
-        own: names of the user's own columns, which have a fingerprint of their own, so that released data are known by
-            their content with further columns too.
+        user_columns: names of the user's own columns, which have a fingerprint of their own, so that released data are
+            known by their content with further columns too.
     """
-    known = table[sorted(set(table.columns) - set(own))]
-    of_own = {"own_columns": fingerprint(table[list(own)])} if len(own) else {}
-    return {"dataset_fingerprint": fingerprint(known), **of_own}
+    decisive = table[sorted(set(table.columns) - set(user_columns))]
+    of_own = {"own_columns": fingerprint(table[list(user_columns)])} if len(user_columns) else {}
+    return {"dataset_fingerprint": fingerprint(decisive), **of_own}
 
 
 def pair_numbers(frame: pd.DataFrame) -> "pd.Series[Any]":

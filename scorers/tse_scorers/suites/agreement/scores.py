@@ -66,7 +66,7 @@ def score_contexts(
     pairs: pd.DataFrame,
     lemmas: pd.DataFrame,
     progress: Progress | None = None,
-    own: Sequence[str] = (),
+    user_columns: Sequence[str] = (),
     options: AgreementOptions | None = None,
 ) -> AgreementScores:
     """Score every context and pair with one model.
@@ -76,7 +76,7 @@ def score_contexts(
         pairs: the columns `COLUMNS`; `construction` and `pair_id` are kept if present.
         lemmas: columns `singular` and `plural`.
         progress: called with (tokens done, tokens in all).
-        own: the user's columns that are copied to the scores: to each pair, and to a context if all its pairs
+        user_columns: the user's columns that are copied to the scores: to each pair, and to a context if all its pairs
             have the same value.
         options: which forms are scored, and how; None: single tokens, as in the paper.
 
@@ -87,15 +87,15 @@ def score_contexts(
     gaps, listed, options = questions.gaps, questions.listed, questions.options
     answers = _read(scorer, questions, progress)
     names = [*score_columns(options.whole_words, options.sampler), *COUNTS]
-    contexts = context_table(gaps.pairs, answers.scores, names, own)
+    contexts = context_table(gaps.pairs, answers.scores, names, user_columns)
     if options.sentence_pll:
         by_sentence = sentence_scores(scorer, gaps, listed, progress)
         contexts = contexts.append_column(UNEQUAL, pa.array(by_sentence[contexts["context_id"].to_numpy()]))
     return AgreementScores(
         contexts=contexts,
-        pairs=questions.verbs.table(gaps.pairs, answers.own_verbs, own),
+        pairs=questions.verbs.table(gaps.pairs, answers.own_verbs, user_columns),
         outcomes=outcome_table(answers.outcomes),
-        lemmas=lemma_table({opening: each.inflections for opening, each in listed.items()}, lemmas),
+        lemmas=lemma_table({opening: listing.inflections for opening, listing in listed.items()}, lemmas),
         listed=listed_table(listed, options, questions.word_end),
         forms=form_table(answers.forms) if options.keep_forms else None,
     )
@@ -128,14 +128,14 @@ def _read_tokens(scorer: GapScorer, questions: Questions, progress: Progress | N
     values = np.empty((len(gaps.slots), n_read))
     answers = Answers(values[:, :n_scores], values[:, n_scores:])
     for opening, listing in questions.listed.items():
-        asked = np.flatnonzero(gaps.opens == opening)
-        own = listing.inflections
-        reader = _ScoreReader(own, gaps.is_singular[asked], verbs.ids, questions.options.keep_forms)
-        read = scorer.read_slots([gaps.slots[unit] for unit in asked], reader, reader.width, progress)
-        n_outcomes = outcome_width(len(own))
-        values[asked], outcomes, forms = np.split(read, [n_read, n_read + n_outcomes], axis=1)
-        answers.outcomes[opening] = asked, outcomes, len(own)
-        answers.forms[opening] = asked, forms
+        of_kind = np.flatnonzero(gaps.opens == opening)
+        inflections = listing.inflections
+        reader = _ScoreReader(inflections, gaps.is_singular[of_kind], verbs.ids, questions.options.keep_forms)
+        read = scorer.read_slots([gaps.slots[unit] for unit in of_kind], reader, reader.width, progress)
+        n_outcomes = outcome_width(len(inflections))
+        values[of_kind], outcomes, forms = np.split(read, [n_read, n_read + n_outcomes], axis=1)
+        answers.outcomes[opening] = of_kind, outcomes, len(inflections)
+        answers.forms[opening] = of_kind, forms
     return answers
 
 
@@ -153,16 +153,16 @@ class _ScoreReader:
         self._keep = keep
         n_kept = 2 * len(inflections) if keep else 0
         self.width = len(self._names) + len(own_ids) + outcome_width(len(inflections)) + n_kept
-        asked = digest(inflections.singular, inflections.plural, is_singular.astype(np.int64), own_ids)
-        self.fingerprint = f"{self._metric.scores.VERSION} {asked}" + (" kept" if keep else "")
+        content = digest(inflections.singular, inflections.plural, is_singular.astype(np.int64), own_ids)
+        self.fingerprint = f"{self._metric.scores.VERSION} {content}" + (" kept" if keep else "")
 
     def __call__(self, logits: Tensor, slots: Indices) -> NDArray[np.float64]:
         logits = self._metric.arrays.with_float64(logits)  # all of them once
         columns, log_normalizer = self._scores(logits, slots)
         n_own = len(self._own_ids)
-        wanted = np.concatenate([self._own_ids, self._inflections.singular, self._inflections.plural])
-        if len(wanted):
-            logprobs = self._metric.ranking.form_logprobs(logits, wanted, log_normalizer)
+        ids = np.concatenate([self._own_ids, self._inflections.singular, self._inflections.plural])
+        if len(ids):
+            logprobs = self._metric.ranking.form_logprobs(logits, ids, log_normalizer)
             columns.append(logprobs[:, :n_own])
             columns += self._outcomes(logprobs[:, n_own:], slots)
             columns += [logprobs[:, n_own:]] if self._keep else []
@@ -184,7 +184,9 @@ class _ScoreReader:
         if not len(self._inflections):
             nothing = [np.nan if name.startswith(("ew", "mw")) else 0.0 for name in self._names]
             return [np.tile(nothing, (len(slots), 1))], None
-        own, swapped = self._inflections, self._is_singular[slots]
-        scores = self._metric.boundaries.logit_scores(logits, own.plural, own.singular, swapped)
+        inflections, swapped = self._inflections, self._is_singular[slots]
+        scores = self._metric.boundaries.logit_scores(
+            logits, inflections.plural, inflections.singular, swapped
+        )
         columns = [getattr(side, measure) for side in (scores.top, scores.bottom) for measure in MEASURES]
         return columns + [getattr(scores, name)[:, None] for name in COUNTS], scores.log_normalizer

@@ -107,10 +107,15 @@ def score_in_context(
         progress: called with (work done, work in all), for one paradigm after the other.
         linking: how sentences are compared; None: by their log-probabilities.
     """
-    asked = require_continuations(scorer)
+    continuations = require_continuations(scorer)
     parts = [
-        _scored(asked, pd.concat(list(queries(own, chains, sweep)), ignore_index=True), progress, linking)
-        for _, own in pairs.groupby("paradigm", sort=False)
+        _scored(
+            continuations,
+            pd.concat(list(queries(inside, chains, sweep)), ignore_index=True),
+            progress,
+            linking,
+        )
+        for _, inside in pairs.groupby("paradigm", sort=False)
     ]
     return pa.concat_tables(parts) if parts else CONTEXT_SCORES.empty_table()
 
@@ -121,13 +126,13 @@ def _scored(
     good, bad = _logprobs(scorer, rows, progress)
     linked = {} if linking is None else linking.columns(_sides(scorer, rows, good, bad, linking))
     outcomes = metric_modules("minimal_pair_accuracy").accuracy.outcomes
-    found = outcomes(linked.get("score_good", good), linked.get("score_bad", bad))
+    results = outcomes(linked.get("score_good", good), linked.get("score_bad", bad))
     rows = rows.assign(
         n_context_tokens=_token_counts(scorer, rows["prefix"]),
         logprob_good=good,
         logprob_bad=bad,
-        correct=found.correct.astype(np.int8),
-        tie=found.tie,
+        correct=results.correct.astype(np.int8),
+        tie=results.tie,
         **linked,
     )
     schema = [*CONTEXT_SCORES, *(field for field in LINKED if field.name in linked)]
@@ -145,17 +150,17 @@ def _sides(
     """
     alone, inside = (rows["prefix"] == "").to_numpy(), (rows["template"] != "").to_numpy()
     of_continuations = {key: value for key, value in scorer.signature.items() if key != "sentence_end"}
-    found = {}
+    sides = {}
     for side, logprobs in (("good", good), ("bad", bad)):
         texts = _texts(rows, f"sentence_{side}")
-        whole = _token_counts(scorer, (rows["prefix"] + " " + texts).str.strip())
-        counts = [n_scored(whole, scorer.signature), n_scored(whole, of_continuations)]
-        after = whole - _token_counts(scorer, rows["prefix"])
+        n_tokens = _token_counts(scorer, (rows["prefix"] + " " + texts).str.strip())
+        counts = [n_scored(n_tokens, scorer.signature), n_scored(n_tokens, of_continuations)]
+        after = n_tokens - _token_counts(scorer, rows["prefix"])
         unigrams = None
         if linking.unigrams is not None:
             unigrams = linking.unigrams.logprobs(scorer, list(texts), list(rows["prefix"]), inside.tolist())
-        found[side] = (list(texts), logprobs, np.select([inside, alone], counts, after), unigrams)
-    return found
+        sides[side] = (list(texts), logprobs, np.select([inside, alone], counts, after), unigrams)
+    return sides
 
 
 def _texts(rows: pd.DataFrame, side: str) -> "pd.Series[str]":
@@ -172,15 +177,15 @@ def _logprobs(
 ) -> tuple[Logprobs, Logprobs]:
     """Return log P of the good and of the bad sentence of each row."""
     inside = (rows["template"] != "").to_numpy()
-    found = np.full((2, len(rows)), np.nan)
+    logprobs = np.full((2, len(rows)), np.nan)
     prefixes = list(rows["prefix"][~inside])
     sides = [list(rows[side][~inside]) for side in ("sentence_good", "sentence_bad")]
     answers = continuation_logprobs(scorer, prefixes * 2, [*sides[0], *sides[1]], progress)
-    found[:, ~inside] = answers.reshape(2, -1)
+    logprobs[:, ~inside] = answers.reshape(2, -1)
     if inside.any():
         texts = [text for side in ("sentence_good", "sentence_bad") for text in _texts(rows[inside], side)]
-        found[:, inside] = sentence_logprobs(scorer, texts, progress).reshape(2, -1)
-    return found[0], found[1]
+        logprobs[:, inside] = sentence_logprobs(scorer, texts, progress).reshape(2, -1)
+    return logprobs[0], logprobs[1]
 
 
 def _token_counts(scorer: Scorer, texts: "pd.Series[str]") -> Any:

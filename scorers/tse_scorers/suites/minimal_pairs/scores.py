@@ -204,8 +204,8 @@ def _linked(
         side: (table[f"sentence_{side}"], logprobs, n_scored(n_tokens, scorer.signature), unigrams)
         for side, (logprobs, n_tokens, unigrams) in sides.items()
     }
-    asked = linking.function.needs_continuations and len(table)
-    return linking.columns(described, continuations(scorer, table, progress) if asked else None)
+    needs_continuations = linking.function.needs_continuations and len(table)
+    return linking.columns(described, continuations(scorer, table, progress) if needs_continuations else None)
 
 
 def _unigrams(scorer: Scorer, table: pd.DataFrame, linking: Linking | None) -> dict[str, Logprobs]:

@@ -62,21 +62,21 @@ def load_set(
         ValueError: the set, a configuration or a group is unknown, or the data cannot be loaded.
     """
     name = str(options.data)
-    found = find_set(name) if name.endswith((".yaml", ".yml")) else _at_revision(name)
-    used = linking or _authors_linking(found)
-    loaded = load_pairs(found, options.config, options.source)
-    table = pair_table(loaded.table, found.title)
-    whole = options.config is None and not found.default
-    configs = "" if whole or loaded.configs == ("all",) else "-" + "-".join(loaded.configs)
+    pair_set = find_set(name) if name.endswith((".yaml", ".yml")) else _at_revision(name)
+    used = linking or _authors_linking(pair_set)
+    loaded = load_pairs(pair_set, options.config, options.source)
+    table = pair_table(loaded.table, pair_set.title)
+    is_all = options.config is None and not pair_set.default
+    configs = "" if is_all or loaded.configs == ("all",) else "-" + "-".join(loaded.configs)
     return SetPairs(
         pairs=select_pairs(table, groups, limit),
-        dataset=found.id,
-        config=slug(found.id + configs),
+        dataset=pair_set.id,
+        config=slug(pair_set.id + configs),
         linking=used,
-        pll=found.convention.pll,
-        signature=_described(found, loaded.revision, used) | _whole(name, found, loaded),
-        findings=_findings(found, loaded.changed, loaded.revision, options.source),
-        flaws=found.flawed,
+        pll=pair_set.convention.pll,
+        signature=_described(pair_set, loaded.revision, used) | _whole(name, pair_set, loaded),
+        findings=_findings(pair_set, loaded.changed, loaded.revision, options.source),
+        flaws=pair_set.flawed,
     )
 
 
@@ -108,30 +108,30 @@ def make_linking(name: str | None, unigrams: Path | str | None) -> Linking | Non
 
 def _at_revision(name: str) -> PairSet:
     identifier, revision = split_revision(name)
-    found = find_set(identifier)
+    pair_set = find_set(identifier)
     if revision is None:
-        return found
-    if not found.source.hub:
+        return pair_set
+    if not pair_set.source.hub:
         raise ValueError(
-            f"{found.title} is not loaded from the Hub, so that @{revision} has no effect. Remove it, or give a copy "
-            "of that version with --source."
+            f"{pair_set.title} is not loaded from the Hub, so that @{revision} has no effect. Remove it, or give a "
+            "copy of that version with --source."
         )
-    return replace(found, source=replace(found.source, revision=revision, checksums={}), expected={})
+    return replace(pair_set, source=replace(pair_set.source, revision=revision, checksums={}), expected={})
 
 
-def _authors_linking(found: PairSet) -> Linking:
+def _authors_linking(pair_set: PairSet) -> Linking:
     """Return the authors' linking function; one that needs a unigram model must be chosen with it."""
     try:
-        return Linking(found.convention.linking)
+        return Linking(pair_set.convention.linking)
     except ValueError as error:
         raise ValueError(
-            f"The authors of {found.title} compare sentences by {found.convention.linking}. {error} Or choose another "
-            "function, for instance --linking sum."
+            f"The authors of {pair_set.title} compare sentences by {pair_set.convention.linking}. {error} Or choose "
+            "another function, for instance --linking sum."
         ) from error
 
 
-def _described(found: PairSet, revision: str, linking: Linking) -> dict[str, Any]:
-    convention = found.convention
+def _described(pair_set: PairSet, revision: str, linking: Linking) -> dict[str, Any]:
+    convention = pair_set.convention
     is_authors = linking.name == convention.linking
     return {
         "dataset_revision": revision or None,
@@ -143,38 +143,40 @@ def _described(found: PairSet, revision: str, linking: Linking) -> dict[str, Any
             "ties": convention.ties,
         },
         "ties": "wrong",
-        "sentences": found.prepare or "unchanged",
+        "sentences": pair_set.prepare or "unchanged",
     }
 
 
-def _whole(name: str, found: PairSet, loaded: LoadedPairs) -> dict[str, int]:
+def _whole(name: str, pair_set: PairSet, loaded: LoadedPairs) -> dict[str, int]:
     """Return the number of pairs of the released configurations, where these are exactly what was loaded.
 
     They are known by their commit, to which only the checksums of all files or a download lead.
     """
-    known = [found.expected[config][0] for config in loaded.configs if config in found.expected]
-    n_pairs = sum(known) if len(known) == len(loaded.configs) else len(loaded.table)
+    expected_counts = [
+        pair_set.expected[config][0] for config in loaded.configs if config in pair_set.expected
+    ]
+    n_pairs = sum(expected_counts) if len(expected_counts) == len(loaded.configs) else len(loaded.table)
     is_whole = bool(loaded.revision) and n_pairs == len(loaded.table)
     return {WHOLE_SET: n_pairs} if is_whole and split_revision(name)[0] in set_names() else {}
 
 
 def _findings(
-    found: PairSet, changed: Sequence[str], revision: str, source: Path | None
+    pair_set: PairSet, changed: Sequence[str], revision: str, source: Path | None
 ) -> tuple[Finding, ...]:
     findings = []
     if changed:
         findings.append(
             Finding(
-                f"files of {found.title} that differ from the pinned version",
+                f"files of {pair_set.title} that differ from the pinned version",
                 len(changed),
                 changed[0],
                 "Scores are comparable only with those of the same files.",
             )
         )
-    if source is None and found.source.hub and not found.source.revision:
-        advice = f"It is recorded in the signature; write --data {found.id}@{revision} to use it again."
+    if source is None and pair_set.source.hub and not pair_set.source.revision:
+        advice = f"It is recorded in the signature; write --data {pair_set.id}@{revision} to use it again."
         findings.append(
-            Finding(f"data sets without a pinned commit ({revision})", 1, found.source.hub, advice)
+            Finding(f"data sets without a pinned commit ({revision})", 1, pair_set.source.hub, advice)
         )
     return tuple(findings)
 
@@ -185,13 +187,13 @@ def _of_languages(table: pd.DataFrame, groups: Sequence[str] | None) -> pd.DataF
     Raises:
         ValueError: a language is not in the data.
     """
-    wanted = [group.removeprefix(_LANGUAGE) for group in groups or () if group.startswith(_LANGUAGE)]
-    if not wanted:
+    languages = [group.removeprefix(_LANGUAGE) for group in groups or () if group.startswith(_LANGUAGE)]
+    if not languages:
         return table
     there = sorted(table["language"].unique()) if "language" in table else []
-    unknown = sorted(set(wanted) - set(there))
+    unknown = sorted(set(languages) - set(there))
     if unknown:
         raise ValueError(
             f"No pairs in the language {', '.join(unknown)}; there are: {', '.join(there) or 'none'}."
         )
-    return table[table["language"].isin(wanted)]
+    return table[table["language"].isin(languages)]

@@ -42,8 +42,8 @@ def surprisal_rows(suite: str, regions: pd.DataFrame) -> Iterator[ResultRow]:
     """Yield the mean surprisal of each condition's regions, and each region's interaction in a 2 x 2 design."""
     for (condition, number), inside in regions.groupby(["condition", "region_number"], sort=False):
         value = f"{suite}/{condition}/{_label(number, inside)}"
-        found = mean_in_bits(inside["surprisal_bits"])
-        yield ResultRow(level="region", value=value, metric="region_surprisal", n_ties=0, **found)
+        columns = mean_in_bits(inside["surprisal_bits"])
+        yield ResultRow(level="region", value=value, metric="region_surprisal", n_ties=0, **columns)
     factors = two_factors(list(regions["condition"]))
     if factors is None:
         return
@@ -51,8 +51,10 @@ def surprisal_rows(suite: str, regions: pd.DataFrame) -> Iterator[ResultRow]:
         wide = inside.pivot(index="item", columns="condition", values="surprisal_bits")
         if wide.shape[1] == 4:  # otherwise the region is missing from a condition
             value = f"{suite}/{_label(number, inside)}"
-            found = mean_in_bits(interaction(wide, factors))
-            yield ResultRow(level="interaction", value=value, metric="region_interaction", n_ties=0, **found)
+            columns = mean_in_bits(interaction(wide, factors))
+            yield ResultRow(
+                level="interaction", value=value, metric="region_interaction", n_ties=0, **columns
+            )
 
 
 def _label(number: Any, regions: pd.DataFrame) -> str:

@@ -84,9 +84,9 @@ def load(
     """
     data = str(data)
     suites = [_from_hub(data)] if is_hub_id(data) else [_read(path) for path in _files(Path(data))]
-    known = [criterion for design in suites for criterion in design.criteria]
-    given = _given(criteria or (), [criterion.name for criterion in known])
-    if given and len(suites) > 1:
+    file_criteria = [criterion for design in suites for criterion in design.criteria]
+    user_formulas = _named(criteria or (), [criterion.name for criterion in file_criteria])
+    if user_formulas and len(suites) > 1:
         raise ValueError(
             f"Criteria were given for {len(suites)} suites; expected one suite. Name its file with --data."
         )
@@ -97,7 +97,7 @@ def load(
     regions = pd.concat([design.regions for design in suites], ignore_index=True)
     for column in regions.columns.difference(COLUMNS):  # numbers in one file may be text in another
         regions[column] = of_one_type(regions[column])
-    design = Design(regions, [*known, *parse_criteria(names[0], given)])
+    design = Design(regions, [*file_criteria, *parse_criteria(names[0], user_formulas)])
     design = _selected(design, groups)
     check_design(design, data)
     return design
@@ -114,28 +114,28 @@ def _files(source: Path) -> list[Path]:
     return files
 
 
-def _given(criteria: Sequence[str], taken: Sequence[str]) -> dict[str, str]:
-    """Return formulas by their names; those without a name are numbered after those of the file (`taken`)."""
-    named: dict[str, str] = {}
-    for number, text in enumerate(criteria, len(taken) + 1):
+def _named(criteria: Sequence[str], file_names: Sequence[str]) -> dict[str, str]:
+    """Return formulas by their names; those without a name are numbered after those of the file (`file_names`)."""
+    formulas: dict[str, str] = {}
+    for number, text in enumerate(criteria, len(file_names) + 1):
         name, colon, formula = text.partition(":")
         name, formula = (name.strip(), formula) if colon and "%" not in name else (str(number), text)
-        if name in named or name in taken:
+        if name in formulas or name in file_names:
             raise ValueError(f"Two criteria are called {name!r}. Give each its own name.")
-        named[name] = formula.strip()
-    return named
+        formulas[name] = formula.strip()
+    return formulas
 
 
 def _selected(design: Design, groups: Sequence[str] | None) -> Design:
     if not groups:
         return design
-    wanted = {group.removeprefix("suite:") for group in groups}
-    if unknown := sorted(wanted - set(design.suites)):
+    suites = {group.removeprefix("suite:") for group in groups}
+    if unknown := sorted(suites - set(design.suites)):
         raise ValueError(
             f"No suite {', '.join(map(repr, unknown))} in the data; there are: {', '.join(design.suites)}."
         )
-    regions = design.regions[design.regions["suite"].isin(wanted)].reset_index(drop=True)
-    return Design(regions, [criterion for criterion in design.criteria if criterion.suite in wanted])
+    regions = design.regions[design.regions["suite"].isin(suites)].reset_index(drop=True)
+    return Design(regions, [criterion for criterion in design.criteria if criterion.suite in suites])
 
 
 def _from_hub(data: str) -> Design:
@@ -148,51 +148,51 @@ def _read(path: Path) -> Design:
     return Design(_table(read_table(path, _TEXTS), path.stem, str(path)), [])
 
 
-def _table(frame: pd.DataFrame, suite: str, what: str) -> pd.DataFrame:
+def _table(frame: pd.DataFrame, suite: str, table_name: str) -> pd.DataFrame:
     """Check a table of regions and bring it into `COLUMNS`."""
     frame = frame.rename(columns={old: new for old, new in ALIASES.items() if new not in frame})
     if "text" in frame:  # a region without words
         frame = frame.assign(text=frame["text"].astype(object).where(frame["text"].notna(), ""))
-    require_columns(frame, ["item", "condition", "text"], what)
-    require_text(frame, ["text"], what)
-    known = {name: of_one_type(frame[name]).astype(str) for name in ("item", "condition")}
-    table = pd.DataFrame({"suite": suite, **known, "text": frame["text"].str.split().str.join(" ")})
+    require_columns(frame, ["item", "condition", "text"], table_name)
+    require_text(frame, ["text"], table_name)
+    keys = {name: of_one_type(frame[name]).astype(str) for name in ("item", "condition")}
+    table = pd.DataFrame({"suite": suite, **keys, "text": frame["text"].str.split().str.join(" ")})
     sentence = table.groupby(KEYS, sort=False).ngroup()
     table["region_number"] = (
-        _numbers(frame, what) if "region_number" in frame else _counted(table, sentence, what)
+        _numbers(frame, table_name) if "region_number" in frame else _counted(table, sentence, table_name)
     )
     names = frame["region"] if "region" in frame else table["region_number"]
     table["region"] = names.astype(object).where(names.notna(), table["region_number"]).astype(str)
-    own = own_columns(frame, [*COLUMNS[1:], *ALIASES], RESERVED, what)
+    user_columns = own_columns(frame, [*COLUMNS[1:], *ALIASES], RESERVED, table_name)
     return (
         table[COLUMNS]
-        .assign(**own, _sentence=sentence)
+        .assign(**user_columns, _sentence=sentence)
         .sort_values(["_sentence", "region_number"], kind="stable")
         .drop(columns="_sentence")
     )
 
 
-def _counted(table: pd.DataFrame, sentence: "pd.Series[int]", what: str) -> "pd.Series[int]":
+def _counted(table: pd.DataFrame, sentence: "pd.Series[int]", table_name: str) -> "pd.Series[int]":
     """Number the regions of each sentence from 1 in the order of their rows."""
     back = sentence.diff() < 0
     if back.any():
         row = int(back.to_numpy().argmax())
         raise ValueError(
-            f"{what} goes back to item {table['item'].iloc[row]}, condition {table['condition'].iloc[row]} in row "
-            f"{row + 1}, after rows of another sentence. Put the regions of a sentence one after the other, or add a "
+            f"{table_name} goes back to item {table['item'].iloc[row]}, condition {table['condition'].iloc[row]} in "
+            f"row {row + 1}, after rows of another sentence. Put the regions of a sentence one after the other, or add a "
             "column region_number."
         )
     return sentence.groupby(sentence).cumcount() + 1
 
 
-def _numbers(frame: pd.DataFrame, what: str) -> "pd.Series[int]":
+def _numbers(frame: pd.DataFrame, table_name: str) -> "pd.Series[int]":
     texts = frame["region_number"].astype(str)
     numbers = pd.to_numeric(texts.where(texts.str.len() <= len(str(LARGEST)) + 2), errors="coerce")  # 12.0
     wrong = numbers.isna() | (numbers % 1 != 0) | (numbers.abs() > LARGEST)
     if wrong.any():
         row = int(wrong.to_numpy().argmax())
         raise ValueError(
-            f"{what} holds {texts.iloc[row]!r:.80} in column 'region_number' of row {row + 1}; "
+            f"{table_name} holds {texts.iloc[row]!r:.80} in column 'region_number' of row {row + 1}; "
             "expected a whole number of at most 15 digits. Correct it, or remove the column to number regions in the "
             "order of their rows."
         )
@@ -236,13 +236,13 @@ def _rows(content: _Suite) -> Iterator[dict[str, Any]]:
     for item in content.items:
         for condition in item.conditions:
             for region in condition.regions:
-                number, known = region.region_number, content.region_meta
+                number, names = region.region_number, content.region_meta
                 row = {
                     "item": item.item_number,
                     "condition": condition.condition_name,
                     "text": region.content,
                 }
-                yield row | {"region_number": number, "region": known.get(str(number))}
+                yield row | {"region_number": number, "region": names.get(str(number))}
 
 
 def _formula(prediction: _Prediction, where: str) -> str:

@@ -53,12 +53,12 @@ def parse_criteria(suite: str, texts: Mapping[str, str]) -> list[Criterion]:
     return [Criterion(suite, name, parse(text)) for name, text in texts.items()]
 
 
-def check_design(design: Design, what: str) -> None:
+def check_design(design: Design, data: str) -> None:
     """Check that every item has the regions that the criteria name, and that every sentence has words.
 
     Args:
         design: regions of all suites.
-        what: name of the data for messages.
+        data: name of the data for messages.
 
     Raises:
         ValueError: a condition, a region, or all words of a sentence are missing, a region occurs twice, or a name
@@ -66,22 +66,22 @@ def check_design(design: Design, what: str) -> None:
     """
     regions = design.regions
     for column in ("suite", "condition"):
-        require_group_names(regions[column], column, what, forbidden="/")
+        require_group_names(regions[column], column, data, forbidden="/")
     repeated = regions.duplicated([*KEYS, "region_number"])
     if repeated.any():
         row = regions[repeated].iloc[0]
         raise ValueError(
-            f"{what} has region {row['region_number']} twice in {_sentence(row)}. Number the regions of each sentence "
+            f"{data} has region {row['region_number']} twice in {_sentence(row)}. Number the regions of each sentence "
             "from 1, or give each sentence its own item and condition."
         )
     words = regions["text"].ne("").groupby([regions[name] for name in KEYS], sort=False).any()
     if not words.all():
         suite, item, condition = words.index[int((~words).to_numpy().argmax())]
         raise ValueError(
-            f"{what} has no words in item {item}, condition {condition} of {suite}. Fill in or remove these rows."
+            f"{data} has no words in item {item}, condition {condition} of {suite}. Fill in or remove these rows."
         )
     for criterion in design.criteria:
-        _check_criterion(criterion, regions[regions["suite"] == criterion.suite], what)
+        _check_criterion(criterion, regions[regions["suite"] == criterion.suite], data)
 
 
 def region_columns(frame: pd.DataFrame, references: Sequence[tuple[str, str]]) -> pd.DataFrame:
@@ -94,9 +94,11 @@ def region_columns(frame: pd.DataFrame, references: Sequence[tuple[str, str]]) -
     items = pd.Index(frame["item"].unique())
     columns = {}
     for region, condition in references:
-        own = frame[frame["condition"] == condition]
-        own = own if region == WHOLE_SENTENCE else own[_named(own, region)]
-        sums = own.groupby("item")["surprisal_bits"].agg(_whole_sum)
+        in_condition = frame[frame["condition"] == condition]
+        in_condition = (
+            in_condition if region == WHOLE_SENTENCE else in_condition[_named(in_condition, region)]
+        )
+        sums = in_condition.groupby("item")["surprisal_bits"].agg(_whole_sum)
         columns[(region, condition)] = sums.reindex(items)
     return pd.DataFrame(columns, index=items)
 
@@ -112,27 +114,27 @@ def _named(frame: pd.DataFrame, region: str) -> "pd.Series[bool]":
     return frame["region"] == region
 
 
-def _check_criterion(criterion: Criterion, regions: pd.DataFrame, what: str) -> None:
+def _check_criterion(criterion: Criterion, regions: pd.DataFrame, data: str) -> None:
     items = regions["item"].nunique()
     for region, condition in criterion.formula.references:
-        own = regions[regions["condition"] == condition]
-        if own.empty:
-            known = ", ".join(map(repr, regions["condition"].unique()))
+        in_condition = regions[regions["condition"] == condition]
+        if in_condition.empty:
+            conditions = ", ".join(map(repr, regions["condition"].unique()))
             raise ValueError(
-                f"{what}: criterion {criterion.name} of {criterion.suite} names the condition {condition!r}; its "
-                f"conditions are {known}. Correct the criterion or the conditions."
+                f"{data}: criterion {criterion.name} of {criterion.suite} names the condition {condition!r}; its "
+                f"conditions are {conditions}. Correct the criterion or the conditions."
             )
-        found = own if region == WHOLE_SENTENCE else own[_named(own, region)]
-        per_item = found.groupby("item")["region_number"].nunique()
+        in_region = in_condition if region == WHOLE_SENTENCE else in_condition[_named(in_condition, region)]
+        per_item = in_region.groupby("item")["region_number"].nunique()
         if region != WHOLE_SENTENCE and (per_item > 1).any():
             raise ValueError(
-                f"{what}: criterion {criterion.name} of {criterion.suite} names the region {region!r}, which item "
+                f"{data}: criterion {criterion.name} of {criterion.suite} names the region {region!r}, which item "
                 f"{per_item[per_item > 1].index[0]} has several times. Call the region by its number."
             )
         if len(per_item) < items:
             missing = next(item for item in regions["item"].unique() if item not in per_item.index)
             raise ValueError(
-                f"{what}: criterion {criterion.name} of {criterion.suite} needs region {region} in condition "
+                f"{data}: criterion {criterion.name} of {criterion.suite} needs region {region} in condition "
                 f"{condition!r}; item {missing} does not have it. Add it, or remove the item."
             )
 

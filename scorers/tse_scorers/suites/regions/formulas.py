@@ -69,11 +69,11 @@ class Formula:
 
     def ties(self, surprisals: Mapping[Reference, Values]) -> Values:
         """Return whether the two sides of a `<` or `>` are equal in each item, (items,) bool."""
-        found = [
+        equal_sides = [
             _value(node.left, surprisals) == _value(node.right, surprisals) for node in _strict(self._root)
         ]
         n_items = len(next(iter(surprisals.values())))
-        return np.any([np.broadcast_to(each, n_items) for each in (False, *found)], axis=0)
+        return np.any([np.broadcast_to(is_tie, n_items) for is_tie in (False, *equal_sides)], axis=0)
 
 
 def parse(text: str) -> Formula:
@@ -123,12 +123,12 @@ class _Reader:
         """The next token as written; None at the end."""
         return self._tokens[self._place].group() if self._place < len(self._tokens) else None
 
-    def error(self, what: str) -> ValueError:
+    def error(self, problem: str) -> ValueError:
         """Return an error that shows where the formula is wrong."""
         there = self._place < len(self._tokens)
         where = f"at character {self._tokens[self._place].start() + 1}" if there else "at the end"
         return ValueError(
-            f"The criterion {self._text!r:.200} could not be read: {what} {where}. Expected comparisons of "
+            f"The criterion {self._text!r:.200} could not be read: {problem} {where}. Expected comparisons of "
             "regions such as (2;%mismatch%) > (2;%match%), joined by & or |."
         )
 

@@ -88,7 +88,9 @@ def describe(design: Design, n_items: int) -> dict[str, Any]:
     return {
         "metric_version": VERSION,
         **data_signature(design.regions, list(own_of(design.regions))),
-        "criteria": [f"{each.suite}/{each.name}: {each.formula.text}" for each in design.criteria],
+        "criteria": [
+            f"{criterion.suite}/{criterion.name}: {criterion.formula.text}" for criterion in design.criteria
+        ],
         "n_items": n_items,
     }
 
@@ -130,11 +132,11 @@ def score_design(scorer: Scorer, design: Design, progress: Progress | None = Non
     return {REGIONS: regions, CRITERIA: _criteria_table(outcomes(scored, design))}
 
 
-def _criteria_table(found: pd.DataFrame) -> pa.Table:
-    correct = found["correct"].to_numpy(dtype=float)
-    known = np.isfinite(correct)
-    columns = {name: found[name] for name in CRITERION_SCORES.names}
-    columns["correct"] = pa.array(np.where(known, correct, 0).astype(np.int8), mask=~known)
+def _criteria_table(outcomes: pd.DataFrame) -> pa.Table:
+    correct = outcomes["correct"].to_numpy(dtype=float)
+    is_scored = np.isfinite(correct)
+    columns = {name: outcomes[name] for name in CRITERION_SCORES.names}
+    columns["correct"] = pa.array(np.where(is_scored, correct, 0).astype(np.int8), mask=~is_scored)
     return pa.table(
         [pa.array(columns[field.name], field.type) for field in CRITERION_SCORES], CRITERION_SCORES
     )
@@ -149,14 +151,14 @@ def score_regions(
     the first token of a model without a start token.
     """
     sentence = regions.groupby(KEYS, sort=False).ngroup().to_numpy()
-    rows = [np.flatnonzero(sentence == number) for number in range(sentence.max(initial=-1) + 1)]
-    parts = [regions["text"].to_numpy()[own] for own in rows]
-    texts = [" ".join(filter(None, of_sentence)) for of_sentence in parts]
+    sentence_rows = [np.flatnonzero(sentence == number) for number in range(sentence.max(initial=-1) + 1)]
+    parts = [regions["text"].to_numpy()[rows] for rows in sentence_rows]
+    texts = [" ".join(filter(None, region_texts)) for region_texts in parts]
     place = {text: index for index, text in enumerate(dict.fromkeys(texts))}
     tokens = token_logprobs(scorer, list(place), progress) if place else []
     sums = np.zeros((len(regions), 3))
-    for own, of_sentence, text in zip(rows, parts, texts, strict=True):
-        sums[own] = region_sums(of_sentence, tokens[place[text]])
+    for rows, region_texts, text in zip(sentence_rows, parts, texts, strict=True):
+        sums[rows] = region_sums(region_texts, tokens[place[text]])
     n_tokens, n_straddling, logprob = sums.T
     counts = {"n_tokens": n_tokens.astype(np.int64), "n_straddling": n_straddling.astype(np.int64)}
     return regions.assign(**counts, logprob=logprob, surprisal_bits=0.0 - logprob / math.log(2))
@@ -190,23 +192,23 @@ def region_sums(regions: Any, tokens: ScoredTokens) -> Any:
 
 def outcomes(scored: pd.DataFrame, design: Design) -> pd.DataFrame:
     """Return one row per criterion and item: `suite`, `criterion`, `item`, `correct` (0, 1, NaN) and `tie`."""
-    found = []
+    parts = []
     for criterion in design.criteria:
-        own = scored[scored["suite"] == criterion.suite]
-        if own.empty:  # of another shard
+        regions = scored[scored["suite"] == criterion.suite]
+        if regions.empty:  # of another shard
             continue
-        surprisals = region_columns(own, criterion.formula.references)
+        surprisals = region_columns(regions, criterion.formula.references)
         values = {name: surprisals[name].to_numpy(dtype=float) for name in criterion.formula.references}
-        known = surprisals.notna().all(axis=1).to_numpy()
-        found.append(
+        is_scored = surprisals.notna().all(axis=1).to_numpy()
+        parts.append(
             pd.DataFrame(
                 {
                     "suite": criterion.suite,
                     "criterion": criterion.name,
                     "item": surprisals.index,
-                    "correct": np.where(known, criterion.formula.holds(values), np.nan),
-                    "tie": criterion.formula.ties(values) & known,
+                    "correct": np.where(is_scored, criterion.formula.holds(values), np.nan),
+                    "tie": criterion.formula.ties(values) & is_scored,
                 }
             )
         )
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=CRITERION_SCORES.names)
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=CRITERION_SCORES.names)

@@ -99,20 +99,20 @@ def load(data: str | Path = OWN, source: Path | None = None, limit: int | None =
     """
     frame = _read(str(data), source)
     name = config_of(data)
-    what = f"The data set {name!r}"
-    require_columns(frame, COLUMNS, what)
-    require_text(frame, ("cases", "sentence"), what)
+    table_name = f"The data set {name!r}"
+    require_columns(frame, COLUMNS, table_name)
+    require_text(frame, ("cases", "sentence"), table_name)
     is_shipped = name == RELEASED or set(_SHIPPED) <= set(frame.columns)
-    own = own_columns(frame, frame.columns if is_shipped else COLUMNS, _RESERVED, what)
-    frame = frame.assign(**own).astype({"template": str, "positions": str})
-    _check_sentences(frame, what)
+    user_columns = own_columns(frame, frame.columns if is_shipped else COLUMNS, _RESERVED, table_name)
+    frame = frame.assign(**user_columns).astype({"template": str, "positions": str})
+    _check_sentences(frame, table_name)
     if limit is not None:
         frame = frame[frame["template"].isin(frame["template"].unique()[:limit])]
     # Unknown patterns, repetitions and gaps in the sets are found by the metric itself.
     metric_modules("minimal_variation_auc").variation_sets.variation_rows(
         np.zeros(len(frame)), frame["template"], frame["cases"], frame["positions"]
     )
-    return frame[[*COLUMNS, *own]].reset_index(drop=True)
+    return frame[[*COLUMNS, *user_columns]].reset_index(drop=True)
 
 
 def _read(data: str, source: Path | None) -> pd.DataFrame:
@@ -148,23 +148,24 @@ def _read_own(data: str, source: Path | None) -> pd.DataFrame:
             "sentences, write ", Option("data", RELEASED), " and name it with ", Option("source"), "."
         )  # fmt: skip
     if not is_table(data) and not is_hub_id(data):
-        known = (OWN, RELEASED)
+        names = (OWN, RELEASED)
         raise ValueError(
-            unknown_name("data of German word order", data, known, "a file, or a data set org/name")
+            unknown_name("data of German word order", data, names, "a file, or a data set org/name")
         )
     return own_table(data)
 
 
-def _check_sentences(frame: pd.DataFrame, what: str) -> None:
+def _check_sentences(frame: pd.DataFrame, table_name: str) -> None:
     blank = frame["sentence"].str.strip() == ""
     if blank.any():
         raise ValueError(
-            f"{what} has an empty sentence in row {int(blank.to_numpy().argmax()) + 1}. Fill it in or remove the row."
+            f"{table_name} has an empty sentence in row {int(blank.to_numpy().argmax()) + 1}. Fill it in or remove the "
+            "row."
         )
     twice = frame["sentence"].duplicated()
     if twice.any():
         raise ValueError(
-            f"{what} holds {int(twice.sum())} sentences more than once, the first: "
+            f"{table_name} holds {int(twice.sum())} sentences more than once, the first: "
             f"{frame.loc[twice, 'sentence'].iloc[0]!r}. Each sentence may occur once; remove repetitions."
         )
     if "grammatical" in frame:
@@ -173,7 +174,7 @@ def _check_sentences(frame: pd.DataFrame, what: str) -> None:
         if wrong.any():
             row = frame[wrong].iloc[0]
             raise ValueError(
-                f"{what} calls {row['sentence']!r} grammatical={row['grammatical']}, but its cases are "
+                f"{table_name} calls {row['sentence']!r} grammatical={row['grammatical']}, but its cases are "
                 f"{row['cases']}: a sentence is grammatical if each case occurs once. Fix this column."
             )
 
@@ -183,13 +184,13 @@ def acceptable(cases: pd.Series) -> pd.Series:
     return cases.map(lambda pattern: len(set(pattern)) == len(pattern))
 
 
-def describe(sentences: pd.DataFrame, own: Collection[str], dataset: str) -> dict[str, Any]:
-    """Return what decides the scores besides the scorer; `own` names the user's own columns."""
+def describe(sentences: pd.DataFrame, user_columns: Collection[str], dataset: str) -> dict[str, Any]:
+    """Return what decides the scores besides the scorer; `user_columns` names the user's own columns."""
     return {
         "metric": "minimal_variation_auc",
         "metric_version": metric_modules("minimal_variation_auc").variation_sets.VERSION,
         "dataset": dataset,
-        **data_signature(sentences, own),
+        **data_signature(sentences, user_columns),
         "n_sentences": len(sentences),
     }
 

@@ -134,10 +134,10 @@ def find_lemma(verb: str) -> tuple[str, str]:
     """
     lemmas = load_lemmas(LEMMAS)
     form = verb.strip()
-    found = lemmas[(lemmas["singular"] == form) | (lemmas["plural"] == form)]
-    if found.empty:
+    matches = lemmas[(lemmas["singular"] == form) | (lemmas["plural"] == form)]
+    if matches.empty:
         raise ValueError(
             f"{form!r} is not a form of one of the {len(lemmas)} listed verbs. Type a third person present form, "
             "such as eats or eat, or leave the field empty."
         )
-    return str(found["singular"].iloc[0]), str(found["plural"].iloc[0])
+    return str(matches["singular"].iloc[0]), str(matches["plural"].iloc[0])

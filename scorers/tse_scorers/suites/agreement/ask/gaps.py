@@ -104,7 +104,7 @@ def _lists(values: NDArray[np.float32]) -> pa.Array:
 
 
 def context_table(
-    pairs: pd.DataFrame, values: NDArray[np.float64], names: Sequence[str], own: Sequence[str]
+    pairs: pd.DataFrame, values: NDArray[np.float64], names: Sequence[str], user_columns: Sequence[str]
 ) -> pa.Table:
     """Return one row per context and group.
 
@@ -112,7 +112,7 @@ def context_table(
         pairs: with a column `unit`, the index of their context.
         values: (contexts, scores and counts).
         names: of the scores and counts.
-        own: the user's columns, which a context gets if all its pairs have the same value.
+        user_columns: the user's columns, which a context gets if all its pairs have the same value.
     """
     columns = [c for c in ("group", "construction", "number", "prefix", "suffix") if c in pairs]
     contexts = pairs.drop_duplicates(["unit", "group"])
@@ -120,13 +120,15 @@ def context_table(
     table = {"context_id": contexts["unit"].to_numpy()} | {c: contexts[c].to_numpy() for c in columns}
     for index, name in enumerate(names):
         table[name] = scores[:, index].astype(np.int64) if name.startswith("n_") else scores[:, index]
-    if own:
-        table |= shared_arrays(pairs[list(own)], list(zip(pairs["unit"], pairs["group"], strict=True)))
+    if user_columns:
+        table |= shared_arrays(
+            pairs[list(user_columns)], list(zip(pairs["unit"], pairs["group"], strict=True))
+        )
     return pa.table(table)
 
 
 def looked_up_tables(
-    pairs: pd.DataFrame, correct: Logprobs, incorrect: Logprobs, own: Sequence[str]
+    pairs: pd.DataFrame, correct: Logprobs, incorrect: Logprobs, user_columns: Sequence[str]
 ) -> dict[str, pa.Table]:
     """Return the tables of pairs whose verbs were scored after their left contexts, without scores of lemmas.
 
@@ -134,12 +136,12 @@ def looked_up_tables(
         pairs: the data.
         correct: log-probability of the correct form of each pair, (pairs,).
         incorrect: the same of the incorrect form.
-        own: names of the user's columns.
+        user_columns: names of the user's columns.
     """
     pairs = pairs.assign(unit=pairs.groupby(["prefix", "number"], sort=False).ngroup())
     nothing = np.zeros((pairs["unit"].nunique(), len(COUNTS)))
     scorable = ~np.isnan(correct) & ~np.isnan(incorrect)
     return {
         "contexts": context_table(pairs, nothing, COUNTS, ()),
-        "pairs": pair_table(pairs, correct, incorrect, scorable, own),
+        "pairs": pair_table(pairs, correct, incorrect, scorable, user_columns),
     }

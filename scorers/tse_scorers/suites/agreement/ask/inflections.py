@@ -58,10 +58,10 @@ def inflections_in_vocabulary(scorer: GapScorer, lemmas: pd.DataFrame, opening: 
         ValueError: a column is missing, no lemma has two single-token inflections, or the tokenizer belongs to another
             model.
     """
-    found = find_inflections(scorer, lemmas, opening)
-    if not len(found):
+    inflections = find_inflections(scorer, lemmas, opening)
+    if not len(inflections):
         raise ValueError(_nothing_to_compare(scorer, lemmas, opening))
-    return found
+    return inflections
 
 
 def inflections_at_gaps(
@@ -101,15 +101,15 @@ def find_inflections(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) -> 
     forms = lemmas[["singular", "plural"]].map(capitalized) if opening else lemmas
     singular = scorer.single_token_ids(forms["singular"].tolist(), opening)
     plural = scorer.single_token_ids(forms["plural"].tolist(), opening)
-    kept = (singular >= 0) & (plural >= 0) & (singular != plural)
-    known = scorer.vocabulary_size
-    largest = max(singular[kept].max(initial=-1), plural[kept].max(initial=-1))
-    if largest >= known:
+    is_scored = (singular >= 0) & (plural >= 0) & (singular != plural)
+    n_tokens = scorer.vocabulary_size
+    largest = max(singular[is_scored].max(initial=-1), plural[is_scored].max(initial=-1))
+    if largest >= n_tokens:
         raise ValueError(
-            f"The tokenizer gives token {largest} for an inflection, but {scorer.name} has only {known} tokens. They "
-            "do not belong together: name a folder or repository that holds both."
+            f"The tokenizer gives token {largest} for an inflection, but {scorer.name} has only {n_tokens} tokens. "
+            "They do not belong together: name a folder or repository that holds both."
         )
-    return Inflections(singular[kept], plural[kept], len(lemmas), np.flatnonzero(kept))
+    return Inflections(singular[is_scored], plural[is_scored], len(lemmas), np.flatnonzero(is_scored))
 
 
 def _nothing_to_compare(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) -> str:

@@ -99,10 +99,16 @@ def list_lemmas(
         assert isinstance(scorer, FormScorer), "the options check this"
         return _listed_words(scorer, lemmas, sampled, opens, options)
     assert isinstance(scorer, GapScorer), "the suite checks this"
-    found = inflections_at_gaps(scorer, lemmas[sampled], opens)
-    at = np.flatnonzero(sampled)
-    of_list = {opening: replace(own, places=at[own.places]) for opening, own in found.items()}
-    return {opening: _tokens(scorer, lemmas, sampled, opening, own) for opening, own in of_list.items()}
+    places = np.flatnonzero(sampled)
+    listings = {}
+    for opening, of_sample in inflections_at_gaps(scorer, lemmas[sampled], opens).items():
+        inflections = replace(of_sample, places=places[of_sample.places])
+        n_tokens = _lengths(scorer, lemmas, opening)
+        missing = ~np.isin(np.arange(len(lemmas)), inflections.places)
+        several = (n_tokens > 1).any(axis=0)
+        reasons = {UNKNOWN: missing & ~several, SEVERAL: missing & several}
+        listings[opening] = Listing(lemmas, n_tokens, _excluded(lemmas, reasons, sampled), inflections)
+    return listings
 
 
 def _listed_words(
@@ -124,24 +130,14 @@ def _listed_words(
         excluded = _excluded(lemmas, reasons, sampled)
         places = np.flatnonzero(excluded == SCORED)
         nothing = np.full(len(places), -1)
-        own = Inflections(nothing, nothing, len(lemmas), places)
-        listed[opening] = Listing(lemmas, n_tokens, excluded, own)
+        inflections = Inflections(nothing, nothing, len(lemmas), places)
+        listed[opening] = Listing(lemmas, n_tokens, excluded, inflections)
     if not any(len(listing.inflections) for listing in listed.values()):
         raise ValueError(
             f"{scorer.name} can score none of the {len(lemmas)} listed lemmas. Pass a list that fits the model with "
             "--lemmas FILE (columns singular and plural)."
         )
     return listed
-
-
-def _tokens(
-    scorer: GapScorer, lemmas: pd.DataFrame, sampled: NDArray[np.bool_], opening: bool, found: Inflections
-) -> Listing:
-    n_tokens = _lengths(scorer, lemmas, opening)
-    missing = ~np.isin(np.arange(len(lemmas)), found.places)
-    several = (n_tokens > 1).any(axis=0)
-    reasons = {UNKNOWN: missing & ~several, SEVERAL: missing & several}
-    return Listing(lemmas, n_tokens, _excluded(lemmas, reasons, sampled), found)
 
 
 def listed_table(

@@ -52,8 +52,8 @@ def encode(correct: "Tensor", incorrect: "Tensor", is_correct: "Tensor") -> NDAr
     listed = masses.sum(dim=(0, 2))[:, None]
     n_kept = min(N_HEAVIEST, correct.shape[1])
     heaviest = masses.sum(dim=0).topk(n_kept, dim=1).indices.sort(dim=1).values
-    kept = [heaviest, *((mass.gather(1, heaviest) / listed).nan_to_num(nan=0.0) for mass in masses)]
-    lemma, *shares = torch.stack(kept).cpu().numpy()  # in one copy from a GPU
+    stored = [heaviest, *((mass.gather(1, heaviest) / listed).nan_to_num(nan=0.0) for mass in masses)]
+    lemma, *shares = torch.stack(stored).cpu().numpy()  # in one copy from a GPU
     parts = [
         np.packbits(is_correct.cpu().numpy(), axis=1),
         np.ascontiguousarray(lemma.astype(_UINT16)).view(np.uint8),
@@ -73,9 +73,9 @@ def outcome_table(answers: Mapping[bool, tuple[Indices, NDArray[np.float64], int
         if n_lemmas:
             ends = np.cumsum(_sizes(n_lemmas))
             columns = np.split(_as_bytes(numbers)[:, : ends[-1]], ends[:-1], axis=1)
-            named = zip(_COLUMNS, map(_binary, columns), strict=True)
+            outcomes = zip(_COLUMNS, map(_binary, columns), strict=True)
             about = {"context_id": contexts, "opening": np.full(len(contexts), opening)}
-            parts.append(pa.table(about | dict(named), schema=OUTCOMES))
+            parts.append(pa.table(about | dict(outcomes), schema=OUTCOMES))
     return pa.concat_tables(parts) if parts else OUTCOMES.empty_table()
 
 
@@ -128,16 +128,16 @@ def lemma_table(listed: Mapping[bool, Inflections], lemmas: pd.DataFrame) -> pa.
     parts = [
         pa.table(
             {
-                "opening": np.full(len(own), opening),
-                "lemma": np.arange(len(own)),
-                "singular": pa.array(lemmas["singular"].iloc[own.places], pa.string()),
-                "plural": pa.array(lemmas["plural"].iloc[own.places], pa.string()),
-                "singular_id": pa.array(own.singular, mask=own.singular < 0),
-                "plural_id": pa.array(own.plural, mask=own.plural < 0),
+                "opening": np.full(len(inflections), opening),
+                "lemma": np.arange(len(inflections)),
+                "singular": pa.array(lemmas["singular"].iloc[inflections.places], pa.string()),
+                "plural": pa.array(lemmas["plural"].iloc[inflections.places], pa.string()),
+                "singular_id": pa.array(inflections.singular, mask=inflections.singular < 0),
+                "plural_id": pa.array(inflections.plural, mask=inflections.plural < 0),
             },
             schema=LEMMAS,
         )
-        for opening, own in listed.items()
+        for opening, inflections in listed.items()
     ]
     return pa.concat_tables(parts)
 
@@ -176,22 +176,22 @@ class Outcomes:
         is_whole = lemmas is None or np.array_equal(lemmas, np.arange(len(self.lemmas)))
         return bits if is_whole else bits[:, lemmas]  # selecting takes longer than unpacking
 
-    def mw(self, rows: Indices, whole: NDArray[np.float64], lemmas: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def mw(self, rows: Indices, mw: NDArray[np.float64], lemmas: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Estimate MW of contexts over some of the lemmas, (rows,).
 
         The heaviest lemmas are known. The remaining probability is divided by the number of lemmas.
 
         Args:
             rows: indices of contexts.
-            whole: their MW over all lemmas, (rows,).
+            mw: their MW over all lemmas, (rows,).
             lemmas: (lemmas,) booleans that select lemmas.
         """
         shares = self.shares[:, rows]
         counted = lemmas[self.heaviest[rows]]
-        rest = np.stack([whole, 1 - whole]) - shares.sum(axis=2)
+        remaining = np.stack([mw, 1 - mw]) - shares.sum(axis=2)
         n_other = max(len(lemmas) - shares.shape[2], 1)
         part = (lemmas.sum() - counted.sum(axis=1)) / n_other
-        correct, incorrect = np.where(counted, shares, 0.0).sum(axis=2) + rest.clip(min=0) * part
+        correct, incorrect = np.where(counted, shares, 0.0).sum(axis=2) + remaining.clip(min=0) * part
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(correct / (correct + incorrect))
 
@@ -213,17 +213,17 @@ def read_outcomes(outcomes: pa.Table, lemmas: pa.Table) -> Iterator[Outcomes]:
     frame, names = (table.to_pandas() for table in (outcomes, lemmas))
     frame, names = (table if "group" in table else table.assign(group="") for table in (frame, names))
     for (opening, group), of_kind in frame.groupby(["opening", "group"], sort=True):
-        own = names[(names["opening"] == opening) & (names["group"] == group)].sort_values("lemma")
+        list_names = names[(names["opening"] == opening) & (names["group"] == group)].sort_values("lemma")
         correct, heaviest, *shares = (
             _matrix(of_kind[name], kind, size)
-            for name, kind, size in zip(_COLUMNS, _KINDS, _sizes(len(own)), strict=True)
+            for name, kind, size in zip(_COLUMNS, _KINDS, _sizes(len(list_names)), strict=True)
         )
-        numbers = np.arange(len(own))
-        if not np.array_equal(own["lemma"], numbers) or not np.isin(heaviest, numbers).all():
+        numbers = np.arange(len(list_names))
+        if not np.array_equal(list_names["lemma"], numbers) or not np.isin(heaviest, numbers).all():
             raise ValueError(_APART)
         yield Outcomes(
             of_kind["context_id"].to_numpy(),
-            pd.MultiIndex.from_frame(own[["singular", "plural"]]),
+            pd.MultiIndex.from_frame(list_names[["singular", "plural"]]),
             correct,
             heaviest.astype(np.int64),
             np.stack(shares).astype(float),
@@ -239,10 +239,10 @@ def _sizes(n_lemmas: int) -> tuple[int, int, int, int]:
 
 def _as_numbers(content: Bytes) -> NDArray[np.float64]:
     rows, size = content.shape
-    whole = np.zeros((rows, -(-size // _BYTES) * _BYTES), dtype=np.uint8)
-    whole[:, :size] = content
-    eight = np.zeros((rows, whole.shape[1] // _BYTES, 8), dtype=np.uint8)
-    eight[..., :_BYTES] = whole.reshape(rows, -1, _BYTES)
+    padded = np.zeros((rows, -(-size // _BYTES) * _BYTES), dtype=np.uint8)
+    padded[:, :size] = content
+    eight = np.zeros((rows, padded.shape[1] // _BYTES, 8), dtype=np.uint8)
+    eight[..., :_BYTES] = padded.reshape(rows, -1, _BYTES)
     return eight.view("<u8")[..., 0].astype(np.float64)
 
 

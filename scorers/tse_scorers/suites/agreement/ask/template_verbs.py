@@ -85,7 +85,9 @@ class TemplateVerbs:
                 scorable = ids >= 0
             columns = np.where(scorable, len(self.ids) + np.cumsum(scorable) - 1, -1)
             self._column |= dict(zip(zip(words, repeat(opening)), columns.tolist(), strict=False))
-            self.words[opening] = [word for word, kept in zip(words, scorable, strict=True) if kept]
+            self.words[opening] = [
+                word for word, is_scorable in zip(words, scorable, strict=True) if is_scorable
+            ]
             self.ids = np.concatenate([self.ids, ids[scorable]])
 
     def columns_at(self, opening: bool) -> slice:
@@ -93,8 +95,8 @@ class TemplateVerbs:
         n_inside = len(self.words[False])
         return slice(n_inside, None) if opening else slice(0, n_inside)
 
-    def _of_pairs(self, known: dict[tuple[str, bool], int], pairs: pd.DataFrame, verb: str) -> Indices:
-        return np.array([known[form] for form in zip(pairs[verb], pairs["prefix"] == "", strict=True)])
+    def _of_pairs(self, values: dict[tuple[str, bool], int], pairs: pd.DataFrame, verb: str) -> Indices:
+        return np.array([values[form] for form in zip(pairs[verb], pairs["prefix"] == "", strict=True)])
 
     def _comparable(self, pairs: pd.DataFrame) -> NDArray[np.bool_]:
         """(pairs,) whether a masked model gives both forms the same number of masks."""
@@ -105,15 +107,17 @@ class TemplateVerbs:
         )
         return correct == incorrect
 
-    def table(self, pairs: pd.DataFrame, logprobs: NDArray[np.float64], own: Sequence[str]) -> pa.Table:
-        """Return the table of pairs; `logprobs` is (units, own forms), `own` names the user's columns."""
+    def table(
+        self, pairs: pd.DataFrame, logprobs: NDArray[np.float64], user_columns: Sequence[str]
+    ) -> pa.Table:
+        """Return the table of pairs; `logprobs` is (units, own forms), `user_columns` names the user's columns."""
         padded = np.column_stack([logprobs, np.full(len(logprobs), np.nan)])
         unit = pairs["unit"].to_numpy()
         # -1, a form that is not scored, is the last column.
         correct = padded[unit, self._of_pairs(self._column, pairs, "form_correct")]
         incorrect = padded[unit, self._of_pairs(self._column, pairs, "form_incorrect")]
         scorable = ~np.isnan(correct) & ~np.isnan(incorrect) & self._comparable(pairs)
-        return pair_table(pairs, correct, incorrect, scorable, own)
+        return pair_table(pairs, correct, incorrect, scorable, user_columns)
 
 
 def pair_table(
@@ -121,7 +125,7 @@ def pair_table(
     correct: Logprobs,
     incorrect: Logprobs,
     scorable: NDArray[np.bool_],
-    own: Sequence[str],
+    user_columns: Sequence[str],
 ) -> pa.Table:
     """Return the table of pairs, which have a column `unit`: the index of their context.
 
@@ -130,7 +134,7 @@ def pair_table(
         correct: log-probability of the correct form of each pair, (pairs,).
         incorrect: the same of the incorrect form.
         scorable: (pairs,) whether TSE judges it.
-        own: names of the user's columns.
+        user_columns: names of the user's columns.
     """
     judged = metric_modules("refined_tse").scores.is_correct(correct, incorrect)
     return pa.table(
@@ -141,5 +145,5 @@ def pair_table(
             "logprob_incorrect": pa.array(incorrect, from_pandas=True),
             "tse": pa.array(judged.astype(np.int8), mask=~scorable),
         }
-        | column_arrays(pairs[list(own)])
+        | column_arrays(pairs[list(user_columns)])
     )

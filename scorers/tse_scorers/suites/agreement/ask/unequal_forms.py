@@ -42,21 +42,23 @@ def sentence_scores(
         ValueError: these are more than `MOST` sentences.
     """
     lemmas = {opening: listing.lemmas[listing.excluded == UNLIKE] for opening, listing in listed.items()}
-    whole = sum(2 * len(own) * int((gaps.opens == opening).sum()) for opening, own in lemmas.items())
-    if whole > MOST:
+    n_sentences = sum(
+        2 * len(unequal) * int((gaps.opens == opening).sum()) for opening, unequal in lemmas.items()
+    )
+    if n_sentences > MOST:
         raise ValueError(
-            f"--sentence-pll would score {whole:,} sentences token by token; expected at most {MOST:,}. Score a sample "
-            "with --limit and --lemma-sample."
+            f"--sentence-pll would score {n_sentences:,} sentences token by token; expected at most {MOST:,}. Score a "
+            "sample with --limit and --lemma-sample."
         )
-    scores, done = np.full(len(gaps.slots), np.nan), 0
-    for opening, own in lemmas.items():
-        asked = np.flatnonzero(gaps.opens == opening)
-        for part in parts([2 * len(own)] * len(asked), _AT_ONCE) if len(own) else ():
-            contexts, size = asked[part], 2 * len(own) * len(part)
-            sentences = _sentences([gaps.slots[unit] for unit in contexts], own, opening)
-            told = progress_of_part(progress, done, size, whole)
-            logprobs = sentence_logprobs(scorer, sentences, told)
-            done += size
+    scores, n_done = np.full(len(gaps.slots), np.nan), 0
+    for opening, unequal in lemmas.items():
+        of_kind = np.flatnonzero(gaps.opens == opening)
+        for part in parts([2 * len(unequal)] * len(of_kind), _AT_ONCE) if len(unequal) else ():
+            contexts, size = of_kind[part], 2 * len(unequal) * len(part)
+            sentences = _sentences([gaps.slots[unit] for unit in contexts], unequal, opening)
+            part_progress = progress_of_part(progress, n_done, size, n_sentences)
+            logprobs = sentence_logprobs(scorer, sentences, part_progress)
+            n_done += size
             singular, plural = np.moveaxis(logprobs.reshape(len(contexts), 2, -1), 1, 0)
             is_singular = gaps.is_singular[contexts, None]
             is_right = np.where(is_singular, singular > plural, plural > singular).mean(axis=1)

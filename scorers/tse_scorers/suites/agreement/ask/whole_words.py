@@ -39,20 +39,20 @@ def read_words(scorer: FormScorer, questions: Questions, progress: Progress | No
     answers = Answers(np.empty((n_contexts, n_scores)), np.full((n_contexts, len(verbs.ids)), np.nan))
     ask = _Asker(scorer, bool(questions.word_end), options.sampler, n_contexts, progress)
     for opening, listing in questions.listed.items():
-        asked = np.flatnonzero(gaps.opens == opening)
+        of_kind = np.flatnonzero(gaps.opens == opening)
         words = _Words(listing, verbs.words[opening])
         outcomes, forms = [], []
-        for part in parts([len(words.forms) * ask.n_answers] * len(asked), _AT_ONCE):
-            contexts = asked[part]
+        for part in parts([len(words.forms) * ask.n_answers] * len(of_kind), _AT_ONCE):
+            contexts = of_kind[part]
             logprobs, nuclei = ask([gaps.slots[unit] for unit in contexts], words.forms)
             answers.own_verbs[contexts, verbs.columns_at(opening)] = words.own_verbs(logprobs)
             answers.scores[contexts], encoded = words.scores(logprobs, nuclei, gaps.is_singular[contexts])
             outcomes.append(encoded)
             if options.keep_forms:
                 forms.append(np.concatenate(words.listed(logprobs), axis=1))
-        answers.outcomes[opening] = asked, np.concatenate(outcomes), len(listing.inflections)
+        answers.outcomes[opening] = of_kind, np.concatenate(outcomes), len(listing.inflections)
         if options.keep_forms:
-            answers.forms[opening] = asked, np.concatenate(forms)
+            answers.forms[opening] = of_kind, np.concatenate(forms)
     return answers
 
 
@@ -64,7 +64,7 @@ class _Asker:
     ) -> None:
         self._scorer, self._word_end, self._progress = scorer, word_end, progress
         self._cutoffs = metric_modules("refined_tse").sampler.SAMPLER_TOP if sampler else ()
-        self._done, self._whole = 0, n_contexts * (2 if sampler else 1)
+        self._n_done, self._n_all = 0, n_contexts * (2 if sampler else 1)
 
     @property
     def n_answers(self) -> int:
@@ -73,17 +73,17 @@ class _Asker:
 
     def __call__(self, slots: list[Slot], forms: list[str]) -> tuple[Logprobs, Logprobs | None]:
         """Return log P, (slots, forms), and under nucleus sampling, (cut-offs, slots, forms), if it is asked for."""
-        logprobs = form_logprobs(self._scorer, slots, forms, self._word_end, self._told(len(slots)))
+        logprobs = form_logprobs(self._scorer, slots, forms, self._word_end, self._part_progress(len(slots)))
         if not self._cutoffs:
             return logprobs, None
         assert isinstance(self._scorer, NucleusScorer), "the options check this"
-        told = self._told(len(slots))
-        return logprobs, form_nuclei(self._scorer, slots, forms, self._cutoffs, self._word_end, told)
+        progress = self._part_progress(len(slots))
+        return logprobs, form_nuclei(self._scorer, slots, forms, self._cutoffs, self._word_end, progress)
 
-    def _told(self, size: int) -> Progress | None:
-        before = self._done
-        self._done += size
-        return progress_of_part(self._progress, before, size, self._whole)
+    def _part_progress(self, size: int) -> Progress | None:
+        n_before = self._n_done
+        self._n_done += size
+        return progress_of_part(self._progress, n_before, size, self._n_all)
 
 
 class _Words:
@@ -91,9 +91,9 @@ class _Words:
 
     def __init__(self, listing: Listing, own_verbs: list[str]) -> None:
         scored = listing.lemmas.iloc[listing.inflections.places]
-        wanted = [own_verbs, scored["singular"].tolist(), scored["plural"].tolist()]
+        word_lists = [own_verbs, scored["singular"].tolist(), scored["plural"].tolist()]
         places: dict[str, int] = {}
-        columns = [[places.setdefault(word, len(places)) for word in words] for words in wanted]
+        columns = [[places.setdefault(word, len(places)) for word in words] for words in word_lists]
         self.forms = list(places)
         self._own, self._singular, self._plural = (np.array(index, dtype=np.int64) for index in columns)
 
@@ -129,13 +129,13 @@ def _reduced(
         return _nothing(len(singular)), np.zeros((len(singular), 0))
     metric = metric_modules("refined_tse")
     correct, incorrect = _by_number(singular, plural, is_singular)
-    whole = metric.listed.word_scores(correct, incorrect, _ids(is_singular, numbers))
+    all_scores = metric.listed.word_scores(correct, incorrect, _ids(is_singular, numbers))
     tensors = map(torch.from_numpy, (plural, singular, is_singular))
     of_list = metric.listed.list_scores(*tensors, ids=numbers if _has_repeated(numbers) else None)
-    sides = (whole.top, of_list.top, of_list.bottom)
+    sides = (all_scores.top, of_list.top, of_list.bottom)
     columns = [np.asarray(getattr(side, measure)) for side in sides for measure in MEASURES]
-    counts = [np.asarray(getattr(whole, name))[:, None] for name in COUNTS]
-    outcomes = encode(*(torch.from_numpy(each) for each in (correct, incorrect, correct > incorrect)))
+    counts = [np.asarray(getattr(all_scores, name))[:, None] for name in COUNTS]
+    outcomes = encode(*(torch.from_numpy(array) for array in (correct, incorrect, correct > incorrect)))
     return np.concatenate([*columns, *counts], axis=1), outcomes
 
 

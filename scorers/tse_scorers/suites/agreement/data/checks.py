@@ -2,7 +2,15 @@
 
 import pandas as pd
 
-from ...checks import INSIDE, Finding, found, listed_rows, openings_and_ends, repeated_items, white_space
+from ...checks import (
+    INSIDE,
+    Finding,
+    listed_rows,
+    openings_and_ends,
+    repeated_items,
+    row_findings,
+    white_space,
+)
 from .contrast import Contrast
 
 _SHOWN = ("group", "prefix", "form_correct", "form_incorrect", "number")
@@ -10,12 +18,12 @@ _NUMBER = Contrast()
 _PAIR = ["group", "prefix", "suffix", "number", "form_correct", "form_incorrect"]
 
 
-def check_forms(pairs: pd.DataFrame, what: str) -> None:
+def check_forms(pairs: pd.DataFrame, table: str) -> None:
     """Raise ValueError if the correct and the incorrect form are the same word."""
     same = pairs[pairs["form_correct"] == pairs["form_incorrect"]]
     if len(same):
         raise ValueError(
-            f"{what} has the same form as form_correct and form_incorrect in {len(same)} of {len(pairs)} rows: "
+            f"{table} has the same form as form_correct and form_incorrect in {len(same)} of {len(pairs)} rows: "
             f"{listed_rows(same, _SHOWN)}. Expected two different forms; fix or remove these rows."
         )
 
@@ -23,7 +31,7 @@ def check_forms(pairs: pd.DataFrame, what: str) -> None:
 def check_numbers(
     pairs: pd.DataFrame,
     lemmas: pd.DataFrame,
-    what: str,
+    table: str,
     allow_unverified: bool = False,
     english: pd.DataFrame | None = None,
     contrast: Contrast = _NUMBER,
@@ -35,7 +43,7 @@ def check_numbers(
     Args:
         pairs: `form_correct`, `form_incorrect` and `number`.
         lemmas: `singular` and `plural`.
-        what: the table's name for messages.
+        table: the table's name for messages.
         allow_unverified: accept pairs whose forms are in no list.
         english: a second list, for pairs whose two forms are both of one lemma; a single form may be a word of
             the user's language.
@@ -49,23 +57,23 @@ def check_numbers(
     """
     contradicts, unverified = _verified(pairs, lemmas, english, contrast)
     name, word = contrast.column, "verb" if contrast.is_number else "form"
-    own, shown = pairs.rename(columns={"number": name}), (*_SHOWN[:-1], name)
-    wrong = own[contradicts]
+    renamed, shown = pairs.rename(columns={"number": name}), (*_SHOWN[:-1], name)
+    wrong = renamed[contradicts]
     if len(wrong):
         raise ValueError(
-            f"{what} has a {name} that contradicts the {word}s in {len(wrong)} of {len(pairs)} rows: "
+            f"{table} has a {name} that contradicts the {word}s in {len(wrong)} of {len(pairs)} rows: "
             f"{listed_rows(wrong, shown)}. The lemma list has these forms with the other {name}. Fix the column "
             f"{name!r} or the two {word}s; or fix the lemma list (--lemmas), whose columns may be exchanged."
         )
     if unverified.all() and not allow_unverified:
         raise ValueError(
-            f"{what} has no {word} that is in the lemma list, so the column {name!r} cannot be verified, for instance "
-            f"{listed_rows(own, shown, 1)}. Name a list of your language with --lemmas FILE (columns "
+            f"{table} has no {word} that is in the lemma list, so the column {name!r} cannot be verified, for instance "
+            f"{listed_rows(renamed, shown, 1)}. Name a list of your language with --lemmas FILE (columns "
             f"{' and '.join(contrast.values)}), or accept the {name}s as they are with --allow-unverified."
         )
     forms = pairs["form_correct"] + " / " + pairs["form_incorrect"]
     advice = f"Their column {name!r} could not be verified; check it."
-    return found(unverified, forms, f"pairs whose {word}s are not in the lemma list", advice)
+    return row_findings(unverified, forms, f"pairs whose {word}s are not in the lemma list", advice)
 
 
 def _verified(
@@ -93,8 +101,8 @@ def _lemma_evidence(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> "pd.Series[int
 def _evidence(forms: "pd.Series[str]", lemmas: pd.DataFrame) -> "pd.Series[int]":
     """Return 1 if a form is only a singular in the list, -1 if it is only a plural, else 0."""
     singular, plural = (set(lemmas[column].str.lower()) for column in ("singular", "plural"))
-    known = {form: (form in singular) - (form in plural) for form in singular | plural}
-    return forms.str.lower().map(known).fillna(0).astype(int)
+    numbers = {form: (form in singular) - (form in plural) for form in singular | plural}
+    return forms.str.lower().map(numbers).fillna(0).astype(int)
 
 
 def inspect_lemmas(lemmas: pd.DataFrame) -> list[Finding]:
@@ -103,13 +111,13 @@ def inspect_lemmas(lemmas: pd.DataFrame) -> list[Finding]:
     equal, names = singular == plural, lemmas["singular"] + " / " + lemmas["plural"]
     both = ~equal & (singular.isin(set(plural[~equal])) | plural.isin(set(singular[~equal])))
     return [
-        *found(
+        *row_findings(
             equal,
             names,
             "lemmas whose two forms are equal",
             "They say nothing about the contrast, so EW and MW are computed without them.",
         ),
-        *found(
+        *row_findings(
             both,
             names,
             "lemmas with a form that belongs to both columns of the lemma list",
@@ -124,13 +132,13 @@ def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame, contrast: Contrast = _NUM
         *_unlisted_groups(pairs, lemmas),
         *_undecided_contexts(pairs, contrast),
         *_inconsistent_forms(pairs, contrast),
-        *found(
+        *row_findings(
             pairs.duplicated(_PAIR),
             pairs["prefix"] + " " + pairs["form_correct"] + pairs["suffix"],
             "rows that repeat an earlier row",
             "TSE counts each of them. Remove repetitions.",
         ),
-        *found(
+        *row_findings(
             pairs.duplicated(["group", "pair_id"], keep=False)
             & pairs.duplicated([*_PAIR[:1], "pair_id", *_PAIR[4:]]),
             pairs["pair_id"].astype(str),
@@ -150,8 +158,10 @@ def _sentences(pairs: pd.DataFrame) -> "pd.Series[str]":
 
 def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]:
     listed = {form for column in ("singular", "plural") for form in lemmas[column].str.lower()}
-    known = pairs["form_correct"].str.lower().isin(listed) | pairs["form_incorrect"].str.lower().isin(listed)
-    share = known.groupby(pairs["group"], sort=False).mean()
+    is_listed = pairs["form_correct"].str.lower().isin(listed) | pairs["form_incorrect"].str.lower().isin(
+        listed
+    )
+    share = is_listed.groupby(pairs["group"], sort=False).mean()
     without = share.index[share == 0].tolist()
     if not without:
         return []
@@ -170,24 +180,26 @@ def _undecided_contexts(pairs: pd.DataFrame, contrast: Contrast) -> list[Finding
     )
     return [
         finding
-        for seen, what, advice in (
+        for columns, name, advice in (
             (["prefix"], "prefixes", causal),
             (["prefix", "suffix"], "pairs of prefix and suffix", masked),
         )
         for finding in _with_both_values(
-            pairs, seen, f"{what} that occur with both {contrast.column}s", advice
+            pairs, columns, f"{name} that occur with both {contrast.column}s", advice
         )
     ]
 
 
-def _with_both_values(pairs: pd.DataFrame, seen: list[str], what: str, advice: str) -> list[Finding]:
+def _with_both_values(
+    pairs: pd.DataFrame, columns: list[str], description: str, advice: str
+) -> list[Finding]:
     """Return a finding for each group, or set of groups, in which the same context occurs with both values."""
-    contexts = pairs.drop_duplicates([*seen, "group", "number"])
-    both = contexts[contexts.groupby(seen)["number"].transform("nunique") > 1]
-    groups = both.groupby(seen, sort=False)["group"].agg(lambda own: tuple(sorted(own.unique())))
+    contexts = pairs.drop_duplicates([*columns, "group", "number"])
+    both = contexts[contexts.groupby(columns)["number"].transform("nunique") > 1]
+    groups = both.groupby(columns, sort=False)["group"].agg(lambda names: tuple(sorted(names.unique())))
     return [
         Finding(
-            f"{what} in the group{'s' if len(where) > 1 else ''} {', '.join(map(repr, where))}",
+            f"{description} in the group{'s' if len(where) > 1 else ''} {', '.join(map(repr, where))}",
             len(of_groups),
             repr(of_groups.reset_index()["prefix"].iloc[0][:80]),
             advice,
@@ -200,7 +212,7 @@ def _inconsistent_forms(pairs: pd.DataFrame, contrast: Contrast) -> list[Finding
     forms = pairs.drop_duplicates(["group", "form_correct", "form_incorrect", "number"])
     twice = forms.duplicated(["group", "form_correct", "form_incorrect"])
     name = contrast.column
-    return found(
+    return row_findings(
         twice,
         forms["form_correct"] + " / " + forms["form_incorrect"],
         f"pairs of forms that are correct and incorrect in the same order with both {name}s",

@@ -65,7 +65,7 @@ class Contrast:
         return table.set_column(table.column_names.index("number"), "number", values)
 
 
-def with_number(pairs: pd.DataFrame, what: str) -> tuple[pd.DataFrame, str]:
+def with_number(pairs: pd.DataFrame, table: str) -> tuple[pd.DataFrame, str]:
     """Return pairs with the column `number`, also if it is called `value`, and what it is called.
 
     Raises:
@@ -73,12 +73,12 @@ def with_number(pairs: pd.DataFrame, what: str) -> tuple[pd.DataFrame, str]:
     """
     if "number" in pairs or "value" not in pairs:
         return pairs, "number"
-    found = pairs["value"].drop_duplicates().tolist()
-    if len(found) != 2:
-        listed = ", ".join(repr(value) for value in found[:5])
+    values = pairs["value"].drop_duplicates().tolist()
+    if len(values) != 2:
+        listed = ", ".join(repr(value) for value in values[:5])
         raise ValueError(
-            f"{what} has {len(found)} different value(s) in its column 'value': {listed}. Expected two, each the name "
-            "of a column of the lemma list. Fix the column, or split the table."
+            f"{table} has {len(values)} different value(s) in its column 'value': {listed}. Expected two, each the "
+            "name of a column of the lemma list. Fix the column, or split the table."
         )
     return pairs.rename(columns={"value": "number"}), "value"
 
@@ -107,8 +107,8 @@ def with_forms(lemmas: pd.DataFrame, contrast: Contrast) -> pd.DataFrame:
     """Return a lemma list with its two columns of forms called `singular` and `plural`."""
     if contrast.is_number:
         return lemmas
-    kept = lemmas[[*contrast.values, *([GROUP] if GROUP in lemmas else [])]]
-    return kept.rename(columns=dict(zip(contrast.values, FORMS, strict=True)))
+    columns = lemmas[[*contrast.values, *([GROUP] if GROUP in lemmas else [])]]
+    return columns.rename(columns=dict(zip(contrast.values, FORMS, strict=True)))
 
 
 def by_list(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> Iterator[Part]:
@@ -116,13 +116,13 @@ def by_list(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> Iterator[Part]:
     if GROUP not in lemmas:
         yield None, pairs, lemmas
         return
-    for group, own in pairs.groupby("group", sort=False):
-        yield str(group), own, lemmas[lemmas[GROUP] == group].reset_index(drop=True)
+    for group, inside in pairs.groupby("group", sort=False):
+        yield str(group), inside, lemmas[lemmas[GROUP] == group].reset_index(drop=True)
 
 
 def require_lists(pairs: pd.DataFrame, lemmas: pd.DataFrame, lemma_list: str) -> None:
     """Raise ValueError if a lemma list has groups but none of a group of pairs."""
-    without = [group for group, _, own in by_list(pairs, lemmas) if own.empty]
+    without = [group for group, _, group_lemmas in by_list(pairs, lemmas) if group_lemmas.empty]
     if without:
         there = ", ".join(map(repr, lemmas[GROUP].unique()[:5]))
         raise ValueError(
@@ -173,4 +173,4 @@ def _marked(table: pa.Table, group: str | None, offset: int) -> pa.Table:
 def own_contrasts(runs: Runs) -> list[str]:
     """Return the contrasts of runs that are not number, as signatures name them: `masculine / feminine`."""
     signatures = [file.signature for file in runs.scores("agreement", "contexts")]
-    return sorted({str(found["contrast"]) for found in signatures if "contrast" in found})
+    return sorted({str(signature["contrast"]) for signature in signatures if "contrast" in signature})

@@ -100,17 +100,17 @@ def choices(contexts: pd.DataFrame, others: pd.DataFrame, row: str, order: str) 
         row: the row of Table 2.
         order: one of `ORDERS`.
     """
-    found = contexts[contexts["group"] == row]
+    listed = contexts[contexts["group"] == row]
     if order == APART:
-        found = _with_other(found, others[others["group"] == row])
-        found = found.assign(apart=(found["ew"] - found["ew_other"]).abs())
+        listed = _with_other(listed, others[others["group"] == row])
+        listed = listed.assign(apart=(listed["ew"] - listed["ew_other"]).abs())
     column, ascending = {
         LISTED: (None, True), EW_LOW: ("ew", True), EW_HIGH: ("ew", False), MW_LOW: ("mw", True),
         APART: ("apart", False),
     }[order]  # fmt: skip
     if column is not None:
-        found = found.dropna(subset=[column]).sort_values(column, ascending=ascending, kind="stable")
-    return [_choice(context) for context in found.head(SHOWN).to_dict("records")]
+        listed = listed.dropna(subset=[column]).sort_values(column, ascending=ascending, kind="stable")
+    return [_choice(context) for context in listed.head(SHOWN).to_dict("records")]
 
 
 def _with_other(contexts: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:

@@ -21,12 +21,12 @@ def positions(contexts: pd.DataFrame) -> NDArray[np.int64]:
         contexts: columns `prefix` and `suffix`.
     """
     prefixes, suffixes = (contexts[side].fillna("").str.strip() for side in ("prefix", "suffix"))
-    found = []
+    places = []
     for prefix, suffix in TABLE_3:
         same = np.flatnonzero(prefixes == prefix)
         exact = same[(suffixes.iloc[same] == suffix).to_numpy()]
-        found += list(exact if len(exact) else same)[:1]
-    return np.array(found, dtype=np.int64)
+        places += list(exact if len(exact) else same)[:1]
+    return np.array(places, dtype=np.int64)
 
 
 def with_paper_contexts(chosen: NDArray[np.int64], contexts: pd.DataFrame) -> NDArray[np.int64]:

@@ -54,11 +54,11 @@ def read_pairs(
     dataset: str, source: Path | None = None, groups: Sequence[str] | None = None, limit: int | None = None
 ) -> tuple[pd.DataFrame, str]:
     """Return what `load` returns, and what the column `number` is called in the data: `number` or `value`."""
-    what = f"The data set {dataset!r}"
+    table = f"The data set {dataset!r}"
     frame = _read(dataset, source)
-    _require_not_sentences(frame, dataset, what)
-    frame, column = with_number(frame, what)
-    check_pairs(frame, what, column)
+    _require_not_sentences(frame, dataset, table)
+    frame, column = with_number(frame, table)
+    check_pairs(frame, table, column)
     frame = frame.assign(pair_id=pair_numbers(frame))
     frame["construction"] = of_one_type(frame["construction" if "construction" in frame else "group"])
     if groups:
@@ -73,30 +73,30 @@ def read_pairs(
     return limited(frame, "group", limit), column
 
 
-def _require_not_sentences(frame: pd.DataFrame, dataset: str, what: str) -> None:
+def _require_not_sentences(frame: pd.DataFrame, dataset: str, table: str) -> None:
     """Raise ValueError for a file with pairs of whole sentences, which have no gap."""
     sentences = ("sentence_good", "sentence_bad")
     if is_table(dataset) and set(sentences) <= set(frame) and not set(COLUMNS) <= set(frame):
         raise ValueError(
-            f"{what} has the columns {' and '.join(sentences)}: pairs of whole sentences. The suite agreement expects "
+            f"{table} has the columns {' and '.join(sentences)}: pairs of whole sentences. The suite agreement expects "
             f"{', '.join(COLUMNS)}. Score whole sentences with --suite minimal_pairs --data {dataset}."
         )
 
 
-def check_pairs(frame: pd.DataFrame, what: str, column: str) -> None:
+def check_pairs(frame: pd.DataFrame, table: str, column: str) -> None:
     """Raise ValueError if pairs cannot be scored, or if their parts would form the wrong sentence."""
-    require_columns(frame, COLUMNS, what)
-    require_text(frame, COLUMNS, what)
-    require_columns(frame, [name for name in ("pair_id", "construction") if name in frame], what)
-    require_group_names(frame["group"], "group", what)
+    require_columns(frame, COLUMNS, table)
+    require_text(frame, COLUMNS, table)
+    require_columns(frame, [name for name in ("pair_id", "construction") if name in frame], table)
+    require_group_names(frame["group"], "group", table)
     wrong = ~frame["number"].isin(FORMS)
     if wrong.any() and column == "number":
         raise ValueError(
-            f"{what} holds {frame['number'][wrong].iloc[0]!r} in column 'number' of row "
+            f"{table} holds {frame['number'][wrong].iloc[0]!r} in column 'number' of row "
             f"{wrong.to_numpy().argmax() + 1}; expected singular or plural. Fix this column; if the forms differ in "
             "something else than number, call it 'value'."
         )
-    check_forms(frame, what)
+    check_forms(frame, table)
     unfit = {
         "prefix": (r"^\s|\s$", "no space at either end"),
         "form_correct": (r"^\s|\s$|^$", "a word, with no space at either end"),
@@ -104,12 +104,12 @@ def check_pairs(frame: pd.DataFrame, what: str, column: str) -> None:
         "suffix": (r"^(?!n['’]t)\w", "a space or a punctuation mark first"),
     }
     for column, (pattern, expected) in unfit.items():
-        found = matching(frame[column], pattern)
-        if found.any():
-            row = int(found.to_numpy().argmax())
+        is_wrong = matching(frame[column], pattern)
+        if is_wrong.any():
+            row = int(is_wrong.to_numpy().argmax())
             raise ValueError(
-                f"{what} holds {frame[column].iloc[row]!r} in column {column!r} of row {row + 1}; expected {expected}. "
-                "A sentence is the prefix, a space, the verb and, at once, the suffix. Fix this column."
+                f"{table} holds {frame[column].iloc[row]!r} in column {column!r} of row {row + 1}; expected "
+                f"{expected}. A sentence is the prefix, a space, the verb and, at once, the suffix. Fix this column."
             )
 
 
@@ -154,12 +154,12 @@ def load_lemmas(lemmas: str = "released", forms: Sequence[str] = FORMS) -> pd.Da
     return frame
 
 
-def require_once(lemmas: pd.DataFrame, columns: Sequence[str], what: str) -> None:
+def require_once(lemmas: pd.DataFrame, columns: Sequence[str], table: str) -> None:
     """Raise ValueError where a lemma is listed twice: it would count twice in EW and MW."""
     if (repeated := lemmas.duplicated(columns).to_numpy()).any():
         row = int(repeated.argmax())
         again = (lemmas[columns] == lemmas[columns].iloc[row]).all(axis=1).to_numpy()
         raise ValueError(
-            f"{what} has the lemma {', '.join(lemmas[columns].iloc[row])} in several rows, {int(again.argmax()) + 1} "
+            f"{table} has the lemma {', '.join(lemmas[columns].iloc[row])} in several rows, {int(again.argmax()) + 1} "
             f"and {row + 1}; expected each lemma once, because each has the same weight. Remove the repetitions."
         )

@@ -59,8 +59,8 @@ def frequency_rows(groups: Iterable[Group], outcomes: Outcomes, frequencies: pa.
     zipf = np.where(order[:, None] >= 0, zipf[order], np.nan)
     counts = frequencies["counts"][0].as_py()
     for group in groups:
-        known = group._replace(items=group.items[group.items["context_id"].isin(outcomes.context_id)])
-        for row in (*_bands(known, outcomes, zipf), *_slopes(known, outcomes, zipf)):
+        with_outcomes = group._replace(items=group.items[group.items["context_id"].isin(outcomes.context_id)])
+        for row in (*_bands(with_outcomes, outcomes, zipf), *_slopes(with_outcomes, outcomes, zipf)):
             yield replace(row, counts=counts)
 
 
@@ -90,9 +90,9 @@ def _bands(group: Group, outcomes: Outcomes, zipf: Floats) -> Iterator[ResultRow
     for number, low in enumerate((0.0, *BANDS)):
         lemmas: Indices = np.flatnonzero((band == number) & np.isfinite(frequency))
         if len(lemmas) and len(rows):
-            found = cells_of(group.items, outcomes.correct(rows, lemmas)).mean()
+            estimate = cells_of(group.items, outcomes.correct(rows, lemmas)).mean()
             counts = {"n": len(rows), "n_excluded": n_excluded, "n_lemmas": len(lemmas)}
-            yield group.row(BAND, found, cutoff_side="zipf", cutoff=low, **counts)
+            yield group.row(BAND, estimate, cutoff_side="zipf", cutoff=low, **counts)
 
 
 def _slopes(group: Group, outcomes: Outcomes, zipf: Floats) -> Iterator[ResultRow]:
@@ -101,21 +101,21 @@ def _slopes(group: Group, outcomes: Outcomes, zipf: Floats) -> Iterator[ResultRo
     more_singular = zipf[:, 0] - zipf[:, 1]
     relative = np.concatenate([more_singular, -more_singular])  # singular, then plural subjects
     for metric, x in ((SLOPE, np.tile(of_lemmas(zipf), 2)), (RELATIVE, relative)):
-        found = clustered_slope(x, by_lemma, lemma)
+        slope = clustered_slope(x, by_lemma, lemma)
         yield ResultRow(
             level=group.level,
             value=group.value,
             metric=metric,
-            score=found.slope,
+            score=slope.slope,
             n=int(np.isfinite(x * by_lemma).sum()),
-            se=found.se,
-            ci_low=found.ci_low,
-            ci_high=found.ci_high,
+            se=slope.se,
+            ci_low=slope.ci_low,
+            ci_high=slope.ci_high,
             unit="lemmas",
-            n_units=found.n_units,
-            n_lemmas=found.n_units,
-            n_units_effective=found.n_effective,
-            reliable=enough_units(found.n_effective),
+            n_units=slope.n_units,
+            n_lemmas=slope.n_units,
+            n_units_effective=slope.n_effective,
+            reliable=enough_units(slope.n_effective),
         )
 
 

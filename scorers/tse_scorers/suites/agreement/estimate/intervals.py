@@ -36,9 +36,11 @@ def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
         contexts: columns `prefix`, `number`, and `construction` or `group`; `cluster` or `item` if units are given.
     """
     contexts = with_construction(contexts)
-    known = contexts["construction"].isin(list(SUBJECT_RULES)).all()
-    own = own_units(contexts, "prefix")
-    name = own[0] if own is not None else "subject nouns" if known else "left contexts"
+    is_marvin_linzen = contexts["construction"].isin(list(SUBJECT_RULES)).all()
+    user_units = own_units(contexts, "prefix")
+    name = (
+        user_units[0] if user_units is not None else "subject nouns" if is_marvin_linzen else "left contexts"
+    )
     return contexts.assign(
         noun=pd.factorize(subject_clusters(contexts))[0],
         stratum=pd.factorize(contexts["construction"])[0],
@@ -96,10 +98,12 @@ def with_pair_units(pairs: pd.DataFrame, contexts: pd.DataFrame) -> pd.DataFrame
     of_context = contexts.drop_duplicates("context_id")
     # A context as a causal model sees it may belong to pairs of several constructions or units: theirs are in `pairs`.
     of_pairs = {"cluster", "item"} & set(pairs)
-    joined = [c for c in ("context_id", "prefix", "number", "cluster", "item") if c in {*contexts} - of_pairs]
-    known = pairs.drop(columns=["prefix", "number"], errors="ignore")
-    found = with_units(known.merge(of_context[joined], on="context_id", how="left"))
-    return found.assign(verb=pd.factorize(verb_lemmas(found))[0])
+    columns = [
+        c for c in ("context_id", "prefix", "number", "cluster", "item") if c in {*contexts} - of_pairs
+    ]
+    pairs = pairs.drop(columns=["prefix", "number"], errors="ignore")
+    pairs = with_units(pairs.merge(of_context[columns], on="context_id", how="left"))
+    return pairs.assign(verb=pd.factorize(verb_lemmas(pairs))[0])
 
 
 def groups_of(
@@ -113,8 +117,8 @@ def groups_of(
         once_per: the columns that make it the same context, which counts once in `all`; of pairs, each counts.
     """
     fixed = "lemmas" if crossed is None else ""
-    whole = with_overall_units(items.drop_duplicates([*once_per]) if crossed is None else items)
-    yield Group("all", "", whole, units_of(whole, crossed, fixed))
+    all_items = with_overall_units(items.drop_duplicates([*once_per]) if crossed is None else items)
+    yield Group("all", "", all_items, units_of(all_items, crossed, fixed))
     if "group" in items and items["group"].ne("").any():
         for group, inside in items.groupby("group", sort=False):
             yield Group("group", str(group), inside, units_of(inside, crossed, fixed))

@@ -32,12 +32,12 @@ def unsampled_share(listed: pa.Table | None) -> float:
 
 
 def over_sampled_lemmas(
-    found: Estimate, outcomes: Outcomes, items: pd.DataFrame, unsampled: float
+    estimate: Estimate, outcomes: Outcomes, items: pd.DataFrame, unsampled: float
 ) -> Estimate:
     """Add the variance over sampled lemmas to an estimate of MW over the whole distribution.
 
     Args:
-        found: the estimate over subject nouns.
+        estimate: the estimate over subject nouns.
         outcomes: of the contexts.
         items: the contexts, columns `context_id` and `mw_top_1`.
         unsampled: share of the list that was left out.
@@ -45,22 +45,22 @@ def over_sampled_lemmas(
     n_lemmas = len(outcomes.lemmas)
     places = outcomes.places(items)
     mw = items["mw_top_1"].to_numpy(dtype=float)
-    known = (places >= 0) & np.isfinite(mw)
-    if n_lemmas < 2 or not known.any() or np.isnan(found.se):
-        return found
-    correct, incorrect = outcomes.shares[:, places[known]]
-    residuals = correct - mw[known, None] * (correct + incorrect)
-    heaviest = outcomes.heaviest[places[known]].ravel()
-    of_lemma = np.bincount(heaviest, residuals.ravel(), n_lemmas) / known.sum()
+    is_known = (places >= 0) & np.isfinite(mw)
+    if n_lemmas < 2 or not is_known.any() or np.isnan(estimate.se):
+        return estimate
+    correct, incorrect = outcomes.shares[:, places[is_known]]
+    residuals = correct - mw[is_known, None] * (correct + incorrect)
+    heaviest = outcomes.heaviest[places[is_known]].ravel()
+    of_lemma = np.bincount(heaviest, residuals.ravel(), n_lemmas) / is_known.sum()
     variance = unsampled * n_lemmas / (n_lemmas - 1) * float((of_lemma**2).sum())
     return make_estimate(
-        found.mean,
-        found.variance + variance,
-        min(found.df, n_lemmas - 1),
-        [found.n_units],
+        estimate.mean,
+        estimate.variance + variance,
+        min(estimate.df, n_lemmas - 1),
+        [estimate.n_units],
         ACCURACY,
-        found.unit.replace("lemmas fixed", "lemmas"),
-        found.n_items,
-        found.n_effective,
-        found.least_weight,
+        estimate.unit.replace("lemmas fixed", "lemmas"),
+        estimate.n_items,
+        estimate.n_effective,
+        estimate.least_weight,
     )

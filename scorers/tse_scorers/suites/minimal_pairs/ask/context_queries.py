@@ -71,16 +71,16 @@ def make_sweep(options: MinimalPairOptions) -> Sweep | None:
 def _lengths(lengths: str | Sequence[int] | None) -> list[int]:
     if lengths is None:
         return list(DEFAULT_LENGTHS)
-    given = lengths.split(",") if isinstance(lengths, str) else list(lengths)
+    texts = lengths.split(",") if isinstance(lengths, str) else list(lengths)
     try:
-        found = sorted({int(str(length)) for length in given})
+        numbers = sorted({int(str(text)) for text in texts})
     except ValueError:
-        found = []
-    if not found or found[0] < 0 or found[-1] == 0:
+        numbers = []
+    if not numbers or numbers[0] < 0 or numbers[-1] == 0:
         raise ValueError(
             f"Got the context lengths {lengths!r}; expected numbers of sentences from 0 up, such as 0,1,2,4,8."
         )
-    return found
+    return numbers
 
 
 def queries(pairs: pd.DataFrame, chains: Chains, sweep: Sweep) -> Iterator[pd.DataFrame]:

@@ -34,9 +34,11 @@ def continuations(
     )
     parts = [shared_start(*pair) for pair in zip(table["sentence_good"], table["sentence_bad"], strict=True)]
     prefixes, *rests = map(list, zip(*parts, strict=True))
-    asked = [*rests[0], *rests[1]]
-    logprobs = continuation_logprobs(scorer, prefixes * 2, asked, progress)
-    texts = [f"{prefix} {rest}".lstrip() for prefix, rest in zip(prefixes * 2, asked, strict=True)]
+    queries = [*rests[0], *rests[1]]
+    logprobs = continuation_logprobs(scorer, prefixes * 2, queries, progress)
+    texts = [
+        f"{prefix} {remainder}".lstrip() for prefix, remainder in zip(prefixes * 2, queries, strict=True)
+    ]
     n_before = np.asarray(scorer.token_counts(prefixes * 2))
     first = int(scorer.signature.get("first_token") == "unscored")  # only where nothing is before it
     n_tokens = np.asarray(scorer.token_counts(texts)) - np.where(n_before > 0, n_before, first)

@@ -71,7 +71,7 @@ class Unigrams:
         scorer: Scorer,
         texts: Sequence[str],
         prefixes: Sequence[str] | None = None,
-        whole: Sequence[bool] | None = None,
+        is_complete: Sequence[bool] | None = None,
     ) -> Logprobs:
         """Return log U of each text, (texts,): of the tokens over which log P sums, or of its words.
 
@@ -79,7 +79,7 @@ class Unigrams:
             scorer: its tokens count.
             texts: sentences.
             prefixes: what is before each; its tokens do not count. None: nothing.
-            whole: whether the scorer scores the end of each text, if it scores any; None: all.
+            is_complete: whether the scorer scores the end of each text, if it scores any; None: all.
 
         Raises:
             ValueError: most tokens of the texts have no count, so that the counts are of another tokenizer.
@@ -100,14 +100,14 @@ class Unigrams:
         n_tokens = 0
         for index, (prefix, text) in enumerate(zip(before, joined, strict=True)):
             tokens = tokens_of[text][len(tokens_of[prefix]) if prefix else unscored :]
-            if ends and (whole is None or whole[index]):
+            if ends and (is_complete is None or is_complete[index]):
                 tokens = [*tokens, END]
-            logprobs, known = model.score_words(tokens)
+            logprobs, has_count = model.score_words(tokens)
             sums[index] = math.fsum(logprobs)
             n_tokens += len(tokens)
-            n_unknown += int(np.count_nonzero(~known))
+            n_unknown += int(np.count_nonzero(~has_count))
             unknown = unknown or next(
-                (t for t, is_known in zip(tokens, known, strict=True) if not is_known), ""
+                (token for token, is_known in zip(tokens, has_count, strict=True) if not is_known), ""
             )
         if n_unknown * 2 > n_tokens:
             raise ValueError(
@@ -175,16 +175,16 @@ def load_unigrams(path: Path | str) -> Unigrams:
                 "model's vocabulary writes it) or word. Rename or remove columns."
             )
         counts = read_counts(path, units[0])
-        whole = {str(name): int(count) for name, count in counts.items()}
-        return Unigrams(units[0], LaplaceNgramScorer.from_counts(whole, path.stem))
-    found = load(path)
-    order = found.signature.get("order")
+        counts_by_name = {str(name): int(count) for name, count in counts.items()}
+        return Unigrams(units[0], LaplaceNgramScorer.from_counts(counts_by_name, path.stem))
+    model = load(path)
+    order = model.signature.get("order")
     if order != 1:
         raise ValueError(
             f"{path} is an n-gram model of order {order}; SLOR and MORCELA compare with single tokens or words. Name a "
             "text with one sentence per line, or train one with `tse train-ngram TEXT --order 1 --out FILE`."
         )
-    return Unigrams("word", found)
+    return Unigrams("word", model)
 
 
 @dataclass(frozen=True)
@@ -238,16 +238,16 @@ class Linking:
             continuations: the last two of what follows the words that both share, where the function needs it.
         """
         n_pairs = len(next(iter(sides.values()))[0])
-        found: dict[str, Any] = {"linking": [str(self.function)] * n_pairs}
+        columns: dict[str, Any] = {"linking": [str(self.function)] * n_pairs}
         for side, (texts, logprobs, n_tokens, unigrams) in sides.items():
             of = statistics(texts, logprobs, n_tokens, unigrams)
             if continuations is not None:
                 sums, counts = continuations[side]
                 of = of._replace(continuation_logprob=sums, n_continuation_tokens=counts)
-            found[f"score_{side}"] = self.function(of)
+            columns[f"score_{side}"] = self.function(of)
             if unigrams is not None:
-                found[f"unigram_logprob_{side}"] = unigrams
-        return found
+                columns[f"unigram_logprob_{side}"] = unigrams
+        return columns
 
 
 def n_scored(n_tokens: Any, signature: Mapping[str, Any]) -> Any:
@@ -304,18 +304,20 @@ def linked_accuracies(
     for side in ("good", "bad"):
         sentences = frame[f"sentence_{side}"].tolist()
         n_tokens = n_scored(frame[f"n_tokens_{side}"], signature)
-        own = _stored_unigrams(frame, side) if unigrams is None else unigrams.of_words(sentences)
-        sides.append(statistics(sentences, frame[f"logprob_{side}"], n_tokens, own))
+        side_unigrams = _stored_unigrams(frame, side) if unigrams is None else unigrams.of_words(sentences)
+        sides.append(statistics(sentences, frame[f"logprob_{side}"], n_tokens, side_unigrams))
     accuracies = metric_modules("minimal_pair_accuracy").accuracy.accuracies
-    found = {}
+    accuracy_of = {}
     for function in map(_definitions().parse_linking, _definitions().LINKING_FUNCTIONS):
         if function.needs_continuations and str(function) == signature.get("linking"):
-            found[str(function)] = accuracies(frame["score_good"], frame["score_bad"], frame["paradigm"])
+            accuracy_of[str(function)] = accuracies(
+                frame["score_good"], frame["score_bad"], frame["paradigm"]
+            )
         elif not function.needs_continuations and (
             sides[0].unigram_logprob is not None or not function.needs_unigrams
         ):
-            found[str(function)] = accuracies(*map(function, sides), frame["paradigm"])
-    return found
+            accuracy_of[str(function)] = accuracies(*map(function, sides), frame["paradigm"])
+    return accuracy_of
 
 
 def _stored_unigrams(frame: pd.DataFrame, side: str) -> Logprobs | None:

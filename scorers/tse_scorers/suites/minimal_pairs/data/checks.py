@@ -6,7 +6,15 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ....io.bundle import metric_modules
-from ...checks import WHITE_SPACE, Finding, found, matching, openings_and_ends, repeated_items, white_space
+from ...checks import (
+    WHITE_SPACE,
+    Finding,
+    matching,
+    openings_and_ends,
+    repeated_items,
+    row_findings,
+    white_space,
+)
 from ..registry import Flaw
 
 _SENTENCES = ("sentence_good", "sentence_bad")
@@ -19,11 +27,11 @@ def flaws_of(pairs: pd.DataFrame, flaws: Sequence[Flaw]) -> "pd.Series[str]":
         pairs: what `data.load` returns.
         flaws: those that the set declares.
     """
-    what = pd.Series("", index=pairs.index, dtype=object)
+    descriptions = pd.Series("", index=pairs.index, dtype=object)
     for flaw in flaws:
-        what[_marked(pairs, flaw)] = f"{flaw.what} ({flaw.source})"
-    what[pairs["sentence_good"] == pairs["sentence_bad"]] = "two identical sentences"
-    return what
+        descriptions[_marked(pairs, flaw)] = f"{flaw.what} ({flaw.source})"
+    descriptions[pairs["sentence_good"] == pairs["sentence_bad"]] = "two identical sentences"
+    return descriptions
 
 
 def _marked(pairs: pd.DataFrame, flaw: Flaw) -> "pd.Series[bool]":
@@ -33,8 +41,8 @@ def _marked(pairs: pd.DataFrame, flaw: Flaw) -> "pd.Series[bool]":
 
 def left_out(flaws: "pd.Series[str]", pairs: pd.DataFrame) -> list[Finding]:
     """Return a finding about flawed pairs that are not scored; `flaws` as `flaws_of` returns them."""
-    kinds = ", ".join(f"{n:,} with {what}" for what, n in flaws[flaws != ""].value_counts().items())
-    return found(
+    kinds = ", ".join(f"{n:,} with {flaw}" for flaw, n in flaws[flaws != ""].value_counts().items())
+    return row_findings(
         flaws != "", pairs["sentence_good"], "flawed pairs that are left out (--without-flawed)", f"{kinds}."
     )
 
@@ -50,29 +58,29 @@ def inspect(pairs: pd.DataFrame, flaws: Sequence[Flaw] = ()) -> list[Finding]:
         flaws: those that the set declares.
     """
     good, bad = pairs["sentence_good"], pairs["sentence_bad"]
-    known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
-    of_user = pairs[~pairs["paradigm"].isin(known)]
+    paradigms = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    of_user = pairs[~pairs["paradigm"].isin(paradigms)]
     return [
-        *found(
+        *row_findings(
             good == bad,
             good,
             "pairs of two identical sentences",
             "They are ties, which are never correct; --without-flawed leaves them out.",
         ),
         *known_flaws(pairs, flaws),
-        *found(
+        *row_findings(
             (good != bad) & (good.str.normalize("NFC") == bad.str.normalize("NFC")),
             good,
             "pairs whose two sentences differ only in their Unicode normal form",
             "They read the same, so a score only reflects how letters with marks are encoded. Write both in NFC.",
         ),
-        *found(
+        *row_findings(
             pairs.duplicated(["paradigm", *_SENTENCES]),
             good,
             "pairs that repeat an earlier pair of their paradigm",
             "Accuracy counts each of them. Remove repetitions.",
         ),
-        *found(
+        *row_findings(
             _exchanged(pairs),
             good,
             "pairs that occur a second time with the two sentences exchanged",
@@ -90,7 +98,9 @@ def known_flaws(pairs: pd.DataFrame, flaws: Sequence[Flaw]) -> list[Finding]:
     findings = []
     for flaw in flaws:
         advice = f"Source: {flaw.source}. They are scored; --without-flawed leaves them out."
-        findings += found(_marked(pairs, flaw), pairs["sentence_good"], f"pairs with {flaw.what}", advice)
+        findings += row_findings(
+            _marked(pairs, flaw), pairs["sentence_good"], f"pairs with {flaw.what}", advice
+        )
     return findings
 
 
@@ -98,11 +108,11 @@ def _exchanged(pairs: pd.DataFrame) -> "pd.Series[bool]":
     """Mark the pairs that repeat an earlier pair of their paradigm with the two sentences exchanged."""
     differing = pairs[pairs["sentence_good"] != pairs["sentence_bad"]]
     keys = zip(differing["paradigm"], differing["sentence_good"], differing["sentence_bad"], strict=True)
-    seen: set[tuple[str, str, str]] = set()
+    earlier: set[tuple[str, str, str]] = set()
     marks = []
     for paradigm, good, bad in keys:
-        marks.append((paradigm, bad, good) in seen)
-        seen.add((paradigm, good, bad))
+        marks.append((paradigm, bad, good) in earlier)
+        earlier.add((paradigm, good, bad))
     return pd.Series(marks, index=differing.index, dtype=bool).reindex(pairs.index, fill_value=False)
 
 
@@ -111,13 +121,13 @@ def _differences(pairs: pd.DataFrame) -> list[Finding]:
     several = pd.Series([_n_differing(*pair) > 1 for pair in sentences], index=pairs.index, dtype=bool)
     ends = pd.Series([_end(good) != _end(bad) for good, bad in sentences], index=pairs.index, dtype=bool)
     return [
-        *found(
+        *row_findings(
             several,
             pairs["sentence_good"],
             f"pairs that differ in more than one word, of {len(pairs):,}",
             "Their scores also reflect the other words. Check that this is what the paradigm tests.",
         ),
-        *found(
+        *row_findings(
             ends,
             pairs["sentence_good"],
             f"pairs that end in different punctuation marks, of {len(pairs):,}",

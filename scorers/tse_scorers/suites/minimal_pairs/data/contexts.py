@@ -48,8 +48,8 @@ class Chains(NamedTuple):
 
     def of(self, kind: str, paradigm: str, part: int, pair_id: int) -> tuple[str, ...]:
         """Return the sentences before one pair."""
-        own = self.of_pair.get((kind, paradigm, pair_id))
-        return self.of_part[kind, paradigm, part] if own is None else own
+        own_sentences = self.of_pair.get((kind, paradigm, pair_id))
+        return self.of_part[kind, paradigm, part] if own_sentences is None else own_sentences
 
 
 def parts_of(pairs: pd.DataFrame) -> "pd.Series[int]":
@@ -84,14 +84,14 @@ def make_chains(pairs: pd.DataFrame, scored: pd.DataFrame, kinds: Sequence[str],
     lines = {kind: read_lines(Path(kind)) for kind in kinds if kind not in KINDS}
     chains = Chains({}, {})
     for paradigm, scored_here in scored.groupby("paradigm", sort=False):
-        own = pairs[pairs["paradigm"] == paradigm]
+        of_paradigm = pairs[pairs["paradigm"] == paradigm]
         for kind in kinds:
             side = "sentence_bad" if kind == "ungrammatical" else "sentence_good"
-            for part in map(int, sorted(own["part"].unique())):
+            for part in map(int, sorted(of_paradigm["part"].unique())):
                 drawn = (
                     _consecutive(lines[kind], part, longest)
                     if kind in lines
-                    else _drawn(pairs, own, kind, part)
+                    else _drawn(pairs, of_paradigm, kind, part)
                 )
                 first = drawn.iloc[:longest]
                 _require(len(first), kind, longest, str(paradigm))
@@ -104,11 +104,11 @@ def make_chains(pairs: pd.DataFrame, scored: pd.DataFrame, kinds: Sequence[str],
     return chains
 
 
-def _require(found: int, kind: str, longest: int, paradigm: str, what: str = "") -> None:
-    if found < longest:
+def _require(n_found: int, kind: str, longest: int, paradigm: str, place: str = "") -> None:
+    if n_found < longest:
         raise ValueError(
-            f"The longest {kind} context has {longest} sentences, but only {found} can be drawn{what} for the paradigm "
-            f"{paradigm}. Use smaller --context-lengths, or add pairs."
+            f"The longest {kind} context has {longest} sentences, but only {n_found} can be drawn{place} for the "
+            f"paradigm {paradigm}. Use smaller --context-lengths, or add pairs."
         )
 
 
@@ -128,22 +128,23 @@ def _consecutive(lines: list[str], part: int, n: int) -> pd.DataFrame:
     return pd.DataFrame({"sentence_good": ordered, "sentence_bad": ordered})
 
 
-def _drawn(pairs: pd.DataFrame, own: pd.DataFrame, kind: str, part: int) -> pd.DataFrame:
+def _drawn(pairs: pd.DataFrame, of_paradigm: pd.DataFrame, kind: str, part: int) -> pd.DataFrame:
     """Return the pairs outside a part of a paradigm that a kind of context is drawn from, in the order of drawing."""
-    pool = own[own["part"] != part] if kind != "mismatched" else _others(pairs, own)
+    pool = of_paradigm[of_paradigm["part"] != part] if kind != "mismatched" else _others(pairs, of_paradigm)
     # The same seed draws the same pairs for matched and ungrammatical contexts.
-    name = f"{own['paradigm'].iloc[0]}/{part}"
+    name = f"{of_paradigm['paradigm'].iloc[0]}/{part}"
     rng = np.random.default_rng([SEED, *name.encode()])
     return pool.iloc[rng.permutation(len(pool))]
 
 
-def _others(pairs: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+def _others(pairs: pd.DataFrame, of_paradigm: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs of other phenomena, or of other paradigms where there is only one phenomenon."""
     for column in ("phenomenon", "paradigm"):
-        others = pairs[pairs[column] != own[column].iloc[0]]
+        others = pairs[pairs[column] != of_paradigm[column].iloc[0]]
         if len(others):
             return others
     raise ValueError(
-        f"A mismatched context needs sentences of another paradigm; the data only has {own['paradigm'].iloc[0]}. Add "
-        "data, or use --context matched, --context ungrammatical or a text file."
+        f"A mismatched context needs sentences of another paradigm; the data only has "
+        f"{of_paradigm['paradigm'].iloc[0]}. Add data, or use --context matched, --context ungrammatical or a text "
+        "file."
     )

@@ -87,26 +87,26 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     for method, columns in PREFIX_COLUMNS.items():
         supported = require_boolean(frame, f"{method}_method", name) if f"{method}_method" in frame else False
         table[f"{method}_method"] = supported
-        given = set(columns) <= set(frame.columns)
-        values, derived = (_released(frame, method, name), False) if given else _found(table, method)
+        is_given = set(columns) <= set(frame.columns)
+        values, derived = (_released(frame, method, name), False) if is_given else _found(table, method)
         table[columns] = values.astype(object).where(table[f"{method}_method"], None)
         table["prefixes_derived"] |= table[f"{method}_method"] & derived
-    own = own_columns(frame, _OF_BLIMP, RESERVED, name)
-    return pd.concat([table, own], axis=1)  # assign takes quadratic time in the number of columns
+    user_columns = own_columns(frame, _OF_BLIMP, RESERVED, name)
+    return pd.concat([table, user_columns], axis=1)  # assign takes quadratic time in the number of columns
 
 
 def names_of_own(table: pd.DataFrame) -> list[str]:
     """Return the names of the user's own columns in a table of pairs."""
-    known = {*PAIR_COLUMNS, *_OF_BLIMP, *RESERVED}
-    return [column for column in table.columns if column not in known]
+    suite_columns = {*PAIR_COLUMNS, *_OF_BLIMP, *RESERVED}
+    return [column for column in table.columns if column not in suite_columns]
 
 
 def known_paradigms() -> dict[str, tuple[str, str]]:
     """Return BLiMP's paradigms, each with its phenomenon and field."""
-    known: dict[str, tuple[str, str]] = metric_modules(
+    paradigms: dict[str, tuple[str, str]] = metric_modules(
         "minimal_pair_accuracy"
     ).blimp_paradigms.BLIMP_PARADIGMS
-    return known
+    return paradigms
 
 
 def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -114,13 +114,13 @@ def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
     Without its column, a phenomenon is the paradigm, and there are no fields.
     """
-    known = known_paradigms()
-    if not frame["UID"].isin(known).all() and (given := [label for label in _LABELS if label in frame]):
-        own = f"{name}, whose paradigms are not all BLiMP's,"
-        require_columns(frame, given, own)
-        require_text(frame, given, own)
+    paradigms = known_paradigms()
+    if not frame["UID"].isin(paradigms).all() and (labels := [label for label in _LABELS if label in frame]):
+        table = f"{name}, whose paradigms are not all BLiMP's,"
+        require_columns(frame, labels, table)
+        require_text(frame, labels, table)
     phenomena, fields = (
-        frame["UID"].map({paradigm: both[index] for paradigm, both in known.items()}) for index in (0, 1)
+        frame["UID"].map({paradigm: both[index] for paradigm, both in paradigms.items()}) for index in (0, 1)
     )
     return pd.DataFrame(
         {
@@ -179,15 +179,15 @@ def _found(table: pd.DataFrame, method: str) -> tuple[pd.DataFrame, "pd.Series[b
     A pair of BLiMP has those of the release. Nulls if there are none, or if the method is not supported.
     """
     nothing: tuple[str | None, ...] = (None, None, None)
-    found: list[tuple[str | None, ...]] = []
+    words_of_rows: list[tuple[str | None, ...]] = []
     derived = []
     for row in table.itertuples():
         supported = bool(getattr(row, f"{method}_method"))
         words = released_words(method, row) if supported else nothing
         derived.append(words is None)
-        found.append(words or _derived(row, method) or nothing)
+        words_of_rows.append(words or _derived(row, method) or nothing)
     return (
-        pd.DataFrame(found, columns=PREFIX_COLUMNS[method], index=table.index, dtype=object),
+        pd.DataFrame(words_of_rows, columns=PREFIX_COLUMNS[method], index=table.index, dtype=object),
         pd.Series(derived, index=table.index, dtype=bool),
     )
 

@@ -68,14 +68,14 @@ def select(
     """
     if groups:
         there = {name for column in PAIR_COLUMNS[:3] for name in table[column].dropna().unique()}
-        wanted = [group.removeprefix("phenomenon:").removeprefix("field:") for group in groups]
-        unknown = sorted(set(wanted) - there)
+        names = [group.removeprefix("phenomenon:").removeprefix("field:") for group in groups]
+        unknown = sorted(set(names) - there)
         if unknown:
             raise ValueError(
                 f"No paradigm, phenomenon or field {', '.join(map(repr, unknown))} in these pairs; there are: "
                 f"{', '.join(sorted(there))}.{did_you_mean(unknown[0], there)}"
             )
-        table = table[table[list(PAIR_COLUMNS[:3])].isin(wanted).any(axis=1)]
+        table = table[table[list(PAIR_COLUMNS[:3])].isin(names).any(axis=1)]
     return limited(table, "paradigm", limit)
 
 
@@ -102,21 +102,21 @@ def _frames_of(data: str) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _hub_frames(groups: Sequence[str] | None, revision: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    known = known_paradigms()
-    wanted = {group.removeprefix("phenomenon:").removeprefix("field:") for group in groups or ()}
-    asked = [name for name, labels in known.items() if not wanted or wanted & {name, *labels}]
-    if not asked:
+    paradigm_labels = known_paradigms()
+    names = {group.removeprefix("phenomenon:").removeprefix("field:") for group in groups or ()}
+    paradigms = [name for name, labels in paradigm_labels.items() if not names or names & {name, *labels}]
+    if not paradigms:
         raise ValueError(
-            f"BLiMP has no paradigm, phenomenon or field {', '.join(sorted(wanted))}; its paradigms are: "
-            f"{', '.join(known)}."
+            f"BLiMP has no paradigm, phenomenon or field {', '.join(sorted(names))}; its paradigms are: "
+            f"{', '.join(paradigm_labels)}."
         )
     name = f"{HUB_DATASET}@{revision}"
     try:
         # Not load_dataset: offline, it may use the newest cached version instead of the requested one.
-        folder = snapshot(name, "dataset", [f"{paradigm}/*.parquet" for paradigm in asked])
+        folder = snapshot(name, "dataset", [f"{paradigm}/*.parquet" for paradigm in paradigms])
     except ValueError as error:
         raise ValueError(f"{error} Or use a local copy of BLiMP: give its folder with --source.") from error
-    for paradigm in asked:
+    for paradigm in paradigms:
         files = sorted((folder / paradigm).glob("*.parquet"))
         if not files:
             raise ValueError(

@@ -33,15 +33,15 @@ def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
             pair without one is a unit by itself.
     """
     codes, n_paradigms = pd.factorize(pairs["paradigm"])[0], pairs["paradigm"].nunique()
-    if (own := own_units(pairs, "sentence_good")) is not None:
-        name, words = own
+    if (user_units := own_units(pairs, "sentence_good")) is not None:
+        name, words = user_units
         numbers = pd.factorize(words)[0]
     else:
         name = "critical words"
         unique = pairs[_SENTENCES].drop_duplicates()
         keys = pd.MultiIndex.from_frame(unique)
-        found = pd.Series(critical_words(unique).to_numpy(), index=keys)
-        words = found.reindex(pd.MultiIndex.from_frame(pairs[_SENTENCES]))
+        words_of_pairs = pd.Series(critical_words(unique).to_numpy(), index=keys)
+        words = words_of_pairs.reindex(pd.MultiIndex.from_frame(pairs[_SENTENCES]))
         numbers = (
             pd.factorize(words.to_numpy())[0] * n_paradigms + codes
         )  # a word is another unit in each paradigm
@@ -77,9 +77,11 @@ def _paradigms_are_units(pairs: pd.DataFrame) -> bool:
     """Whether the overall accuracy has paradigms as units: BLiMP's, or enough of the user's own."""
     if not pairs["unit"].eq("critical words").all():
         return False
-    known = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    blimp_paradigms = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     n_paradigms = pairs["stratum"].nunique()
-    return n_paradigms >= MIN_GROUPS or (n_paradigms > 1 and bool(pairs["paradigm"].isin(known).all()))
+    return n_paradigms >= MIN_GROUPS or (
+        n_paradigms > 1 and bool(pairs["paradigm"].isin(blimp_paradigms).all())
+    )
 
 
 def _words(pairs: pd.DataFrame) -> Units:

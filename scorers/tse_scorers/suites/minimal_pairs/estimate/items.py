@@ -37,11 +37,15 @@ def scored_pairs(table: TableSource, measures: Sequence[Measure]) -> Iterator[Sc
     )
     compared = ["score_good", "score_bad"] if "score_good" in frame else ["logprob_good", "logprob_bad"]
     if {*compared} <= {*frame}:
-        found = metric_modules("minimal_pair_accuracy").accuracy.outcomes(*(frame[side] for side in compared))
+        outcomes = metric_modules("minimal_pair_accuracy").accuracy.outcomes(
+            *(frame[side] for side in compared)
+        )
         # A null is no NaN: of imported pairs, only the outcome may be known.
         is_known = frame["score"].notna() & table.select(compared[:1])[compared[0]].is_valid().to_numpy()
-        _require_same_outcomes(frame[is_known], found.correct, compared)
-        frame = frame.assign(tie=found.tie & frame["score"].notna(), nonfinite=found.nonfinite & is_known)
+        _require_same_outcomes(frame[is_known], outcomes.correct, compared)
+        frame = frame.assign(
+            tie=outcomes.tie & frame["score"].notna(), nonfinite=outcomes.nonfinite & is_known
+        )
     frame = frame.drop(columns=["logprob_good", "logprob_bad", "score_good", "score_bad"], errors="ignore")
     is_own = own_units(frame.drop_duplicates([*_PAIR[1:]]), "sentence_good") is not None
     for measure in measures:
@@ -71,8 +75,8 @@ def _model_rows(scores: ItemScores) -> pd.DataFrame:
     """Return one row per pair, with its critical word, or the item (or cluster) that the user's table names."""
     pairs = scores.items.reset_index()
     pairs = pairs[pairs["score"].notna()].drop(columns="method")
-    if (own := own_units(pairs, "sentence_good")) is not None:
-        return pairs.assign(item=own[1])
+    if (user_units := own_units(pairs, "sentence_good")) is not None:
+        return pairs.assign(item=user_units[1])
     return pairs.assign(word=critical_words(pairs))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from ...checks import WHITE_SPACE, Finding, found, openings_and_ends, white_space
+from ...checks import WHITE_SPACE, Finding, openings_and_ends, row_findings, white_space
 from .pair_set import PairSet
 from .pairs import LoadedPairs
 
@@ -23,25 +23,25 @@ def audit(pairs: PairSet, loaded: LoadedPairs) -> list[Finding]:
     good = table["sentence_good"]
     return [
         *_counts(pairs, loaded),
-        *found(
+        *row_findings(
             good == table["sentence_bad"],
             good,
             "pairs of two identical sentences",
             "They are ties, which are never correct.",
         ),
-        *found(
+        *row_findings(
             table.duplicated(["UID", *_SENTENCES]),
             good,
             "pairs that repeat an earlier pair of their paradigm",
             "Accuracy counts each of them.",
         ),
-        *found(
+        *row_findings(
             table.duplicated([*_SENTENCES]) & ~table.duplicated(["UID", *_SENTENCES]),
             good,
             "pairs that are in several paradigms",
             "Accuracy counts each of them.",
         ),
-        *found(
+        *row_findings(
             table["sentence_good"].str.len() != table["sentence_bad"].str.len(),
             good,
             f"pairs whose sentences differ in length, of {len(table):,}",
@@ -74,13 +74,13 @@ def _characters(table: pd.DataFrame) -> list[Finding]:
     """Return findings about damaged characters, and about letters that are written with a separate accent."""
     texts = table["sentence_good"] + "\n" + table["sentence_bad"]
     return [
-        *found(
+        *row_findings(
             texts.str.contains("\ufffd"),
             table["sentence_good"],
             "pairs with the character � in place of one that could not be decoded",
             "Check the encoding of the file.",
         ),
-        *found(
+        *row_findings(
             texts.map(lambda text: unicodedata.normalize("NFC", text) != text).astype(bool),
             table["sentence_good"],
             "pairs whose characters are not in Unicode's composed form (NFC)",

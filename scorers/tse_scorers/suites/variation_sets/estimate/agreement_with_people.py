@@ -41,10 +41,12 @@ def human_agreement(sets: pd.DataFrame) -> list[ResultRow]:
             "variation_set": str(kind),
             "unit": UNIT,
         } | counts
-        found = _jackknife(scored[scored["variation_set"] == kind])
+        interval = _jackknife(scored[scored["variation_set"] == kind])
         for name, score in _correlations(of_kind).items():
-            n_units = found.n_units if name == "pearson" else sets["template"].nunique()
-            se, *ends = (found.se, found.ci_low, found.ci_high) if name == "pearson" else (math.nan,) * 3
+            n_units = interval.n_units if name == "pearson" else sets["template"].nunique()
+            se, *ends = (
+                (interval.se, interval.ci_low, interval.ci_high) if name == "pearson" else (math.nan,) * 3
+            )
             rows.append(
                 ResultRow(
                     metric=f"human_{name}",
@@ -73,7 +75,7 @@ def _correlations(cells: pd.DataFrame) -> dict[str, float]:
     measures = ("pearson", "spearman", "kendall")
     if len(cells) < 3:
         return dict.fromkeys(measures, math.nan)
-    found = metric_modules("human_correlation").correlation.correlations(
+    correlations = metric_modules("human_correlation").correlation.correlations(
         cells["auc"], cells["people"], n_resamples=0
     )
-    return {name: float(found[name]) for name in measures}
+    return {name: float(correlations[name]) for name in measures}

@@ -54,14 +54,14 @@ def normalize(ratings: pd.DataFrame, check_fillers: bool = True) -> NormalizedRa
     table = _checked(ratings, check_fillers)
     of_set = table[table["filler"] == ""]
     participants = _participants(table, check_fillers)
-    kept = participants.loc[participants["excluded"] == "", "participant"]
-    if kept.empty:
+    included = participants.loc[participants["excluded"] == "", "participant"]
+    if included.empty:
         reasons = participants["excluded"].value_counts().to_dict()
         raise ValueError(
             f"No participant is left of {len(participants)}: {reasons}. Look at the rating scale's direction (99 "
             "is very natural) and at the labels of the fillers."
         )
-    of_set = of_set[of_set["participant"].isin(kept)]
+    of_set = of_set[of_set["participant"].isin(included)]
     by_participant = of_set.groupby("participant")["rating"]
     z = (of_set["rating"] - by_participant.transform("mean")) / by_participant.transform("std", ddof=0)
     sentences = of_set.assign(score=z).groupby("sentence", sort=False)["score"].agg(["mean", "count"])

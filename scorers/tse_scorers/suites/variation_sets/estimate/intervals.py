@@ -93,7 +93,7 @@ _SUMS = ("credit", "n_comparisons")
 
 def mean_of_cells(group: Group) -> Estimate:
     """Estimate the mean over cells of a group of sets; the mean itself is of exact fractions."""
-    found = clustered_mean(group.items["score"], group.units)
+    estimate = clustered_mean(group.items["score"], group.units)
     cells = codes_of(group.items["cell"])
     credit, n = (np.bincount(cells, group.items[sums].to_numpy(dtype=float)) for sums in _SUMS)
-    return replace(found, mean=float((credit[n > 0] / n[n > 0]).mean()) if n.any() else math.nan)
+    return replace(estimate, mean=float((credit[n > 0] / n[n > 0]).mean()) if n.any() else math.nan)
