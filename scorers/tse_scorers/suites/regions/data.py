@@ -179,8 +179,8 @@ def _counted(table: pd.DataFrame, sentence: "pd.Series[int]", table_name: str) -
         row = int(back.to_numpy().argmax())
         raise ValueError(
             f"{table_name} goes back to item {table['item'].iloc[row]}, condition {table['condition'].iloc[row]} in "
-            f"row {row + 1}, after rows of another sentence. Put the regions of a sentence one after the other, or add a "
-            "column region_number."
+            f"row {row + 1}, after rows of another sentence. Put the regions of a sentence one after the other, or add "
+            "a column region_number."
         )
     return sentence.groupby(sentence).cumcount() + 1
 
