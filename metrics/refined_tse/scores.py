@@ -188,10 +188,10 @@ def scores_at(
     """
     xp = array_api_compat.array_namespace(logprob)
     correct = xp.astype(is_correct(logprob[0, ...], logprob[1, ...]), xp.float64)
-    mass = xp.exp(logprob)
+    forms = _Forms(correct, xp.exp(logprob), ids)
     return ContextScores(
-        top=_side_scores(_Forms(correct, mass, ids), top, cutoffs_top, _sums_top),
-        bottom=_side_scores(_Forms(correct, mass, ids), bottom, cutoffs_bottom, _sums_bottom),
+        top=_side_scores(forms, top, cutoffs_top, _sums_top),
+        bottom=_side_scores(forms, bottom, cutoffs_bottom, _sums_bottom),
         n_lemmas=xp.zeros_like(correct[:, 0], dtype=xp.int64) + correct.shape[1],
         n_ties=_count(xp.equal(logprob[0, ...], logprob[1, ...])),
         n_nonfinite=_count(xp.any(xp.isnan(logprob), axis=0)),

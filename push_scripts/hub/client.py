@@ -92,14 +92,14 @@ def remote_files(api: HfApi, upload: Upload, revision: str | None) -> dict[str, 
     return {entry.path: entry.lfs.sha256 if entry.lfs else entry.blob_id for entry in files}
 
 
-def differences(upload: Upload, there: dict[str, str]) -> dict[str, str]:
+def differences(upload: Upload, remote: dict[str, str]) -> dict[str, str]:
     """Return path -> `+`, `~` or `-` (see `Plan`), from the hashes on the Hub to the upload."""
-    changes = {path: "-" for path in there if path not in upload.files}
+    changes = {path: "-" for path in remote if path not in upload.files}
     for path in upload.files:
         content = upload.content(path)
-        if path not in there:
+        if path not in remote:
             changes[path] = "+"
-        elif there[path] not in (blob_id(content), sha256(content).hexdigest()):
+        elif remote[path] not in (blob_id(content), sha256(content).hexdigest()):
             changes[path] = "~"
     return dict(sorted(changes.items()))
 
@@ -113,10 +113,10 @@ def compare(api: HfApi, upload: Upload, private: bool, tag: str | None) -> Plan:
     """
     hashes = {path: sha256(upload.content(path)).hexdigest() for path in upload.files}
     try:
-        there = api.repo_info(upload.repo_id, repo_type=upload.repo_type, revision="main")
+        repository = api.repo_info(upload.repo_id, repo_type=upload.repo_type, revision="main")
     except RepositoryNotFoundError:
         return Plan(upload, None, private, dict.fromkeys(sorted(upload.files), "+"), hashes)
-    if private and not there.private:
+    if private and not repository.private:
         raise Refused(
             f"{upload.repo_id} is already public, and --private only applies to new repositories. Change its "
             "visibility in its settings on the Hub, or remove --private"
@@ -125,8 +125,8 @@ def compare(api: HfApi, upload: Upload, private: bool, tag: str | None) -> Plan:
         tags = {entry.name for entry in api.list_repo_refs(upload.repo_id, repo_type=upload.repo_type).tags}
         if tag in tags and differences(upload, remote_files(api, upload, tag)):
             raise Refused(f"{upload.repo_id} already has a tag {tag} with other content. Choose a new --tag")
-    changes = differences(upload, remote_files(api, upload, there.sha))
-    return Plan(upload, there.sha, bool(there.private), changes, hashes)
+    changes = differences(upload, remote_files(api, upload, repository.sha))
+    return Plan(upload, repository.sha, bool(repository.private), changes, hashes)
 
 
 def describe(plan: Plan) -> Iterator[str]:

@@ -224,8 +224,8 @@ def _mapped(
         load_from_cache_file=None if reusable else False,
         desc=f"Scoring with {scorer.name}",
     )
-    shown = dataset.format
-    return result.with_format(shown["type"], **shown["format_kwargs"])
+    dataset_format = dataset.format
+    return result.with_format(dataset_format["type"], **dataset_format["format_kwargs"])
 
 
 def _require_words(frame: pd.DataFrame, columns: Sequence[str]) -> None:
@@ -343,11 +343,9 @@ class _Words:
         for text, words in zip(self.texts, self.words, strict=False):
             rows[text] = list(zip(frame[text], word_lists(frame, words, _WHAT), strict=True))
         questions = list(dict.fromkeys(row for of_text in rows.values() for row in of_text))
-        texts, split = (
-            [text for text, _ in questions],
-            [words for _, words in questions] if self.words else None,
-        )
-        scored = word_logprobs(scorer, texts, progress, split)
+        texts = [text for text, _ in questions]
+        text_words = [words for _, words in questions] if self.words else None
+        scored = word_logprobs(scorer, texts, progress, text_words)
         facts_of = {row: self._facts(row[0], of_text) for row, of_text in zip(questions, scored, strict=True)}
         table = {
             f"{kind}_{text}": [facts_of[row][kind] for row in rows[text]]
@@ -427,8 +425,8 @@ class _Gaps:
         """Return rows as pairs of one group; without verbs, with those of the first lemma, of which nothing is kept."""
         added = {"group": "gaps", "construction": "gaps", "pair_id": np.arange(len(frame))}
         if not self.has_verbs:
-            differ = self.lemmas[self.lemmas["singular"] != self.lemmas["plural"]]
-            added |= dict(zip(_VERBS, differ[["singular", "plural"]].iloc[0], strict=True))
+            usable_lemmas = self.lemmas[self.lemmas["singular"] != self.lemmas["plural"]]
+            added |= dict(zip(_VERBS, usable_lemmas[["singular", "plural"]].iloc[0], strict=True))
         return frame[self.columns].assign(**added).reset_index(drop=True)
 
     def check_scorer(self, scorer: Scorer) -> None:

@@ -126,10 +126,10 @@ def run(
         ValueError: a model, option or data set cannot be used, or scores in `out` would be lost. Where possible,
             this is checked before any model runs.
     """
-    chosen: list[Model] = list(models) if isinstance(models, list | tuple) else [cast("Model", models)]
-    if not chosen:
+    model_list: list[Model] = list(models) if isinstance(models, list | tuple) else [cast("Model", models)]
+    if not model_list:
         raise ValueError("Got no model; expected at least one that load_scorer takes, or a scorer.")
-    names = [model.name for model in chosen if isinstance(model, Scorer)]
+    names = [model.name for model in model_list if isinstance(model, Scorer)]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise ValueError(
@@ -160,12 +160,12 @@ def run(
         for finding in (finding for run in runs for finding in run.suite.findings):
             warnings.warn(str(finding), DataWarning, stacklevel=2)
     options = ModelOptions.of(model_options)
-    if options.given and len(names) == len(chosen):
+    if options.given and len(names) == len(model_list):
         raise OptionError(
             f"{Option(options.given[0])} has no effect on {', '.join(names)}, loaded already. Give it to "
             "load_scorer instead."
         )
-    jobs = make_jobs(chosen, [run.suite for run in runs], options)
+    jobs = make_jobs(model_list, [run.suite for run in runs], options)
     failures = run_all(runs, jobs)
     remember_failures(runs[0].out, [job.model for job in jobs], failures)
     scored = any(run.n_models for run in runs)
@@ -176,7 +176,7 @@ def run(
     if failures:
         others = f"; the results of the others are in {out}" if scored else ""
         raise ValueError(
-            f"{len({failure.model for failure in failures})} of {len(chosen)} models failed{others}. "
+            f"{len({failure.model for failure in failures})} of {len(model_list)} models failed{others}. "
             + " ".join(map(str, failures))
         ) from failures[0].error
     return Results([row for run in runs for row in run.rows], out)

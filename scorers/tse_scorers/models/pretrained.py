@@ -245,8 +245,8 @@ class PretrainedScorer(MapsDataSets, ABC):
         """
         slots, forms = list(slots), checked_forms(forms)
         logprobs = np.zeros((len(slots), len(forms)))
-        for chosen, steps in steps_at_gaps(self, slots, forms, word_end):
-            logprobs[chosen] = sums_of_steps(self, [slots[index] for index in chosen], steps, progress)
+        for places, steps in steps_at_gaps(self, slots, forms, word_end):
+            logprobs[places] = sums_of_steps(self, [slots[place] for place in places], steps, progress)
         return logprobs
 
     def form_nuclei(
@@ -275,12 +275,12 @@ class PretrainedScorer(MapsDataSets, ABC):
         """
         slots, forms = list(slots), checked_forms(forms)
         logprobs = np.zeros((len(cutoffs), len(slots), len(forms)))
-        for chosen, steps in steps_at_gaps(self, slots, forms, word_end):
-            chosen_slots, reads = [slots[index] for index in chosen], steps.reads(np.arange(len(steps.token)))
-            sizes = sizes_of_reads(self, chosen_slots, reads)
-            for part, answers in answers_of_reads(self, chosen_slots, reads, sizes, progress, 0, cutoffs):
+        for places, steps in steps_at_gaps(self, slots, forms, word_end):
+            some_slots, reads = [slots[place] for place in places], steps.reads(np.arange(len(steps.token)))
+            sizes = sizes_of_reads(self, some_slots, reads)
+            for part, answers in answers_of_reads(self, some_slots, reads, sizes, progress, 0, cutoffs):
                 for number in range(len(cutoffs)):
-                    logprobs[number, chosen[part]] = steps.sums(answers[..., number])
+                    logprobs[number, places[part]] = steps.sums(answers[..., number])
         return logprobs
 
     @abstractmethod

@@ -54,18 +54,18 @@ def budget_within(
     """
     n_pairs = _size(sampled(suites, most, seed))
     budget = fewest = _fewest(suites, most, seed)
-    chosen = sampled(suites, budget, seed)
-    seconds_of(chosen)  # warms up
+    sample = sampled(suites, budget, seed)
+    seconds_of(sample)  # warms up
     timed: list[tuple[int, float]] = []
     while True:
-        measured = seconds_of(chosen)
+        measured = seconds_of(sample)
         seconds = decided_together(lambda measured=measured: measured)  # type: ignore[misc]
-        timed.append((min(budget, max(suite.n_items for suite in chosen)), seconds))
-        if seconds > CLEAR * max_seconds or _size(chosen) == n_pairs:
+        timed.append((min(budget, max(suite.n_items for suite in sample)), seconds))
+        if seconds > CLEAR * max_seconds or _size(sample) == n_pairs:
             break
         budget = min(GROWTH * budget, most or MOST)
-        chosen = sampled(suites, budget, seed)
-    if _size(chosen) == n_pairs and seconds <= max_seconds:
+        sample = sampled(suites, budget, seed)
+    if _size(sample) == n_pairs and seconds <= max_seconds:
         return most
     fitting = max(_pairs_in(RESERVE * max_seconds, timed[0], timed[-1]), fewest)
     if is_main():
