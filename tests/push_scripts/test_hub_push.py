@@ -555,7 +555,11 @@ def test_a_page_goes_with_the_package_that_it_shows(hub, page, tmp_path):
         "results/run-1/runs/m/record.json",
         "results/run-1/runs/m/rows-1.parquet",
     }
-    assert not [path for path in pushed if "rochereau2020/" in path or path.endswith(".pyc")]
+    assert not [
+        path
+        for path in pushed
+        if "datasets/german_argument_structure/rochereau2020/" in path or path.endswith(".pyc")
+    ]
 
 
 def test_pages_that_cannot_run_are_refused(hub, page, tmp_path, capsys):
