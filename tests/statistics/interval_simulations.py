@@ -161,7 +161,8 @@ class _Sums:
         if len(terms) == 1:
             return terms[0]
         pairs = _indicators(codes_of(design.first * (design.second.max() + 1) + design.second))
-        return crossed_variance(*terms, *(own @ pairs for own in self.cells))
+        one, other = (own @ pairs for own in self.cells)
+        return crossed_variance(*terms, (one * other).sum(axis=-1))
 
     def old_variance(self) -> tuple[np.ndarray, float]:
         """The formula before: units are counted."""

@@ -129,7 +129,7 @@ def crossed_mean(
         kind.variance(own.sum(axis=1 - axis))
         for axis, (kind, own) in enumerate(zip(kinds, residuals, strict=True))
     )
-    variance = crossed_variance(rows, columns, *(own.ravel() for own in residuals))
+    variance = crossed_variance(rows, columns, (residuals[0] * residuals[1]).sum())
     n_effective, df = (
         min(values) for values in zip(*((kind.n_effective, kind.df) for kind in kinds), strict=True)
     )

@@ -33,8 +33,9 @@ Sources: Cameron and Miller (2015), A practitioner's guide to cluster-robust inf
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -47,9 +48,7 @@ from .estimate import (
     Floats,
     Range,
     least_weight,
-    make_estimate,
     make_estimates,
-    satterthwaite,
 )
 
 Codes = npt.NDArray[np.intp]
@@ -102,41 +101,73 @@ def clustered_mean(values: npt.ArrayLike, units: Units, score_range: Range = ACC
 
 
 def clustered_means(values: npt.ArrayLike, units: Units, score_range: Range = ACCURACY) -> list[Estimate]:
-    """Estimate the mean of each of several scores of the same items: at once for scores that the same items have.
+    """Estimate the mean of each of several scores of the same items; see `means_of_groups`.
 
     Args:
         values: (scores, items); NaN where an item has no score.
         units: the units of the items.
         score_range: the least and greatest possible value of each score.
+    """
+    return means_of_groups([values], [units], score_range)[0]
+
+
+def means_of_groups(
+    values: Sequence[npt.ArrayLike], units: Sequence[Units], score_range: Range = ACCURACY
+) -> list[list[Estimate]]:
+    """Estimate the means of groups of items, at once for all groups and for scores that the same items have.
+
+    Args:
+        values: for each group, one or several scores of its items, (scores, items); NaN where an item has no score.
+        units: for each group, the units of its items.
+        score_range: the least and greatest possible value of each score.
+
+    Returns:
+        For each group, the estimate of each score.
 
     Raises:
         ValueError: as `clustered_mean`.
     """
-    scores = np.asarray(values, dtype=float)
-    _check(scores.shape[1], units)
-    scored = np.isfinite(scores)
-    together: dict[bytes, list[int]] = {}
-    for number, items in enumerate(scored):
-        together.setdefault(items.tobytes(), []).append(number)
-    estimates: dict[int, Estimate] = {}
-    for numbers in together.values():
-        items = scored[numbers[0]]
-        if not items.any():
-            no_units = [0] * (1 if units.crossed is None else 2)
-            nothing = make_estimate(math.nan, math.nan, 0, no_units, score_range, units.name, 0)
-            estimates |= dict.fromkeys(numbers, nothing)
-            continue
-        found = _means(scores[np.ix_(numbers, items)], units if items.all() else units.of(items), score_range)
-        estimates |= dict(zip(numbers, found, strict=True))
-    return [estimates[number] for number in range(len(scores))]
+    estimates: list[list[Estimate]] = []
+    together: dict[tuple[tuple[int, ...], bool], list[tuple[int, Floats, Units]]] = {}
+    for group, (group_values, of_group) in enumerate(zip(values, units, strict=True)):
+        scores = np.asarray(group_values, dtype=float)
+        _check(scores.shape[1], of_group)
+        estimates.append([_nothing(of_group)] * len(scores))
+        scored = np.isfinite(scores)
+        patterns: dict[bytes, list[int]] = {}
+        for place, items in enumerate(scored):
+            patterns.setdefault(items.tobytes(), []).append(place)
+        for places in patterns.values():
+            items = scored[places[0]]
+            if items.any():
+                of_items = of_group if items.all() else of_group.of(items)
+                part = group, scores[np.ix_(places, items)], of_items
+                together.setdefault((tuple(places), of_group.crossed is not None), []).append(part)
+    for (score_places, _), parts in together.items():
+        numbers, scores_of_groups, units_of_groups = zip(*parts, strict=True)
+        found = _means(np.concatenate(scores_of_groups, axis=1), units_of_groups, score_range)
+        for (place, group), estimate in zip(product(score_places, numbers), found, strict=True):
+            estimates[group][place] = estimate
+    return estimates
 
 
-def _means(scores: Floats, units: Units, score_range: Range) -> list[Estimate]:
-    """Estimate the means of scores that all items have, (scores, items)."""
+def _nothing(units: Units) -> Estimate:
+    """Return the estimate over no items."""
+    n_crossed = None if units.crossed is None else 0
+    return Estimate(math.nan, math.nan, math.nan, math.nan, 0, units.name, 0, 0, n_crossed)
+
+
+def _means(scores: Floats, units: Sequence[Units], score_range: Range) -> list[Estimate]:
+    """Estimate the means of scores that all items have, (scores, items), in each group; those of a score together.
+
+    Args:
+        scores: the items of one group after the other.
+        units: of each group, all with one kind of unit or all with two.
+        score_range: the least and greatest possible value.
+    """
     design = Design.of(units)
-    weights, kinds = design.weights, design.kinds
-    weighted = weights * scores
-    sums = sums_by(design.cells, weighted)
+    groups, weights, kinds = design.groups, design.weights, design.kinds
+    sums = sums_by(design.cells, weights * scores)
     by_stratum = sums_by(design.strata, sums)
     residuals = [sums - design.cell_weights * kind.centres(by_stratum)[:, design.strata] for kind in kinds]
     variances = [
@@ -144,36 +175,45 @@ def _means(scores: Floats, units: Units, score_range: Range) -> list[Estimate]:
         for kind, codes, own in zip(kinds, design.dimensions, residuals, strict=True)
     ]
     if len(kinds) == 2:
-        variances = [crossed_variance(*variances, *(sums_by(design.pairs, own) for own in residuals))]
-    # Weights sum to 1 but for their rounding: 41,200 right answers are 1, not 0.99999999999989.
-    total = math.fsum(weights)
-    means = np.array([math.fsum(row) / total for row in weighted])
-    n_effective = min(kind.n_effective for kind in kinds)
-    n_items = 1 / float((weights**2).sum())
-    least = least_weight(n_items, n_effective, score_range)
-    least = least_weight(n_items, n_effective, score_range, spread(scores, weights, least))
-    df = min(kind.df for kind in kinds)
-    return make_estimates(
-        means, variances[0], df, design.counts, score_range, units.name, scores.shape[1], n_effective, least
+        one, other = (sums_by(design.pairs, own) for own in residuals)
+        both = sums_of_groups(design.of_pairs, one * other)
+        variances = [crossed_variance(variances[0], variances[1], both)]
+    # Weights are applied to sums, so that 41,200 right answers are 1, not 0.99999999999989.
+    means_of_parts = sums_by(design.parts, scores) / np.bincount(design.parts)
+    means = sums_of_groups(design.of_parts, means_of_parts) / np.bincount(design.of_parts)
+    n_effective, df = (
+        np.minimum.reduce([getattr(kind, name) for kind in kinds]) for name in ("n_effective", "df")
     )
+    n_items = 1 / sums_of_groups(groups, weights**2)
+    least = least_weight(n_items, n_effective, score_range)
+    squares, sizes = (sums_of_groups(groups, weights * own) for own in (scores**2, np.abs(scores)))
+    least = least_weight(n_items, n_effective, score_range, spread(squares, sizes, means, least))
+    names, n = [of_group.name for of_group in units], np.bincount(groups)
+    return make_estimates(means, variances[0], df, design.counts, score_range, names, n, n_effective, least)
 
 
-def spread(scores: Floats, weights: Floats, least: float) -> Any:
+def spread(squares: Floats, sizes: Floats, means: Floats, least: Floats) -> Any:
     """Return φ of `estimate.py`.
 
     Args:
-        scores: (..., items).
-        weights: of the items, with the sum 1.
+        squares: means of the squared scores.
+        sizes: means of the scores without their signs.
+        means: means of the scores.
         least: ε.
     """
-    squares, sizes = (scores**2) @ weights, np.abs(scores) @ weights
-    centre = (scores @ weights) ** 2
+    centre = means**2
     return np.clip((squares - centre + least) / (sizes - centre + least), 0, 1)
 
 
-def sums_by(codes: Codes, values: Floats) -> Floats:
-    """Add the values of each code, (..., items) to (..., codes)."""
-    return np.array([np.bincount(codes, row) for row in values])
+def sums_by(codes: Codes, values: Floats, n: int = 0) -> Floats:
+    """Add the values of each code, (..., items) to (..., codes), of which there are at least `n`."""
+    rows = values.reshape(-1, len(codes))
+    return np.array([np.bincount(codes, row, n) for row in rows]).reshape(*values.shape[:-1], -1)
+
+
+def sums_of_groups(groups: Codes, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Add the values of each group, (..., items) to (..., groups); the items of a group stand together."""
+    return np.add.reduceat(values, np.flatnonzero(np.diff(groups, prepend=-1)), axis=-1)
 
 
 def codes_of(labels: npt.ArrayLike) -> Codes:
@@ -181,74 +221,118 @@ def codes_of(labels: npt.ArrayLike) -> Codes:
     return pd.factorize(np.asarray(labels))[0].astype(np.intp)
 
 
+def _first_of(codes: Codes) -> Codes:
+    """Return the place where each code is first."""
+    first = np.zeros(count(codes), dtype=np.intp)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return first
+
+
 class Design(NamedTuple):
-    """The units of items, as numbers. A cell is what has the same units and stratum.
+    """The units of the items of groups, as numbers: no two groups have the same unit or stratum.
+
+    A cell is what has the same units and stratum, a part the items that have the same weight: of a group, stratum or
+    cluster, as `Units.weighting` says.
 
     Attributes:
-        weights: of the items, with the sum 1, (items,).
+        groups: the group of each item, (items,).
+        weights: of the items, with the sum 1 in each group, (items,).
+        parts: the part of each item, (items,).
+        of_parts: the group of each part, (parts,).
         cells: the cell of each item, (items,).
         cell_weights: sum of the weights of each cell, (cells,).
         dimensions: the unit of each cell, (cells,), of one kind or two.
-        counts: how many units each kind has.
+        counts: how many units of each kind a group has, (groups,).
         strata: the stratum of each cell, (cells,).
         pairs: the pair of units of each cell, (cells,); of one kind, its unit.
+        of_pairs: the group of each pair, (pairs,).
         kinds: see `Kind`.
     """
 
+    groups: Codes
     weights: Floats
+    parts: Codes
+    of_parts: Codes
     cells: Codes
     cell_weights: Floats
     dimensions: Sequence[Codes]
-    counts: Sequence[int]
+    counts: Sequence[Codes]
     strata: Codes
     pairs: Codes
+    of_pairs: Codes
     kinds: "Sequence[Kind]"
 
     @classmethod
-    def of(cls, units: Units) -> "Design":
+    def of(cls, units: Sequence[Units]) -> "Design":
         """Number the units of items."""
-        labels = [units.clusters] if units.crossed is None else [units.clusters, units.crossed]
-        dimensions = [codes_of(label) for label in labels]
-        counts = [count(codes) for codes in dimensions]
-        n_items = len(dimensions[0])
-        strata = codes_of(np.zeros(n_items) if units.strata is None else units.strata)
-        equal = units.weighting == "strata"
-        groups = strata if equal else dimensions[0]
-        weights = 1 / (np.bincount(groups)[groups] * count(groups))
-        if units.weighting == "items":
-            weights = np.full(n_items, 1 / n_items)
-        pairs = dimensions[0] if len(counts) == 1 else codes_of(dimensions[0] * counts[1] + dimensions[1])
+        n_items = [len(np.asarray(of_group.clusters)) for of_group in units]
+        groups = np.repeat(np.arange(len(units)), n_items)
+
+        def numbered(labels: Iterable[npt.ArrayLike]) -> Codes:
+            codes = codes_of(np.concatenate([np.asarray(of_group) for of_group in labels]))
+            return codes_of(groups * count(codes) + codes)
+
+        dimensions = [numbered(of_group.clusters for of_group in units)]
+        if units[0].crossed is not None:
+            dimensions.append(numbered(np.asarray(of_group.crossed) for of_group in units))
+        strata = numbered(
+            np.zeros(n) if of_group.strata is None else of_group.strata
+            for of_group, n in zip(units, n_items, strict=True)
+        )
+        by_stratum, by_cluster = (
+            np.array([of_group.weighting == weighting for of_group in units])
+            for weighting in ("strata", "clusters")
+        )
+        parts = np.select([by_stratum[groups], by_cluster[groups]], [strata, dimensions[0]])
+        parts = codes_of(groups * count(parts) + parts)
+        of_parts = groups[_first_of(parts)]
+        weights = 1 / (np.bincount(parts)[parts] * np.bincount(of_parts)[groups])
+        of_units = [groups[_first_of(codes)] for codes in dimensions]
+        pairs = dimensions[0]
+        if len(dimensions) == 2:
+            pairs = codes_of(dimensions[0] * count(dimensions[1]) + dimensions[1])
         cells = codes_of(pairs * count(strata) + strata)
-        cell_weights = np.bincount(cells, weights).astype(float)
-        first = np.zeros(len(cell_weights), dtype=np.intp)
-        first[cells[::-1]] = np.arange(n_items)[::-1]
-        strata, dimensions = strata[first], [codes[first] for codes in dimensions]
-        kinds = [Kind.of(table_of(strata, codes, cell_weights), equal) for codes in dimensions]
-        return cls(weights, cells, cell_weights, dimensions, counts, strata, pairs[first], kinds)
+        cell_weights, first = sums_by(cells, weights), _first_of(cells)
+        of_strata = groups[_first_of(strata)]
+        strata, of_pairs = strata[first], groups[_first_of(pairs)]
+        dimensions = [codes[first] for codes in dimensions]
+        kinds = [
+            Kind.of_cells(strata, codes, cell_weights, of_strata, of_unit, by_stratum)
+            for codes, of_unit in zip(dimensions, of_units, strict=True)
+        ]
+        counts = [np.bincount(of_unit) for of_unit in of_units]
+        return cls(
+            groups, weights, parts, of_parts, cells, cell_weights, dimensions, counts, strata, pairs[first],
+            of_pairs, kinds,
+        )  # fmt: skip
 
 
 class Kind(NamedTuple):
-    """A kind of unit: how items become residuals, and residuals a variance.
+    """A kind of unit: how the items of groups become residuals, and residuals a variance.
 
     Attributes:
         factors: c of each unit, (units,).
-        df: degrees of freedom; 0 with fewer than two units.
-        n_effective: effective number of units.
+        df: degrees of freedom in each group, (groups,), 0 with fewer than two units; a number for one group.
+        n_effective: effective number of units in each group, (groups,); a number for one group.
         weights: of each stratum, (strata,).
-        merged: a stratum for each stratum, (strata,): those with a single unit become one.
+        merged: a stratum for each stratum, (strata,): those of a group with a single unit become one.
         lonely: whether a stratum has a single unit although it was merged, (strata,).
+        of_strata: the group of each stratum, (strata,).
+        of_units: the group of each unit, (units,).
     """
 
     factors: Floats
-    df: float
-    n_effective: float
+    df: Any
+    n_effective: Any
     weights: Floats
     merged: Codes
     lonely: npt.NDArray[np.bool_]
+    of_strata: Codes
+    of_units: Codes
 
     @classmethod
     def of(cls, shares: Floats, equal_strata: bool = False) -> "Kind":
-        """Compute it from the weight of each unit in each stratum, (strata, units), with the sum 1.
+        """Compute it from the weight of each unit in each stratum of one group, (strata, units), with the sum 1.
 
         Args:
             shares: the weights.
@@ -257,58 +341,108 @@ class Kind(NamedTuple):
         >>> Kind.of(np.array([[0.25, 0.25, 0.5]]))[1:3]
         (1.6666666666666665, 2.6666666666666665)
         """
-        n_units = (shares > 0).sum(axis=1)
-        merged = np.arange(len(shares))
-        merged[n_units == 1] = (n_units == 1).argmax()
-        lonely = (n_units == 1) & ((n_units == 1).sum() == 1)
-        table = np.zeros_like(shares)
-        np.add.at(table, merged, shares)
-        strata = shares.sum(axis=1), merged, lonely
-        table = table[table.sum(axis=1) > 0]
-        w, of_stratum = table.sum(axis=0), table.sum(axis=1)
-        squares = float((w**2).sum())
-        if len(w) < 2:
-            return cls(np.full(len(w), np.nan), 0, 1 / squares, *strata)
-        if ((table > 0).sum(axis=0) > 1).any():  # units are in several strata
-            scaled = table / np.sqrt(of_stratum)[:, None]
-            norm = squares - 2 * float(w @ (scaled**2).sum(axis=0)) + float(((scaled @ scaled.T) ** 2).sum())
-            df = 1 / squares - 1
-            if equal_strata:
-                alone = (scaled**2).sum(axis=1) / of_stratum  # 1 / effective number of units of each stratum
-                df = min(df, satterthwaite(of_stratum**2 * alone, 1 / alone - 1))
-            return cls(np.full(len(w), squares / norm), max(df, 1), 1 / squares, *strata)
-        stratum = table.argmax(axis=0)
-        within = w / of_stratum[stratum]
-        second, third = (np.bincount(stratum, within**power) for power in (2, 3))
-        factors = second / np.where(np.bincount(stratum) == 1, second, second - 2 * third + second**2)
-        df = satterthwaite(of_stratum**2 * second, 1 / second - 1)
-        return cls(factors[stratum], df, 1 / squares, *strata)
+        strata, units = np.nonzero(shares > 0)
+        of_strata, of_units = (np.zeros(n, dtype=np.intp) for n in shares.shape)
+        equal = np.array([equal_strata])
+        kind = cls.of_cells(strata, units, shares[strata, units], of_strata, of_units, equal)
+        return kind._replace(df=float(kind.df[0]), n_effective=float(kind.n_effective[0]))
+
+    @classmethod
+    def of_cells(
+        cls,
+        strata: Codes,
+        units: Codes,
+        weights: Floats,
+        of_strata: Codes,
+        of_units: Codes,
+        equal_strata: npt.NDArray[np.bool_],
+    ) -> "Kind":
+        """Compute it from the weights of cells; several may have the same stratum and unit.
+
+        Args:
+            strata: the stratum of each cell.
+            units: the unit of each cell.
+            weights: of the cells, with the sum 1 in each group.
+            of_strata: the group of each stratum.
+            of_units: the group of each unit.
+            equal_strata: for each group, whether strata count the same, so that one with few units decides.
+        """
+        n_groups, n_strata, n_units = len(equal_strata), len(of_strata), len(of_units)
+        weights_before = sums_by(strata, weights, n_strata)
+        strata, units, weights = _put_together(strata, units, weights)
+        is_single = np.bincount(strata, minlength=n_strata) == 1
+        lonely = is_single & (sums_of_groups(of_strata, is_single.astype(float)) == 1)[of_strata]
+        merged, single = np.arange(n_strata), np.flatnonzero(is_single)
+        first = np.zeros(n_groups, dtype=np.intp)
+        first[of_strata[single[::-1]]] = single[::-1]
+        merged[single] = first[of_strata[single]]
+        strata, units, weights = _put_together(merged[strata], units, weights)
+
+        stratum_weights = np.bincount(strata, weights, n_strata)
+        unit_weights = np.bincount(units, weights, n_units)
+        squares = sums_of_groups(of_units, unit_weights**2)
+        within = weights / stratum_weights[strata]
+        second, third = (np.bincount(strata, within**power, n_strata) for power in (2, 3))
+        has_one = np.bincount(strata, minlength=n_strata) == 1
+        with np.errstate(divide="ignore", invalid="ignore"):  # strata that were merged into others
+            factors_of_strata = second / np.where(has_one, second, second - 2 * third + second**2)
+            shares, df_of_strata = stratum_weights**2 * second, np.maximum(1 / second - 1, 1)
+        df = sums_of_groups(of_strata, shares) ** 2 / sums_of_groups(of_strata, shares**2 / df_of_strata)
+        factors = np.full(n_units, np.nan)
+        factors[units] = factors_of_strata[strata]
+
+        is_crossing = sums_of_groups(of_units, np.bincount(units, minlength=n_units) > 1)
+        if is_crossing.any():  # units of these groups are in several strata
+            scaled = weights**2 / stratum_weights[strata]
+            norms = squares - 2 * sums_of_groups(of_strata[strata], unit_weights[units] * scaled)
+            norm = np.where(is_crossing, norms, 1.0)
+            for group in np.flatnonzero(is_crossing):
+                inside = of_strata[strata] == group
+                rows, columns = codes_of(strata[inside]), codes_of(units[inside])
+                table = np.zeros((count(rows), count(columns)))
+                table[rows, columns] = weights[inside] / np.sqrt(stratum_weights[strata[inside]])
+                norm[group] += ((table @ table.T) ** 2).sum()
+            df_of_units = np.where(equal_strata, np.minimum(1 / squares - 1, df), 1 / squares - 1)
+            df = np.where(is_crossing, np.maximum(df_of_units, 1), df)
+            factors = np.where(is_crossing[of_units], (squares / norm)[of_units], factors)
+        is_alone = np.bincount(of_units) < 2
+        factors = np.where(is_alone[of_units], np.nan, factors)
+        df = np.where(is_alone, 0, df)
+        return cls(factors, df, 1 / squares, weights_before, merged, lonely, of_strata, of_units)
 
     def centres(self, sums: npt.NDArray[Any]) -> Floats:
         """Return what is subtracted for residuals, (..., strata), from weighted sums of scores, (..., strata)."""
-        together = (self.merged[:, None] == self.merged).astype(float)
-        means = (sums @ together) / (self.weights @ together)
-        overall = sums.sum(axis=-1, keepdims=True) / self.weights.sum()
-        return np.asarray(np.where(self.lonely, overall, means))
+        n = len(self.merged)
+        means = (
+            sums_by(self.merged, sums, n)[..., self.merged]
+            / np.bincount(self.merged, self.weights, n)[self.merged]
+        )
+        of_groups = sums_of_groups(self.of_strata, sums) / sums_of_groups(self.of_strata, self.weights)
+        return np.where(self.lonely, of_groups[..., self.of_strata], means)
 
     def variance(self, sums: npt.NDArray[Any]) -> Any:
-        """Return V from the sums of weighted residuals of units, (..., units)."""
-        return (self.factors * sums**2).sum(axis=-1)
+        """Return V of each group from the sums of weighted residuals of units, (..., units)."""
+        squares = self.factors * sums**2
+        return sums_of_groups(self.of_units, squares) if np.ndim(self.df) else squares.sum(axis=-1)
 
 
-def crossed_variance(
-    first: npt.ArrayLike, second: npt.ArrayLike, cells: npt.NDArray[Any], other: npt.NDArray[Any]
-) -> Any:
+def _put_together(strata: Codes, units: Codes, weights: Floats) -> tuple[Codes, Codes, Floats]:
+    """Add the weights of cells with the same stratum and unit."""
+    cells = codes_of(strata * count(units) + units)
+    first = _first_of(cells)
+    return strata[first], units[first], sums_by(cells, weights)
+
+
+def crossed_variance(first: npt.ArrayLike, second: npt.ArrayLike, both: npt.ArrayLike) -> Any:
     """Return V over two crossed kinds of units.
 
     Args:
         first: V over the first kind.
         second: V over the second kind.
-        cells: sums of residuals in each pair of units, (..., pairs), as centred for the first kind.
-        other: the same, as centred for the second kind.
+        both: sum over pairs of units of the products of their residuals, centred for the one and for the other kind.
     """
     largest = np.maximum(first, second)
-    return np.maximum(largest, np.asarray(first) + np.asarray(second) - (cells * other).sum(axis=-1))
+    return np.maximum(largest, np.asarray(first) + np.asarray(second) - np.asarray(both))
 
 
 def table_of(strata: Codes, units: Codes, weights: Floats) -> Floats:

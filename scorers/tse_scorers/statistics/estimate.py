@@ -27,6 +27,7 @@ proportions.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,21 +139,33 @@ def make_estimate(
         least_weight: κ.
     """
     means, variances, least = (np.array([number]) for number in (mean, variance, least_weight))
-    return make_estimates(means, variances, df, counts, score_range, unit, n_items, n_effective, least)[0]
+    return make_estimates(means, variances, df, counts, score_range, [unit], n_items, n_effective, least)[0]
 
 
 def make_estimates(
     means: Floats,
     variances: Floats,
-    df: float,
-    counts: Sequence[int],
+    df: npt.ArrayLike,
+    counts: Sequence[npt.ArrayLike],
     score_range: Range,
-    unit: str,
-    n_items: int,
-    n_effective: float,
+    units: Sequence[str],
+    n_items: npt.ArrayLike,
+    n_effective: npt.ArrayLike,
     least: Floats,
 ) -> list[Estimate]:
-    """Put an interval around each of several means over the same items, (means,); see `make_estimate`."""
+    """Put an interval around each of several means, (..., groups), one after the other; see `make_estimate`.
+
+    Args:
+        means: of groups of items; before the groups may come an axis of several scores.
+        variances: V, as `means`.
+        df: degrees of freedom, (groups,) or a number, as are the next ones.
+        counts: how many units there are, for each kind of unit.
+        score_range: `ACCURACY` or `DIFFERENCE`.
+        units: what varies, (groups,).
+        n_items: number of items in the mean.
+        n_effective: effective number of units.
+        least: κ, as `means`.
+    """
     at_end = means
     for end in score_range:
         at_end = np.where(np.abs(means - end) <= _ROUNDING, end, at_end)
@@ -160,25 +173,24 @@ def make_estimates(
     variances = np.where(np.abs(variances) <= _ROUNDING**2, 0.0, variances)
     low, high = interval(at_end, variances, df, score_range, least)
     se = np.sqrt(variances + least**2 * (score_range == DIFFERENCE))
-    known = np.isfinite(variances) & (df >= 1)
+    known = np.isfinite(variances) & (np.asarray(df) >= 1)
     se, low, high = (np.where(known, numbers, math.nan) for numbers in (se, low, high))
-    shared = (max(df, 0), unit, counts[0], n_items, counts[1] if len(counts) > 1 else None, n_effective)
-    numbers = np.stack([means, se, low, high, variances, least], axis=1)
-    return [
-        Estimate(mean, own_se, start, end, *shared, own_variance, own_least)
-        for mean, own_se, start, end, own_variance, own_least in numbers.tolist()
-    ]
+    crossed = counts[1] if len(counts) > 1 else np.array(None)
+    by_group = (np.maximum(df, 0), units, counts[0], n_items, crossed, n_effective)
+    columns = map(np.asarray, (means, se, low, high, *by_group, variances, least))
+    rows = zip(*(np.broadcast_to(column, means.shape).ravel().tolist() for column in columns), strict=True)
+    return list(starmap(Estimate, rows))
 
 
 def interval(
-    mean: npt.ArrayLike, variance: npt.ArrayLike, df: float, score_range: Range, least: npt.ArrayLike
+    mean: npt.ArrayLike, variance: npt.ArrayLike, df: npt.ArrayLike, score_range: Range, least: npt.ArrayLike
 ) -> tuple[Floats, Floats]:
     """Return the ends of 95 % intervals; see the module.
 
     Args:
         mean: means, any shape.
         variance: their V, of the same shape.
-        df: degrees of freedom.
+        df: degrees of freedom, of the same shape or a number.
         score_range: `ACCURACY` or `DIFFERENCE`; the interval lies within.
         least: κ.
 
@@ -204,7 +216,9 @@ def interval(
     return ends
 
 
-def least_weight(n_items: float, n_effective: float, score_range: Range, spread: npt.ArrayLike = 1.0) -> Any:
+def least_weight(
+    n_items: npt.ArrayLike, n_effective: npt.ArrayLike, score_range: Range, spread: npt.ArrayLike = 1.0
+) -> Any:
     """Return κ.
 
     Args:
@@ -213,7 +227,8 @@ def least_weight(n_items: float, n_effective: float, score_range: Range, spread:
         score_range: `ACCURACY` or `DIFFERENCE`.
         spread: φ; see the module.
     """
-    n = n_items / (1 + LEAST_CORRELATION[score_range] * (n_items / n_effective - 1))
+    items = np.asarray(n_items, dtype=float)
+    n = items / (1 + LEAST_CORRELATION[score_range] * (items / np.asarray(n_effective) - 1))
     return np.sqrt(spread) / (n + 2)
 
 
@@ -262,9 +277,10 @@ def satterthwaite(variances: Floats, df: Floats) -> float:
     return float(variances.sum() ** 2 / (variances**2 / np.maximum(df, 1)).sum())
 
 
-def t_quantile(probability: float, df: float) -> float:
+def t_quantile(probability: float, df: npt.ArrayLike) -> Any:
     """Quantile of Student's t distribution; NaN without degrees of freedom."""
-    return float(scipy.special.stdtrit(df, probability)) if df >= 1 else math.nan
+    at_least_one = np.where(np.asarray(df) >= 1, df, math.nan)
+    return scipy.special.stdtrit(at_least_one, probability)
 
 
 def effective_number(weights: npt.ArrayLike) -> float:

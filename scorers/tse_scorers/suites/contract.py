@@ -53,7 +53,7 @@ from ..report.inputs import Runs, ScoreFile, ScoreTables, configs_apart, known_c
 from ..report.measure import Measure
 from ..report.names import plain_group
 from ..statistics import Units
-from ..statistics.clustered import clustered_means
+from ..statistics.clustered import means_of_groups
 from ..statistics.estimate import ACCURACY, Estimate, Range
 from ..statistics.units import own_units
 from .checks import Finding
@@ -152,17 +152,28 @@ class Scored:
 
     def rows(self) -> Iterator[ResultRow]:
         """Yield a row of results for each group and measure."""
-        for group in self.groups(self.items):
+        groups = list(self.groups(self.items))
+        for group, means in zip(groups, self.means(groups), strict=True):
             of_group = {**self.about, **self.counts(group)}
-            for measure, estimate in self.estimates(group).items():
+            for measure, estimate in self.estimates(group, means).items():
                 details = self.details(group, measure, estimate)
                 yield group.row(measure.name, estimate, **of_group | details, **measure.at)
 
-    def estimates(self, group: Group) -> dict[Measure, Estimate]:
-        """Return the estimate of each measure over a group of the items; all means are computed at once."""
-        means = {measure: column for measure, column in self.columns.items() if measure.estimate is None}
-        scores = group.items[[*means.values()]].to_numpy(dtype=float).T
-        estimates = dict(zip(means, clustered_means(scores, group.units, self.score_range), strict=True))
+    def means(self, groups: Sequence[Group]) -> list[dict[Measure, Estimate]]:
+        """Return the means over each group of the measures that are means; all are computed at once."""
+        columns = {measure: column for measure, column in self.columns.items() if measure.estimate is None}
+        scores = [
+            np.array([group.items[column] for column in columns.values()], dtype=float).reshape(
+                len(columns), len(group.items)
+            )
+            for group in groups
+        ]
+        found = means_of_groups(scores, [group.units for group in groups], self.score_range)
+        return [dict(zip(columns, means, strict=True)) for means in found]
+
+    def estimates(self, group: Group, means: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
+        """Return the estimate of each measure over a group of the items, of which `means` has the means."""
+        estimates = dict(means)
         for measure, column in self.columns.items():
             if measure.estimate is not None:
                 is_scored = group.items[column].notna().to_numpy()

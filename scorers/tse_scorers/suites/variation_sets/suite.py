@@ -1,6 +1,7 @@
 """Minimal variation sets of German word order as a suite."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import pandas as pd
@@ -43,9 +44,10 @@ from .texts import LEAD, QUESTION, SOURCE, TERMS
 class ScoredSets(Scored):
     """Variation sets of one kind, with their AUCs."""
 
-    def estimates(self, group: Group) -> dict[Measure, Estimate]:
+    def estimates(self, group: Group, means: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
         """Return the mean over cells, which is of exact fractions."""
-        return dict.fromkeys(self.columns, mean_of_cells(group))
+        exact = mean_of_cells(group)
+        return {measure: replace(estimate, mean=exact) for measure, estimate in means.items()}
 
 
 class VariationSetSuite(Suite):

@@ -9,7 +9,7 @@
 Groups and units are those of `intervals`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -133,9 +133,9 @@ class ScoredContexts(ScoredPairs):
         ]
         return lists[0] if len(lists) == 1 else None
 
-    def estimates(self, group: Group) -> dict[Measure, Estimate]:
+    def estimates(self, group: Group, means: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
         """Return the means; lemmas are units of EW over the whole distribution, and may be of MW."""
-        estimates, outcomes = super().estimates(group), self.outcomes_of(group)
+        estimates, outcomes = super().estimates(group, means), self.outcomes_of(group)
         if outcomes is not None and EW in estimates:
             estimates[EW] = nouns_by_lemmas(group, outcomes) or estimates[EW]
         if outcomes is not None and MW in estimates and (unsampled := unsampled_share(self.lemmas.listed)):

@@ -56,14 +56,18 @@ def grouped(pairs: pd.DataFrame) -> Iterator[Group]:
             missing.
     """
     scored = pairs[pairs["score"].notna()]
-    units = _words(pairs)
+    name = str(pairs["unit"].iloc[0]) if len(pairs) else "critical words"
+    units = _words(pairs, name)
     if _paradigms_are_units(scored):
         units = Units(pairs["stratum"].to_numpy(), "paradigms", weighting="clusters")
     yield Group("all", "", pairs, units)
+    numbers = pairs.select_dtypes(["number", "bool"])  # texts would take most of the time
+    if "chain" in pairs:
+        numbers = numbers.assign(chain=pairs["chain"])
     for level in ("language", "field", "phenomenon", "paradigm"):
         if level in pairs and (level != "language" or has_languages(pairs)):
-            for value, inside in pairs.groupby(level):
-                yield Group(level, str(value), inside, _words(inside))
+            for value, inside in numbers.groupby(pairs[level]):
+                yield Group(level, str(value), inside, _words(inside, name))
 
 
 def has_languages(pairs: pd.DataFrame) -> bool:
@@ -84,8 +88,7 @@ def _paradigms_are_units(pairs: pd.DataFrame) -> bool:
     )
 
 
-def _words(pairs: pd.DataFrame) -> Units:
-    name = str(pairs["unit"].iloc[0]) if len(pairs) else "critical words"
+def _words(pairs: pd.DataFrame, name: str) -> Units:
     words, strata = pairs["word"].to_numpy(), pairs["stratum"].to_numpy()
     scored = strata[pairs["score"].notna().to_numpy()]
     if (scored == scored[:1]).all():

@@ -7,14 +7,12 @@ out one template at a time. Rank correlations have no interval, because they are
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from ....io.bundle import metric_modules
-from ....statistics.clustered import Units, clustered_mean, codes_of
-from ....statistics.estimate import Estimate
+from ....statistics.clustered import Units
 from ...items import Group
 
 UNIT = "templates"
@@ -70,10 +68,11 @@ def grouped(sets: pd.DataFrame) -> Iterator[Group]:
     """Yield each group of results, with its sets (of one kind) and their units."""
     sets = sets.assign(template=pd.factorize(sets["template"])[0])  # numbers are quicker to group than names
     yield Group("all", "", sets, units_of(sets))
+    numbers = sets.select_dtypes(["number", "bool"])  # texts would take most of the time
     for level in ("case_order", "role"):
-        for value, inside in sets.groupby(level, sort=False):
+        for value, inside in numbers.groupby(sets[level], sort=False):
             yield Group(level, str(value), inside, units_of(inside))
-    for (order, role), inside in sets.groupby(["case_order", "role"], sort=False):
+    for (order, role), inside in numbers.groupby([sets["case_order"], sets["role"]], sort=False):
         yield Group("cell", f"{order}|{role}", inside, units_of(inside))
 
 
@@ -88,12 +87,11 @@ def cell_aucs(sets: pd.DataFrame, keys: list[str]) -> "pd.Series[float]":
     return sums["credit"] / sums["n_comparisons"]
 
 
-_SUMS = ("credit", "n_comparisons")
-
-
-def mean_of_cells(group: Group) -> Estimate:
-    """Estimate the mean over cells of a group of sets; the mean itself is of exact fractions."""
-    estimate = clustered_mean(group.items["score"], group.units)
-    cells = codes_of(group.items["cell"])
-    credit, n = (np.bincount(cells, group.items[sums].to_numpy(dtype=float)) for sums in _SUMS)
-    return replace(estimate, mean=float((credit[n > 0] / n[n > 0]).mean()) if n.any() else math.nan)
+def mean_of_cells(group: Group) -> float:
+    """Return the mean over cells of a group of sets from exact fractions; NaN without sets that have an AUC."""
+    cell, credit, n_comparisons = (
+        group.items[column].to_numpy() for column in ("cell", "credit", "n_comparisons")
+    )
+    n = np.bincount(cell, n_comparisons)
+    shares = np.bincount(cell, credit)[n > 0] / n[n > 0]
+    return float(shares.mean()) if len(shares) else math.nan
