@@ -6,7 +6,6 @@ scores (EW, MW and covered mass at every cut-off) by the functions of `metrics/r
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -169,7 +168,7 @@ class _ScoreReader:
         joined = [torch.as_tensor(column, dtype=torch.float64, device=logits.device) for column in columns]
         return torch.cat(joined, dim=1).cpu().numpy()  # a GPU is waited for once
 
-    def _outcomes(self, logprobs: Tensor, slots: Indices) -> list[Any]:
+    def _outcomes(self, logprobs: Tensor, slots: Indices) -> list[NDArray[np.float64]]:
         """Encode the outcomes of all lemmas from the log-probabilities of the singulars, then of the plurals."""
         if not len(self._inflections):
             return []
@@ -179,7 +178,9 @@ class _ScoreReader:
         incorrect = torch.where(is_singular, plural, singular)
         return [encode(correct, incorrect, self._metric.scores.is_correct(correct, incorrect))]
 
-    def _scores(self, logits: Tensor, slots: Indices) -> tuple[list[Any], Any]:
+    def _scores(
+        self, logits: Tensor, slots: Indices
+    ) -> tuple[list[Tensor | NDArray[np.float64]], Tensor | None]:
         """Return the columns of scores and counts, and the log-normalizer of the logits, None if it is unknown."""
         if not len(self._inflections):
             nothing = [np.nan if name.startswith(("ew", "mw")) else 0.0 for name in self._names]

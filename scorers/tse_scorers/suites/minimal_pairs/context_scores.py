@@ -7,8 +7,6 @@ joined to the sentence by one space. All lengths of all contexts of a paradigm a
 computes each shared prefix once: about the contexts and the sentences, not their product.
 """
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -22,7 +20,7 @@ from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
 from ...statistics.units import OWN_UNITS
 from ..own_columns import column_arrays, data_signature
 from .ask.context_queries import PLACE, Sweep, queries
-from .ask.linking import Linking, n_scored
+from .ask.linking import Counts, Linking, ScoredSide, n_scored
 from .data.contexts import PARTS, SEED, Chains
 from .data.pair_tables import names_of_own
 from .scores import LINKED
@@ -57,7 +55,7 @@ CONTEXT_SCORES = described(
 """Scores per pair, context and length; then the user's own units, `cluster` and `item`, where there are any."""
 
 
-def describe_in_context(pairs: pd.DataFrame, sweep: Sweep, chains: Chains) -> dict[str, Any]:
+def describe_in_context(pairs: pd.DataFrame, sweep: Sweep, chains: Chains) -> dict[str, object]:
     """Return what decides the scores besides the scorer."""
     drawn = pd.DataFrame(
         [(*place, " ".join(chain)) for of in chains for place, chain in of.items()],
@@ -142,7 +140,7 @@ def _scored(
 
 def _sides(
     scorer: Scorer, rows: pd.DataFrame, good: Logprobs, bad: Logprobs, linking: Linking
-) -> dict[str, tuple[list[str], Logprobs, Any, Logprobs | None]]:
+) -> dict[str, ScoredSide]:
     """Return what a linking function compares: texts, log-probabilities, over how many tokens these sum, and unigrams.
 
     After a context all tokens of a sentence are scored; without one, the first may not be. The end of a sentence is
@@ -159,7 +157,8 @@ def _sides(
         unigrams = None
         if linking.unigrams is not None:
             unigrams = linking.unigrams.logprobs(scorer, list(texts), list(rows["prefix"]), inside.tolist())
-        sides[side] = (list(texts), logprobs, np.select([inside, alone], counts, after), unigrams)
+        n_scored_tokens = np.select([inside, alone], counts, after)
+        sides[side] = ScoredSide(list(texts), logprobs, n_scored_tokens, unigrams)
     return sides
 
 
@@ -188,7 +187,7 @@ def _logprobs(
     return logprobs[0], logprobs[1]
 
 
-def _token_counts(scorer: Scorer, texts: "pd.Series[str]") -> Any:
+def _token_counts(scorer: Scorer, texts: "pd.Series[str]") -> Counts:
     """Return the tokens of each text, 0 for an empty one; words between spaces if the scorer does not count tokens."""
     different = [text for text in texts.unique() if text]
     counts = (

@@ -5,13 +5,13 @@ word after one prefix (`one_prefix`, 20) and one word after two prefixes (`two_p
 (prefix, word) is scored once; accuracy is defined in `metrics/minimal_pair_accuracy`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
@@ -21,7 +21,7 @@ from ...models.answers import continuation_logprobs, pair_logprobs, sentence_log
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
 from ..own_columns import column_arrays, data_signature
 from .ask.continuations import continuations, require_continuations
-from .ask.linking import Linking, n_scored
+from .ask.linking import Counts, Linking, ScoredSide, n_scored
 from .data.pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, names_of_own
 from .data.tables import load, select
 from .measures import METHODS
@@ -89,8 +89,10 @@ LINKED = described(
 )
 """Further columns of runs with a linking function; its scores decide which pairs are correct."""
 
+Query = TypeVar("Query", bound=Hashable)
 
-def describe(scorer: Scorer, table: pd.DataFrame, methods: Sequence[str] | None = None) -> dict[str, Any]:
+
+def describe(scorer: Scorer, table: pd.DataFrame, methods: Sequence[str] | None = None) -> dict[str, object]:
     """Return what decides the scores besides the scorer."""
     return {
         "metric": "minimal_pair_accuracy",
@@ -167,12 +169,21 @@ def _score_method(
     if scorable.any():
         good[scorable], bad[scorable] = _ask(scorer, table[scorable], method, progress)
     n_good, n_bad = _token_counts(scorer, table)
-    linked: dict[str, Any] = {}
+    linked: dict[str, Logprobs | list[str]] = {}
     if linking is not None:
         # A prefix method compares words, not sentences.
         used = linking if method == "full" else Linking("sum")
-        sides = {"good": (good, n_good, unigrams.get("good")), "bad": (bad, n_bad, unigrams.get("bad"))}
-        linked = _linked(used, scorer, table, sides, progress)
+        sides = {
+            side: ScoredSide(
+                table[f"sentence_{side}"].tolist(),
+                logprobs,
+                n_scored(n_tokens, scorer.signature),
+                unigrams.get(side),
+            )
+            for side, logprobs, n_tokens in (("good", good, n_good), ("bad", bad, n_bad))
+        }
+        needs_continuations = used.function.needs_continuations and len(table)
+        linked = used.columns(sides, continuations(scorer, table, progress) if needs_continuations else None)
     pairs = metric_modules("minimal_pair_accuracy").accuracy.outcomes(
         linked.get("score_good", good), linked.get("score_bad", bad)
     )
@@ -192,22 +203,6 @@ def _score_method(
     return pa.table(scored | column_arrays(table[names_of_own(table)]))
 
 
-def _linked(
-    linking: Linking,
-    scorer: Scorer,
-    table: pd.DataFrame,
-    sides: Mapping[str, tuple[Logprobs, Any, Logprobs | None]],
-    progress: Progress | None,
-) -> dict[str, Any]:
-    """Return the columns of a linking function, from the log-probabilities, tokens and unigrams of both sides."""
-    described = {
-        side: (table[f"sentence_{side}"], logprobs, n_scored(n_tokens, scorer.signature), unigrams)
-        for side, (logprobs, n_tokens, unigrams) in sides.items()
-    }
-    needs_continuations = linking.function.needs_continuations and len(table)
-    return linking.columns(described, continuations(scorer, table, progress) if needs_continuations else None)
-
-
 def _unigrams(scorer: Scorer, table: pd.DataFrame, linking: Linking | None) -> dict[str, Logprobs]:
     """Return the log-probabilities of unigrams of both sides, where the linking function needs them."""
     if linking is None or linking.unigrams is None or table.empty:
@@ -216,7 +211,9 @@ def _unigrams(scorer: Scorer, table: pd.DataFrame, linking: Linking | None) -> d
     return dict(zip(("good", "bad"), np.split(linking.unigrams.logprobs(scorer, sentences), 2), strict=True))
 
 
-def _linked_arrays(linked: Mapping[str, Any], scorable: NDArray[np.bool_]) -> dict[str, pa.Array]:
+def _linked_arrays(
+    linked: Mapping[str, Logprobs | list[str]], scorable: NDArray[np.bool_]
+) -> dict[str, pa.Array]:
     """Return all columns of `LINKED`; those that the linking function does not have are null."""
     return {
         name: pa.array(
@@ -247,7 +244,9 @@ def _ask(
     )
 
 
-def _once_each(sides: Sequence[list[Any]], answer: Callable[[list[Any]], Any]) -> tuple[Logprobs, Logprobs]:
+def _once_each(
+    sides: Sequence[list[Query]], answer: Callable[[list[Query]], ArrayLike]
+) -> tuple[Logprobs, Logprobs]:
     """Ask each different query once, and give both sides their answers."""
     place = {query: index for index, query in enumerate(dict.fromkeys([*sides[0], *sides[1]]))}
     answers = np.asarray(answer(list(place)), dtype=np.float64)
@@ -255,12 +254,16 @@ def _once_each(sides: Sequence[list[Any]], answer: Callable[[list[Any]], Any]) -
     return good, bad
 
 
-def _token_counts(scorer: Scorer, table: pd.DataFrame) -> tuple[Any, Any]:
+def _token_counts(scorer: Scorer, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
     """Tokens of both sentences if the scorer counts them, otherwise words between spaces."""
 
-    def words(sentences: list[Any]) -> Any:
+    def words(sentences: list[str]) -> Counts:
         return np.array([len(sentence.split()) for sentence in sentences])
 
+    if table.empty:
+        return np.zeros(0), np.zeros(0)
     sides = [list(table["sentence_good"]), list(table["sentence_bad"])]
-    counted: Callable[[list[Any]], Any] = scorer.token_counts if isinstance(scorer, TokenCounter) else words
-    return _once_each(sides, counted) if len(table) else ([], [])
+    count: Callable[[list[str]], ArrayLike] = (
+        scorer.token_counts if isinstance(scorer, TokenCounter) else words
+    )
+    return _once_each(sides, count)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -42,7 +41,7 @@ class SetPairs:
     config: str
     linking: Linking
     pll: str
-    signature: dict[str, Any]
+    signature: dict[str, object]
     findings: tuple[Finding, ...]
     flaws: tuple[Flaw, ...]
 
@@ -130,7 +129,7 @@ def _authors_linking(pair_set: PairSet) -> Linking:
         ) from error
 
 
-def _described(pair_set: PairSet, revision: str, linking: Linking) -> dict[str, Any]:
+def _described(pair_set: PairSet, revision: str, linking: Linking) -> dict[str, object]:
     convention = pair_set.convention
     is_authors = linking.name == convention.linking
     return {

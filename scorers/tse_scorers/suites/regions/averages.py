@@ -10,7 +10,6 @@
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 
@@ -57,7 +56,7 @@ def surprisal_rows(suite: str, regions: pd.DataFrame) -> Iterator[ResultRow]:
             )
 
 
-def _label(number: Any, regions: pd.DataFrame) -> str:
+def _label(number: object, regions: pd.DataFrame) -> str:
     """Name a region by its number and, if all its rows have the same, its name."""
     names = regions["region"].unique()
     return f"{number} {names[0]}" if len(names) == 1 and names[0] != str(number) else str(number)

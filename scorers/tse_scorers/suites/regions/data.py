@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -231,7 +230,7 @@ def _read_json(path: Path) -> Design:
     return Design(_table(pd.DataFrame(rows), name, str(path)), parse_criteria(name, formulas))
 
 
-def _rows(content: _Suite) -> Iterator[dict[str, Any]]:
+def _rows(content: _Suite) -> Iterator[dict[str, object]]:
     """Yield the regions of a suite as rows of a table."""
     for item in content.items:
         for condition in item.conditions:

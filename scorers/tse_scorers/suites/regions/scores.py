@@ -8,11 +8,12 @@ without words has the surprisal 0.
 """
 
 import math
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ...engine.progress import Progress
 from ...io.score_columns import Values, described
@@ -83,7 +84,7 @@ METRICS = described(
 """Metrics of the rows of results."""
 
 
-def describe(design: Design, n_items: int) -> dict[str, Any]:
+def describe(design: Design, n_items: int) -> dict[str, object]:
     """Return what decides the scores besides the scorer."""
     return {
         "metric_version": VERSION,
@@ -164,7 +165,7 @@ def score_regions(
     return regions.assign(**counts, logprob=logprob, surprisal_bits=0.0 - logprob / math.log(2))
 
 
-def region_sums(regions: Any, tokens: ScoredTokens) -> Any:
+def region_sums(regions: Iterable[str], tokens: ScoredTokens) -> NDArray[np.float64]:
     """Return tokens, straddling tokens and log-probability of each region of one sentence, (regions, 3).
 
     Args:

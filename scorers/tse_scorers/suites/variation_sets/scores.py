@@ -6,7 +6,6 @@ Every sentence gets its log-probability. The functions of `metrics/minimal_varia
 import hashlib
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -184,7 +183,7 @@ def acceptable(cases: pd.Series) -> pd.Series:
     return cases.map(lambda pattern: len(set(pattern)) == len(pattern))
 
 
-def describe(sentences: pd.DataFrame, user_columns: Collection[str], dataset: str) -> dict[str, Any]:
+def describe(sentences: pd.DataFrame, user_columns: Collection[str], dataset: str) -> dict[str, object]:
     """Return what decides the scores besides the scorer; `user_columns` names the user's own columns."""
     return {
         "metric": "minimal_variation_auc",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....engine.arrays import Indices
 from ....io.bundle import metric_modules
 from ....models.base import GapScorer, Logprobs, Scorer
 from ....models.queries import Slot
@@ -116,7 +117,7 @@ def ask(model: GapModel, slot: Slot, number: str) -> GapAnswer:
     is_singular = number == "singular"
     inflections = model.inflections_at(slot)
 
-    def distribution(logits: "torch.Tensor", _: Any) -> Logprobs:
+    def distribution(logits: "torch.Tensor", _: Indices) -> Logprobs:
         logprobs: Logprobs = logits.cpu().double().log_softmax(dim=-1).numpy()
         return logprobs
 

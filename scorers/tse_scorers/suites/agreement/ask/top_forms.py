@@ -1,7 +1,6 @@
 """The most probable forms at a few gaps, marked as right or wrong (Newman et al. 2021, Table 3)."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,7 +64,7 @@ def _most_probable(scorer: GapScorer, slots: list[Slot]) -> Iterator[list[tuple[
         yield list(zip(tokens.astype(int).tolist(), probabilities.tolist(), strict=True))
 
 
-def _spread(units: NDArray[Any]) -> NDArray[Any]:
+def _spread(units: Indices) -> Indices:
     """Return a few of these units, evenly spread."""
     places = np.linspace(0, len(units) - 1, CONTEXTS_SHOWN + 2)[1:-1]
     return units[np.unique(places.astype(int))]

@@ -16,12 +16,12 @@ the left contexts.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ....engine.arrays import Indices
 from ....statistics.cells import CellSums, cell_sums, crossed_mean
 from ....statistics.clustered import Units
 from ....statistics.estimate import Estimate
@@ -129,8 +129,8 @@ class Cells:
     """Outcomes of contexts x lemmas, summed by noun within construction, with the arguments of `crossed_mean`."""
 
     sums: CellSums
-    units: NDArray[Any]
-    strata: NDArray[Any]
+    units: Indices
+    strata: Indices
     name: str
 
     def mean(self) -> Estimate:
@@ -138,7 +138,7 @@ class Cells:
         return crossed_mean(self.sums, self.name, self.strata, units=self.units)
 
 
-def cells_of(items: pd.DataFrame, outcomes: NDArray[Any], n_lemmas: int | None = None) -> Cells:
+def cells_of(items: pd.DataFrame, outcomes: NDArray[np.generic], n_lemmas: int | None = None) -> Cells:
     """Sum outcomes by noun within construction.
 
     Args:

@@ -1,7 +1,5 @@
 """What follows the words that the two sentences of a pair share: log P and tokens, for `mean_continuation`."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -9,7 +7,7 @@ from ....engine.progress import Progress
 from ....models.answers import continuation_logprobs
 from ....models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
 from ..data.prefixes import shared_start
-from .linking import Linking
+from .linking import Counts, Linking
 
 
 def require_continuations(scorer: Scorer, linking: Linking | None) -> None:
@@ -24,7 +22,7 @@ def require_continuations(scorer: Scorer, linking: Linking | None) -> None:
 
 def continuations(
     scorer: Scorer, table: pd.DataFrame, progress: Progress | None
-) -> dict[str, tuple[Logprobs, Any]]:
+) -> dict[str, tuple[Logprobs, Counts]]:
     """Return log P(rest | shared words) and the number of the rest's tokens, for `good` and `bad`, (pairs,) each.
 
     Of a masked model, it is the pseudo-log-likelihood. Identical sentences have their last word as rest, a tie.

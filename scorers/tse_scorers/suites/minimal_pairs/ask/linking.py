@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
 
 from ....io.bundle import metric_modules
 from ....io.files import read_text, require_regular_file
@@ -28,7 +29,36 @@ from ....models.ngram import NgramScorer, load
 from ....models.ngram.base import END
 from ....models.ngram.laplace import LaplaceNgramScorer
 
+Counts = NDArray[np.int64]
 _LINES_AT_ONCE = 10_000
+
+
+class ScoredSide(NamedTuple):
+    """What a linking function knows about one side of some pairs.
+
+    Attributes:
+        texts: the sentences.
+        logprobs: of each.
+        n_tokens: over how many tokens each log-probability sums.
+        unigrams: the log-probability of each by unigrams; None without a unigram model.
+    """
+
+    texts: Sequence[str]
+    logprobs: Logprobs
+    n_tokens: Counts
+    unigrams: Logprobs | None
+
+
+class LinkingFunction(Protocol):
+    """A definition of `metrics/minimal_pair_accuracy/linking.py`; its text names it with its parameters."""
+
+    name: str
+    needs_unigrams: bool
+    needs_continuations: bool
+
+    def __call__(self, statistics: Any) -> Logprobs:
+        """Return the score of each sentence from its `SentenceStatistics`."""
+        ...
 
 
 class Unigrams:
@@ -50,7 +80,7 @@ class Unigrams:
         self._model, self._text = model, text
         self._counted: tuple[Callable[[], Any], NgramScorer] | None = None
 
-    def signature(self, scorer: Scorer) -> dict[str, Any]:
+    def signature(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the probabilities.
 
         Raises:
@@ -216,41 +246,42 @@ class Linking:
             )
 
     @property
-    def function(self) -> Any:
+    def function(self) -> LinkingFunction:
         """The definition."""
-        return _definitions().parse_linking(self.name)
+        function: LinkingFunction = _definitions().parse_linking(self.name)
+        return function
 
-    def signature(self, scorer: Scorer) -> dict[str, Any]:
+    def signature(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the linked scores of a scorer."""
         of_unigrams = {} if self.unigrams is None else {"unigrams": self.unigrams.signature(scorer)}
         return {"linking": str(self.function), **of_unigrams}
 
     def columns(
         self,
-        sides: Mapping[str, tuple[Sequence[str], Logprobs, Any, Logprobs | None]],
-        continuations: Mapping[str, tuple[Logprobs, Any]] | None = None,
-    ) -> dict[str, Any]:
+        sides: Mapping[str, ScoredSide],
+        continuations: Mapping[str, tuple[Logprobs, Counts]] | None = None,
+    ) -> dict[str, Logprobs | list[str]]:
         """Return the further columns of scores of some pairs; those of unigrams only with a unigram model.
 
         Args:
-            sides: `good` and `bad` -> texts, their log-probabilities, over how many tokens these are summed, and the
-                log-probabilities of unigrams.
-            continuations: the last two of what follows the words that both share, where the function needs it.
+            sides: `good` and `bad` -> what is compared.
+            continuations: log-probabilities and numbers of tokens of what follows the words that both share, where the
+                function needs it.
         """
-        n_pairs = len(next(iter(sides.values()))[0])
-        columns: dict[str, Any] = {"linking": [str(self.function)] * n_pairs}
-        for side, (texts, logprobs, n_tokens, unigrams) in sides.items():
-            of = statistics(texts, logprobs, n_tokens, unigrams)
+        n_pairs = len(next(iter(sides.values())).texts)
+        columns: dict[str, Logprobs | list[str]] = {"linking": [str(self.function)] * n_pairs}
+        for name, side in sides.items():
+            sentences = statistics(*side)
             if continuations is not None:
-                sums, counts = continuations[side]
-                of = of._replace(continuation_logprob=sums, n_continuation_tokens=counts)
-            columns[f"score_{side}"] = self.function(of)
-            if unigrams is not None:
-                columns[f"unigram_logprob_{side}"] = unigrams
+                sums, counts = continuations[name]
+                sentences = sentences._replace(continuation_logprob=sums, n_continuation_tokens=counts)
+            columns[f"score_{name}"] = self.function(sentences)
+            if side.unigrams is not None:
+                columns[f"unigram_logprob_{name}"] = side.unigrams
         return columns
 
 
-def n_scored(n_tokens: Any, signature: Mapping[str, Any]) -> Any:
+def n_scored(n_tokens: ArrayLike, signature: Mapping[str, object]) -> Counts:
     """Return how many tokens a sentence's log-probability sums over, (sentences,).
 
     Args:
@@ -263,7 +294,7 @@ def n_scored(n_tokens: Any, signature: Mapping[str, Any]) -> Any:
 
 
 def statistics(
-    sentences: Sequence[str], logprobs: Any, n_tokens: Any, unigrams: Logprobs | None = None
+    sentences: Sequence[str], logprobs: ArrayLike, n_tokens: ArrayLike, unigrams: Logprobs | None = None
 ) -> Any:
     """Return the `SentenceStatistics` of sentences."""
     return _definitions().SentenceStatistics(
@@ -276,7 +307,7 @@ def statistics(
 
 
 def linked_accuracies(
-    examples: pa.Table, signature: Mapping[str, Any], unigrams: Unigrams | None = None
+    examples: pa.Table, signature: Mapping[str, object], unigrams: Unigrams | None = None
 ) -> dict[str, dict[str, Any]]:
     """Return the overall accuracy of whole sentences by each linking function, from stored scores.
 

@@ -131,7 +131,7 @@ def _labels(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     )
 
 
-def pair_ids(frame: pd.DataFrame, name: str) -> Any:
+def pair_ids(frame: pd.DataFrame, name: str) -> "pd.Series[int]":
     """Return the pair's number in its paradigm: `pairID` in the release, `pair_id` on the Hub, else counted.
 
     Without both, a column `item` is used if it numbers the pairs of each paradigm.
