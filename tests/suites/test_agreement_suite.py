@@ -18,13 +18,14 @@ from plain_loop import at_mask, next_token
 from run_records import record_of
 from tiny import tiny_model
 
-from tse_scorers import load_scorer, make_suite
+from tse_scorers import load_data, load_scorer, make_suite
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.ask.top_forms import top_forms
+from tse_scorers.suites.agreement.data.paper_examples import TABLE_3, positions
 from tse_scorers.suites.agreement.suite import AgreementSuite
 
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
@@ -455,3 +456,19 @@ def test_a_broken_results_file_is_written_anew(tmp_path):
     (tmp_path / "out" / "results.json").write_text('{"results": [')
     rows = Run(suite, tmp_path / "out").add(scorer_of("masked", "bert"))
     assert len(json.loads((tmp_path / "out" / "results.json").read_text())["results"]) == len(rows)
+
+
+@pytest.mark.parametrize("model", ["tiny-masked", "tiny-causal"])
+def test_table_3_is_among_the_contexts_of_every_run(model):
+    """The sample of two contexts per row missed both sentences."""
+    pairs = load_data("agreement_templates", "marvin_linzen").to_pandas()
+    row = pairs[pairs["group"] == "In object relative clause"]
+    papers = [row[row["prefix"] == prefix] for prefix, _ in TABLE_3]
+    some = pd.concat([*papers, row.head(40), row.tail(40)]).drop_duplicates(["prefix", "suffix"])
+    lemmas = load_data("verb_lemmas", "released").to_pandas().head(100)
+    forms = top_forms(load_scorer(model), some, lemmas).to_pandas()
+    shown = forms.drop_duplicates("context_id")
+    assert set(shown["prefix"]) >= {prefix for prefix, _ in TABLE_3} and len(shown) <= 4 < len(some)
+    if model == "tiny-masked":
+        assert set(zip(shown["prefix"], shown["suffix"].str.strip(), strict=True)) >= set(TABLE_3)
+    assert len(positions(shown)) == 2 and not len(positions(shown.assign(prefix="The author")))

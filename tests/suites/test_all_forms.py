@@ -10,9 +10,7 @@ import math
 import literal_tse
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
-import torch
 from ngrams import train_ngram
 from run_records import read_table
 from tiny import tiny_model
@@ -20,20 +18,14 @@ from typer.testing import CliRunner
 
 from tse_scorers import LiveEvaluation, Slot, load_scorer, make_suite
 from tse_scorers.cli.app import app
-from tse_scorers.io.records import write_record
-from tse_scorers.io.result_row import ResultRow
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import scores as agreement
-from tse_scorers.suites.agreement.ask import outcomes
 from tse_scorers.suites.agreement.estimate.coverage import coverage, main_list
-from tse_scorers.suites.agreement.estimate.frequency import BAND
 from tse_scorers.suites.agreement.options import AgreementOptions
-from tse_scorers.suites.agreement.show.section_coverage import coverage_part
-from tse_scorers.suites.agreement.show.section_onset import onset_parts
 from tse_scorers.suites.agreement.suite import AgreementSuite
 
 LEMMAS = pd.DataFrame(
@@ -420,40 +412,8 @@ def test_frequencies_give_bands_and_slopes(runs, tmp_path):
     kept = rows_of(runs / "all")
     kept = kept[kept["metric"].isin(before["metric"])].reset_index(drop=True)[list(before)]
     pd.testing.assert_frame_equal(kept, before, check_dtype=False)
-    from tse_scorers.suites.agreement.show.section import section
-
-    titles = [part.title for part in section(read_runs([runs / "all"])).in_report().views]
+    titles = [part.title for part in AgreementSuite.views(read_runs([runs / "all"])).in_report().views]
     assert "Systematic or frequent?" in titles and "Scores by construction, all verbs" in titles
-
-
-def test_the_onset_of_a_band_is_above_chance_or_an_ngram_from_then_on():
-    """By hand: the rare band falls back once, and only the frequent one passes the unigram model."""
-    points = {0.0: [(0.6, 0.51), (0.5, 0.4), (0.7, 0.55)], 5.0: [(0.4, 0.3), (0.8, 0.7), (0.9, 0.8)]}
-    series = [
-        {"model": "m", "system": f"m@step{step}", "revision": f"step{step}", "cutoff": band}
-        | {"score": score, "ci_low": low}
-        for band, scores in points.items()
-        for step, (score, low) in zip((16, 2, 128), (scores[1], scores[0], scores[2]), strict=True)
-    ]
-    unigram = [
-        {
-            "model": "unigram",
-            "system": "unigram",
-            "revision": None,
-            "cutoff": band,
-            "score": 0.75,
-            "ci_low": 0.7,
-        }
-        for band in points
-    ]
-    rows = pd.DataFrame([*series, *unigram]).assign(metric=BAND, label="All of Marvin & Linzen")
-    [part] = onset_parts(rows)
-    [table] = part.blocks
-    assert table.text.to_dict("list") == {
-        "above chance": ["step128", "step16"],
-        "above unigram": ["–", "step16"],
-    }
-    assert list(onset_parts(rows[rows["revision"] != "step2"])) == []
 
 
 def test_training_evaluations_can_score_all_forms(runs):
@@ -472,28 +432,3 @@ def test_training_evaluations_can_score_all_forms(runs):
     assert LiveEvaluation(forms="all", budget=20).check(model, tokenizer) > 0
     with pytest.raises(ValueError, match="forms='all' has no effect"):
         LiveEvaluation(["german"], forms="all")
-
-
-def test_a_dominant_lemma_is_named_for_each_data_set(tmp_path):
-    """Both configurations of one model, and both kinds of gaps of the first, have it."""
-    mass = torch.tensor([[0.6, 0.1], [0.2, 0.2], [0.7, 0.1]], dtype=torch.float64).log()
-    answers = outcomes.encode(mass, mass - 5, torch.ones_like(mass, dtype=torch.bool))
-    names = {"singular": ["is", "has"], "plural": ["are", "have"], "singular_id": [0, 1], "plural_id": [2, 3]}
-    kinds = {"one": (False, True), "two": (False,)}
-    for config, openings in kinds.items():
-        tables = {
-            "outcomes": outcomes.outcome_table({opening: (np.arange(3), answers, 2) for opening in openings}),
-            "lemmas": pa.concat_tables(
-                pa.table({"opening": [opening] * 2, "lemma": [0, 1], **names}, schema=outcomes.LEMMAS)
-                for opening in openings
-            ),
-        }
-        signature = {"model": "m", "identity": {"suite": "agreement", "config": config, "model": "m"}}
-        row = ResultRow(level="all", value="", metric="ew", score=0.5, n=3)
-        write_record(tmp_path, signature, tables).with_rows([row])
-    rows = pd.DataFrame(
-        columns=["system", "config", "label", "metric", "cutoff", "cutoff_side", "n", "n_excluded", "n_ties"]
-    )
-    part = coverage_part(rows, read_runs([tmp_path]))
-    shares = part.blocks[-1].values["contexts"]
-    assert shares.to_dict() == pytest.approx({"m, one, is / are": 2 / 3, "m, two, is / are": 2 / 3})

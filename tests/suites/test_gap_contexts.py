@@ -14,7 +14,7 @@ from tse_scorers import Slot, load_scorer, run
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.suites.agreement.ask import gap_answers
 from tse_scorers.suites.agreement.data import gap_contexts as contexts
-from tse_scorers.suites.agreement.show.gap_cards import compare_forms, difference_from_run
+from tse_scorers.suites.agreement.gap_cards import compare_forms, difference_from_run
 from tse_scorers.suites.minimal_pairs.data.prefixes import one_prefix, two_prefix
 
 KEYS = Slot("The keys to the cabinet", " on the table.")

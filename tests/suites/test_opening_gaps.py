@@ -20,7 +20,7 @@ from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.ask import gap_answers
 from tse_scorers.suites.agreement.ask.inflections import inflections_in_vocabulary
 from tse_scorers.suites.agreement.ask.top_forms import top_forms
-from tse_scorers.suites.agreement.show.gap_cards import compare_forms, gap_card
+from tse_scorers.suites.agreement.gap_cards import compare_forms, gap_card
 from tse_scorers.suites.agreement.suite import AgreementSuite
 
 LEMMAS = pd.DataFrame(

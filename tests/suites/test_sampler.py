@@ -17,8 +17,7 @@ from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement import scores as agreement
 from tse_scorers.suites.agreement.ask.columns import RESERVED, score_columns
 from tse_scorers.suites.agreement.options import AgreementOptions
-from tse_scorers.suites.agreement.show.section import section
-from tse_scorers.suites.agreement.show.tab import tabs
+from tse_scorers.suites.agreement.suite import AgreementSuite
 
 SAMPLER = AgreementOptions(forms="all", sampler=True)
 TWICE = pd.DataFrame([("is", "are"), ("is", "be"), ("has", "have")], columns=["singular", "plural"])
@@ -138,9 +137,9 @@ def test_the_sampler_is_in_results_tables_and_signature(tmp_path):
     assert own[own["metric"] == "ew"]["cutoff"].tolist() == cutoffs
     assert set(own["metric"]) == {"ew", "mw", "covered_mass", "share_without_lemmas"}
     runs = read_runs([tmp_path / "out"])
-    titles = [part.title for part in section(runs).in_report().views]
+    titles = [part.title for part in AgreementSuite.views(runs).in_report().views]
     assert "Scores under nucleus sampling" in titles and "Scores at list percentiles" in titles
-    assert "nucleus of 90 % at each token" in tabs(runs)[0].controls[1].choices
+    assert "EW@sampler_top-0.9" in AgreementSuite.views(runs).views[0].controls[0].choices
 
 
 def test_the_sampler_is_refused_where_it_has_no_meaning(tmp_path):

@@ -22,7 +22,7 @@ def tabs_of(suite, runs):
     return [view for view in section.views if view.tab] if section else []
 
 
-SUITES = (MinimalPairSuite, VariationSetSuite)
+SUITES = (AgreementSuite, MinimalPairSuite, VariationSetSuite)
 
 
 def _rows(model, seed):
@@ -70,13 +70,10 @@ def test_every_tab_has_something_to_show_at_the_start(suite, runs):
 
 # --- agreement ---------------------------------------------------------------------------------------------
 
-WHOLE = "the whole distribution"
-EW = "EW, systematicity"
-
 
 def test_the_agreement_table_holds_the_results_and_the_papers(folder, runs):
     results = pd.DataFrame(read_results(folder)["results"])
-    shown = view(AgreementSuite, runs, "Agreement")
+    shown = view(AgreementSuite, runs, "Agreement", "EW")
     ours = scores(shown)
     whole = results[(results.metric == "ew") & (results.cutoff == 1.0) & (results.cutoff_side == "top")]
     for row in whole[whole["group"] != "all"].itertuples():
@@ -87,21 +84,16 @@ def test_the_agreement_table_holds_the_results_and_the_papers(folder, runs):
 
 
 def test_under_a_cut_off_nothing_is_published(runs):
-    shown = view(AgreementSuite, runs, "Agreement", EW, "most probable 50 %")
-    assert (
-        set(shown.cells["system"]) == {"org/one", "two"} and "within the most probable 50 %" in shown.caption
-    )
-    tail = scores(view(AgreementSuite, runs, "Agreement", EW, "least probable 0.0001 %"))
+    shown = view(AgreementSuite, runs, "Agreement", "EW@top-0.5")
+    assert set(shown.cells["system"]) == {"org/one", "two"} and shown.caption == "EW@top-0.5 of groups."
+    tail = scores(view(AgreementSuite, runs, "Agreement", "EW@bottom-1e-06"))
     assert np.isnan(tail["VP coordination", "two"])
 
 
 def test_tse_knows_no_cut_off(runs):
-    tse = "TSE, the template's own verb"
-    one, other = (
-        view(AgreementSuite, runs, "Agreement", tse, name) for name in (WHOLE, "most probable 50 %")
-    )
-    pd.testing.assert_frame_equal(one.cells, other.cells)
-    assert one.unit == "pairs" and other.caption == "TSE by construction, 0 to 1."
+    (tab,) = [tab for tab in tabs_of(AgreementSuite, runs) if tab.tab == "Agreement"]
+    assert [name for name in tab.controls[0].choices if name.startswith("TSE")] == ["TSE"]
+    assert tab.chosen("TSE")[0].unit == "pairs"
 
 
 def test_curves_are_those_of_a_construction_or_of_a_model(runs):

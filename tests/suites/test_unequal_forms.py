@@ -12,7 +12,7 @@ from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement.ask import unequal_forms
 from tse_scorers.suites.agreement.options import AgreementOptions
-from tse_scorers.suites.agreement.show.section import section
+from tse_scorers.suites.agreement.suite import AgreementSuite
 
 
 def suite_in(folder, pairs=PAIRS, **options):
@@ -48,7 +48,10 @@ def test_they_are_scored_by_the_sentences_and_nothing_else_changes(tmp_path):
     others = rows[rows["metric"] != "ew_different_lengths"].reset_index(drop=True)
     plain = rows_of(tmp_path / "plain")
     pd.testing.assert_frame_equal(others[list(plain)], plain, check_dtype=False)
-    parts = {part.title: part for part in section(read_runs([tmp_path / "sentences"])).in_report().views}
+    parts = {
+        part.title: part
+        for part in AgreementSuite.views(read_runs([tmp_path / "sentences"])).in_report().views
+    }
     [table] = parts["EW by number of tokens"].blocks
     assert "different lengths, by whole sentences" in [name for _, name in table.values]
 

@@ -5,6 +5,7 @@ reproduce.py  `tse reproduce`: published tables beside our numbers
 fetch.py      `tse fetch`: data of published tables that is not shipped
 published.py  published numbers
 
+newman2021/      tables and figures of Newman et al. (2021), on results of the suite `agreement`
 warstadt2020/    tables and figures of Warstadt et al. (2020), on results of the suite `minimal_pairs`
 rochereau2020/   tables and figures of Rochereau et al. (2020), on results of the suite `german`
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,7 +18,7 @@ from ...io.table_files import Tables, fingerprint, is_table
 from ...models.answers import pair_logprobs
 from ...models.base import FormScorer, GapScorer, PairScorer, Scorer
 from ...models.options import Option, OptionError
-from ...report.blocks import Section
+from ...report.blocks import ScoredItems, Section
 from ...report.inputs import Runs, ScoreFile, ScoreTables
 from ...report.measure import Measure
 from ..checks import Finding
@@ -45,6 +46,7 @@ from .data.contrast import (
     by_list,
     contrast_of,
     joined,
+    own_contrasts,
     require_lists,
     require_options,
     with_forms,
@@ -56,9 +58,11 @@ from .estimate.common import COMMON, common_list
 from .estimate.frequency import FREQUENCIES
 from .estimate.scored import METRICS, LemmaTables, scored_contexts, scored_pairs
 from .estimate.strata import part_rows
+from .item_table import item_table
 from .measures import MEASURES, TSE
 from .options import CLAMS, CONFIG_NAMES, DEFAULT_LIST, AgreementOptions
-from .show.item_table import item_table
+from .shown_items import context_items, pair_items
+from .texts import QUESTION, SOURCE, TERMS, labelled, lead_of
 
 _DATASETS = {
     "marvin_linzen": "agreement_templates",
@@ -94,6 +98,7 @@ class AgreementSuite(Suite):
     """
 
     name, title, Options = "agreement", "Agreement", AgreementOptions
+    question, terms, source = QUESTION, TERMS, SOURCE
     options: AgreementOptions
     measures = MEASURES
     config_names: ClassVar[Mapping[str, str]] = CONFIG_NAMES
@@ -286,11 +291,22 @@ class AgreementSuite(Suite):
         return item_table(file)
 
     @classmethod
-    def views(cls, runs: Runs) -> Section | None:
-        """Return what report and explorer show."""
-        from .show.section import section
+    def labelled(cls, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return results with the construction, and where several data sets have it, with the data."""
+        return labelled(rows)
 
-        return section(runs)
+    @classmethod
+    def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
+        """Return the pairs of TSE, or the contexts of EW and MW at a cut-off."""
+        if measure.name == TSE.name:
+            return pair_items(runs, rows)
+        return context_items(runs, rows, measure.name, *measure.at.values())
+
+    @classmethod
+    def views(cls, runs: Runs) -> Section | None:
+        """Return what report and explorer show, with a text on the data that were scored."""
+        section = super().views(runs)
+        return section and replace(section, lead=lead_of(runs.suite(cls.name), own_contrasts(runs)))
 
     @classmethod
     def hub_dataset(cls, row: Mapping[str, Scalar], organization: str | None) -> str:

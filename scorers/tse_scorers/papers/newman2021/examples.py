@@ -1,12 +1,13 @@
 """Table 3 of Newman et al. (2021): the most probable words at the gap, marked as right or wrong."""
 
-from collections.abc import Iterator
+from functools import partial
 
 import pandas as pd
 
-from ....report.blocks import Example, Examples, Form, View
-from ....report.inputs import Runs
-from ..data.paper_examples import TABLE_3, positions, published_examples
+from ...report.blocks import Example, Examples, Form, View
+from ...report.inputs import Runs
+from ...suites.agreement.data.paper_examples import TABLE_3, positions
+from ..published import published
 
 EXAMPLES_PER_SYSTEM = 9
 
@@ -14,8 +15,22 @@ EXAMPLES_PER_SYSTEM = 9
 _FORMS = ("context_id", "group", "prefix", "suffix", "number", "rank", "form", "probability", "status")
 
 
-def example_parts(runs: Runs) -> Iterator[View]:
-    """Yield the part with the sampled contexts of every model, if a run wrote them."""
+TEXT = (
+    "Right and wrong are marked for the forms of listed verbs (✓ the right number, ✗ the wrong one), also where a form "
+    "can be another word: order can be a noun, and will, in the released list as the plural of wills, is right as a "
+    "modal (--lemmas clean is without such verbs). Other words (most past tenses, verbs that the list lacks) are not "
+    "judged. Probabilities are the model's own. The first two contexts are those of the paper's Table 3, where the "
+    "data has them."
+)
+_MODEL = "bert-large-cased (published)"
+
+
+def example_view(runs: Runs) -> View:
+    """Return the sampled contexts of every model, if a run wrote them."""
+    return View("The most probable words (Table 3)", TEXT, partial(_cards, runs))
+
+
+def _cards(runs: Runs) -> list[Examples]:
     items = [
         example
         for file in runs.scores("agreement", "top_forms")
@@ -23,17 +38,24 @@ def example_parts(runs: Runs) -> Iterator[View]:
     ]
     if any((example.prefix.strip(), example.suffix.strip()) in TABLE_3 for example in items):
         items = [*published_examples(), *items]
-    if items:
-        text = (
-            "Right and wrong are marked for the forms of listed verbs (✓ the right number, ✗ the wrong one), also "
-            "where a form can be another word: order can be a noun, and will, in the released list as the plural of "
-            "wills, is right as a modal (--lemmas clean is without such verbs). Other words (most past tenses, verbs "
-            "that the list lacks) are not judged. Probabilities are the model's own. The first two contexts are those "
-            "of the paper's Table 3, where the data has them."
+    return [Examples("Most probable words at the gap.", items)] if items else []
+
+
+def published_examples() -> list[Example]:
+    """Return the table as printed."""
+    table = published("newman2021_table3")
+    if table.empty:
+        return []
+    return [
+        Example(
+            _MODEL,
+            "Table 3",
+            str(prefix),
+            str(suffix),
+            [Form(str(row.form), float(row.probability), row.status) for row in of_context.itertuples()],
         )
-        yield View(
-            "The most probable words (Table 3)", text, [Examples("Most probable words at the gap.", items)]
-        )
+        for (prefix, suffix), of_context in table.groupby(["prefix", "suffix"], sort=False)
+    ]
 
 
 def _examples(forms: pd.DataFrame, system: str) -> list[Example]:

@@ -9,20 +9,21 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from ....io.series_order import position
-from ....report.blocks import View
-from ....report.revisions import HASH
-from ....report.tables import MISSING, Table
-from ..estimate.frequency import BAND, band_name
+from ...io.series_order import position
+from ...report.blocks import View
+from ...report.revisions import HASH
+from ...report.tables import MISSING, Table
+from ...suites.agreement.estimate.frequency import BAND, band_name
+from ...suites.agreement.texts import WHOLE_DATA
 
 LEAST = 3
 """The number of checkpoints from which a model is a series."""
 CHANCE = "chance"
 
 
-def onset_parts(rows: pd.DataFrame) -> Iterator[View]:
+def onset_views(rows: pd.DataFrame) -> Iterator[View]:
     """Yield the onsets of all models with enough checkpoints, over all templates of each configuration."""
-    bands = rows[(rows["metric"] == BAND) & rows["label"].str.startswith("All of ")]
+    bands = rows[(rows["metric"] == BAND) & rows["label"].str.startswith(WHOLE_DATA)]
     revisions = bands["revision"].fillna("").astype(str)
     at = bands.assign(place=[position(revision)[0] for revision in revisions])
     is_point = (at["place"] != float("inf")) & ~revisions.str.fullmatch(HASH)

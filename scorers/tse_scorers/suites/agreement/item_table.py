@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ....models.words import capitalized
-from ....report.inputs import ScoreFile
-from ..data.gap_contexts import sentence_with_gap
-from ..data.tables import load
-from ..options import CLAMS
+from ...models.words import capitalized
+from ...report.inputs import ScoreFile
+from .data.gap_contexts import sentence_with_gap
+from .data.tables import load
+from .options import CLAMS
 
 _SHIPPED = ("marvin_linzen", *CLAMS)
 

@@ -2,48 +2,54 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from ....io.table_files import is_table
-from ....report.best import best_of_rows, unusable
-from ....report.blocks import Chart, View
-from ....report.charts import WHISKERS
-from ....report.inputs import Runs
-from ....report.published import published
-from ....report.systems import basename
-from ....report.tables import (
+from ...io.table_files import is_table
+from ...report.best import best_of_rows, unusable
+from ...report.blocks import Chart, View
+from ...report.charts import WHISKERS
+from ...report.inputs import Runs
+from ...report.systems import basename
+from ...report.tables import (
     MISSING,
     Table,
     formatted,
     score,
     spread,
 )
-from ..measures import without_cutoff
-from ..options import CONFIG_NAMES
-from .section_coverage import by_metric, forms_of, lemma_counts
+from ...suites.agreement.measures import WHOLE, without_cutoff
+from ...suites.agreement.options import CONFIG_NAMES
+from ...suites.agreement.texts import WHOLE_DATA
+from ..published import published
+from .coverage import by_metric, forms_of, lemma_counts
 
 METRICS = {"tse": "TSE", "ew": "EW", "mw": "MW"}
 """In the order of all tables here; Newman et al. (2021) print MW, EW, TSE."""
+_HEADLINES: dict[str, tuple[str, ...]] = {label: () for label in METRICS.values()}
 PAPER_CONFIGS = ("marvin_linzen", "newman2021")
 
 
-def table2_parts(rows: pd.DataFrame, runs: Runs) -> Iterator[View]:
+def table2_views(rows: pd.DataFrame, runs: Runs) -> Iterator[View]:
     """Yield the paper's measure, and the scores over all verbs, where they were run."""
-    for forms, own in without_cutoff(rows).groupby(forms_of(rows), sort=False):
-        yield _table2_part(own, str(forms) == "single", runs)
+    for forms, of_forms in without_cutoff(rows).groupby(forms_of(rows), sort=False):
+        yield _table2_view(of_forms, str(forms) == "single", runs)
 
 
-def _table2_part(rows: pd.DataFrame, single: bool, runs: Runs) -> View:
-    papers = of_paper(rows)
-    about = "The paper's main table. " if single and papers.all() else ""
+def _table2_view(rows: pd.DataFrame, single: bool, runs: Runs) -> View:
+    about = "The paper's main table. " if single and of_paper(rows).all() else ""
     about += (
         "High TSE with lower EW means that the model knows the forms of the sentences' own words, but not of just any "
         "word."
     )
     title = "Scores by construction" if single else "Scores by construction, all verbs"
     about += "" if single else _ALL_FORMS_TEXT
+    return View(title, about, partial(_blocks, rows, single, runs), headlines=_HEADLINES)
+
+
+def _blocks(rows: pd.DataFrame, single: bool, runs: Runs) -> list[Table | Chart]:
     table = _table2(rows, single, runs)
     scores = table.values[table.text.columns]
     picture = Chart.dots(
@@ -58,8 +64,7 @@ def _table2_part(rows: pd.DataFrame, single: bool, runs: Runs) -> View:
         basis=table.basis,
         names_with_n=True,
     )
-    beside = _published_table() if single and papers.any() else ()
-    return View(title, about, [table, picture, *beside])
+    return [table, picture, *(_published_table() if single and of_paper(rows).any() else ())]
 
 
 def _table2(rows: pd.DataFrame, single: bool, runs: Runs) -> Table:
@@ -72,7 +77,7 @@ def _table2(rows: pd.DataFrame, single: bool, runs: Runs) -> Table:
         "Templates",
         across=("system", "measure"),
         about="The intervals are over other nouns and, for EW and TSE, other verbs; for MW, the verbs are held fixed.",
-        totals=[label for label in pd.unique(rows["label"]) if label.startswith("All of ")],
+        totals=[label for label in pd.unique(rows["label"]) if label.startswith(WHOLE_DATA)],
         note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
         f"other two directly. {lemma_counts(rows)}".rstrip(),
         file="table2" if single else "table2_all_forms",
@@ -152,3 +157,23 @@ def _published_table() -> Iterator[Table]:
             totals=["BLiMP"],
             folded=True,
         )
+
+
+def published_scores(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the paper's Table 2 as rows of results, for results on its data.
+
+    Args:
+        rows: results of the suite.
+    """
+    paper = published("newman2021_table2")
+    configs = rows.loc[of_paper(rows) & (forms_of(rows) == "single"), "config"].unique()
+    if paper.empty or not len(configs):
+        return pd.DataFrame(columns=["system", "metric", "config", "level", "value", "score", *WHOLE])
+    metrics = {label: name for name, label in METRICS.items()}
+    paper = paper.sort_values("model", kind="stable")
+    paper = paper.assign(
+        system=paper["model"] + " (published)", metric=paper["metric"].map(metrics), level="group"
+    )
+    paper = paper.rename(columns={"construction": "value"}).assign(**WHOLE)
+    paper.loc[paper["metric"] == "tse", list(WHOLE)] = None
+    return pd.concat([paper.assign(config=config) for config in configs])

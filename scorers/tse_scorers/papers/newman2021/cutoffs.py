@@ -1,29 +1,66 @@
 """Figures 1 to 4 of Newman et al. (2021): the effect of the cut-offs on the verb list."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from ....report.blocks import Chart, View
-from ....report.curves import on_naming
-from ....report.cutoff_charts import FEW_CONTEXTS
-from ....report.line_styles import INK, Line, lines
-from ....report.systems import end_names, slugs
-from ....report.tables import Basis, Table, formatted, score, spread
-from .labels import ROW_LINES
-from .section_coverage import lemma_counts
+from ...report.blocks import Chart, Control, View
+from ...report.curves import on_naming
+from ...report.cutoff_charts import FEW_CONTEXTS
+from ...report.line_styles import HUES, INK, MARKERS, MUTED, Line, lines
+from ...report.systems import end_names, slugs
+from ...report.tables import Basis, Table, formatted, score, spread
+from ...suites.agreement.texts import WHOLE_DATA
+from .coverage import lemma_counts
 
+# Rows of Table 2, each with the line that it has in every picture of cut-offs. The two kinds of object relative share a
+# hue with and without `that`.
+ROW_LINES = {
+    "Simple": Line(MUTED, MARKERS[0]),
+    "In a sentential complement": Line(HUES[1], MARKERS[1]),
+    "VP coordination": Line(HUES[2], MARKERS[2]),
+    "Across prepositional phrase": Line(HUES[3], MARKERS[3]),
+    "Across subject relative clause": Line(HUES[4], MARKERS[4]),
+    "Across object relative clause": Line(HUES[0], MARKERS[5]),
+    "Across object relative (no that)": Line(HUES[0], MARKERS[6], dashes=1),
+    "In object relative clause": Line(HUES[5], MARKERS[7]),
+    "In object relative (no that)": Line(HUES[5], MARKERS[8], dashes=1),
+    "BLiMP": Line(INK, MARKERS[9], width=2.2),
+}
 _SCORES = ("ew", "mw")
 _FADED = (
     f"Large: all of the data, with 95 % intervals. Hollow and faded: fewer than {FEW_CONTEXTS} contexts, or too few "
     "units for an interval to rely on."
 )
 
-# Heading → file name, metrics with the names of their axes, what it is about, what the picture shows.
-_FIGURES = {
-    "Scores under cut-offs (Figures 1 and 2)": (
+
+@dataclass(frozen=True)
+class CutoffFigure:
+    """A picture of scores against cut-offs, per system, or per metric for several systems.
+
+    Attributes:
+        title: its heading.
+        file: file name, followed by the system.
+        metrics: metrics of results -> names of their axes.
+        about: what it is about.
+        caption: what the picture shows.
+        grid: file name for several systems, followed by the metric.
+    """
+
+    title: str
+    file: str
+    metrics: Mapping[str, str]
+    about: str
+    caption: str
+    grid: str = "cutoffs"
+
+
+_FIGURES = (
+    CutoffFigure(
+        "Scores under cut-offs (Figures 1 and 2)",
         "figure1",
         {"ew": "EW", "mw": "MW"},
         "Does the model do better on verbs that it finds likely? On the right the verb list is limited "
@@ -31,81 +68,88 @@ _FIGURES = {
         "distribution. Head and tail often hold few verbs.",
         "EW and MW against the cut-off.",
     ),
-    "Covered mass (Figure 3)": (
+    CutoffFigure(
+        "Covered mass (Figure 3)",
         "figure3",
         {"covered_mass": "covered mass"},
         "How much of the model's probability the listed verbs take up within the cut-off.",
         "Mean probability mass on both forms of the verbs that EW counts.",
     ),
-    "Contexts without a verb (Figure 4)": (
+    CutoffFigure(
+        "Contexts without a verb (Figure 4)",
         "figure4",
         {"share_without_lemmas": "share of contexts"},
         "A context with no eligible verb within the cut-off has no score and is left out of the mean. "
         "Where this share is high, the curves above rest on few contexts.",
         "Share of contexts with no eligible verb within the cut-off.",
     ),
-}
-
-
-_LIST_FIGURES = {
-    "Scores at list percentiles": (
+)
+_LIST_FIGURES = (
+    CutoffFigure(
+        "Scores at list percentiles",
         "list_percentiles",
         {"ew": "EW", "mw": "MW"},
         "The listed forms themselves are sorted by probability, because forms of several tokens have no rank in the "
         "vocabulary. On the right the most probable forms that hold a share of the listed probability, on the left "
         "the least probable ones. These are not the cut-offs of the paper.",
         "EW and MW against the list percentile.",
+        "percentiles",
     ),
-}
-
-
-_SAMPLER_FIGURES = {
-    "Scores under nucleus sampling": (
+)
+_SAMPLER_FIGURES = (
+    CutoffFigure(
+        "Scores under nucleus sampling",
         "sampler",
         {"ew": "EW", "mw": "MW"},
         "What a nucleus sampler can say (Holtzman et al. 2020): each token of a form must be among the most probable "
         "ones that together hold the share p at its step. These are not the cut-offs of the paper.",
         "EW and MW against the sampler's top p.",
+        "sampler",
     ),
-    "Covered mass under nucleus sampling": (
+    CutoffFigure(
+        "Covered mass under nucleus sampling",
         "sampler_mass",
         {"covered_mass": "covered mass"},
         "The probability that the sampler gives to the listed verbs' forms.",
         "Probability of the listed verbs' forms against the sampler's top p.",
+        "sampler",
     ),
-}
+)
 
 
-_GRIDS = {"list_percentiles": "percentiles", "sampler": "sampler", "sampler_mass": "sampler"}
-"""File name of a figure -> that of its grids; `cutoffs` for the others."""
-
-
-def curve_parts(rows: pd.DataFrame, systems: list[str]) -> Iterator[View]:
-    """Yield one part per kind of curve: a grid of constructions for several systems, a picture of a single one."""
+def cutoff_views(rows: pd.DataFrame) -> Iterator[View]:
+    """Yield one view per kind of curve: a grid of constructions for several systems, a picture of a single one."""
     curves = rows[rows["cutoff"].notna()]
+    systems = list(dict.fromkeys(rows["system"]))
     of_sampler = curves["cutoff_side"].str.startswith("sampler_")
     of_list = curves["cutoff_side"].str.startswith("list_").groupby(curves["system"]).transform("any")
-    yield from _parts(curves[~of_list], systems, _FIGURES)
+    yield from _views(curves[~of_list], systems, _FIGURES)
     sides = curves["cutoff_side"].str.removeprefix("list_").str.removeprefix("sampler_")
     curves = curves.assign(cutoff_side=sides)
-    yield from _parts(curves[of_list & ~of_sampler], systems, _LIST_FIGURES)
-    yield from _parts(curves[of_sampler], systems, _SAMPLER_FIGURES)
+    yield from _views(curves[of_list & ~of_sampler], systems, _LIST_FIGURES)
+    yield from _views(curves[of_sampler], systems, _SAMPLER_FIGURES)
 
 
-def _parts(
-    curves: pd.DataFrame, systems: list[str], figures: Mapping[str, tuple[str, dict[str, str], str, str]]
-) -> Iterator[View]:
-    for title, (name, metrics, text, caption) in figures.items():
-        own = curves[curves["metric"].isin(metrics)]
-        present = [system for system in systems if (own["system"] == system).any()]
-        known = [metric for metric in metrics if (own["metric"] == metric).any()]
-        if len(present) > 1:
-            yield View(title, text, [_grid(own, metric, name, metrics[metric]) for metric in known])
-        for system, slug in slugs(present).items() if len(present) == 1 else ():
-            yield View(title, text, [_curve_picture(own, f"{name}_{slug}", metrics, f"{system}: {caption}")])
+def _views(curves: pd.DataFrame, systems: Sequence[str], figures: Sequence[CutoffFigure]) -> Iterator[View]:
+    for figure in figures:
+        of_figure = curves[curves["metric"].isin(figure.metrics)]
+        present = [system for system in systems if (of_figure["system"] == system).any()]
+        if present:
+            yield View(figure.title, figure.about, partial(_pictures, of_figure, present, figure))
 
 
-def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Chart:
+def _pictures(curves: pd.DataFrame, systems: Sequence[str], figure: CutoffFigure) -> list[Chart]:
+    if len(systems) > 1:
+        metrics = [metric for metric in figure.metrics if (curves["metric"] == metric).any()]
+        return [_grid(curves, metric, figure) for metric in metrics]
+    return [
+        _curve_picture(curves, f"{figure.file}_{slug}", figure.metrics, f"{system}: {figure.caption}")
+        for system, slug in slugs(systems).items()
+    ]
+
+
+def _grid(curves: pd.DataFrame, metric: str, figure: CutoffFigure) -> Chart:
+    title = figure.metrics[metric]
     points = (
         curves[curves["metric"] == metric]
         .rename(columns={"label": "panel"})
@@ -122,7 +166,7 @@ def _grid(curves: pd.DataFrame, metric: str, figure: str, title: str) -> Chart:
     table = _cutoff_table(of_rows, title, "Model and templates")
     return Chart(
         "cutoffs",
-        f"{_GRIDS.get(figure, 'cutoffs')}_{metric}",
+        f"{figure.grid}_{metric}",
         panels,
         y=title,
         large=_wholes(once["panel"]),
@@ -150,10 +194,10 @@ def _cutoff_table(cells: pd.DataFrame, title: str, corner: str) -> Table:
 
 def _wholes(labels: Iterable[object]) -> set[str]:
     """Return the labels of all of a data set."""
-    return {str(label) for label in labels if str(label).startswith("All of ")}
+    return {str(label) for label in labels if str(label).startswith(WHOLE_DATA)}
 
 
-def _curve_picture(curves: pd.DataFrame, name: str, metrics: dict[str, str], caption: str) -> Chart:
+def _curve_picture(curves: pd.DataFrame, name: str, metrics: Mapping[str, str], caption: str) -> Chart:
     """Show the curves of one system: a line per metric; in a paper, a line per construction in a panel per metric."""
     curves = curves[curves["metric"].isin(metrics)]
     tables = [
@@ -218,7 +262,7 @@ def _change(curves: pd.DataFrame) -> str:
 def lines_of(labels: Sequence[str]) -> dict[str, Line]:
     """Return a line for each label: a row of Table 2 has the same one in every picture, own groups have others."""
     known = {label: line for label in labels if (line := _line_of_row(label)) is not None}
-    own = [label for label in labels if label not in known and not label.startswith("All of ")]
+    own = [label for label in labels if label not in known and not label.startswith(WHOLE_DATA)]
     places = [str(place) for place in range(len(labels))]
     free = [line for line in lines(places).values() if line not in known.values()]
     styles = known | dict(zip(own, free, strict=False))
@@ -235,3 +279,47 @@ def _line_of_row(label: str) -> Line | None:
                 else Line(line.colour, line.marker, dashes=int("(blimp)" in label), width=line.width)
             )
     return None
+
+
+MEASURES = {
+    "EW and MW": {"ew": "EW", "mw": "MW"},
+    "probability that the listed verbs cover": {"covered_mass": "covered mass"},
+    "contexts without a verb": {"share_without_lemmas": "share of contexts"},
+}
+
+
+def curve_views(rows: pd.DataFrame) -> Iterator[View]:
+    """Yield the explorer's tab `Curves`: the models on one construction, the constructions of one model."""
+    rows = rows[rows["cutoff"].notna() & (rows["cutoff_side"] != "sampler_top")]
+    if rows.empty:
+        return
+    *constructions, overall = dict.fromkeys(rows["label"])
+    measure = Control("Curves of", MEASURES)
+    construction = Control("Construction", {label: label for label in (overall, *constructions)})
+    model = Control("Model", {system: system for system in rows["system"].unique()})
+    by_model, by_construction = partial(_curves, rows, "label"), partial(_curves, rows, "system")
+    yield View("", "", by_model, [measure, construction], (), "Curves", "models, for one construction")
+    yield View("", "", by_construction, [measure, model], (), "Curves", "constructions, for one model")
+
+
+def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: str) -> list[Chart]:
+    """Show scores against cut-offs where `fixed` (`label`, the construction, or `system`) has this value."""
+    shown = rows[(rows[fixed] == value) & rows["metric"].isin(metrics)]
+    if shown.empty:
+        raise ValueError(
+            f"{value} has no {' or '.join(metrics.values())} under cut-offs. Choose something else in the list."
+        )
+    points = cutoff_points(shown.assign(label=shown["system" if fixed == "label" else "label"]))
+    panels = {metrics[metric]: of_metric for metric, of_metric in points.groupby("metric", sort=False)}
+    chart = Chart(
+        "cutoffs",
+        "curves",
+        panels,
+        caption=f"{value}: {' and '.join(metrics.values())} against the cut-off. On the left only the least "
+        "probable verbs count (bottom p), on the right only the most probable ones (top p); the far right (top 100 %) "
+        "is the whole distribution. Scores over all forms are at list percentiles.",
+        x="verbs within",
+        unit="contexts",
+        limited_to=value,
+    )
+    return [chart]

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ....io.bundle import metric_modules
-from ....models.base import GapScorer
-from ....models.queries import Slot
-from ....models.words import capitalized
-from ....report.blocks import Form
-from ....report.tables import MISSING, decimals, score
-from ..ask.gap_answers import LEMMAS, LISTED, GapAnswer
-from ..ask.inflections import Status
-from .tab import cutoff_name
+from ...io.bundle import metric_modules
+from ...models.base import GapScorer
+from ...models.queries import Slot
+from ...models.words import capitalized
+from ...report.blocks import Form
+from ...report.tables import MISSING, decimals, score
+from .ask.gap_answers import LEMMAS, LISTED, GapAnswer
+from .ask.inflections import Status
+from .measures import WHOLE
 
 DECISIVE = ("revision", "dtype", "leading_space", "bos_at_gap", "lemmas")
 """Entries of a run's signature that change the scores at a gap."""
@@ -131,6 +131,17 @@ def _cutoffs(scores: Any) -> list[tuple[str, ...]]:
         for side, cutoffs, values in sides
         for place, cutoff in enumerate(cutoffs)
     ]
+
+
+def cutoff_name(side: str, cutoff: float) -> str:
+    """Name a cut-off.
+
+    >>> cutoff_name("top", 0.9), cutoff_name("bottom", 1e-06), cutoff_name("top", 1.0)
+    ('most probable 90 %', 'least probable 0.0001 %', 'the whole distribution')
+    """
+    if {"cutoff_side": side, "cutoff": cutoff} == WHOLE:
+        return "the whole distribution"
+    return f"{'most' if side == 'top' else 'least'} probable {100 * cutoff:g} %"
 
 
 def _probability(value: float) -> str:

@@ -1,4 +1,4 @@
-"""The agreement suite's section: what the scores rest on, and EW by the number of tokens."""
+"""What the scores of agreement rest on, and EW by the number of tokens."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -7,15 +7,15 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from ....report.blocks import View
-from ....report.charts import MANY
-from ....report.inputs import Runs
-from ....report.tables import Table, count, formatted, score, spread
-from ..ask.columns import UNEQUAL
-from ..ask.listing import COUNTS
-from ..ask.outcomes import read_outcomes
-from ..estimate.strata import STRATA
-from ..measures import without_cutoff
+from ...report.blocks import View
+from ...report.charts import MANY
+from ...report.inputs import Runs
+from ...report.tables import Table, count, formatted, score, spread
+from ...suites.agreement.ask.columns import UNEQUAL
+from ...suites.agreement.ask.listing import COUNTS
+from ...suites.agreement.ask.outcomes import read_outcomes
+from ...suites.agreement.estimate.strata import STRATA
+from ...suites.agreement.measures import without_cutoff
 
 _COVERAGE_TEXT = (
     "What the scores rest on. Contexts are those that differ for the model and enter the mean; without verb: no "
@@ -73,9 +73,9 @@ def forms_of(rows: pd.DataFrame) -> "pd.Series[str]":
     return rows["forms"].fillna("single") if "forms" in rows else pd.Series("single", index=rows.index)
 
 
-def coverage_part(rows: pd.DataFrame, runs: Runs) -> View:
-    """Build the part about the contexts, pairs and lemmas behind the scores."""
-    return View("Coverage", _COVERAGE_TEXT, [_items(rows), *_lemmas(rows), *_dominant(runs)])
+def coverage_view(rows: pd.DataFrame, runs: Runs) -> View:
+    """Return the contexts, pairs and lemmas behind the scores."""
+    return View("Coverage", _COVERAGE_TEXT, lambda: [_items(rows), *_lemmas(rows), *_dominant(runs)])
 
 
 def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
@@ -127,7 +127,7 @@ def _dominant(runs: Runs) -> Iterator[Table]:
     )
 
 
-def strata_parts(rows: pd.DataFrame) -> Iterator[View]:
+def strata_views(rows: pd.DataFrame) -> Iterator[View]:
     """Yield EW over lemmas of single tokens and over those of several, where all forms were scored."""
     of_strata = by_metric(rows, STRATA | {UNEQUAL: "different lengths, by whole sentences"})
     if of_strata.empty:

@@ -1,4 +1,4 @@
-"""The items behind the scores of the explorer's tab `Agreement`: contexts for EW and MW, pairs for TSE."""
+"""The items behind the scores: contexts for EW and MW, pairs for TSE."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from ....report.blocks import ScoredItems
-from ....report.inputs import Runs
-from ...item_files import files_of, read_files
-from ..ask.outcomes import Outcomes, read_outcomes
-from ..data.gap_contexts import sentence_with_gap
+from ...report.blocks import ScoredItems
+from ...report.inputs import Runs
+from ..item_files import files_of, read_files
+from .ask.outcomes import Outcomes, read_outcomes
+from .data.gap_contexts import sentence_with_gap
 
 _CONTEXT = ["context_id", "group", "prefix", "suffix", "number"]
 _PAIR = [

@@ -1,23 +1,24 @@
-"""The agreement suite's section: EW against the frequency of lemmas, where `tse frequency` has added it."""
+"""EW against the frequency of lemmas, where `tse frequency` has added it."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
 
-from ....report.blocks import Chart, View
-from ....report.curves import on_bands, on_naming
-from ....report.findings import extremes
-from ....report.tables import Table, count, score, signed
-from ..estimate.frequency import BAND, METRICS, RELATIVE, SLOPE, band_name
+from ...report.blocks import Chart, View
+from ...report.curves import on_bands, on_naming
+from ...report.findings import extremes
+from ...report.tables import Table, count, score, signed
+from ...suites.agreement.estimate.frequency import BAND, METRICS, RELATIVE, SLOPE, band_name
+from ...suites.agreement.texts import WHOLE_DATA
 
 _NAMES = {SLOPE: "ten times as frequent", RELATIVE: "correct form ten times as frequent as the other"}
 
 
-def frequency_parts(rows: pd.DataFrame) -> Iterator[View]:
+def frequency_views(rows: pd.DataFrame) -> Iterator[View]:
     """Yield EW by band of frequency and its slopes, over all templates."""
     known = rows[rows["metric"].isin(METRICS)]
-    whole = known["label"].str.startswith("All of ")
+    whole = known["label"].str.startswith(WHOLE_DATA)
     known = known[whole | ~known["config"].isin(known["config"][whole])]  # a single group has no other row
     bands = known[known["metric"] == BAND]
     if bands.empty:  # the word list has none of the lemmas

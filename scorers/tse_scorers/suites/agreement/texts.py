@@ -1,0 +1,89 @@
+"""What the section of the suite says, and what its tables call groups of results."""
+
+import pandas as pd
+
+from .options import CONFIG_NAMES
+
+QUESTION = "Does the model find the right form of a word more probable than the wrong one?"
+TERMS = {
+    "TSE": "Targeted syntactic evaluation: the share of sentence pairs in which the model finds the right "
+    "form of the template's own verb more probable than the wrong one. Pairs whose two forms are not both "
+    "single tokens of the model's vocabulary are excluded and counted.",
+    "EW (systematicity)": "Equally weighted: the same question asked of every verb of a long list, each verb "
+    "counting the same. Does the model know the forms of any verb, likely or not?",
+    "MW (likely behaviour)": "Model weighted: of the probability that the model gives to the two forms of "
+    "the listed verbs, the share that lies on the right ones. If the model were to continue by itself, "
+    "would it be right?",
+    "Top p, bottom p": "The scores again with the verb list limited to forms within the most probable p of "
+    "the distribution (what nucleus sampling keeps), or to verbs with both forms within the least "
+    "probable p.",
+    "Covered mass": "The probability that the listed verbs' forms take up at the gap. The rest lies on other "
+    "words and other inflections, which say nothing about agreement.",
+}
+SOURCE = (
+    "Newman, Ang, Gong & Hewitt (2021), Refining Targeted Syntactic Evaluation of Language Models, NAACL. Templates: "
+    "Marvin & Linzen (2018), EMNLP; Warstadt et al. (2020), TACL."
+)
+CONSTRUCTIONS = (
+    "Simple",
+    "In a sentential complement",
+    "VP coordination",
+    "Across prepositional phrase",
+    "Across subject relative clause",
+    "Across object relative clause",
+    "Across object relative (no that)",
+    "In object relative clause",
+    "In object relative (no that)",
+    "BLiMP",
+)
+"""The constructions of Marvin & Linzen (2018), and agreement in BLiMP, in the order of tables."""
+WHOLE_DATA = "All of "
+"""Begins the label of the mean over a data set."""
+
+
+def lead_of(rows: pd.DataFrame, contrasts: list[str]) -> str:
+    """Say what is tested.
+
+    Args:
+        rows: results of the suite.
+        contrasts: those of the runs that are not number.
+    """
+    is_english = rows["config"].isin(CONFIG_NAMES).all()
+    example = " (The keys to the cabinet __ on the table)" if is_english else ""
+    lead = (
+        f"Each context is a sentence with a gap where {'a form of a word' if contrasts else 'its verb'} belongs"
+        f"{example}. The model's distribution over words at the gap is read at "
+        f"{'both forms of many words' if contrasts else 'the singular and the plural form of many verbs'}. A causal "
+        "model sees the left side of the gap only, a masked model both sides; scores are means over the contexts that "
+        "differ for the model. All scores lie between 0 and 1."
+    )
+    if not contrasts:
+        return lead
+    return (
+        f"{lead} Data with other values than the two numbers ({'; '.join(contrasts)}): there, the two forms of a word "
+        "are those of the first and of the second value, and what is said here of verbs holds for these words."
+    )
+
+
+def labelled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add `label`, the group of a result and, where several data sets have it, their configuration; sort by it."""
+    rows = rows.copy()
+    config = rows["config"].fillna(rows["dataset"]).fillna("")
+    configs = config.groupby(rows["group"]).nunique()
+    whole = rows["group"] == "all"
+    # The mean over everything is another one for each data set; other groups only where several have them.
+    ambiguous = rows["group"].map(configs) > 1
+    named = rows["group"].where(~ambiguous, rows["group"] + " (" + config + ")")
+    rows["label"] = named.where(~whole, WHOLE_DATA + config.replace(CONFIG_NAMES))
+    # A data set that is a single row of the table would otherwise appear twice, as the row and as its mean.
+    groups = rows[~whole].groupby(config[~whole])["group"].nunique()
+    rows = rows[~(whole & (config.map(groups) == 1))]
+    order = {label: position for position, label in enumerate(sorted(rows["label"].unique(), key=_place))}
+    return rows.sort_values("label", key=lambda labels: labels.map(order), kind="stable")
+
+
+def _place(label: str) -> tuple[bool, int, str]:
+    """Return what a label is sorted by: constructions in their order, other groups, then means over everything."""
+    group = label.split(" (newman2021)")[0].split(" (blimp)")[0]
+    place = CONSTRUCTIONS.index(group) if group in CONSTRUCTIONS else len(CONSTRUCTIONS)
+    return label.startswith(WHOLE_DATA), place, label

@@ -1,0 +1,136 @@
+"""The tables and figures of Newman et al. (2021): what they say and draw."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import torch
+from synthetic_runs import agreement_rows, top_forms, write_run
+
+from tse_scorers.io.records import write_record
+from tse_scorers.io.result_row import ResultRow
+from tse_scorers.papers.newman2021.coverage import coverage_view, lemma_counts
+from tse_scorers.papers.newman2021.cutoffs import ROW_LINES, lines_of
+from tse_scorers.papers.newman2021.examples import example_view, published_examples
+from tse_scorers.papers.newman2021.frequency import frequency_views
+from tse_scorers.papers.newman2021.onset import onset_views
+from tse_scorers.report.charts import draw
+from tse_scorers.report.inputs import read_runs
+from tse_scorers.suites.agreement.ask import outcomes
+from tse_scorers.suites.agreement.data.paper_examples import TABLE_3
+
+
+def test_constructions_have_lines_of_their_own():
+    """Constructions with and without `that` share a hue; no two share a marker."""
+    assert len({line.marker for line in ROW_LINES.values()}) == len(ROW_LINES)
+    for name in ("Across object relative", "In object relative"):
+        whole, short = ROW_LINES[f"{name} clause"], ROW_LINES[f"{name} (no that)"]
+        assert whole.colour == short.colour and not whole.dashes and short.dashes
+    assert len({line.colour for line in ROW_LINES.values()}) == len(ROW_LINES) - 2
+
+
+def test_own_groups_have_lines_of_their_own():
+    lines = lines_of(["Simple", "mine", "yours", "All of data"])
+    assert lines["Simple"] == ROW_LINES["Simple"] and len({*lines.values()}) == 4
+    assert lines["mine"].colour != lines["yours"].colour
+
+
+def test_the_number_of_lemmas_is_said_once_where_all_models_have_the_same():
+    rows = pd.DataFrame({"metric": "ew", "system": ["a", "b"], "n_lemmas": [872, 872]})
+    assert lemma_counts(rows) == "EW and MW: over 872 lemmas."
+    said = lemma_counts(rows.assign(n_lemmas=[872, 1000]))
+    assert said == "Verb lists differ between vocabularies. Lemmas behind EW and MW: a 872, b 1,000."
+
+
+def _bands(n):
+    """EW in two bands of frequency for `n` systems."""
+    return pd.DataFrame(
+        {"system": f"s{i}", "label": "All of x", "config": "x", "metric": "ew_frequency_band", "counts": "wordfreq",
+         "cutoff": float(zipf), "score": 0.8, "ci_low": 0.7, "ci_high": 0.9, "n_lemmas": 10.0}
+        for i in range(n) for zipf in (3, 4)
+    )  # fmt: skip
+
+
+NAMED = 5
+"""So many systems have a name beside their line."""
+
+
+@pytest.mark.parametrize("n", [NAMED, NAMED + 1])
+def test_bands_are_drawn_around_named_lines_and_the_caption_says_so(n):
+    """The caption said "with 95 % intervals" for any number of systems; then, more than five had none."""
+    picture = next(frequency_views(_bands(n))).of()[0]
+    assert [len(axes.collections) for axes in draw(picture).axes] == [NAMED]
+    assert "95 % intervals" in picture.caption
+    assert ("of the named models" in picture.caption) == (n > NAMED)
+
+
+def test_the_onset_of_a_band_is_above_chance_or_an_ngram_from_then_on():
+    """By hand: the rare band falls back once, and only the frequent one passes the unigram model."""
+    points = {0.0: [(0.6, 0.51), (0.5, 0.4), (0.7, 0.55)], 5.0: [(0.4, 0.3), (0.8, 0.7), (0.9, 0.8)]}
+    series = [
+        {"model": "m", "system": f"m@step{step}", "revision": f"step{step}", "cutoff": band}
+        | {"score": score, "ci_low": low}
+        for band, scores in points.items()
+        for step, (score, low) in zip((16, 2, 128), (scores[1], scores[0], scores[2]), strict=True)
+    ]
+    unigram = [
+        {
+            "model": "unigram",
+            "system": "unigram",
+            "revision": None,
+            "cutoff": band,
+            "score": 0.75,
+            "ci_low": 0.7,
+        }
+        for band in points
+    ]
+    rows = pd.DataFrame([*series, *unigram]).assign(
+        metric="ew_frequency_band", label="All of Marvin & Linzen"
+    )
+    [part] = onset_views(rows)
+    [table] = part.blocks
+    assert table.text.to_dict("list") == {
+        "above chance": ["step128", "step16"],
+        "above unigram": ["–", "step16"],
+    }
+    assert list(onset_views(rows[rows["revision"] != "step2"])) == []
+
+
+def test_a_dominant_lemma_is_named_for_each_data_set(tmp_path):
+    """Both configurations of one model, and both kinds of gaps of the first, have it."""
+    mass = torch.tensor([[0.6, 0.1], [0.2, 0.2], [0.7, 0.1]], dtype=torch.float64).log()
+    answers = outcomes.encode(mass, mass - 5, torch.ones_like(mass, dtype=torch.bool))
+    names = {"singular": ["is", "has"], "plural": ["are", "have"], "singular_id": [0, 1], "plural_id": [2, 3]}
+    kinds = {"one": (False, True), "two": (False,)}
+    for config, openings in kinds.items():
+        tables = {
+            "outcomes": outcomes.outcome_table({opening: (np.arange(3), answers, 2) for opening in openings}),
+            "lemmas": pa.concat_tables(
+                pa.table({"opening": [opening] * 2, "lemma": [0, 1], **names}, schema=outcomes.LEMMAS)
+                for opening in openings
+            ),
+        }
+        signature = {"model": "m", "identity": {"suite": "agreement", "config": config, "model": "m"}}
+        row = ResultRow(level="all", value="", metric="ew", score=0.5, n=3)
+        write_record(tmp_path, signature, tables).with_rows([row])
+    rows = pd.DataFrame(
+        columns=["system", "config", "label", "metric", "cutoff", "cutoff_side", "n", "n_excluded", "n_ties"]
+    )
+    part = coverage_view(rows, read_runs([tmp_path]))
+    shares = part.of()[-1].values["contexts"]
+    assert shares.to_dict() == pytest.approx({"m, one, is / are": 2 / 3, "m, two, is / are": 2 / 3})
+
+
+def test_table_3_comes_first_with_the_papers_own_forms(tmp_path):
+    """The contexts of these made-up forms have the first sentence of Table 3."""
+    run = write_run(
+        tmp_path / "run", agreement_rows("m"), {"m.agreement.marvin_linzen.top_forms": top_forms()}
+    )
+    part = example_view(read_runs([run]))
+    items = part.of()[0].items
+    assert [(item.system, item.forms[0].form) for item in items[:2]] == [
+        ("bert-large-cased (published)", "meets"), ("bert-large-cased (published)", "pilots"),
+    ]  # fmt: skip
+    assert items[2].system == "m" and (items[2].prefix, items[2].suffix.strip()) == TABLE_3[0]
+    assert items[:2] == published_examples()
+    assert {len(item.forms) for item in items[2:]} == {10}  # of its own context alone
