@@ -283,7 +283,7 @@ def loaded(bundle: Bundle, name: str):
 def test_the_items_behind_a_score_average_to_it(scored):
     """Each cell of the table opens exactly the items that it is the mean of."""
     bundle = Bundle([scored])
-    for score, name in (("1-0-0", "agreement.ew.top_1"), ("1-2-0", "agreement.tse")):
+    for score, name in (("1-1-0", "agreement.ew.top_1"), ("1-0-0", "agreement.tse")):
         view = loaded(bundle, f"view/{score}")
         assert view["items"]["name"] == name
         values = loaded(bundle, f"items/{name}/{view['systems'][0]['file']}")
@@ -371,7 +371,7 @@ def two(scored, tmp_path_factory) -> list[Path]:
 def test_a_difference_has_the_interval_of_a_comparison(two):
     """Differences had no intervals."""
     bundle, rows = Bundle(two), compare(two, reference="tiny-masked").rows
-    for place, measure in enumerate(("EW", "MW", "TSE")):
+    for place, measure in enumerate(("TSE", "EW", "MW")):
         view = loaded(bundle, f"view/1-{place}-0")
         files = {system["name"]: system["file"] for system in view["systems"]}
         name = f"difference/{view['compared']}/{files['tiny-causal']}/{files['tiny-masked']}"
@@ -382,7 +382,7 @@ def test_a_difference_has_the_interval_of_a_comparison(two):
             expected = [row["difference"], row["ci_low"], row["ci_high"], row["n_items"], row["reliable"]]
             shown = [np.nan if value is None else value for value in found[group]]
             assert shown == pytest.approx([float(value) for value in expected], abs=1e-6, nan_ok=True)
-    assert not loaded(bundle, "view/1-0-1")["compared"]  # a cut-off, which is not compared
+    assert not loaded(bundle, "view/1-3-0")["compared"]  # a cut-off, which is not compared
 
 
 def test_a_page_for_few_models_has_their_differences(two, monkeypatch):
@@ -406,7 +406,7 @@ def test_unlike_runs_have_no_interval_and_the_page_says_why(two, tmp_path):
     other = tmp_path / "other"
     tse_scorers.run("tiny-masked", suite="agreement", out=other, limit=2, groups=["Simple"], report=False)
     bundle = Bundle([two[0], other])
-    view = loaded(bundle, "view/1-0-0")
+    view = loaded(bundle, "view/1-1-0")
     files = [system["file"] for system in view["systems"] if system["file"]]
     assert "different" in loaded(bundle, f"difference/{view['compared']}/{files[0]}/{files[1]}")["problem"]
 
@@ -429,7 +429,7 @@ def probabilities(model, slot: Slot, singular: bool) -> tuple[dict[str, float], 
 def test_the_wrong_words_of_an_item_are_those_of_the_model(scored, causal):
     """To see what a model gets wrong, it had to be loaded; its run had stored the answer."""
     bundle = Bundle([scored])
-    for place, items in ((0, "agreement.ew.top_1"), (2, "agreement.tse")):
+    for place, items in ((1, "agreement.ew.top_1"), (0, "agreement.tse")):
         view = loaded(bundle, f"view/1-{place}-0")
         (file,) = (system["file"] for system in view["systems"] if system["file"])
         words = loaded(bundle, f"words/{items}/{file}/0")["words"]
@@ -454,7 +454,7 @@ def test_the_wrong_words_of_an_item_are_those_of_the_model(scored, causal):
 
 def test_right_is_what_the_log_probabilities_say(scored):
     bundle = Bundle([scored])
-    (system,) = (own["file"] for own in loaded(bundle, "view/1-2-0")["systems"] if not own["published"])
+    (system,) = (own["file"] for own in loaded(bundle, "view/1-0-0")["systems"] if not own["published"])
     values = loaded(bundle, f"items/agreement.tse/{system}")["values"]
     good, bad, score = (numbers(values[name]) for name in ("logprob_good", "logprob_bad", "score"))
     assert np.array_equal(score, (good > bad).astype(float)) and len(score) == 9
@@ -462,7 +462,7 @@ def test_right_is_what_the_log_probabilities_say(scored):
 
 def test_items_that_were_not_stored_are_explained(folder):
     bundle = Bundle([folder])
-    system = loaded(bundle, "view/1-0-0")["systems"][0]["file"]
+    system = loaded(bundle, "view/1-1-0")["systems"][0]["file"]
     assert (
         "holds no scores of single items" in loaded(bundle, f"items/agreement.ew.top_1/{system}")["problem"]
     )
@@ -479,7 +479,7 @@ def test_systems_with_the_same_items_share_their_texts():
 def test_an_unknown_name_is_refused_without_looking_into_all_views(folder, monkeypatch):
     """It took 5 seconds, in which no other request was answered: all views were made to look for it."""
     bundle = Bundle([folder])
-    file = loaded(bundle, "view/1-0-0")["systems"][0]["file"]
+    file = loaded(bundle, "view/1-1-0")["systems"][0]["file"]
     monkeypatch.setattr(Bundle, "_view", failing)
     for name in (
         "items/x",
@@ -549,7 +549,7 @@ def test_a_suite_of_another_package_may_label_its_systems_as_it_likes(scored):
 
 def test_scores_of_a_part_of_the_data_are_marked_in_every_page(scored):
     """Badges were on the report only."""
-    view = loaded(Bundle([scored]), "view/1-0-0")
+    view = loaded(Bundle([scored]), "view/1-1-0")
     assert [system["partial"] for system in view["systems"] if not system["published"]] == [True]
     assert {"partial", "few items", "all ties"} <= set(view["badges"]) and view["few"] == 30
 
@@ -561,10 +561,10 @@ def test_only_a_page_for_others_hides_where_a_server_is(scored):
     for each in bundle.runs.runs[0]["signature"]["models"]:
         each["identity"]["model"] = each["model"] = f"{address}#{model}"
     bundle.runs.rows["system"] = f"{address}#{model}"
-    for name in ("start", "view/1-0-0"):
+    for name in ("start", "view/1-1-0"):
         assert address not in bundle.data(name) and f"remote#{model}" in bundle.data(name)
     bundle.live = {}
-    for name in ("start", "view/1-0-0"):
+    for name in ("start", "view/1-1-0"):
         assert address in bundle.data(name)
 
 
@@ -621,7 +621,7 @@ from tse_scorers.explore.bundle import UNREADABLE, Bundle
 from tse_scorers.explore.server import app
 
 app(sys.argv[1:])
-for name in ("start", "view/1-0-0"):
+for name in ("start", "view/1-1-0"):
     Bundle(sys.argv[1:]).data(name)
 print(*{"torch", "transformers", "datasets", "scipy.stats", "matplotlib"} & set(sys.modules))
 """

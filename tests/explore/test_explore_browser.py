@@ -117,8 +117,7 @@ def test_a_folder_without_results_is_named_on_the_page(browser, address):
 def test_from_a_score_to_its_items_to_a_sentence(browser, address):
     with opened(browser, address) as page:
         go_to(page, "Agreement")
-        page.get_by_label("Score", exact=True).select_option("TSE, the template's own verb")
-        page.get_by_text("TSE by construction, 0 to 1.").wait_for()
+        page.get_by_text("TSE of groups.").wait_for()
         page.locator("tfoot td.opens").first.click(position={"x": 2, "y": 2})  # the whole cell opens it
         count = page.get_by_test_id("count")
         count.wait_for()
@@ -167,9 +166,9 @@ def test_the_address_restores_what_was_seen(browser, address):
             assert rows(again) == seen
             assert again.get_by_role("tab", selected=True).inner_text() == "BLiMP"
             again.get_by_role("tab", name="German").click()
-            again.get_by_text("AUC of minimal variation sets").first.wait_for()
+            again.get_by_text("AUC of groups.").first.wait_for()
             again.go_back()
-            again.get_by_text("BLiMP: accuracy").first.wait_for()
+            again.get_by_text("accuracy of groups.").first.wait_for()
             assert rows(again) == seen
 
 
@@ -211,6 +210,7 @@ def test_the_first_tab_has_all_models_and_each_score_leads_to_its_items(browser,
 def test_differences_have_intervals_which_are_computed_for_the_shown_models(browser, address):
     with opened(browser, address) as page:
         go_to(page, "Agreement")
+        page.get_by_label("Measure", exact=True).select_option("EW")
         page.get_by_label("Difference from").select_option("tiny-causal")
         page.locator(".track.middle").first.wait_for()
         until(page, "!document.body.innerText.includes('More intervals are being computed')")
@@ -227,7 +227,7 @@ def test_differences_have_intervals_which_are_computed_for_the_shown_models(brow
             has_text="org/made-up and tiny-causal share no scores"
         ).wait_for()
         assert not serious_violations(page)
-        page.get_by_label("EW and MW over verbs within").select_option(index=1)
+        page.get_by_label("Measure", exact=True).select_option(index=3)  # at a cut-off
         page.get_by_text("Differences have no interval here").wait_for()
 
 
@@ -314,17 +314,16 @@ def test_by_keyboard_alone(browser, address):
 def test_models_are_chosen_and_a_table_is_downloaded(browser, address):
     with opened(browser, address) as page:
         go_to(page, "Agreement")
+        page.get_by_label("Measure", exact=True).select_option("EW")
         page.locator("summary", has_text="Models: 3 of 3").click()
         page.get_by_role("checkbox", name="tiny-masked").uncheck()
         page.locator("summary", has_text="Models: 2 of 3").wait_for()
         assert not page.get_by_role("columnheader", name="tiny-masked").count()
         with page.expect_download() as download:
             page.get_by_role("button", name="Download CSV").click()
-        assert download.value.suggested_filename == "agreement-ew-whole.csv"
+        assert download.value.suggested_filename == "agreement-ew-by-group.csv"
         lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
-        assert lines[0].startswith("Templates,system,EW,n,") and not any(
-            "tiny-masked" in line for line in lines
-        )
+        assert lines[0].startswith("Group,system,EW,n,") and not any("tiny-masked" in line for line in lines)
         go_to(page, "Curves")
         with page.expect_download() as download:
             page.get_by_role("button", name="Download SVG").first.click()
@@ -341,11 +340,13 @@ def test_models_are_chosen_and_a_table_is_downloaded(browser, address):
 def test_downloaded_items_are_named_by_their_measure_and_have_no_empty_column(browser, address):
     with opened(browser, address) as page:
         go_to(page, "Agreement")
+        page.get_by_label("Measure", exact=True).select_option("EW")
+        page.get_by_text("EW of groups.").wait_for()
         page.locator("button.cell").first.click()
         page.locator(".tse-items").wait_for()
         with page.expect_download() as download:
             page.get_by_role("button", name="Download items").click()
-        assert download.value.suggested_filename == "items-agreement-ew-whole-simple.csv"
+        assert download.value.suggested_filename == "items-agreement-ew-by-group-simple.csv"
         header, first, *_ = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
         assert header == "text,config,group,number,EW tiny-causal,MW tiny-causal" and "___" in first
         page.get_by_label("Find a text").fill("no such text")
@@ -550,6 +551,7 @@ def test_a_checkpoint_is_found_and_chosen_among_many_models(browser, tmp_path):
 def test_a_difference_opens_both_models_with_their_difference(browser, address, width):
     with opened(browser, address, width) as page:
         go_to(page, "Agreement")
+        page.get_by_label("Measure", exact=True).select_option("EW")
         page.get_by_label("Difference from").select_option("tiny-masked")
         page.get_by_text("Differences from tiny-masked.").wait_for()
         page.locator("tfoot td.opens").first.click()
@@ -603,13 +605,13 @@ def test_an_export_opens_from_disk_without_a_server_or_network(browser, exported
         page.locator("button.cell").first.click()
         page.locator(".tse-items").wait_for()
         page.get_by_label("B", exact=True).select_option("tiny-masked")
-        page.get_by_role("columnheader", name="B: EW", exact=True).wait_for()
+        page.get_by_role("columnheader", name="B: TSE", exact=True).wait_for()
         page.get_by_role("button", name="All models, word by word").first.click()
         page.get_by_text("Word by word: open these results").wait_for()
         page.get_by_label("Order").select_option("down")
         first = page.locator(".item").first.inner_text()
         page.reload()  # the address holds what was seen, on disk as well
-        page.get_by_role("columnheader", name="B: EW", exact=True).wait_for()
+        page.get_by_role("columnheader", name="B: TSE", exact=True).wait_for()
         assert (
             page.get_by_label("Order").input_value() == "down"
             and page.locator(".item").first.inner_text() == first

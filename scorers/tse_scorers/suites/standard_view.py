@@ -93,16 +93,16 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
 
 
 def measures_in(measures: Sequence[Measure], rows: pd.DataFrame) -> Iterator[Measure]:
-    """Yield measures, each followed by those at other points of its axes that results have and no measure is at."""
-    headlines = {(own.name, *own.at.values()) for own in measures}
-    for own in measures:
-        yield own
-        if dict(own.at) != dict(own.default) or not own.at or not set(own.at) <= set(rows):
+    """Yield measures, then these at other points of their axes that results have and no measure is at."""
+    yield from measures
+    headlines = {(measure.name, *measure.at.values()) for measure in measures}
+    for measure in measures:
+        if not measure.at or dict(measure.at) != dict(measure.default) or not set(measure.at) <= set(rows):
             continue
-        points = rows.loc[rows["metric"] == own.name, list(own.at)].dropna().drop_duplicates()
+        points = rows.loc[rows["metric"] == measure.name, list(measure.at)].dropna().drop_duplicates()
         for values in points.itertuples(index=False, name=None):
-            if (own.name, *values) not in headlines:
-                yield own.parsed(str(own.moved(dict(zip(own.at, values, strict=True)))))
+            if (measure.name, *values) not in headlines:
+                yield measure.parsed(str(measure.moved(dict(zip(measure.at, values, strict=True)))))
 
 
 def _of(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
