@@ -602,16 +602,18 @@ def test_an_export_opens_from_disk_without_a_server_or_network(browser, exported
         page.context.set_offline(True)
         page.locator("table.tse-table").wait_for()
         assert not page.get_by_role("tab", name="Sentences").count()
+        page.get_by_label("Measure", exact=True).select_option("EW")
+        page.get_by_text("EW of groups.").wait_for()
         page.locator("button.cell").first.click()
         page.locator(".tse-items").wait_for()
         page.get_by_label("B", exact=True).select_option("tiny-masked")
-        page.get_by_role("columnheader", name="B: TSE", exact=True).wait_for()
+        page.get_by_role("columnheader", name="B: EW", exact=True).wait_for()
         page.get_by_role("button", name="All models, word by word").first.click()
         page.get_by_text("Word by word: open these results").wait_for()
         page.get_by_label("Order").select_option("down")
         first = page.locator(".item").first.inner_text()
         page.reload()  # the address holds what was seen, on disk as well
-        page.get_by_role("columnheader", name="B: TSE", exact=True).wait_for()
+        page.get_by_role("columnheader", name="B: EW", exact=True).wait_for()
         assert (
             page.get_by_label("Order").input_value() == "down"
             and page.locator(".item").first.inner_text() == first
