@@ -197,6 +197,24 @@ def test_averages_over_rows_of_the_table_and_over_all(kind, family):
 
 
 @both
+def test_results_and_comparisons_have_the_same_groups_and_scores(kind, family):
+    scores = scored(kind, family)
+    tables = {name: getattr(scores, name) for name in ("contexts", "pairs", "outcomes", "lemmas", "listed")}
+    rows = AgreementSuite.aggregate(tables)
+    enumerated = list(AgreementSuite.scored(tables, AgreementSuite.measures))
+    assert [list(map(str, each.columns)) for each in enumerated] == [["tse"], ["ew", "mw"]]
+    for each in enumerated:
+        for measure in each.columns:
+            compared = {group.name: estimate for group, estimate in each.item_scores(measure).estimates()}
+            averaged = {row["group"]: row for row in rows if measure.selects(row)}
+            assert list(compared) == list(averaged) == ["all", *PAIRS["group"].unique()]
+            for group, estimate in compared.items():
+                row = averaged[group]
+                assert (estimate.mean, estimate.se) == pytest.approx((row["score"], row["se"]), nan_ok=True)
+                assert (estimate.unit, estimate.n_items) == (row["unit"], row["n"])
+
+
+@both
 def test_most_probable_forms(kind, family):
     scorer = scorer_of(kind, family)
     forms = top_forms(scorer_of(kind, family), PAIRS, LEMMAS).to_pandas()

@@ -17,7 +17,7 @@ options `data` and `own_columns`, and `tse_scorers.suites.hub_data.own_table`), 
 Derived are: signature, shards, samples, averages with intervals by group, comparison, items for mixed models and
 conditions, what report and explorer show, keys in training logs, command line and help. A suite with
 several tables, or with groups of its own, says in `scored` which items its measures have, and in `more` which rows of
-results are not means of items. All other members have a default that says what it is for.
+results are of no measure. All other members have a default that says what it is for.
 
 An instance holds the data of one run. What needs no data is a class method, so that it works on results from disk.
 Outside its folder, no file contains a suite's name. A suite of another package is an entry point of the group
@@ -168,8 +168,8 @@ class Scored:
             )
             for group in groups
         ]
-        found = means_of_groups(scores, [group.units for group in groups], self.score_range)
-        return [dict(zip(columns, means, strict=True)) for means in found]
+        estimates = means_of_groups(scores, [group.units for group in groups], self.score_range)
+        return [dict(zip(columns, of_group, strict=True)) for of_group in estimates]
 
     def estimates(self, group: Group, means: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
         """Return the estimate of each measure over a group of the items, of which `means` has the means."""
@@ -424,7 +424,7 @@ class Suite(ABC):
 
     @classmethod
     def more(cls, tables: ScoreTables) -> list[ResultRow]:
-        """Return rows of results that are not estimates over items: correlations, interactions."""
+        """Return rows of results that are of no measure: correlations, interactions, scores over parts of a list."""
         return []
 
     def two_way_choices(self) -> TwoWayChoices | None:

@@ -82,8 +82,12 @@ def score_contexts(
     Raises:
         ValueError: see `load`, `list_lemmas` and `AgreementOptions.word_end_for`; or the model gave NaN.
     """
-    questions = _questions(scorer, pairs, lemmas, options or AgreementOptions())
-    gaps, listed, options = questions.gaps, questions.listed, questions.options
+    options = options or AgreementOptions()
+    require_columns(pairs, COLUMNS, "The table of pairs")
+    gaps = gaps_of(scorer, pairs)
+    word_end = options.word_end_for(scorer)
+    listed = list_lemmas(scorer, lemmas, gaps.opens, options)
+    questions = Questions(gaps, listed, TemplateVerbs(scorer, gaps.pairs, options), options, word_end)
     answers = _read(scorer, questions, progress)
     names = [*score_columns(options.whole_words, options.sampler), *COUNTS]
     contexts = context_table(gaps.pairs, answers.scores, names, user_columns)
@@ -95,19 +99,9 @@ def score_contexts(
         pairs=questions.verbs.table(gaps.pairs, answers.own_verbs, user_columns),
         outcomes=outcome_table(answers.outcomes),
         lemmas=lemma_table({opening: listing.inflections for opening, listing in listed.items()}, lemmas),
-        listed=listed_table(listed, options, questions.word_end),
+        listed=listed_table(listed, options, word_end),
         forms=form_table(answers.forms) if options.keep_forms else None,
     )
-
-
-def _questions(
-    scorer: GapScorer | FormScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame, options: AgreementOptions
-) -> Questions:
-    require_columns(pairs, COLUMNS, "The table of pairs")
-    gaps = gaps_of(scorer, pairs)
-    word_end = options.word_end_for(scorer)
-    listed = list_lemmas(scorer, lemmas, gaps.opens, options)
-    return Questions(gaps, listed, TemplateVerbs(scorer, gaps.pairs, options), options, word_end)
 
 
 def _read(scorer: GapScorer | FormScorer, questions: Questions, progress: Progress | None) -> Answers:

@@ -54,7 +54,7 @@ from .data.contrast import (
 from .data.released import RELEASED
 from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
 from .data.verb_choices import OF_LEMMAS, verb_choices
-from .estimate.common import COMMON, common_list
+from .estimate.common_list import COMMON, common_list
 from .estimate.frequency import FREQUENCIES
 from .estimate.scored import METRICS, LemmaTables, scored_contexts, scored_pairs
 from .estimate.strata import part_rows

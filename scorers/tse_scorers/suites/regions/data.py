@@ -82,7 +82,10 @@ def load(
         ValueError: a file cannot be read, lacks what a suite needs, or a criterion does not fit the regions.
     """
     data = str(data)
-    suites = [_from_hub(data)] if is_hub_id(data) else [_read(path) for path in _files(Path(data))]
+    if is_hub_id(data):
+        suites = [Design(_table(own_table(data), slug(Path(data).name), data), [])]
+    else:
+        suites = [_read(path) for path in _files(Path(data))]
     file_criteria = [criterion for design in suites for criterion in design.criteria]
     user_formulas = _named(criteria or (), [criterion.name for criterion in file_criteria])
     if user_formulas and len(suites) > 1:
@@ -135,10 +138,6 @@ def _selected(design: Design, groups: Sequence[str] | None) -> Design:
         )
     regions = design.regions[design.regions["suite"].isin(suites)].reset_index(drop=True)
     return Design(regions, [criterion for criterion in design.criteria if criterion.suite in suites])
-
-
-def _from_hub(data: str) -> Design:
-    return Design(_table(own_table(data), slug(Path(data).name), data), [])
 
 
 def _read(path: Path) -> Design:

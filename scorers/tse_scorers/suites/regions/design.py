@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -71,8 +70,9 @@ def check_design(design: Design, data: str) -> None:
     if repeated.any():
         row = regions[repeated].iloc[0]
         raise ValueError(
-            f"{data} has region {row['region_number']} twice in {_sentence(row)}. Number the regions of each sentence "
-            "from 1, or give each sentence its own item and condition."
+            f"{data} has region {row['region_number']} twice in item {row['item']}, condition {row['condition']} of "
+            f"{row['suite']}. Number the regions of each sentence from 1, or give each sentence its own item and "
+            "condition."
         )
     words = regions["text"].ne("").groupby([regions[name] for name in KEYS], sort=False).any()
     if not words.all():
@@ -98,13 +98,11 @@ def region_columns(frame: pd.DataFrame, references: Sequence[tuple[str, str]]) -
         in_condition = (
             in_condition if region == WHOLE_SENTENCE else in_condition[_named(in_condition, region)]
         )
-        sums = in_condition.groupby("item")["surprisal_bits"].agg(_whole_sum)
+        sums = in_condition.groupby("item")["surprisal_bits"].agg(
+            lambda values: float(values.sum(skipna=False))
+        )
         columns[(region, condition)] = sums.reindex(items)
     return pd.DataFrame(columns, index=items)
-
-
-def _whole_sum(values: "pd.Series[float]") -> float:
-    return float(values.sum(skipna=False))
 
 
 def _named(frame: pd.DataFrame, region: str) -> "pd.Series[bool]":
@@ -137,7 +135,3 @@ def _check_criterion(criterion: Criterion, regions: pd.DataFrame, data: str) -> 
                 f"{data}: criterion {criterion.name} of {criterion.suite} needs region {region} in condition "
                 f"{condition!r}; item {missing} does not have it. Add it, or remove the item."
             )
-
-
-def _sentence(row: "pd.Series[Any]") -> str:
-    return f"item {row['item']}, condition {row['condition']} of {row['suite']}"

@@ -128,6 +128,10 @@ def inspect_lemmas(lemmas: pd.DataFrame) -> list[Finding]:
 
 def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame, contrast: Contrast = _NUMBER) -> list[Finding]:
     """Return findings that limit the scores of pairs; see their messages."""
+    openings = pairs["prefix"].where(
+        pairs["prefix"] != "", "…"
+    )  # the scorer capitalizes a verb without a prefix
+    sentences = openings + " " + pairs["form_correct"] + pairs["suffix"]
     return [
         *_unlisted_groups(pairs, lemmas),
         *_undecided_contexts(pairs, contrast),
@@ -147,13 +151,8 @@ def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame, contrast: Contrast = _NUM
         ),
         *repeated_items(pairs),
         *white_space(pairs, {"prefix": INSIDE, "suffix": r"\s$|" + INSIDE}),
-        *openings_and_ends(_sentences(pairs)),
+        *openings_and_ends(sentences),
     ]
-
-
-def _sentences(pairs: pd.DataFrame) -> "pd.Series[str]":
-    # An empty prefix: the scorer capitalizes the verb.
-    return pairs["prefix"].where(pairs["prefix"] != "", "…") + " " + pairs["form_correct"] + pairs["suffix"]
 
 
 def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]:

@@ -1,13 +1,13 @@
 """Accuracies of pairs in context, and how they change with its length."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from ....report.inputs import TableSource, known_columns
 from ....report.measure import Measure
-from ....statistics import Units
 from ....statistics.estimate import DIFFERENCE
 from ....statistics.units import OWN_UNITS
 from ...contract import Scored
@@ -75,9 +75,7 @@ def in_groups(frame: pd.DataFrame) -> Iterator[Group]:
     pairs = with_units(frame.reset_index(drop=True))
     for group in grouped(pairs):
         if group.level != "field":
-            has_chains = group.units.name != "paradigms" and bool((group.items["chain"] != "").all())
-            yield group._replace(units=_crossed(group.units, group.items["chain"])) if has_chains else group
-
-
-def _crossed(units: Units, chains: "pd.Series[str]") -> Units:
-    return Units(units.clusters, f"{units.name} x contexts", chains.to_numpy(), units.strata, units.weighting)
+            units, chains = group.units, group.items["chain"]
+            if units.name != "paradigms" and (chains != "").all():
+                units = replace(units, name=f"{units.name} x contexts", crossed=chains.to_numpy())
+            yield group._replace(units=units)

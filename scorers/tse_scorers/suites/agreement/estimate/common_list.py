@@ -54,7 +54,11 @@ def _scored_lemmas(record: Record) -> pd.MultiIndex:
 def _records(name: str, folder: Path) -> Sequence[Record]:
     """Return the records with lemmas of an output folder, or those of a model in `folder`."""
     of_folder = read_records(Path(name)) if Path(name).is_dir() else []
-    of_model = [record for record in read_records(folder) if name in _names(record)]
+    of_model = [
+        record
+        for record in read_records(folder)
+        if name in (record.signature.get("series"), record.signature.get("model"))
+    ]
     with_lemmas = [record for record in of_folder or of_model if "lemmas" in record.tables]
     if not with_lemmas:
         raise ValueError(
@@ -62,7 +66,3 @@ def _records(name: str, folder: Path) -> Sequence[Record]:
             f"nor a model with scores in {folder}. Run it first, or correct the name."
         )
     return with_lemmas
-
-
-def _names(record: Record) -> tuple[str, ...]:
-    return tuple(str(record.signature.get(key)) for key in ("series", "model") if key in record.signature)
