@@ -112,12 +112,20 @@ class Cells:
 
     def widths(self, size: Size) -> list[float]:
         """The widths of all columns, those of headers first; those of a group hold its name."""
+        return self.with_groups(self.widths_alone(size), size)
+
+    def widths_alone(self, size: Size) -> list[float]:
+        """The widths of all columns, those of headers first, without the names of groups."""
         names = zip(self.corners, *(headers for headers, _ in self.rows), strict=True)
         widths = [_GAP + max(map(size.width, column)) for column in names]
-        begin = len(widths)
         for place, heading in enumerate(self.headings):
             head = size.leading if self.is_turned else size.width(heading)
             widths.append(_GAP + max([head, *(size.width(*cells[place]) for _, cells in self.rows)]))
+        return widths
+
+    def with_groups(self, widths: Sequence[float], size: Size) -> list[float]:
+        """Return the widths of columns, those of headers first, with room for the names of groups."""
+        widths, begin = list(widths), len(self.corners)
         for name, span in self.groups:
             missing = size.width(name) + _GAP - sum(widths[begin : begin + span])
             widths[begin + span - 1] += max(0.0, missing)
@@ -155,12 +163,17 @@ class Cells:
 
     def parts(self, size: Size, width: float, height: float) -> "list[Cells]":
         """Split the cells so that each part has this width and height at most; columns of a group stay together."""
+        widths = self.widths(size)
+        headers, widths = widths[: len(self.corners)], widths[len(self.corners) :]
+        alone = self.widths_alone(size)
+        room = width - sum(headers)
 
         def fits(begin: int, end: int) -> bool:
-            return self.part((begin, end), (0, len(self.rows))).points(size) <= width
+            part = self.part((begin, end), (0, 0))
+            return (
+                sum(part.with_groups(alone[: len(headers)] + alone[len(headers) :][begin:end], size)) <= width
+            )
 
-        widths = self.widths(size)[len(self.corners) :]
-        room = width - self.points(size) + sum(widths)
         across = list(packed(whole_groups([span for _, span in self.groups], widths, room), fits))
         for n in range(1, len(self.rows) + 1):
             parts = [self.part(block, rows) for rows in self._down(n) for block in across]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -74,18 +74,43 @@ def spread(cells: pd.DataFrame, column: str, across: Sequence[str] = ("system",)
         column: what is put there.
         across: the columns that name a column of the table: its upper and its lower heading.
     """
-    by = list(across)
-    heads = cells[by].drop_duplicates()
-    heads = heads.iloc[np.argsort(pd.factorize(heads[by[0]])[0], kind="stable")]
-    if len(by) == 1:
-        columns, places = pd.Index(heads[by[0]]), pd.Index(cells[by[0]])
-    else:
-        columns, places = (pd.MultiIndex.from_frame(frame) for frame in (heads, cells[by]))
-    rows, labels = pd.factorize(cells["label"], use_na_sentinel=False)
-    wide = np.full((len(labels), len(columns)), np.nan)
-    wide[rows, columns.get_indexer(places)] = cells[column].astype(float)
-    nameless = None if len(by) == 1 else [None] * len(by)
-    return pd.DataFrame(wide, pd.unique(cells["label"]), columns).rename_axis(index=None, columns=nameless)
+    return Places.of(cells, across).frame(cells[column])
+
+
+class Places(NamedTuple):
+    """Where cells stand in a table, labels down and systems across, both in the order of the cells.
+
+    Attributes:
+        labels: the rows of the table.
+        headings: its columns.
+        rows: the row of each cell, (cells,).
+        columns: the column of each cell, (cells,).
+    """
+
+    labels: pd.Index
+    headings: pd.Index
+    rows: npt.NDArray[np.intp]
+    columns: npt.NDArray[np.intp]
+
+    @classmethod
+    def of(cls, cells: pd.DataFrame, across: Sequence[str], corner: str | None = None) -> "Places":
+        """Find the place of each cell; see `spread`."""
+        by = list(across)
+        heads = cells[by].drop_duplicates()
+        heads = heads.iloc[np.argsort(pd.factorize(heads[by[0]])[0], kind="stable")]
+        if len(by) == 1:
+            headings, of_cells = pd.Index(heads[by[0]]), pd.Index(cells[by[0]])
+        else:
+            headings, of_cells = (pd.MultiIndex.from_frame(frame) for frame in (heads, cells[by]))
+        rows, labels = pd.factorize(cells["label"], use_na_sentinel=False)
+        nameless = headings.set_names(None if len(by) == 1 else [None] * len(by))
+        return cls(pd.Index(labels, name=corner), nameless, rows, headings.get_indexer(of_cells))
+
+    def frame(self, values: "pd.Series[Any]") -> pd.DataFrame:
+        """Return the table of a number of each cell; of several cells of one place, the last one counts."""
+        wide = np.full((len(self.labels), len(self.headings)), np.nan)
+        wide[self.rows, self.columns] = values.astype(float)
+        return pd.DataFrame(wide, self.labels, self.headings)
 
 
 @dataclass(frozen=True)
@@ -199,11 +224,12 @@ class Basis:
 
     def unlike(self) -> pd.DataFrame:
         """Mark the scores beside which there is one of the same row and measure over another number of items."""
-        found = [
-            own.n.apply(lambda row: [row.nunique() > 1] * len(row), axis=1, result_type="broadcast")
-            for _, own in self._measures()
-        ]
-        return pd.concat(found, axis=1).astype(bool)[self.n.columns]
+        found = []
+        for _, basis in self._measures():
+            is_unlike = (basis.n.max(axis=1) > basis.n.min(axis=1)).to_numpy()
+            marks = np.repeat(is_unlike[:, None], len(basis.n.columns), axis=1)
+            found.append(pd.DataFrame(marks, basis.n.index, basis.n.columns))
+        return pd.concat(found, axis=1)[self.n.columns]
 
     def _measures(self) -> "Iterator[tuple[str, Basis]]":
         measures = self.n.columns.get_level_values(-1).astype(str) if self.by_measure else [""]
@@ -247,10 +273,8 @@ def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, abou
     >>> note_on_intervals(pd.DataFrame({"a": ["1.00 [0.40, 1.00]"]}), pd.DataFrame([row]))
     'In brackets: the ends of the 95 % interval; a score over a single unit has no interval.'
     """
-    cells = text.astype(str)
-    has_half, has_ends = (
-        bool(cells.map(lambda cell, sign=sign: sign in cell).any(axis=None)) for sign in "±["
-    )
+    cells = [str(cell) for cell in text.to_numpy(dtype=object).flat]
+    has_half, has_ends = (any(sign in cell for cell in cells) for sign in "±[")
     clauses = ["± is half the width of the 95 % interval"] if has_half else []
     if has_ends:
         ends = "an interval that is not symmetric is in brackets"
@@ -389,8 +413,10 @@ class Table:
         """
         cells = cells.reindex(columns=[*CELLS, *(name for name in across if name not in CELLS)])
 
+        places = Places.of(cells, across, corner)
+
         def wide(column: str) -> pd.DataFrame:
-            return spread(cells, column, across).rename_axis(index=corner)
+            return places.frame(cells[column])
 
         values = wide("score")
         known = wide("n").notna().any() | wide("se").notna().any()  # not those that others published
@@ -443,8 +469,8 @@ class Table:
     def over(self) -> list[str]:
         """What the scores of each row are over, in a line; empty where it is the same in all rows."""
         return [
-            "; ".join(f"{name} {text}" for name, text in row.items() if text)
-            for _, row in self.basis_columns.iterrows()
+            "; ".join(f"{name} {text}" for name, text in zip(self.basis_columns, row, strict=True) if text)
+            for row in self.basis_columns.to_numpy(dtype=object)
         ]
 
     @property
