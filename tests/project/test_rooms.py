@@ -61,6 +61,16 @@ def test_the_core_imports_nothing_that_stands_beside_it():
     assert len(core) > 200 and found == []
 
 
+def test_only_papers_read_published_results():
+    """What the core shows of others' scores, it is given by analyses."""
+    readers = {
+        path.relative_to(PACKAGE).parts[0]
+        for path in files(".")
+        if "published_results" in path.read_text(encoding="utf-8")
+    }
+    assert readers == {"papers"}
+
+
 def test_nothing_imports_from_a_floor_above_it():
     """What only the whole package can do, its root hands down: version, what suites declare, mapping a data set."""
     floor_of = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -11,12 +11,6 @@ from ..io.bundle import shipped_table
 
 
 @cache
-def published(config: str) -> pd.DataFrame:
-    """Return one table of the data set `published_results`; empty where it is not there."""
-    return shipped("published_results", config)
-
-
-@cache
 def shipped(name: str, config: str) -> pd.DataFrame:
     """Return one shipped data set as a frame; empty where it is not there."""
     try:
