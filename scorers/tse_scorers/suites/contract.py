@@ -500,7 +500,7 @@ class Suite(ABC):
         """Return the items behind rows of results, `labelled`; None where they are not shown."""
         if measure.estimate is not None or measure not in cls.measures:
             return None
-        return compared_items(runs, cls.name, cls.compared_items, measure.label, rows)
+        return compared_items(runs, cls, measure, rows)
 
     @classmethod
     def more_views(cls, runs: Runs) -> Iterable[View]:

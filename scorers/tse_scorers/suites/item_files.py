@@ -1,18 +1,22 @@
 """The files of scores per item of one system, for the explorer and the examples of a report."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from ..io.local_paths import without_address
+from ..io.records import SINGLE
 from ..io.result_row import IDENTITY
 from ..report.blocks import Pair, ScoredItems
 from ..report.inputs import Runs, ScoreFile
-from .items import ItemScores
+from ..report.measure import Measure
+
+if TYPE_CHECKING:
+    from .contract import Suite
 
 
-def files_of(runs: Runs, suite: str, system: str, kind: str | None = None) -> list[ScoreFile]:
+def files_of(runs: Runs, suite: str, system: str, table: str = SINGLE) -> list[ScoreFile]:
     """Return the files of a system, by its label or by its label with a configuration (`inputs.configs_apart`).
 
     Raises:
@@ -20,8 +24,8 @@ def files_of(runs: Runs, suite: str, system: str, kind: str | None = None) -> li
     """
     files = [
         file
-        for file in runs.scores(suite, kind)
-        if system in (file.system, f"{file.system} ({file.config})") and (kind or file.kind is None)
+        for file in runs.scores(suite, table)
+        if system in (file.system, f"{file.system} ({file.config})")
     ]
     if not files:
         raise ValueError(
@@ -44,11 +48,9 @@ def key_texts(file: ScoreFile, keys: pd.Index) -> "pd.Series[str]":
 
 def compared_items(
     runs: Runs,
-    suite: str,
-    compared: Callable[[ScoreFile], Mapping[str, ItemScores]],
-    label: str,
+    suite: "type[Suite]",
+    measure: Measure,
     rows: pd.DataFrame,
-    kind: str | None = None,
     texts: Callable[[ScoreFile, pd.Index], "pd.Series[str]"] = key_texts,
     about: str = "",
 ) -> ScoredItems:
@@ -58,41 +60,31 @@ def compared_items(
 
     Args:
         runs: the results.
-        suite: name of the suite whose measure it is.
-        compared: its `compared_items`.
-        label: the measure's label.
+        suite: whose measure it is.
+        measure: at its point.
         rows: the rows of the table with `label`, `level` and `value`, which are groups of the items.
-        kind: which of the suite's tables has them.
         texts: returns the texts of items of a file, from what makes them the same in two runs; no two alike.
         about: how the texts are to be read.
     """
+
+    def read(system: str) -> pd.DataFrame:
+        frames = []
+        for file in files_of(runs, suite.name, system, measure.table):
+            scores = suite.compared_items(file, [measure])[measure.label]
+            good = texts(file, scores.items.index)
+            frame = pd.DataFrame(
+                {"good": good, "bad": "", "score": scores.items["score"].to_numpy(dtype=float)}
+            )
+            for group in scores.groups(scores.items):
+                if group.level != "all":
+                    frame.loc[group.items.index, group.level] = group.value
+            frames.append(frame)
+        return pd.concat(frames, ignore_index=True)
+
     places = rows.drop_duplicates("label")[["label", "level", "value"]].itertuples(index=False)
     of_rows = {row: {} if level == "all" else {level: value} for row, level, value in places}
-    return ScoredItems(
-        f"{suite}.{label}".replace(" ", "-"), of_rows,
-        partial(_read_compared, runs, suite, compared, label, kind, texts), {"score": label}, about=about,
-    )  # fmt: skip
-
-
-def _read_compared(
-    runs: Runs,
-    suite: str,
-    compared: Callable[[ScoreFile], Mapping[str, ItemScores]],
-    label: str,
-    kind: str | None,
-    texts: Callable[[ScoreFile, pd.Index], "pd.Series[str]"],
-    system: str,
-) -> pd.DataFrame:
-    frames = []
-    for file in files_of(runs, suite, system, kind):
-        scores = compared(file)[label]
-        good = texts(file, scores.items.index)
-        frame = pd.DataFrame({"good": good, "bad": "", "score": scores.items["score"].to_numpy(dtype=float)})
-        for group in scores.groups(scores.items):
-            if group.level != "all":
-                frame.loc[group.items.index, group.level] = group.value
-        frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
+    name = f"{suite.name}.{measure.label}".replace(" ", "-")
+    return ScoredItems(name, of_rows, read, {"score": measure.label}, about=about)
 
 
 def example(runs: Runs, suite: str, read: Callable[[str], pd.DataFrame]) -> Pair | None:

@@ -137,16 +137,7 @@ class RegionSuite(Suite):
     def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
         """Return the items, each with the words of all its conditions."""
         about = "Where the conditions of an item have different words, these stand beside each other (– for none)."
-        return compared_items(
-            runs,
-            cls.name,
-            cls.compared_items,
-            measure.label,
-            rows,
-            kind=CRITERIA,
-            texts=sentences,
-            about=about,
-        )
+        return compared_items(runs, cls, measure, rows, sentences, about)
 
     @classmethod
     def more_views(cls, runs: Runs) -> Iterator[View]:
