@@ -46,12 +46,12 @@ def _built_in() -> dict[str, Declared]:
     """The suites of this package by name: the folders beside this file that declare one."""
     folders = [module.name for module in iter_modules([str(Path(__file__).parent)]) if module.ispkg]
     declared: list[Declared] = [import_module(f"{__package__}.{folder}").SUITE for folder in folders]
-    return {each.name: each for each in sorted(declared, key=lambda each: each.place)}
+    return {suite.name: suite for suite in sorted(declared, key=lambda suite: suite.place)}
 
 
 def _called() -> dict[str, str]:
     """Other names of suites on the command line -> their names."""
-    return {each.short: name for name, each in _built_in().items() if each.short}
+    return {suite.short: name for name, suite in _built_in().items() if suite.short}
 
 
 def suite_names() -> list[str]:
@@ -92,41 +92,39 @@ def find_suite(name: str) -> "type[Suite]":
     """
     name = own_name(name)
     if name in _built_in():
-        own = _built_in()[name]
-        return cast("type[Suite]", resolve_name(f"{own.folder}.{own.suite}"))
+        suite = _built_in()[name]
+        return cast("type[Suite]", resolve_name(f"{suite.folder}.{suite.suite}"))
     declared = _installed().get(name)
     if declared is None:
         installed = f"A suite of another package is found by its entry point {GROUP!r}, once the package is installed."
-        known = all_names()
+        others = all_names()
         raise ValueError(
-            unknown_name("suite", name, known) + ("" if did_you_mean(name, known) else f" {installed}")
+            unknown_name("suite", name, others) + ("" if did_you_mean(name, others) else f" {installed}")
         )
     return _loaded(declared)
 
 
 def all_suites() -> "list[type[Suite]]":
     """Return the classes of all suites; one whose package is broken is skipped with a warning."""
-    found = []
+    suites = []
     for name in suite_names():
         try:
-            found.append(find_suite(name))
+            suites.append(find_suite(name))
         except ValueError as error:
             warnings.warn(str(error), stacklevel=2)
-    return found
+    return suites
 
 
 def suites_of(runs: "Runs") -> "list[type[Suite]]":
     """Return the classes of the suites that runs have rows of; one that is not installed is skipped with a warning."""
-    known = suite_names()
-    found = []
-    for name in sorted(
-        runs.rows["suite"].unique(), key=lambda name: known.index(name) if name in known else 99
-    ):
+    places = {name: place for place, name in enumerate(suite_names())}
+    suites = []
+    for name in sorted(runs.rows["suite"].unique(), key=lambda name: places.get(name, len(places))):
         try:
-            found.append(find_suite(name))
+            suites.append(find_suite(name))
         except ValueError as error:
             warnings.warn(f"{error} Its results are only in the summary.", stacklevel=3)
-    return found
+    return suites
 
 
 def all_measures() -> "Measures":
@@ -139,23 +137,23 @@ def names() -> "Names":
     from ..report.names import Names, plain_group
 
     @cache
-    def known(suite: str) -> "type[Suite] | None":
+    def suite_of(name: str) -> "type[Suite] | None":
         try:
-            return find_suite(suite)
+            return find_suite(name)
         except ValueError:
             return None
 
-    def title(suite: str, configs: Collection[str | None]) -> str:
-        found = known(suite)
-        return suite if found is None else found.title_of(configs)
+    def title(name: str, configs: Collection[str | None]) -> str:
+        suite = suite_of(name)
+        return name if suite is None else suite.title_of(configs)
 
-    def group(suite: str, level: str, value: str) -> str:
-        found = known(suite)
-        return plain_group(suite, level, value) if found is None else found.group_name(level, value)
+    def group(name: str, level: str, value: str) -> str:
+        suite = suite_of(name)
+        return plain_group(name, level, value) if suite is None else suite.group_name(level, value)
 
-    def data(suite: str, config: str) -> str:
-        found = known(suite)
-        return config if found is None else found.config_names.get(config, config)
+    def data(name: str, config: str) -> str:
+        suite = suite_of(name)
+        return config if suite is None else suite.config_names.get(config, config)
 
     return Names(title, group, data)
 
@@ -169,10 +167,10 @@ def aggregate(suite: str, tables: "Tables") -> "list[ResultRow]":
     from ..io.results import CannotAggregateError
 
     try:
-        found = find_suite(suite)
+        suite_class = find_suite(suite)
     except ValueError as error:
         raise CannotAggregateError(str(error)) from error
-    return found.aggregate(tables)
+    return suite_class.aggregate(tables)
 
 
 def declared_columns(suite: str, table: str) -> "tuple[pa.Field, ...]":
@@ -197,8 +195,8 @@ def options_class(suite: str) -> type[SuiteOptions]:
     name = own_name(suite)
     if name not in _built_in():
         return find_suite(name).Options
-    own = _built_in()[name]
-    return cast("type[SuiteOptions]", resolve_name(f"{own.folder}.{own.options}"))
+    declared = _built_in()[name]
+    return cast("type[SuiteOptions]", resolve_name(f"{declared.folder}.{declared.options}"))
 
 
 def options_of_suite(suite: str) -> dict[str, Any]:
@@ -208,7 +206,7 @@ def options_of_suite(suite: str) -> dict[str, Any]:
         ValueError: the suite is unknown.
     """
     annotated = get_type_hints(options_class(suite))
-    return {each.name: annotated[each.name] for each in fields(options_class(suite))}
+    return {option.name: annotated[option.name] for option in fields(options_class(suite))}
 
 
 def suite_of_data(data: str | None) -> str:
@@ -238,17 +236,17 @@ def suites_of_data(data: str) -> list[str]:
     first = data.partition(",")[0].partition("@")[0].strip()
     names = {name: options.data_names() for name, options in of_suite.items()}
     others: list[str] = []
-    if fit := [name for name, known in names.items() if first in known]:
+    if fit := [name for name, data_names in names.items() if first in data_names]:
         how = f"{first} is data"
     elif not (is_table(data) or is_hub_id(data) or Path(data).exists()):
-        every = dict.fromkeys(each for known in names.values() for each in known)
-        raise ValueError(unknown_name("data", data, every, "a file or folder, or a data set org/name"))
+        all_data = dict.fromkeys(name for data_names in names.values() for name in data_names)
+        raise ValueError(unknown_name("data", data, all_data, "a file or folder, or a data set org/name"))
     else:
         columns = columns_of(data)
         how = f"{data} has the columns {', '.join(columns)}"
         fits = {
             name: max(
-                ((-len(wanted - set(columns)), len(wanted)) for wanted in options.own_columns),
+                ((-len(needed - set(columns)), len(needed)) for needed in options.own_columns),
                 default=(-9, 0),
             )
             for name, options in of_suite.items()
@@ -259,11 +257,13 @@ def suites_of_data(data: str) -> list[str]:
         others = [name for name, (lacking, _) in fits.items() if lacking == 0 and name not in fit]
         if not fit:
             read = {name: options.own_columns[0] for name, options in of_suite.items() if options.own_columns}
-            known = "; ".join(f"{name}: {', '.join(sorted(wanted))}" for name, wanted in read.items())
+            needed_columns = "; ".join(
+                f"{name}: {', '.join(sorted(needed))}" for name, needed in read.items()
+            )
             if hint := other_separator(columns):
                 raise ValueError(f"{data} has a single column, {columns[0]!r}. {hint}")
             raise OptionError(
-                f"{how}, which are those of no suite ({known}). Rename columns, or choose with ",
+                f"{how}, which are those of no suite ({needed_columns}). Rename columns, or choose with ",
                 Option("suite"),
                 ".",
             )
@@ -286,14 +286,14 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
     """
     of_each = options_of_each(suite, options)
     if len(of_each) > 1:
-        named = Option("data", options["data"])
-        raise OptionError("A suite has one data set, but ", named, " names several. Make one of each.")
+        data = Option("data", options["data"])
+        raise OptionError("A suite has one data set, but ", data, " names several. Make one of each.")
     return made_of(suite, *of_each)
 
 
-def made_of(suite: str, given: Mapping[str, Any]) -> "Suite":
+def made_of(suite: str, options: Mapping[str, Any]) -> "Suite":
     """Make a suite from one of `options_of_each`; raises ValueError where the data cannot be used."""
-    return cast("Callable[[SuiteOptions], Suite]", find_suite(suite))(options_class(suite)(**given))
+    return cast("Callable[[SuiteOptions], Suite]", find_suite(suite))(options_class(suite)(**options))
 
 
 def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
