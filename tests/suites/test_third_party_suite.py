@@ -27,6 +27,7 @@ from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.results import read_results
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.report import write_report
+from tse_scorers.runs.run import Run
 from tse_scorers.suites.contract import Measure, Suite
 from tse_scorers.suites.options import SuiteOptions, limit_option, option
 from tse_scorers.suites.registry import GROUP, all_suites, find_suite, suite_names
@@ -247,6 +248,19 @@ def test_impossible_scores_in_its_record_are_named(run, tmp_path):
             edited.read()
     with pytest.raises(ValueError, match="in_order"):
         tse("compare", run[0], "--by", "in_order", "--out", tmp_path / "by")
+
+
+class Impossible(Known):
+    def ask(self, scorer, items, progress):
+        return items.assign(known=7.0)
+
+
+def test_impossible_scores_of_a_suite_are_not_written(tmp_path):
+    """Its file was called damaged, with the advice to run the same command again."""
+    run = Run(Impossible(Impossible.Options()), tmp_path / "out")
+    with pytest.raises(ValueError, match=r"'known' returned .* row 1 has 7.0 .*expected 0 to 1.*`ask`"):
+        run.add(ShorterIsBetter())
+    assert not (tmp_path / "out").exists()
 
 
 def test_its_items_and_conditions_are_exported_and_contrasted(run, tmp_path):

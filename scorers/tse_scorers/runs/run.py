@@ -33,6 +33,7 @@ from ..io.records import (
 )
 from ..io.result_row import ResultRow
 from ..io.results import check_output, export_results
+from ..io.score_columns import impossible
 from ..io.signatures import Signature
 from ..models.base import EngineScorer, Scorer
 from ..models.causal import CausalScorer
@@ -213,15 +214,15 @@ class Run:
             if record is None:
                 refuse_failures(scorer)
                 journal = folder / "journal" if is_known else None
-                record = self._score(scorer, signature, journal, job, stamp)
+                rows = self._score(scorer, signature, journal, job, stamp)
             else:
                 self.reused.append(job.model)
+                rows = decided_by_main(lambda: self._averaged(record))
             # Also after scores that were found: a run that was killed just after it wrote them left its journal.
             shutil.rmtree(folder / "journal", ignore_errors=True)
             with suppress(OSError):  # without a record on the disk of this process
                 folder.rmdir()
                 folder.parent.rmdir()
-            rows = decided_by_main(lambda: self._averaged(record))
         self._keep(rows)
         return rows
 
@@ -308,7 +309,8 @@ class Run:
 
     def _score(
         self, scorer: Scorer, signature: Signature, journal: Path | None, job: Job, stamp: str | None
-    ) -> Record:
+    ) -> list[ResultRow]:
+        """Compute the scores of one model, commit them, and return their averages, which are committed next."""
         description = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
         has_answers = journal is not None and any(file.stat().st_size for file in journal.glob(f"*/{FILE}"))
         with _keeping_answers(scorer, journal), self.announce(description) as progress:
@@ -324,8 +326,19 @@ class Run:
                 "model_files": stamp,
                 "scorer_keys": sorted(scorer.signature.keys() & signature.keys()),
             }
-        score_tables = {table: tables[table] for table in self.suite.tables}
-        return decided_by_main(lambda: write_record(self.out, signature, score_tables))
+        score_tables = {name: tables[name] for name in self.suite.tables}
+        for name, table in score_tables.items():
+            if problem := impossible(table, self.suite.declared_columns(name)):
+                raise ValueError(
+                    f"The suite {self.suite.name!r} returned scores that cannot be written: in its table {name!r}, "
+                    f"{problem}. Correct the suite's `ask`."
+                )
+
+        def write() -> list[ResultRow]:
+            record = write_record(self.out, signature, score_tables)
+            return [] if self.shard is not None else record.with_rows(self.suite.aggregate(score_tables))
+
+        return decided_by_main(write)
 
     def _naming_saved_answers(self, name: str, progress: Progress) -> Progress:
         """Return a progress that says so if some of the work is done at its first call: the journal has it."""
@@ -343,7 +356,7 @@ class Run:
         return tell
 
     def _averaged(self, record: Record) -> list[ResultRow]:
-        """Return the averages of scores, committed with them; a shard has none."""
+        """Return the averages of scores from an earlier run, committed with them; a shard has none."""
         if self.shard is not None:
             return []
         is_of_this_version = record.environment.get("refined-tse") == __version__
