@@ -6,7 +6,7 @@ from functools import partial
 import pandas as pd
 
 from ...report.measure import Measure
-from .ask.columns import sides_in
+from .ask.columns import POINT, sides_in
 
 WHOLE = {"cutoff_side": "top", "cutoff": 1.0}
 """The cut-off columns of results over the whole distribution. TSE has no cut-off."""
@@ -29,19 +29,19 @@ EW = _over_lemmas(
     "ew",
     "EW",
     "equally weighted, the same question about every word of a long list in this place, each counting the same",
-    column="ew_{cutoff_side}_{cutoff:g}",
+    column=f"ew{POINT}",
     live_key="tse/ew",
 )
 MW = _over_lemmas(
     "mw",
     "MW",
     "model weighted, of the probability that the model gives to the words of the list, the share on right forms",
-    column="mw_{cutoff_side}_{cutoff:g}",
+    column=f"mw{POINT}",
     live_key="tse/mw",
 )
 MEASURES = (TSE, EW, MW)
-COVERED_MASS = _at_cutoffs("covered_mass", column="covered_mass_{cutoff_side}_{cutoff:g}")
-WITHOUT_LEMMAS = _at_cutoffs("share_without_lemmas", column="without_lemmas_{cutoff_side}_{cutoff:g}")
+COVERED_MASS = _at_cutoffs("covered_mass", column=f"covered_mass{POINT}")
+WITHOUT_LEMMAS = _at_cutoffs("share_without_lemmas", column=f"without_lemmas{POINT}")
 """Whether a context has no lemma inside a cut-off, which follows from EW: no column of the table of contexts."""
 
 

@@ -8,6 +8,8 @@ from ....io.bundle import metric_modules
 from ....io.score_columns import Values, described
 
 MEASURES = ("ew", "mw", "covered_mass")
+POINT = "_{cutoff_side}_{cutoff:g}"
+"""What follows the measure in the name of a column of scores: `ew_bottom_1e-06`."""
 CONTEXTS = described(
     (
         "context_id",
@@ -156,20 +158,11 @@ def sides_of(whole_words: bool, sampler: bool = False) -> Sides:
     return ("top", metric.scores.TOP_CUTOFFS), ("bottom", metric.scores.BOTTOM_CUTOFFS)
 
 
-def score_column(measure: str, side: str, cutoff: float) -> str:
-    """Name the column of a measure at a cut-off.
-
-    >>> score_column("ew", "bottom", 1e-06)
-    'ew_bottom_1e-06'
-    """
-    return f"{measure}_{side}_{cutoff:g}"
-
-
 def score_columns(whole_words: bool = False, sampler: bool = False) -> Iterator[str]:
     """Names of the score columns of a table of contexts, in order: `ew_top_0.1` … `covered_mass_bottom_1e-06`."""
     for side, cutoffs in sides_of(whole_words, sampler):
         for measure in MEASURES:
-            yield from (score_column(measure, side, cutoff) for cutoff in cutoffs)
+            yield from (f"{measure}{POINT}".format(cutoff_side=side, cutoff=cutoff) for cutoff in cutoffs)
 
 
 RESERVED = (

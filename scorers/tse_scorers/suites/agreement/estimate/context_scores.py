@@ -6,8 +6,10 @@ from functools import reduce
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from ....engine.arrays import Indices
 from ....report.inputs import TableSource
 from ....report.measure import Measure
 from ....statistics.differences import crossed_difference
@@ -18,7 +20,6 @@ from ..ask.columns import KEPT_FORMS
 from ..ask.outcomes import Outcomes
 from ..measures import EW, WHOLE
 from .intervals import cells_of, groups_of
-from .kept_forms import KeptForms
 
 Outcomes01 = NDArray[np.uint8] | NDArray[np.float64]
 """Outcomes of contexts x lemmas: 0 or 1, or means of these over suffixes."""
@@ -131,7 +132,7 @@ class ContextScores(ItemScores):
         return self.over(common)
 
     def over(self, lemmas: pd.MultiIndex) -> "ContextScores":
-        """Return the scores over some of the lemmas; exact for EW, see `Outcomes.mw` and `KeptForms` for MW."""
+        """Return the scores over some of the lemmas; exact for EW, see `KeptForms` for MW."""
         is_chosen = self.lemmas.isin(lemmas)
         if is_chosen.all():
             return self
@@ -215,3 +216,44 @@ def _over_suffixes(items: pd.DataFrame) -> pd.DataFrame:
     levels = [name for name in items.index.names if name != "suffix"]
     grouped = items.groupby(level=levels, sort=False)
     return grouped.first().assign(score=grouped["score"].mean())
+
+
+@dataclass(frozen=True)
+class KeptForms:
+    """The log-probabilities of one kind of gap that `--keep-forms` wrote.
+
+    They are float32, so MW is exact up to about seven digits. Without them, `Outcomes.mw` estimates it.
+
+    Attributes:
+        context_id: (contexts,).
+        singular: (contexts, lemmas) log-probabilities of the singulars, in the order of the table `lemmas`.
+        plural: the same of the plurals.
+    """
+
+    context_id: Indices
+    singular: NDArray[np.float32]
+    plural: NDArray[np.float32]
+
+    @classmethod
+    def read(cls, forms: pa.Table) -> "KeptForms":
+        """Read the table `forms` of gaps of one kind."""
+        columns = (forms[name].combine_chunks() for name in ("logprob_singular", "logprob_plural"))
+        matrices = [column.flatten().to_numpy().reshape(forms.num_rows, -1) for column in columns]
+        return cls(forms["context_id"].to_numpy(), *matrices)
+
+    def mw(self, items: pd.DataFrame, lemmas: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return MW of contexts over some of the lemmas, (contexts,); NaN if their forms have probability 0.
+
+        Args:
+            items: the contexts, a column `context_id` and `number` in their index.
+            lemmas: (lemmas,) booleans that select lemmas.
+        """
+        rows = pd.Index(self.context_id).get_indexer(items["context_id"])
+        masses = [
+            np.exp(forms[:, lemmas].astype(np.float64)).sum(axis=1)[rows]
+            for forms in (self.singular, self.plural)
+        ]
+        is_singular = items.index.get_level_values("number") == "singular"
+        correct, total = np.where(is_singular, *masses), masses[0] + masses[1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(rows >= 0, correct / total, np.nan)
