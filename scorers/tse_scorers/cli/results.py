@@ -56,8 +56,8 @@ def report(
     with terminal.waiting("Reading the scores"):
         from ..runs.report import refresh_results, write_paper
 
-        refresh_results(out)
-    show_report(out, not plain_latex)
+        folder = refresh_results(out)
+    show_report(out, not plain_latex, folder)
     if paper:
         say_written(lambda: write_paper(out, not plain_latex, widths=paper))
 
@@ -82,6 +82,6 @@ def frequency(
         from ..runs.report import refresh_results
 
         add_frequencies(out, counts, language)
-        refresh_results(out)
-    show_report(out)
+        folder = refresh_results(out)
+    show_report(out, folder=folder)
     terminal.say(f"EW by the frequency of lemmas: {out / 'ew_by_frequency.md'}, and a section of the report.")

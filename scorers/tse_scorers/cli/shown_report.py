@@ -9,12 +9,13 @@ import typer
 from . import terminal
 
 if TYPE_CHECKING:
+    from ..report.inputs import OutputFolder
     from ..report.paper import Written
     from ..runs.jobs import Failure
 
 
-def show_report(out: Path, latex_intervals: bool = True) -> None:
-    """Write the report of an output folder and print its headlines."""
+def show_report(out: Path, latex_intervals: bool = True, folder: "OutputFolder | None" = None) -> None:
+    """Write the report of an output folder, which may have been read before, and print its headlines."""
     with terminal.waiting("Writing the report"):
         from ..report.inputs import read_folder, runs_of
         from ..report.revisions import without_earlier
@@ -22,7 +23,7 @@ def show_report(out: Path, latex_intervals: bool = True) -> None:
         from ..runs.report import write_report
         from ..suites.registry import all_measures, names
 
-        folder = read_folder(out)
+        folder = folder or read_folder(out)
         page = write_report(out, folders=[folder], latex_intervals=latex_intervals)
     runs = runs_of([folder])
     shown = without_earlier(runs)

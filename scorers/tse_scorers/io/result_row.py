@@ -5,7 +5,7 @@ This is the one declaration of its columns: their names, types, and what may be 
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard, get_type_hints
 
@@ -294,7 +294,7 @@ def rows_of_run(
     Raises:
         ValueError: a suite returned something else than rows, or a row that cannot be a result.
     """
-    checked = []
+    checked, about = [], {column: identity.get(column) for column in IDENTITY}
     for row in rows:
         if not isinstance(row, ResultRow):
             raise ValueError(
@@ -302,15 +302,7 @@ def rows_of_run(
                 "ResultRow of tse_scorers.io.result_row. Correct the suite's `aggregate`."
             )
         try:
-            of_run = replace(
-                row,
-                suite=identity["suite"],
-                dataset=identity.get("dataset"),
-                config=identity.get("config"),
-                model=identity["model"],
-                revision=identity.get("revision"),
-            )
-            checked.append(ResultRow.from_json(of_run.to_json()))
+            checked.append(ResultRow.from_json(row.to_json() | about))
             checked[-1].require_possible(possible)
         except ValueError as error:
             raise ValueError(

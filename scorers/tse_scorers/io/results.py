@@ -88,12 +88,15 @@ def check_output(out: Path, overwrite: bool = False) -> None:
         require_records(out)
 
 
-def export_results(out: Path, overwrite: bool = False) -> Path:
+def export_results(out: Path, overwrite: bool = False) -> "tuple[list[Record], StoredResults]":
     """Write `results.json` from the records of an output folder.
 
     Args:
         out: output folder.
         overwrite: replace a `results.json` that is not ours.
+
+    Returns:
+        The records, and their results.
 
     Raises:
         ValueError: `results.json` is not ours, or cannot be written.
@@ -116,7 +119,7 @@ def export_results(out: Path, overwrite: bool = False) -> Path:
         except ValueError as error:
             raise ValueError(f"{error} {KEPT}") from error
         if listing(out) == before:
-            return path
+            return records, results
 
 
 def _text(head: Mapping[str, object], rows: Sequence[Mapping[str, Scalar]]) -> str:

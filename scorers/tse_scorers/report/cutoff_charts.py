@@ -68,7 +68,12 @@ def cutoff_grid(
         curves[[key == max(ticks, key=ticks.__getitem__) for key in _keys(curves)]]
     )
     curves = curves.assign(x=[ticks[key] for key in _keys(curves)])
-    lines = {key: _curve(points) for key, points in curves.groupby(["panel", "label"], sort=False)}
+    ordered = curves.sort_values("x", kind="stable")
+    columns = {name: ordered[name].to_numpy() for name in _POINTS if name in ordered}
+    places = ordered.groupby(["panel", "label"], sort=False).indices
+    lines = {
+        key: _curve({name: column[own] for name, column in columns.items()}) for key, own in places.items()
+    }
     down, across = -(-len(small) // _ACROSS), min(_ACROSS, len(panels))
     names_fit = (paper_width() or math.inf) > ROOM_FOR_NAMES and bool(large)
     width, height = 2.55 * across + 1.6 * (across < _ACROSS), (2.6 if small else 1.75) * len(large)
@@ -110,15 +115,17 @@ def _keys(curves: pd.DataFrame) -> Iterator[tuple[str, float]]:
     return zip(curves["cutoff_side"], curves["cutoff"], strict=True)
 
 
-def _curve(points: pd.DataFrame) -> Curve:
-    """Order the points of a line, and put a gap between the two sides."""
-    points = points.sort_values("x")
-    x, y, low, high = (points[name].to_numpy(dtype=float) for name in ("x", "y", "ci_low", "ci_high"))
-    few = points["n"].to_numpy(dtype=float) < FEW_CONTEXTS
+_POINTS = ("x", "y", "ci_low", "ci_high", "n", "cutoff_side", "reliable")
+
+
+def _curve(points: Mapping[str, "np.ndarray[Any, Any]"]) -> Curve:
+    """Put a gap between the two sides of a line, whose points are given by column and in order."""
+    x, y, low, high, n = (points[name].astype(float) for name in ("x", "y", "ci_low", "ci_high", "n"))
+    few = n < FEW_CONTEXTS
     if "reliable" in points:
-        unsure = points["reliable"].eq(False).to_numpy()
+        unsure = points["reliable"] == False  # noqa: E712 - None is not known
         low, high, few = np.where(unsure, np.nan, low), np.where(unsure, np.nan, high), few | unsure
-    sides = points["cutoff_side"].to_numpy()
+    sides = points["cutoff_side"]
     gaps = np.flatnonzero(sides[1:] != sides[:-1]) + 1
     x, y, low, high = (np.insert(each, gaps, np.nan) for each in (x, y, low, high))
     return Curve(x, y, low, high, np.insert(few, gaps, False))

@@ -216,7 +216,11 @@ def read_folder(path: Path) -> OutputFolder:
         ValueError: it holds no results, or another version wrote it.
     """
     records = read_records(path)
-    results = results_of(records)
+    return folder_of(path, records, results_of(records))
+
+
+def folder_of(path: Path, records: Sequence[Record], results: StoredResults) -> OutputFolder:
+    """Return an output folder whose records and results were read; raises ValueError as `read_folder` does."""
     if not results.rows:
         raise ValueError(f"{path} holds no results. Make some with `tse run --out {path}`.")
     return OutputFolder(path, records, results, frame_of(results.rows))

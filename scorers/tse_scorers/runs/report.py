@@ -19,7 +19,7 @@ from ..report.blocks import Section
 from ..report.charts import MANY
 from ..report.comparable import listed, unlike_notice, unpublished_notice
 from ..report.differences import ALPHA
-from ..report.inputs import OutputFolder, Runs, read_runs
+from ..report.inputs import OutputFolder, Runs, folder_of, read_runs
 from ..report.leaderboard import leaderboard, usable
 from ..report.line_styles import colours_of
 from ..report.measure import Measure, Measures
@@ -253,11 +253,14 @@ def _headlines(rows: pd.DataFrame, measures: Measures, called: Names) -> pd.Data
     return headlines(rows, {**measures, **unknown_measures}, called.heading)
 
 
-def refresh_results(out: Path) -> None:
+def refresh_results(out: Path) -> OutputFolder | None:
     """Compute the averages of all records in an output folder again, and write `results.json`, if there are any.
 
     Damaged scores are named in a warning and keep their averages; the next `tse run` computes them again. A record that
     another process is writing gets its averages from there.
+
+    Returns:
+        The folder as it was exported; None without records.
 
     Raises:
         ValueError: no scores can be used, or `results.json` is not ours or cannot be written.
@@ -274,5 +277,4 @@ def refresh_results(out: Path) -> None:
             warnings.warn(str(error), stacklevel=2)
         except CannotAggregateError as error:
             warnings.warn(f"{record.folder} is skipped: {error}", stacklevel=2)
-    if records:
-        export_results(out)
+    return folder_of(out, *export_results(out)) if records else None

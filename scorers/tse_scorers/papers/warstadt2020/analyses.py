@@ -14,7 +14,7 @@ from ...report.curves import on_bands, on_naming
 from ...report.findings import extremes
 from ...report.inputs import Runs
 from ...report.tables import Table, count, formatted, note_on_intervals, score, with_interval
-from ...statistics.clustered import Units, clustered_mean
+from ...statistics.clustered import Units, means_of_groups
 from ...suites.minimal_pairs.measures import ACCURACY
 from ...suites.minimal_pairs.texts import phenomenon_name
 from .paradigms import HUMANS, METHODS, phenomenon_of, system_names
@@ -137,21 +137,20 @@ def _shallow(pairs: pd.DataFrame) -> dict[str, "pd.Series[float]"]:
 def _binned(x: "pd.Series[float]", pairs: pd.DataFrame) -> pd.DataFrame:
     """Average the share of right answers over equally full bins of x, or over its values if they are whole numbers."""
     frame = pairs[["correct", "paradigm"]].assign(x=x).dropna()
+    frame["paradigm"] = pd.factorize(frame["paradigm"])[0]
     if (frame["x"] == frame["x"].round()).all():
-        parts = [of_value for _, of_value in frame.groupby("x") if len(of_value) >= ENOUGH_PAIRS]
+        bins = [of_value for _, of_value in frame.groupby("x") if len(of_value) >= ENOUGH_PAIRS]
     else:
-        parts = [
-            of_bin for _, of_bin in frame.groupby(pd.qcut(frame["x"], BINS, labels=False, duplicates="drop"))
-        ]
-    return pd.DataFrame(map(_point, parts), columns=["x", "y", "n", "ci_low", "ci_high", "reliable"])
-
-
-def _point(of_bin: pd.DataFrame) -> dict[str, float]:
-    """Return the mean of a bin with its interval, whose units are paradigms: the pairs of one are alike."""
-    estimate = clustered_mean(of_bin["correct"].astype(float), Units(of_bin["paradigm"], "paradigms"))
-    columns = estimate.columns()
-    ends = {name: columns[name] for name in ("ci_low", "ci_high", "reliable")}
-    return {"x": of_bin["x"].mean(), "y": estimate.mean, "n": len(of_bin), **ends}
+        places = pd.qcut(frame["x"], BINS, labels=False, duplicates="drop")
+        bins = [of_bin for _, of_bin in frame.groupby(places)]
+    # The pairs of a paradigm are alike, so paradigms are the units.
+    scores = [of_bin["correct"].to_numpy(dtype=float)[None] for of_bin in bins]
+    means = means_of_groups(scores, [Units(of_bin["paradigm"], "paradigms") for of_bin in bins])
+    points = [
+        (of_bin["x"].mean(), mean.mean, len(of_bin), mean.ci_low, mean.ci_high, mean.reliable)
+        for of_bin, (mean,) in zip(bins, means, strict=True)
+    ]
+    return pd.DataFrame(points, columns=["x", "y", "n", "ci_low", "ci_high", "reliable"])
 
 
 def _bin_table(name: str, panel: pd.DataFrame) -> Table:
