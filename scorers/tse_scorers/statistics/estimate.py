@@ -280,7 +280,8 @@ def satterthwaite(variances: Floats, df: Floats) -> float:
 def t_quantile(probability: float, df: npt.ArrayLike) -> Any:
     """Quantile of Student's t distribution; NaN without degrees of freedom."""
     at_least_one = np.where(np.asarray(df) >= 1, df, math.nan)
-    return scipy.special.stdtrit(at_least_one, probability)
+    quantiles = scipy.special.stdtrit(at_least_one, probability)
+    return quantiles if np.ndim(df) else float(quantiles)
 
 
 def effective_number(weights: npt.ArrayLike) -> float:
