@@ -1,32 +1,35 @@
 """`tse reproduce`: run the models and data of a paper's table, and put our numbers beside the published ones."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..io.bundle import shipped_table
-from ..io.records import read_records
-from ..io.result_row import group_name
 from ..models.options import ModelOptions
 from ..report.systems import basename
 from ..runs.jobs import Failure, Job
 from ..runs.recipe import Recipe
 from ..runs.run import Announce, Run, run_all, silent
-from ..statistics.jackknife import pearson
-from ..suites.agreement.data.paper_examples import TABLE_3, positions
 from ..suites.contract import Suite
 from ..suites.registry import make_suite
+from . import hu2020
+from .newman2021 import reproduced as newman2021
+from .numbers import KEYS, PEOPLE, PaperNumbers, with_keys
 from .papers import Paper, describe
-from .rochereau2020.cells import by_level, grid_of
+from .rochereau2020 import reproduced as rochereau2020
+from .warstadt2020 import reproduced as warstadt2020
 
-KEYS = ("group", "variation_set", "metric", "form")
-"""What a number is about, in the terms of `results.json`; a form is a word at a gap, its group the text around it."""
-PEOPLE = "human"
+NUMBERS: Mapping[str, PaperNumbers] = {
+    "newman2021": newman2021.NUMBERS,
+    "warstadt2020": warstadt2020.NUMBERS,
+    "rochereau2020": rochereau2020.NUMBERS,
+    "hu2020": hu2020.NUMBERS,
+}
+"""A key of `papers.PAPERS` -> its numbers."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,8 @@ def reproduce(
         ValueError: the paper or table is not known, or nothing can be run.
     """
     described = describe(paper, table)
-    published = _PUBLISHED[paper](shipped_table("published_results", described.published).to_pandas(), table)
+    numbers = NUMBERS[paper]
+    published = numbers.published(shipped_table("published_results", described.published).to_pandas(), table)
     systems, named = (
         set(published["system"]),
         {paper_model.model: system for system, paper_model in described.models.items()},
@@ -137,11 +141,11 @@ def reproduce(
         failures += run_all([run], jobs, keep_going=True)
         rows += run.rows
         if "form" in published:
-            rows += _probable_forms(out, suite, {str(row["model"]) for row in run.rows})
+            rows += numbers.forms(out, suite.config, {str(row["model"]) for row in run.rows})
     if not rows:
         explanations = " ".join([*left_out, *map(str, failures)])
         raise ValueError(f"Nothing of {paper} could be run. {explanations} Name other models with --model.")
-    compared, reasons = _beside(paper, published, rows, meant), _reasons(described, models, source, limit)
+    compared, reasons = _compared(numbers, published, rows, meant), _reasons(described, models, source, limit)
     if compared.empty:
         raise ValueError(
             f"No number of {paper} was scored: {', '.join(suite.config for _, suite in parts)} was run, without the "
@@ -152,161 +156,30 @@ def reproduce(
     )
 
 
-def _newman(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
-    """Return TSE, EW and MW by construction (Table 2), and the probable words at two gaps (Table 3)."""
-    keys = {"group": frame["construction"], "metric": frame["metric"].str.lower()}
-    scores = pd.DataFrame({"system": frame["model"], **keys, "published": frame["score"]})
-    if table == "2":
-        return scores
-    forms = shipped_table("published_results", "newman2021_table3").to_pandas()
-    forms = _at_gaps(forms).assign(system="bert-large-cased", published=forms["probability"])
-    return _with_keys(forms if table == "3" else pd.concat([scores, forms]))
-
-
-def _at_gaps(forms: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of `KEYS` for words at gaps."""
-    group = forms["prefix"].str.strip() + " … " + forms["suffix"].str.strip()
-    return pd.DataFrame({"group": group, "metric": "probability", "form": forms["form"]})
-
-
-def _probable_forms(out: Path, suite: Suite, models: Collection[str]) -> list[dict[str, Any]]:
-    """Return a run's probable words at the gaps of Table 3 of Newman et al. (2021), as rows of results."""
-    rows: list[dict[str, Any]] = []
-    for record in read_records(out):
-        if "top_forms" not in record.tables or record.identity["config"] != suite.config:
-            continue
-        if record.identity["model"] not in models:
-            continue
-        forms = record.tables["top_forms"].read().to_pandas().fillna({"prefix": "", "suffix": ""})
-        contexts = forms.drop_duplicates("context_id")
-        for context in contexts.iloc[positions(contexts)].itertuples():
-            prefix = str(context.prefix).strip()
-            suffix = dict(TABLE_3)[prefix]
-            reads_suffix = record.signature.get("kind") in ("masked", "seq2seq")
-            if reads_suffix and str(context.suffix).strip() != suffix:
-                continue  # to this model, another gap
-            of_gap = forms[forms["context_id"] == context.context_id].assign(prefix=prefix, suffix=suffix)
-            about = {"model": record.identity["model"], "score": of_gap["probability"], "n": 1}
-            rows += _at_gaps(of_gap).assign(**about).to_dict("records")
-    return rows
-
-
-def _rochereau(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
-    """Return the cells of a table; their means by case order, by roles and by doubled case; and Table 5."""
-    cells = frame[frame["repeats_table"].isna() | (frame["paper_table"].astype(str) == table)]
-    cells = cells.rename(columns={"role_assignment": "role"})
-    grids = {key: grid_of(part) for key, part in cells.groupby(["system", "variation_set"], sort=False)}
-    numbers = []
-    for (system, kind), grid in grids.items():
-        about = {"system": system, "variation_set": kind, "metric": "auc"}
-        numbers += [
-            about | {"level": level, "group": group_name(level, value), "published": auc}
-            for level, values in by_level(grid).items()
-            for value, auc in values.items()
-        ]
-        if kind == "1-6":
-            r = float(pearson(grid.to_numpy().ravel(), grids[PEOPLE, kind].to_numpy().ravel()))
-            numbers.append(
-                about | {"metric": "human_pearson", "level": "all", "group": "all", "published": r}
-            )
-    every = pd.DataFrame(numbers)
-    models, six, level = every["system"] != PEOPLE, every["variation_set"] == "1-6", every["level"]
-    means = every["metric"] == "auc"
-    tables = {
-        "2": models & six & means & level.isin(("case_order", "all")),
-        "3": models & six & means & level.isin(("role", "all")),
-        "4": models & means & (level == "all"),
-        "5": models & ~means,
-    }
-    if table is None:
-        chosen = (models & (level == "cell")) | np.logical_or.reduce([*tables.values()])
-    elif table in tables:
-        chosen = tables[table]
-    else:
-        of_table = cells[cells["paper_table"] == int(table)].iloc[0]
-        chosen = (level == "cell") & (every["system"] == of_table["system"])
-        chosen &= every["variation_set"] == of_table["variation_set"]
-    return every.loc[chosen, ["system", "group", "variation_set", "metric", "published"]]
-
-
-def _hu(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
-    """Return the share of right items of each suite."""
-    shares = frame.groupby(["model", "suite"], sort=False)["correct"].mean().reset_index()
-    shares = shares.rename(columns={"model": "system", "suite": "group", "correct": "published"})
-    return shares.assign(metric="criterion_accuracy")
-
-
-def _with_keys(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return rows whose columns of `KEYS` can be joined: a text in each."""
-    keys = [key for key in KEYS if key in frame]
-    return frame.fillna(dict.fromkeys(keys, ""))
-
-
-def _blimp(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
-    """Return accuracies by paradigm (Table 4), and their means by phenomenon and over all (Table 3)."""
-    paradigms = frame.rename(columns={"model": "system", "paradigm": "group", "accuracy": "published"})
-    overall = paradigms.assign(group="all")
-    phenomena = paradigms.assign(group=[group_name("phenomenon", name) for name in paradigms["phenomenon"]])
-    means = (
-        pd.concat([overall, phenomena])
-        .groupby(["system", "group"], sort=False)["published"]
-        .mean()
-        .reset_index()
-    )
-    tables = {"3": [means], "4": [paradigms]}.get(table or "", [means, paradigms])
-    return pd.concat(tables).assign(metric="accuracy")[["system", "group", "metric", "published"]]
-
-
-_PUBLISHED: Mapping[str, Callable[[pd.DataFrame, str | None], pd.DataFrame]] = {
-    "newman2021": _newman,
-    "warstadt2020": _blimp,
-    "rochereau2020": _rochereau,
-    "hu2020": _hu,
-}
-"""Paper -> the numbers of one of its tables (None: of all), from its configuration of `published_results`.
-
-They have the columns `system`, `published` and those of `KEYS` that tell them apart.
-"""
-
-
-def _beside(
-    paper: str, published: pd.DataFrame, rows: Sequence[Mapping[str, Any]], systems: Mapping[str, str | None]
+def _compared(
+    numbers: PaperNumbers,
+    published: pd.DataFrame,
+    rows: Sequence[Mapping[str, Any]],
+    systems: Mapping[str, str | None],
 ) -> pd.DataFrame:
     """Return our rows joined to the published numbers.
 
     Args:
-        paper: a key of `papers.PAPERS`.
-        published: as `_PUBLISHED` gives them.
+        numbers: of the paper.
+        published: those of the table.
         rows: of results.
         systems: the system that each of our models is; one that is None is compared with all.
     """
-    our_rows = pd.DataFrame(rows)
-    if paper == "newman2021":
-        is_whole = our_rows["cutoff_side"].eq("top") & our_rows["cutoff"].eq(1.0)
-        our_rows = our_rows[our_rows["metric"].isin(("tse", "probability")) | is_whole]
-    if paper == "warstadt2020":
-        our_rows = our_rows[our_rows["method"] == "full"]
-    if paper == "hu2020":  # the first criterion of a suite is the one that was published
-        our_rows = our_rows[our_rows["level"].eq("criterion") & our_rows["value"].str.endswith("/1")]
-        our_rows = our_rows.assign(group=our_rows["value"].str.removesuffix("/1"))
+    our_rows = numbers.selected(pd.DataFrame(rows))
     keys = [key for key in KEYS if key in published]
     # Without probable words, there is no `form`.
     our_rows = our_rows.reindex(columns=["model", *keys, "score", "n"], fill_value="")
-    our_rows = _with_keys(our_rows.rename(columns={"score": "ours"}))
+    our_rows = with_keys(our_rows.rename(columns={"score": "ours"}))
     joined = published.merge(our_rows, on=keys)
-    meant = joined["model"].map(lambda model: systems.get(model))
-    joined = joined[meant.isna() | (meant == joined["system"])]
-    if paper == "hu2020":
-        joined = pd.concat([joined, _over_suites(joined)])
+    system = joined["model"].map(lambda model: systems.get(model))
+    joined = numbers.summarized(joined[system.isna() | (system == joined["system"])])
     joined["difference"] = joined["ours"] - joined["published"]
     return joined[["model", "system", *keys, "published", "ours", "difference", "n"]].reset_index(drop=True)
-
-
-def _over_suites(suites: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean over the suites that were run, published and ours, of each system and model."""
-    by = suites.groupby(["system", "model", "metric"], sort=False)
-    means = by.agg(published=("published", "mean"), ours=("ours", "mean"), n=("n", "sum"))
-    return means.reset_index().assign(group="all")
 
 
 def _parts(

@@ -6,6 +6,7 @@ cutoffs.py    Figures 1 to 4: cut-offs on the verb list; the explorer's tab `Cur
 frequency.py  EW against the frequency of lemmas
 onset.py      from which checkpoint on a band of frequency is learned
 examples.py   Table 3: the most probable words
+reproduced.py  numbers of Tables 2 and 3, for `tse reproduce`
 """
 
 from collections.abc import Iterator

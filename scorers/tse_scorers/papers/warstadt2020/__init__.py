@@ -6,6 +6,7 @@ analyses.py    Figures 1, 2 and 6: what goes with what
 conditions.py  Figures 3 and 4: agreement at a distance, and of regular and irregular nouns
 growth.py      Figure 5: training size; published learning curves
 people.py      the explorer's tab `People`
+reproduced.py  numbers of Tables 3 and 4, for `tse reproduce`
 """
 
 from collections.abc import Iterator
