@@ -80,16 +80,18 @@ def best_of_rows(
         measures: of each column; only columns of one measure compare, and those of None do not.
         intervals: of the scores; one that is not reliable cannot be the best.
     """
-    best = pd.DataFrame(False, index=text.index, columns=text.columns)
-    reliable, low, high = (_ends(values, intervals, end) for end in ("reliable", "low", "high"))
-    scores = values.astype(float).mask(reliable == 0)
+    best = np.zeros(text.shape, dtype=bool)
+    reliable, low, high = (_ends(values, intervals, end).to_numpy() for end in ("reliable", "low", "high"))
+    scores = np.where(reliable == 0, np.nan, values.to_numpy(dtype=float))
+    printed = np.array(
+        [[str(cell).split(" ")[0] for cell in row] for row in text.to_numpy(dtype=object)], dtype=object
+    )
     for measure in {name for name in measures if name is not None}:
         places = [place for place, name in enumerate(measures) if name == measure]
         for row in range(len(values)):
-            printed = [str(cell).split(" ")[0] for cell in text.iloc[row, places]]
-            row_scores, lower, upper = (frame.iloc[row, places] for frame in (scores, low, high))
-            best.iloc[row, places] = best_of(row_scores, lower, upper, printed)
-    return best
+            ends = low[row, places], high[row, places]
+            best[row, places] = best_of(scores[row, places], *ends, list(printed[row, places]))
+    return pd.DataFrame(best, index=text.index, columns=text.columns)
 
 
 def _ends(values: pd.DataFrame, intervals: Intervals | None, name: str) -> pd.DataFrame:

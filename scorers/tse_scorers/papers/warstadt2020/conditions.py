@@ -191,15 +191,15 @@ def _cells(values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditio
     parts = {column: by_group(rows, column) for column in (*columns, "n_excluded")}
     ours = parts["score"].columns
     names = dict(zip(system_names(pd.MultiIndex.from_product([[RUN], ours])), ours, strict=True))
+    known = {}
     for place, cell in cells[cells["label"].isin(names) & cells["score"].notna()].iterrows():
         strata = _strata(conditions, cell["panel"], cell["measure"])
         of_system = {column: part[names[cell["label"]]] for column, part in parts.items()}
         estimate = _estimate([of_system[column] for column in columns], *strata)
         counts = {name: of_system[name].reindex([*chain(*strata)]).sum() for name in ("n", "n_excluded")}
         ends = {name: getattr(estimate, name) for name in ("ci_low", "ci_high", "se")}
-        known = ends | counts | {"n_units_effective": estimate.n_effective}
-        cells.loc[place, list(known)] = list(known.values())
-    return cells
+        known[place] = ends | counts | {"n_units_effective": estimate.n_effective}
+    return cells.join(pd.DataFrame.from_dict(known, orient="index"))
 
 
 def _strata(conditions: Conditions, panel: str, condition: str) -> tuple[Sequence[str], Sequence[str]]:
