@@ -11,7 +11,7 @@ show those choices of a view that it names in `reported`. Nothing here draws or 
 do for the page, and the explorer's scripts for theirs.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -247,7 +247,8 @@ class View:
         tab: title of the explorer's tab, also in the addresses of links; "" where only the report shows the view. Views
             with the same tab, also those of different suites, share it.
         part: its name among several views of a tab.
-        headlines: label of a headline measure -> the choices that show its scores.
+        headlines: label of a headline measure -> the choices that show its scores. The table of scores by group leaves
+            out a measure that another view shows: the report if it shows that view, the explorer if that has a tab.
         headline_rows: the same -> its row, where the table has several rows over everything.
     """
 
@@ -291,7 +292,6 @@ class Section:
         over: items, units and exclusions of the overall scores, in a sentence for measures that are alike.
         question: what is asked of a model, in a sentence; first on the page.
         example: returns an item that was scored.
-        analyses: returns the views of the report alone that follow: they take longer than the explorer may.
     """
 
     name: str
@@ -303,12 +303,11 @@ class Section:
     over: Sequence[str] = ()
     question: str = ""
     example: Callable[[], Pair | None] = lambda: None
-    analyses: Callable[[], Iterable[View]] = tuple
 
     def in_report(self) -> "Section":
         """Return the section with all that the report shows."""
-        shown = (view.in_report() for view in [*self.views, *self.analyses()] if view.reported)
-        return replace(self, views=[view for view in shown if view.blocks], analyses=tuple)
+        shown = (view.in_report() for view in self.views if view.reported)
+        return replace(self, views=[view for view in shown if view.blocks])
 
     def with_notice(self, notice: str, systems: Sequence[str]) -> "Section":
         """Return the section with what its tables and charts need in files, which are read without the page.

@@ -72,13 +72,15 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
         return None
     analyses = analyses_of(suite.name)
     rows = suite.labelled(results)
-    published = pd.concat([own.scores(results) for own in analyses]) if analyses else pd.DataFrame()
+    published = (
+        pd.concat([of_package.scores(results) for of_package in analyses]) if analyses else pd.DataFrame()
+    )
     scores = [
-        suite.group_scores(runs, own, of_measure, _labelled(_of(published, own), of_measure))
-        for own in measures_in(suite.measures, rows)
-        if len(of_measure := _of(rows, own))
+        suite.group_scores(runs, measure, of_measure, _labelled(_of(published, measure), of_measure))
+        for measure in measures_in(suite.measures, rows)
+        if len(of_measure := _of(rows, measure))
     ]
-    others = [*suite.more_views(runs), *(view for own in analyses for view in own.views(runs))]
+    others = [*suite.more_views(runs), *(view for of_package in analyses for view in of_package.views(runs))]
     title = suite.title_of(list(results["config"].unique()))
     return Section(
         suite.name,
@@ -88,7 +90,12 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
         [*_views_by_group(scores, suite.measures, others, title), *others],
         question=suite.question,
         source=suite.source,
-        example=partial(_example, runs, suite.name, [own for own in scores if own.measure in suite.measures]),
+        example=partial(
+            _example,
+            runs,
+            suite.name,
+            [headline for headline in scores if headline.measure in suite.measures],
+        ),
     )
 
 
@@ -127,18 +134,18 @@ def _views_by_group(
     """Return a view with a choice of the measure and of the level of groups; none where other views show it all."""
     in_tabs = {label for view in others if view.tab for label in view.headlines}
     in_report = {label for view in others if view.reported for label in view.headlines}
-    shown = {own.measure.label: own for own in scores if own.measure.label not in in_tabs}
+    shown = {one.measure.label: one for one in scores if one.measure.label not in in_tabs}
     if not shown:
         return []
-    levels = dict.fromkeys(level for own in shown.values() for level in own.rows["level"] if level != "all")
+    levels = dict.fromkeys(level for one in shown.values() for level in one.rows["level"] if level != "all")
     several = {ALL_GROUPS: tuple(levels)} if len(levels) != 1 else {}
     by = several | {level.replace("_", " "): (level,) for level in levels}
-    labels = [own.label for own in headlines if own.label in shown]
+    labels = [measure.label for measure in headlines if measure.label in shown]
     return [
         View(
             "Scores by group",
             "",
-            lambda own, of_levels: [own.table(of_levels)],
+            lambda group_scores, of_levels: [group_scores.table(of_levels)],
             [Control("Measure", shown), Control("By", by)],
             [(label,) for label in labels if label not in in_report],
             tab,
@@ -156,17 +163,18 @@ def tied_systems(measure: Measure, rows: pd.DataFrame) -> list[str]:
 
 def _remark_on_ties(measures: Sequence[Measure], rows: pd.DataFrame) -> dict[str, str]:
     """Explain scores of systems whose comparisons all tie, next to the section's terms; empty without such systems."""
-    for own in measures:
-        if tied := tied_systems(own, rows):
-            said = f"{', '.join(tied)}: every comparison ties, so that each {own.label} is 0.50 whatever the model"
-            return {"All tied": f"{said} knows. Check the model and its scores per sentence."}
+    for measure in measures:
+        if tied := tied_systems(measure, rows):
+            names = ", ".join(tied)
+            remark = f"{names}: every comparison ties, so that each {measure.label} is 0.50 whatever the model knows."
+            return {"All tied": f"{remark} Check the model and its scores per sentence."}
     return {}
 
 
 def _example(runs: Runs, suite: str, scores: Sequence[GroupScores]) -> Pair | None:
     """Return an item of the first measure with texts of items."""
-    for own in scores:
-        items = own.items and own.items(own.rows)
+    for group_scores in scores:
+        items = group_scores.items and group_scores.items(group_scores.rows)
         if items is not None:
             return example(runs, suite, items.read)
     return None
