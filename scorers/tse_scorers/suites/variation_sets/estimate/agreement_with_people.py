@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ....io.bundle import metric_modules, shipped_table
@@ -65,10 +66,11 @@ def human_agreement(sets: pd.DataFrame) -> list[ResultRow]:
 
 def _jackknife(sets: pd.DataFrame) -> Interval:
     """Return Pearson's r of one kind of set with people, and its interval over templates."""
-    cell = ["case_order", "role"]
-    wide = sets.pivot(index="template", columns=cell, values="auc")
-    people = sets.drop_duplicates(cell).set_index(cell)["people"][wide.columns]
-    return jackknife_correlation(correlation_of_cells(wide, people), len(wide))
+    templates, names = pd.factorize(sets["template"])
+    cells, cell_names = pd.factorize(sets["case_order"] + "|" + sets["role"])
+    aucs, people = np.full((len(names), len(cell_names)), np.nan), np.zeros(len(cell_names))
+    aucs[templates, cells], people[cells] = sets["auc"], sets["people"]
+    return jackknife_correlation(correlation_of_cells(aucs, people), len(names))
 
 
 def _correlations(cells: pd.DataFrame) -> dict[str, float]:
