@@ -7,13 +7,13 @@ import pytest
 from synthetic_runs import german_rows, write_run
 
 from tse_scorers.report.blocks import Table, View
-from tse_scorers.report.inputs import Runs, read_runs
+from tse_scorers.report.inputs import read_runs
 from tse_scorers.suites import registry
 from tse_scorers.suites.analyses import Analyses
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 
 
-def views(runs: Runs) -> list[View]:
+def views(runs) -> list[View]:
     values = pd.DataFrame({"a": [1.0]})
     return [View("Mine", "", lambda: [Table("A table of mine.", values, values.astype(str))])]
 
