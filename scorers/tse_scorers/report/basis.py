@@ -17,7 +17,7 @@ def remarks(lines: pd.DataFrame) -> Iterator[str]:
     Args:
         lines: of `summary.headlines`, all of one suite.
     """
-    for text, names in alike(lines, lambda own: "; ".join([*over(own), *_doubts(own)])).items():
+    for text, names in alike(lines, lambda line: "; ".join([*over(line), *_doubts(line)])).items():
         yield f"{', '.join(names)}: {text}."
 
 

@@ -28,7 +28,7 @@ def unusable(runs: Runs, suite: str, over_lemmas: bool = False) -> set[str]:
     of_suite = {key: signature for key, signature in runs.signatures.items() if key[1] == suite}
     lemmas = usual([signature.get("lemmas") for signature in of_suite.values()])
     parts = {
-        config: usual([scored_part(own) for key, own in of_suite.items() if key[2] == config])
+        config: usual([scored_part(signature) for key, signature in of_suite.items() if key[2] == config])
         for _, _, config in of_suite
     }
     labels: set[str] = set()
@@ -54,7 +54,7 @@ def best_of(scores: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, prin
     >>> best_of([0.68, 0.2], [0.0, 0.1], [1.0, 0.3], ["68.0", "20.0"]).tolist()
     [False, False]
     """
-    values, lower, upper = (np.asarray(own, dtype=float) for own in (scores, low, high))
+    values, lower, upper = (np.asarray(numbers, dtype=float) for numbers in (scores, low, high))
     is_scored = ~np.isnan(values)
     if is_scored.sum() < 2:
         return np.zeros(len(values), dtype=bool)

@@ -197,8 +197,8 @@ class Chart:
 
         drawn, ends = in_panels(values), intervals and intervals.map(in_panels)
         panels = {title: drawn[title] for title in drawn.columns.unique(level=0)}
-        given: dict[str, Any] = {"chance": 0.5, "intervals": ends, "basis": basis}
-        return cls("dots", name, panels, caption, alt, **given | options)
+        defaults: dict[str, Any] = {"chance": 0.5, "intervals": ends, "basis": basis}
+        return cls("dots", name, panels, caption, alt, **defaults | options)
 
     @property
     def title(self) -> str:

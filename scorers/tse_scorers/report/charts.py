@@ -66,8 +66,8 @@ def draw(chart: Chart) -> "Figure":
             return small_multiples(points, chart.whole, chart.x, chart.y, is_logarithmic, behind)
         case "cutoffs":
             curves = [
-                own.assign(panel=name, cutoff_side=own["side"], cutoff=own["x"])
-                for name, own in panels.items()
+                panel_points.assign(panel=name, cutoff_side=panel_points["side"], cutoff=panel_points["x"])
+                for name, panel_points in panels.items()
             ]
             return cutoff_grid(pd.concat(curves), chart.y, chart.styles, chart.large)
         case "forest":
@@ -96,7 +96,8 @@ def paper_charts(chart: Chart) -> dict[str, Chart]:
         series = dict.fromkeys(name for panel in chart.panels.values() for name in panel)
         return {
             str(name): replace(
-                chart, panels={title: own[[name]] for title, own in chart.panels.items() if name in own}
+                chart,
+                panels={title: points[[name]] for title, points in chart.panels.items() if name in points},
             )
             for name in series
         }
@@ -212,7 +213,7 @@ def forest(panels: Mapping[str, pd.DataFrame], axis: str) -> "Figure":
     heights = [len(panel) + 2.4 for panel in panels.values()]
     size = 7.6, row * sum(heights) + 0.5
     figure, grid = panel_grid(len(panels), 1, *size, sharex=True, height_ratios=heights)
-    for axes, (title, panel), named in zip(grid.flat, panels.items(), labels, strict=True):
+    for axes, (title, panel), names in zip(grid.flat, panels.items(), labels, strict=True):
         place, is_clear = np.arange(len(panel)), panel["is_clear"].to_numpy(dtype=bool)
         axes.axvline(0, color=MUTED, linewidth=1.0)
         axes.hlines(place, panel["ci_low"], panel["ci_high"], color=INK, linewidth=1.3)
@@ -221,7 +222,7 @@ def forest(panels: Mapping[str, pd.DataFrame], axis: str) -> "Figure":
                 panel["difference"][chosen], place[chosen], s=26, color=fill, edgecolor=INK, zorder=3
             )
         axes.tick_params(labelbottom=True)
-        axes.set_yticks(place, named, fontsize=8.5)
+        axes.set_yticks(place, names, fontsize=8.5)
         axes.set_ylim(len(panel) - 0.4, -0.6)
         axes.set_title(title, fontsize=9)
         axes.grid(axis="y", visible=False)

@@ -150,9 +150,9 @@ def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     ]
     if one.get("linking", "sum") != other.get("linking", "sum"):  # the sum is not named
         reasons.append("--linking")
-    for key, (name, ours) in _CONVENTIONS.items():
-        if one.get(key, ours) != other.get(key, ours):
-            reasons.append(f"{name} ({one.get(key, ours)}; {other.get(key, ours)})")
+    for key, (name, usual_value) in _CONVENTIONS.items():
+        if one.get(key, usual_value) != other.get(key, usual_value):
+            reasons.append(f"{name} ({one.get(key, usual_value)}; {other.get(key, usual_value)})")
     if one.get("tool") != other.get("tool"):
         for key, name in _OF_TOOLS.items():
             is_said = key == "start_token" or (key in one and key in other)
@@ -164,18 +164,18 @@ def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(reasons))
 
 
-def run_otherwise(names: Sequence[str], what: Sequence[str], others: str) -> str:
+def run_otherwise(names: Sequence[str], reasons: Sequence[str], others: str) -> str:
     """Say that some systems were run differently from others, and how.
 
     Args:
         names: the systems.
-        what: what differs, as `different` returns it.
+        reasons: what differs, as `different` returns it.
         others: the other systems, as text.
 
     >>> run_otherwise(["B"], ["data", "--pll"], "A")
     'B was run on different data and with a different --pll than A; do not compare their scores.'
     """
-    how = " and ".join(_HOW.get(reason, f"with a different {reason}") for reason in what)
+    how = " and ".join(_HOW.get(reason, f"with a different {reason}") for reason in reasons)
     verb = "was" if len(names) == 1 else "were"
     return f"{listed(names)} {verb} run {how} than {others}; do not compare their scores."
 
@@ -215,8 +215,8 @@ def _unlike_models(
             tables.setdefault((identity.get("suite"), identity.get("config")), []).append(model)
     titles: dict[str, list[str]] = {}
     for (suite, config), of_table in tables.items():
-        for names, found, others in _at_odds(_names(of_table, of_table), of_table):
-            if reasons := [reason for reason in found if reason not in besides]:
+        for names, differences, others in _at_odds(_names(of_table, of_table), of_table):
+            if reasons := [reason for reason in differences if reason not in besides]:
                 titles.setdefault(run_otherwise(names, reasons, others), []).append(heading(suite, config))
     for sentence, shown in titles.items():
         yield f"{', '.join(dict.fromkeys(shown))}: {sentence}"

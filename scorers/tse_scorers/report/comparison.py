@@ -163,7 +163,9 @@ def _table(
     rows: pd.DataFrame, measures: Measures, title: str, folded: bool = False, file: str | None = None
 ) -> Table:
     of_groups = zip(rows["measure"], rows["group"], rows["named"], strict=True)
-    names = [measure if group == "all" else f"{measure}, {named}" for measure, group, named in of_groups]
+    names = [
+        measure if group == "all" else f"{measure}, {group_name}" for measure, group, group_name in of_groups
+    ]
     text, index = overview(rows, measures), pd.Index(names, name="Measure")
     text.index = index
     values = rows[["difference", "se", "ci_low", "ci_high", "p_adjusted"]].set_index(index)

@@ -23,13 +23,19 @@ TERMS = {
 def section(rows: pd.DataFrame, names: Names, measures: Measures) -> Section:
     """Build the section from the rows of `runs.conditions`; `measures` say how scores are printed."""
     parts = []
-    for (suite, config, measure), own in rows.groupby(
+    for (suite, config, measure), measure_rows in rows.groupby(
         ["suite", "config", "measure"], sort=False, dropna=False
     ):
-        by = own["by"].iloc[0]
-        tables = [_table(of_kind, str(kind), measures) for kind, of_kind in own.groupby("kind", sort=False)]
+        by = measure_rows["by"].iloc[0]
+        tables = [
+            _table(of_kind, str(kind), measures) for kind, of_kind in measure_rows.groupby("kind", sort=False)
+        ]
         parts.append(
-            View(f"{names.heading(str(suite), config)}: {measure} by {by}", " ".join(findings(own)), tables)
+            View(
+                f"{names.heading(str(suite), config)}: {measure} by {by}",
+                " ".join(findings(measure_rows)),
+                tables,
+            )
         )
     return Section("conditions", "Conditions", "Scores with 95 % intervals.", TERMS, parts)
 

@@ -136,8 +136,8 @@ def chosen_lines(points: pd.DataFrame) -> dict[str, Line]:
 
 def on_naming(n: int) -> str:
     """Say which of many systems a figure names; empty where it names all."""
-    named = f" Named: {NAMED} of {n} models, the same in all figures; the others are grey."
-    return named if n > NAMED else ""
+    sentence = f" Named: {NAMED} of {n} models, the same in all figures; the others are grey."
+    return sentence if n > NAMED else ""
 
 
 def on_bands(n: int, over: str = "") -> str:
@@ -156,9 +156,9 @@ def name_ends(axes: "Axes", points: pd.DataFrame, styles: Mapping[str, Line], ha
         has_room: whether the layout makes room for the names; elsewhere, the next panel's place is empty.
     """
     if (paper_width() or math.inf) < ROOM_FOR_NAMES:
-        named = {line_name(label) for label, line in styles.items() if line is not OTHERS}
+        shown_names = {line_name(label) for label, line in styles.items() if line is not OTHERS}
         drawn = zip(*axes.get_legend_handles_labels(), strict=True)
-        handles = {label: handle for handle, label in drawn if label in named}
+        handles = {label: handle for handle, label in drawn if label in shown_names}
         axes.figure.legend(list(handles.values()), list(handles), loc="outside lower center")
         return
     last = points.dropna(subset=["y"]).sort_values("x").groupby("label", sort=False).tail(1)

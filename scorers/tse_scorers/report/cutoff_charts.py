@@ -72,7 +72,8 @@ def cutoff_grid(
     columns = {name: ordered[name].to_numpy() for name in _POINTS if name in ordered}
     places = ordered.groupby(["panel", "label"], sort=False).indices
     lines = {
-        key: _curve({name: column[own] for name, column in columns.items()}) for key, own in places.items()
+        key: _curve({name: column[is_of_panel] for name, column in columns.items()})
+        for key, is_of_panel in places.items()
     }
     down, across = -(-len(small) // _ACROSS), min(_ACROSS, len(panels))
     names_fit = (paper_width() or math.inf) > ROOM_FOR_NAMES and bool(large)
@@ -127,7 +128,7 @@ def _curve(points: Mapping[str, "np.ndarray[Any, Any]"]) -> Curve:
         low, high, few = np.where(unsure, np.nan, low), np.where(unsure, np.nan, high), few | unsure
     sides = points["cutoff_side"]
     gaps = np.flatnonzero(sides[1:] != sides[:-1]) + 1
-    x, y, low, high = (np.insert(each, gaps, np.nan) for each in (x, y, low, high))
+    x, y, low, high = (np.insert(numbers, gaps, np.nan) for numbers in (x, y, low, high))
     return Curve(x, y, low, high, np.insert(few, gaps, False))
 
 
@@ -136,11 +137,11 @@ def _draw_panel(
 ) -> None:
     from matplotlib.collections import LineCollection
 
-    others = [own for label, own in curves.items() if own is not None and styles[label] is OTHERS]
+    others = [other for label, other in curves.items() if other is not None and styles[label] is OTHERS]
     if others:  # one element for all: each by itself takes most of the time of a page with many systems
         axes.add_collection(
             LineCollection(
-                [np.column_stack([own.x, own.y]) for own in others],
+                [np.column_stack([other.x, other.y]) for other in others],
                 colors=OTHERS.colour,
                 linewidths=0.8,
                 zorder=1,

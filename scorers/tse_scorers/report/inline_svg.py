@@ -78,8 +78,8 @@ def share_styles(pictures: Mapping[str, str]) -> tuple[dict[str, str], str]:
     often = [style for style, n in counts.most_common() if n > 1]
     classes = {style: f"s{number}" for number, style in enumerate(often)}
 
-    def named(found: re.Match[str]) -> str:
-        return f'{found[1]} class="{classes[found[2]]}"' if found[2] in classes else found[0]
+    def named(match: re.Match[str]) -> str:
+        return f'{match[1]} class="{classes[match[2]]}"' if match[2] in classes else match[0]
 
     rules = [f".{name}{{{style.replace(': ', ':').replace('; ', ';')}}}" for style, name in classes.items()]
     return {name: pattern.sub(named, svg) for name, svg in pictures.items()}, "\n".join(rules)

@@ -135,13 +135,15 @@ class ScoreFile:
 
     def select(self, columns: Sequence[str]) -> pa.Table:
         """Read the named columns, and those of `own_columns` that are there."""
-        wanted = dict.fromkeys([*columns, *(own for own in self.own_columns if own in self._stored.digests)])
-        return self._stored.read(list(wanted))
+        names = dict.fromkeys(
+            [*columns, *(column for column in self.own_columns if column in self._stored.digests)]
+        )
+        return self._stored.read(list(names))
 
     def read_known(self, columns: Sequence[str]) -> pd.DataFrame:
         """Read those of the named columns that are there, and the user's own of `own_columns`."""
-        wanted = dict.fromkeys([*columns, *self.own_columns])
-        return self.read([column for column in wanted if column in self._stored.digests])
+        names = dict.fromkeys([*columns, *self.own_columns])
+        return self.read([column for column in names if column in self._stored.digests])
 
     def read(self, columns: Sequence[str]) -> pd.DataFrame:
         """Read the named columns; a ValueError names those that are missing, and a damaged file."""
@@ -243,14 +245,16 @@ def runs_of(folders: Sequence[OutputFolder]) -> Runs:
     A model that several folders have is one system if no two of them hold scores of it on the same suite and data.
     """
     names = run_names([folder.path for folder in folders])
-    named = list(zip(names, folders, strict=True))
-    first = _first_runs(scored for name, folder in named for scored in _scored_data(folder.rows, name))
+    named_folders = list(zip(names, folders, strict=True))
+    first = _first_runs(
+        scored for name, folder in named_folders for scored in _scored_data(folder.rows, name)
+    )
     shared = labels(first.values())
-    label_of = {identity: shared[own] for identity, own in first.items()}
+    label_of = {identity: shared[first_of] for identity, first_of in first.items()}
     frames: list[pd.DataFrame] = []
     files: list[ScoreFile] = []
     signatures: dict[SignatureKey, Mapping[str, Any]] = {}
-    for name, folder in named:
+    for name, folder in named_folders:
         systems = [label_of[identity] for identity in _identities(folder.rows, name)]
         frames.append(folder.rows.assign(system=systems))
         for record in folder.records:
@@ -261,7 +265,7 @@ def runs_of(folders: Sequence[OutputFolder]) -> Runs:
                 signatures[system, identity["suite"], identity["config"]] = record.described
     runs = [
         {"name": name, "signature": folder.results.signature, "environment": folder.results.environment}
-        for name, folder in named
+        for name, folder in named_folders
     ]
     rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*COLUMNS, "system"])
     return Runs(rows, runs, files, signatures)
@@ -279,9 +283,12 @@ def _first_runs(scored: Iterable[tuple[Identity, tuple[str, str]]]) -> dict[Iden
     for identity, data in scored:
         of_model.setdefault((identity.model, identity.revision), []).append((identity, data))
     first: dict[Identity, Identity] = {}
-    for (_, revision), own in of_model.items():  # without its revision, it may be another model of this name
-        is_one = revision is not None and len({data for _, data in own}) == len(own)
-        first |= {identity: own[0][0] if is_one else identity for identity, _ in own}
+    for (
+        _,
+        revision,
+    ), scored_data in of_model.items():  # without its revision, it may be another model of this name
+        is_one = revision is not None and len({data for _, data in scored_data}) == len(scored_data)
+        first |= {identity: scored_data[0][0] if is_one else identity for identity, _ in scored_data}
     return first
 
 
@@ -302,8 +309,8 @@ def _system(record: Record, run: str) -> Identity:
 def configs_apart(rows: pd.DataFrame) -> pd.DataFrame:
     """Add the configuration to a system's label where it was run on several of a suite."""
     several = rows.groupby("system")["config"].transform("nunique") > 1
-    named = rows["system"] + " (" + rows["config"].fillna("").astype(str) + ")"
-    return rows.assign(system=rows["system"].where(~several, named))
+    with_config = rows["system"] + " (" + rows["config"].fillna("").astype(str) + ")"
+    return rows.assign(system=rows["system"].where(~several, with_config))
 
 
 def _position(item: str, order: Sequence[str]) -> int:

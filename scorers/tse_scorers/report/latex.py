@@ -106,7 +106,7 @@ class Cells:
         names = [
             *(name for name, _ in self.groups),
             *self.headings,
-            *(own for row, _ in self.rows for own in row),
+            *(cell for row, _ in self.rows for cell in row),
         ]
         return any("…" in name for name in names)
 
@@ -188,7 +188,7 @@ class Cells:
         return list(pairwise([0, *sorted(places), len(self.rows)]))
 
     def _near(self, place: int) -> int:
-        rule = min(self.ruled, key=lambda own: abs(own - place), default=place)
+        rule = min(self.ruled, key=lambda ruled_place: abs(ruled_place - place), default=place)
         return rule if abs(rule - place) <= _NEAR else place
 
 
@@ -373,8 +373,8 @@ def _fitting(table: Table, intervals: bool) -> tuple[list[Cells], Size, bool, bo
 
 def _set(text: str, is_best: bool) -> str:
     """Set a cell; of the best one, the number is bold, not what follows it."""
-    number, space, rest = text.partition(" ")
-    return rf"\textbf{{{escape(number)}}}{space}{escape(rest)}" if is_best else escape(text)
+    number, space, interval = text.partition(" ")
+    return rf"\textbf{{{escape(number)}}}{space}{escape(interval)}" if is_best else escape(text)
 
 
 def _tabular(cells: Cells) -> list[str]:

@@ -151,13 +151,17 @@ def leaderboard(
     keys.sort(key=lambda key: order[key[0]])
     columns = [dict(_cells(lines, key, signatures)) for key in keys]
     systems = list(dict.fromkeys(lines["system"]))
-    ranking = [own for own in columns if not any("few units" in cell.badges for cell in own.values())]
+    ranking = [
+        of_measure
+        for of_measure in columns
+        if not any("few units" in cell.badges for cell in of_measure.values())
+    ]
     if not is_series and ranking:
         scores = {system: cell.score for system, cell in ranking[0].items() if not pd.isna(cell.score)}
         systems.sort(key=lambda system: -scores.get(system, -1.0))
     rows = {system: [column.get(system, Cell()) for column in columns] for system in systems}
     groups = [(suite, sum(column_suite == suite for column_suite, _ in keys)) for suite in order]
-    of_key = {key: own for key, own in lines.groupby(["suite", "measure"], sort=False)}
+    of_key = {key: of_measure for key, of_measure in lines.groupby(["suite", "measure"], sort=False)}
     over = [_over(of_key[key]) for key in keys]
     return _noticed(Leaderboard(groups, [measure for _, measure in keys], rows, (), over))
 
@@ -192,20 +196,20 @@ def _noticed(board: Leaderboard) -> Leaderboard:
         if not flags.any(axis=None):
             continue
         mark, about = "abcdefgh"[len(notices)], []
-        whole = (flags | ~scored).all() & flags.any() & (len(scored) > 1)
-        if whole.any():
-            about.append(f"{', '.join(labels[place] for place in scored.columns[whole])} of all models")
-        rest, others = flags.loc[:, ~whole], scored.loc[:, ~whole]
-        systems = (rest | ~others).all(axis=1) & (rest.sum(axis=1) > 1)
+        is_whole = (flags | ~scored).all() & flags.any() & (len(scored) > 1)
+        if is_whole.any():
+            about.append(f"{', '.join(labels[place] for place in scored.columns[is_whole])} of all models")
+        other_flags, others = flags.loc[:, ~is_whole], scored.loc[:, ~is_whole]
+        systems = (other_flags | ~others).all(axis=1) & (other_flags.sum(axis=1) > 1)
         if systems.any():
-            which = "all other scores" if whole.any() else "all scores"
+            which = "all other scores" if is_whole.any() else "all scores"
             about.append(f"{which} of {listed(list(scored.index[systems]))}")
-        cells = rest.mul(~systems, axis=0)
+        cells = other_flags.mul(~systems, axis=0)
         of_models: dict[str, list[str]] = {}  # models -> the measures that are limited for them alone
         for place in cells.columns[cells.any()]:
             of_models.setdefault(listed(list(cells.index[cells[place]])), []).append(labels[place])
         about += [f"{', '.join(measures)} of {models}" for models, measures in of_models.items()]
-        of_columns += np.where(whole, mark, "")
+        of_columns += np.where(is_whole, mark, "")
         of_systems += np.where(systems, mark, "")
         marks[cells.columns] += np.where(cells, mark, "")
         notices.append(Notice(mark, badge, "; ".join(about)))
@@ -240,7 +244,7 @@ def _cells(
     of_row = [signatures.get((row.system, row.suite_name, row.config), {}) for row in rows]
     lemmas = usual([signature.get("lemmas") for signature in of_row])
     part = usual([scored_part(signature) for signature in of_row])
-    badges = [list(_badges(*each, lemmas, part)) for each in zip(rows, of_row, strict=True)]
+    badges = [list(_badges(*flags_of_row, lemmas, part)) for flags_of_row in zip(rows, of_row, strict=True)]
     scores = [
         math.nan if UNUSABLE & set(row_badges) else row.score
         for row, row_badges in zip(rows, badges, strict=True)

@@ -199,7 +199,7 @@ def measure_named(measures: Measures, suite: str, label: str) -> Measure:
     """Return a suite's measure with this label, at its point; of a suite that is not installed, a plain one."""
     headlines = measures.get(suite, ())
     name, _, place = label.partition("@")
-    by_label = {own.label: own for own in headlines}
+    by_label = {measure.label: measure for measure in headlines}
     if label in by_label or name not in by_label:
         return by_label.get(label, Measure(label))
     return by_label[name].parsed(f"{by_label[name].name}@{place}")

@@ -36,20 +36,20 @@ def methods_paragraph(
     if lines.empty:
         return ""
     of_lines = {
-        key: own
-        for key, own in signatures.items()
-        if key[0] in set(lines["system"]) and isinstance(own, Mapping)
+        key: signature
+        for key, signature in signatures.items()
+        if key[0] in set(lines["system"]) and isinstance(signature, Mapping)
     }
     sentences = [_models(of_lines), _programs(list(of_lines.values()))]
     for (suite, config), of_data in lines.groupby(["suite_name", "config"], sort=False, dropna=False):
-        own = {
+        of_systems = {
             system: signature
             for (system, of_suite, of), signature in of_lines.items()
             if of_suite == suite and of == config
         }
-        about = "; ".join(_data(own))
+        about = "; ".join(_data(of_systems))
         name = str(of_data["suite"].iloc[0])
-        texts = alike(of_data, lambda own: ", ".join(over(own)))
+        texts = alike(of_data, lambda line: ", ".join(over(line)))
         measured = "; ".join(f"{_and(names)} over {text}" for text, names in texts.items())
         sentences.append(f"{name[:1].upper()}{name[1:]}{f' ({about})' if about else ''}: {measured}.")
     sentences.append(_INTERVALS)
@@ -66,8 +66,10 @@ def _models(signatures: Mapping[SignatureKey, Mapping[str, Any]]) -> str:
     of_dtype: dict[str, dict[str, None]] = {}
     for (system, *_), signature in signatures.items():
         of_dtype.setdefault(str(signature.get("dtype") or ""), {})[_with_revision(system, signature)] = None
-    each = [f"{_and(list(models))}{f' in {dtype}' if dtype else ''}" for dtype, models in of_dtype.items()]
-    return f"Models: {'; '.join(each)}." if each else ""
+    model_lists = [
+        f"{_and(list(models))}{f' in {dtype}' if dtype else ''}" for dtype, models in of_dtype.items()
+    ]
+    return f"Models: {'; '.join(model_lists)}." if model_lists else ""
 
 
 def _with_revision(system: str, signature: Mapping[str, Any]) -> str:
@@ -77,33 +79,37 @@ def _with_revision(system: str, signature: Mapping[str, Any]) -> str:
 
 def _programs(signatures: Sequence[Mapping[str, Any]]) -> str:
     """Name the program and the libraries, with all versions that computed scores."""
-    environments = [(own.get("recipe") or {}).get("environment") or {} for own in signatures]
+    environments = [(signature.get("recipe") or {}).get("environment") or {} for signature in signatures]
     versions = {
-        name: list(dict.fromkeys(str(own[name]) for own in environments if name in own))
+        name: list(
+            dict.fromkeys(str(environment[name]) for environment in environments if name in environment)
+        )
         for name in ("refined-tse", *_PROGRAMS)
     }
-    ours, *libraries = [f"{name} {_and(own)}" for name, own in versions.items() if own] or [""]
+    program, *libraries = [
+        f"{name} {_and(of_program)}" for name, of_program in versions.items() if of_program
+    ] or [""]
     with_libraries = f", with {', '.join(libraries)}" if libraries else ""
-    return f"Scored with {ours}{with_libraries}." if ours else ""
+    return f"Scored with {program}{with_libraries}." if program else ""
 
 
 def _data(signatures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield what identifies data: its name and fingerprint, the list of lemmas, and what is not the released data."""
-    if any((own.get("recipe") or {}).get("own_data") for own in signatures.values()):
+    if any((signature.get("recipe") or {}).get("own_data") for signature in signatures.values()):
         yield "our own data"
-    for key, said in (
+    for key, words in (
         ("dataset", "data {}"),
         ("dataset_fingerprint", "fingerprint {}"),
         ("n_lemmas_listed", "{} listed lemmas"),
         ("lemmas_fingerprint", "their fingerprint {}"),
     ):
-        values = [own[key] for own in signatures.values() if own.get(key) is not None]
+        values = [signature[key] for signature in signatures.values() if signature.get(key) is not None]
         shown = [count(value) if key.startswith("n_") else str(value) for value in values]
         if shown:
-            yield said.format(_and(list(dict.fromkeys(shown))))
+            yield words.format(_and(list(dict.fromkeys(shown))))
     of_part: dict[str, list[str]] = {}
-    for system, own in signatures.items():
-        if part := scored_part(own):
+    for system, signature in signatures.items():
+        if part := scored_part(signature):
             of_part.setdefault(part, []).append(system)
     for part, systems in of_part.items():
         yield f"only a part of it ({part})" + (

@@ -121,11 +121,11 @@ def ranged(values: "pd.Series[float] | npt.NDArray[np.float64]", digits: int = 0
     >>> ranged(pd.Series([80, 1200.0])), ranged(pd.Series([4.9, 4.9]), 1), ranged(pd.Series([float("nan")]))
     ('80 to 1,200', '4.9', 'unknown')
     """
-    known = np.asarray(values, dtype=np.float64)
-    known = known[~np.isnan(known)]
-    if not known.size:
+    numbers = np.asarray(values, dtype=np.float64)
+    numbers = numbers[~np.isnan(numbers)]
+    if not numbers.size:
         return "unknown"
-    low, high = (decimals(end, digits) if digits else count(end) for end in (known.min(), known.max()))
+    low, high = (decimals(end, digits) if digits else count(end) for end in (numbers.min(), numbers.max()))
     return low if low == high else f"{low} to {high}"
 
 
@@ -135,8 +135,8 @@ def counted(number: str, plural: str) -> str:
     >>> counted("1", "verbs (these constructions)"), counted("1,413 to 1,667", "contexts")
     ('1 verb (these constructions)', '1,413 to 1,667 contexts')
     """
-    noun, space, rest = plural.partition(" (")
-    return f"{number} {noun.removesuffix('s') if number == '1' else noun}{space}{rest}"
+    noun, space, remark = plural.partition(" (")
+    return f"{number} {noun.removesuffix('s') if number == '1' else noun}{space}{remark}"
 
 
 def count(value: float) -> str:

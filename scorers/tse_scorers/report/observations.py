@@ -73,10 +73,10 @@ def observations(
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
         usable, shown_lines = (frame[frame["suite_name"] == suite] for frame in (lines, all_lines))
         finding, more = _best(usable, shown_lines) or _not_ranked(shown_lines) or ("", "")
-        found = (finding + more, _gap(wide, of_suite), _weakest(wide, of_suite))
+        parts = (finding + more, _gap(wide, of_suite), _weakest(wide, of_suite))
         shown = set(shown_lines["measure"])
         terms = {own.label: own.words for own in of_suite if own.words and own.label in shown}
-        sentences = [sentence for sentence in found if sentence]
+        sentences = [sentence for sentence in parts if sentence]
         answers.append(Answer(suite, title, sentences, finding, terms=terms))
     return answers
 
@@ -142,7 +142,9 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> tuple[str, str] | Non
         ) + f"{no_others}."
     ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
     # The first measure whose intervals rank anything, else the first one.
-    first, others, near = next((each for each in ranked if len(each[2]) < len(each[1])), ranked[0])
+    first, others, near = next(
+        (ranking for ranking in ranked if len(ranking[2]) < len(ranking[1])), ranked[0]
+    )
     name = first["measure"]
     if len(near) == len(others):
         last = others.iloc[-1]
@@ -231,15 +233,15 @@ def _weakest(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
     if wide.empty:
         return None
     scores = wide.iloc[:, 0].unstack("system")
-    measure = next(own for own in measures if own.label == wide.columns[0])
+    measure = next(headline for headline in measures if headline.label == wide.columns[0])
     means = scores.mean(axis=1).dropna()
     if len(means) < 2 or measure.form(means.min()) == measure.form(means.max()):
         return None
     group = means.idxmin()
     n, n_lowest = scores.loc[group].notna().sum(), (scores.loc[group] == scores.min()).sum()
     only = "only " if 2 * n_lowest < n else ""
-    each = f"; the lowest for {only}{n_lowest} of them" if n_lowest else ""
-    of_models = "" if n == 1 else f", the mean of {n} models{each}"
+    how_often = f"; the lowest for {only}{n_lowest} of them" if n_lowest else ""
+    of_models = "" if n == 1 else f", the mean of {n} models{how_often}"
     return (
         f"Lowest {measure.label} of {len(means)} groups: “{group}” ({measure.form(means.min())}{of_models})."
     )

@@ -41,7 +41,9 @@ def folded_groups(view: View, n_systems: int) -> list[tuple[bool, list[tuple[Blo
     """Return the blocks of a view in groups, each block with whether it is folded; long groups are folded as well."""
     shown = view.of()
     marked = [(block, _is_folded(shown, block, n_systems)) for block in shown]
-    groups = [(folded, list(blocks)) for folded, blocks in groupby(marked, key=lambda each: each[1])]
+    groups = [
+        (folded, list(blocks)) for folded, blocks in groupby(marked, key=lambda marked_block: marked_block[1])
+    ]
     return [(folded and len(blocks) > _MOST_FOLDED, blocks) for folded, blocks in groups]
 
 
@@ -208,7 +210,7 @@ def _of_revisions(runs: Runs) -> str:
 def _by_system(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:
     """Put examples of one system together."""
     systems = dict.fromkeys(example.system for example in examples)
-    return [(system, [own for own in examples if own.system == system]) for system in systems]
+    return [(system, [shown for shown in examples if shown.system == system]) for system in systems]
 
 
 def folded_lists(content: Any) -> str:
@@ -221,7 +223,7 @@ def folded_lists(content: Any) -> str:
     """
     indented = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True)
     flat = re.compile(r"\[\n\s+([^][{}]*?)\n\s+\]")  # a list without anything nested
-    return flat.sub(lambda found: "[" + re.sub(r"\n\s+", " ", found[1]) + "]", indented)
+    return flat.sub(lambda match: "[" + re.sub(r"\n\s+", " ", match[1]) + "]", indented)
 
 
 def _fingerprint(signature: Any) -> str:

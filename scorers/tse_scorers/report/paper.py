@@ -137,14 +137,14 @@ def paper_panels(picture: Chart) -> Iterator[tuple[str, str, Chart]]:
     names = slugs(list(panels))
     system = f"{picture.name.rpartition('_')[2]}-"  # a picture of one system ends in its name
     if all(name.startswith(system) for name in names.values()):
-        names = {what: name.removeprefix(system) for what, name in names.items()}
-    for what, chart in panels.items():
+        names = {panel: name.removeprefix(system) for panel, name in names.items()}
+    for panel, chart in panels.items():
         is_only = len(panels) == 1
-        name = picture.name if is_only else f"{picture.name}-{names[what]}"
-        sentences = [picture.panel_caption or picture.caption, picture.panel_notes.get(what)]
+        name = picture.name if is_only else f"{picture.name}-{names[panel]}"
+        sentences = [picture.panel_caption or picture.caption, picture.panel_notes.get(panel)]
         sentences += [chart.on_hollow, str(picture.basis or ""), picture.notice]
         caption = " ".join(filter(None, sentences))
-        yield name, caption[:1].upper() + caption[1:] if is_only else f"{what}: {caption}", chart
+        yield name, caption[:1].upper() + caption[1:] if is_only else f"{panel}: {caption}", chart
 
 
 def _figure(name: str, width: str, caption: str) -> str:

@@ -44,9 +44,9 @@ def scale_axis(axes: "Axes", x: "pd.Series[float]", logarithmic: bool, most: int
     if most is not None:
         low, high = axes.get_xlim()
         # Locators return marks outside of the view as well, and to set these widens it.
-        seen = [tick for tick in axes.get_xticks() if low <= tick <= high]
-        if len(seen) > most:
-            axes.set_xticks(seen[:: -(-len(seen) // most)])
+        visible = [tick for tick in axes.get_xticks() if low <= tick <= high]
+        if len(visible) > most:
+            axes.set_xticks(visible[:: -(-len(visible) // most)])
 
 
 def marks(low: float, high: float) -> list[float]:

@@ -15,13 +15,13 @@ MOST = 100
 """The number of systems of a suite that its section shows; of more, those with the highest first measure."""
 
 
-def only(runs: Runs, is_shown: "pd.Series[bool]", what: str) -> Runs:
+def only(runs: Runs, is_shown: "pd.Series[bool]", words: str) -> Runs:
     """Return the same runs with some of their rows, and with the files and signatures of these.
 
     Args:
         runs: the results.
         is_shown: whether each row is kept.
-        what: what is left out, as the signature says it.
+        words: what is left out, as the signature says it.
     """
     rows = runs.rows[is_shown]
     if len(rows) == len(runs.rows):
@@ -31,25 +31,25 @@ def only(runs: Runs, is_shown: "pd.Series[bool]", what: str) -> Runs:
     return replace(
         runs,
         rows=rows.reset_index(drop=True),
-        runs=[_shortened(run, shown_models, what) for run in runs.runs],
+        runs=[_shortened(run, shown_models, words) for run in runs.runs],
         files=[file for file in runs.files if (file.suite, file.system) in shown],
     )
 
 
-def _shortened(run: dict[str, Any], kept: Container[tuple[Any, ...]], what: str) -> dict[str, Any]:
+def _shortened(run: dict[str, Any], shown_keys: Container[tuple[Any, ...]], words: str) -> dict[str, Any]:
     """Leave the signatures of models that are not shown out of a run, and say how many there are."""
     signature = run["signature"]
     models = [model for model in signature.get("models", []) if isinstance(model, dict)]
     shown = [
         model
         for model in models
-        if tuple(model["identity"].get(key) for key in ("suite", "model", "revision")) in kept
+        if tuple(model["identity"].get(key) for key in ("suite", "model", "revision")) in shown_keys
     ]
     if len(shown) == len(models):
         return run
     left_out = [
         signature.get("left_out"),
-        f"{len(models) - len(shown)} {what}: see the results.json of their run",
+        f"{len(models) - len(shown)} {words}: see the results.json of their run",
     ]
     return run | {"signature": signature | {"models": shown, "left_out": "; ".join(filter(None, left_out))}}
 

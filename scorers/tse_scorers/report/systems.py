@@ -33,12 +33,14 @@ def labels(identities: Iterable[Identity]) -> dict[Identity, str]:
     names = model_names([system.model for system in systems])
     revisions = Counter((system.run, system.model) for system in systems)
     series = {model for (_, model), n in revisions.items() if n > 1}
-    named = {
+    name_of = {
         system: names[system.model] + (f"@{system.revision or 'default'}" if system.model in series else "")
         for system in systems
     }
-    shared = Counter(named.values())
-    return {system: f"{name} ({system.run})" if shared[name] > 1 else name for system, name in named.items()}
+    shared = Counter(name_of.values())
+    return {
+        system: f"{name} ({system.run})" if shared[name] > 1 else name for system, name in name_of.items()
+    }
 
 
 def run_names(folders: Sequence[Path]) -> list[str]:

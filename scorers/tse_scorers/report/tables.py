@@ -49,21 +49,25 @@ def cells_of(wide: pd.DataFrame) -> pd.DataFrame:
 
 def stacked(wide: pd.DataFrame, columns: Sequence[str] = ("measure",)) -> pd.DataFrame:
     """Turn a table into cells, also those without a number: `label`, the columns of its headings, and `score`."""
-    named = wide.rename_axis("label").rename_axis(list(columns), axis=1)
-    return named.melt(ignore_index=False, value_name="score").reset_index()
+    named_axes = wide.rename_axis("label").rename_axis(list(columns), axis=1)
+    return named_axes.melt(ignore_index=False, value_name="score").reset_index()
 
 
-def with_published(ours: pd.DataFrame, theirs: pd.DataFrame, more: Sequence[str] = ()) -> pd.DataFrame:
+def with_published(own_cells: pd.DataFrame, theirs: pd.DataFrame, more: Sequence[str] = ()) -> pd.DataFrame:
     """Append published cells to ours, for the labels that we have.
 
     Args:
-        ours: columns `CELLS`.
+        own_cells: columns `CELLS`.
         theirs: the same, or empty.
         more: columns that are kept besides.
     """
-    kept, ours = (cells.reindex(columns=[*CELLS, *more]) for cells in (theirs, ours))
-    kept = kept[kept["label"].isin(ours["label"])]
-    return pd.concat([ours, kept.astype(ours.dtypes)], ignore_index=True) if len(kept) else ours
+    published, own_cells = (cells.reindex(columns=[*CELLS, *more]) for cells in (theirs, own_cells))
+    published = published[published["label"].isin(own_cells["label"])]
+    return (
+        pd.concat([own_cells, published.astype(own_cells.dtypes)], ignore_index=True)
+        if len(published)
+        else own_cells
+    )
 
 
 def spread(cells: pd.DataFrame, column: str, across: Sequence[str] = ("system",)) -> pd.DataFrame:
@@ -194,8 +198,8 @@ class Basis:
     def of_rows(self, rows: pd.Index) -> pd.DataFrame:
         """Return a text for each row, such as `80 (2.6), 4 excluded`; measures with equal texts share a column."""
         columns: dict[tuple[str, ...], list[str]] = {}
-        for measure, own in self._measures():
-            parts = own.map(lambda frame: frame.reindex(rows))
+        for measure, basis in self._measures():
+            parts = basis.map(lambda frame: frame.reindex(rows))
             frames = (frame.to_numpy(dtype=np.float64) for frame in (parts.n, parts.units, parts.excluded))
             texts = tuple(_over(*of_row) for of_row in zip(*frames, strict=True))
             columns.setdefault(texts, []).append(measure)
@@ -203,18 +207,23 @@ class Basis:
 
     def __str__(self) -> str:
         """Say it of all rows together, for the caption of a figure."""
-        said: dict[str, list[str]] = {}
-        for measure, own in self._measures():
-            said.setdefault(own.text(), []).append(measure)
+        measures_of: dict[str, list[str]] = {}
+        for measure, basis in self._measures():
+            measures_of.setdefault(basis.text(), []).append(measure)
         shown = [
-            f"{', '.join(names)}: {text}" if any(names) else text for text, names in said.items() if text
+            f"{', '.join(names)}: {text}" if any(names) else text
+            for text, names in measures_of.items()
+            if text
         ]
         return f"n (effective units): {'; '.join(shown)}." if shown else ""
 
     def named(self, rows: pd.Index) -> pd.Index:
         """Return the names of the rows with their n, for a figure; without it where all have the same n."""
         n = [ranged(self.n.reindex(rows).iloc[place]) for place in range(len(rows))]
-        names = [name if own == "unknown" else f"{name} (n {own})" for name, own in zip(rows, n, strict=True)]
+        names = [
+            name if count_text == "unknown" else f"{name} (n {count_text})"
+            for name, count_text in zip(rows, n, strict=True)
+        ]
         return rows if len(set(n)) < 2 else pd.Index(names, name=rows.name)
 
     def columns(self, headings: pd.Index, rows: pd.Index) -> pd.DataFrame:
@@ -224,12 +233,12 @@ class Basis:
 
     def unlike(self) -> pd.DataFrame:
         """Mark the scores beside which there is one of the same row and measure over another number of items."""
-        found = []
+        frames = []
         for _, basis in self._measures():
             is_unlike = (basis.n.max(axis=1) > basis.n.min(axis=1)).to_numpy()
             marks = np.repeat(is_unlike[:, None], len(basis.n.columns), axis=1)
-            found.append(pd.DataFrame(marks, basis.n.index, basis.n.columns))
-        return pd.concat(found, axis=1)[self.n.columns]
+            frames.append(pd.DataFrame(marks, basis.n.index, basis.n.columns))
+        return pd.concat(frames, axis=1)[self.n.columns]
 
     def _measures(self) -> "Iterator[tuple[str, Basis]]":
         measures = self.n.columns.get_level_values(-1).astype(str) if self.by_measure else [""]
@@ -419,20 +428,20 @@ class Table:
             return places.frame(cells[column])
 
         values = wide("score")
-        known = wide("n").notna().any() | wide("se").notna().any()  # not those that others published
+        is_own = wide("n").notna().any() | wide("se").notna().any()  # not those that others published
 
         def own(column: str) -> pd.DataFrame:
-            return wide(column).loc[:, known]
+            return wide(column).loc[:, is_own]
 
         has_n = cells["n"].notna().any()
         basis = Basis.of(own, by_measure=across[-1] == "measure") if has_n else None
         intervals = Intervals(*map(own, ("ci_low", "ci_high", "se", "reliable")))
         text = formatted_with_intervals(values, intervals, form or partial(score, digits=digits), basis)
-        given: dict[str, Any] = {
+        defaults: dict[str, Any] = {
             "interval_note": note_on_intervals(text, cells, about), "intervals": intervals, "basis": basis,
             "totals": totals,
         }  # fmt: skip
-        return cls(caption, values, text, cells=cells, digits=digits, **given | options)
+        return cls(caption, values, text, cells=cells, digits=digits, **defaults | options)
 
     @cached_property
     def rule_above(self) -> set[str]:
@@ -526,13 +535,13 @@ def counts_table(
         names: kind -> upper heading.
         counted: column of counts -> lower heading.
     """
-    whole = rows[rows["level"] == "all"].drop_duplicates(["system", by], keep="last")
+    overall = rows[rows["level"] == "all"].drop_duplicates(["system", by], keep="last")
     counts = {
         (names.get(kind, kind), title): part.set_index("system")[column]
-        for kind, part in whole.groupby(by, sort=False)
+        for kind, part in overall.groupby(by, sort=False)
         for column, title in counted.items()
     }
-    values = pd.DataFrame(counts).reindex(pd.unique(whole["system"])).rename_axis("Model")
+    values = pd.DataFrame(counts).reindex(pd.unique(overall["system"])).rename_axis("Model")
     return Table(caption, values, formatted(values, count))
 
 

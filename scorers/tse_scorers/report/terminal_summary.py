@@ -56,8 +56,8 @@ def _blocks(widths: Mapping[str, int], width: int) -> Iterator[list[str]]:
     """Split measures into as few tables as fit the width that names leave."""
     block: list[str] = []
     for measure, needed in widths.items():
-        taken = {name: widths[name] for name in block} | {measure: needed}
-        if block and _room_for_names(taken, width) < 0:
+        widths_taken = {name: widths[name] for name in block} | {measure: needed}
+        if block and _room_for_names(widths_taken, width) < 0:
             yield block
             block = []
         block.append(measure)

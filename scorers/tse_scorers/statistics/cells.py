@@ -126,8 +126,8 @@ def crossed_mean(
     of_group = np.bincount(groups, sums.sum(axis=1))
     residuals = [sum_rows(sums - weights * kind.centres(of_group)[groups, None], of_unit) for kind in kinds]
     rows, columns = (
-        kind.variance(own.sum(axis=1 - axis))
-        for axis, (kind, own) in enumerate(zip(kinds, residuals, strict=True))
+        kind.variance(of_kind.sum(axis=1 - axis))
+        for axis, (kind, of_kind) in enumerate(zip(kinds, residuals, strict=True))
     )
     variance = crossed_variance(rows, columns, (residuals[0] * residuals[1]).sum())
     n_effective, df = (
@@ -175,13 +175,13 @@ def _add(block: npt.NDArray[np.generic], codes: Codes, sums: Floats, weights: Fl
         weights[clusters] += np.diff(starts, append=len(codes))[:, None]
         return len(block)
     values = block.astype(np.float64)
-    known = ~np.isnan(values)
-    per_context = known.sum(axis=1)
-    if known.all():  # then all weights are 1
+    is_known = ~np.isnan(values)
+    per_context = is_known.sum(axis=1)
+    if is_known.all():  # then all weights are 1
         sums[clusters] += np.add.reduceat(values, starts, axis=0)
         weights[clusters] += np.diff(starts, append=len(codes))[:, None]
         return len(block)
-    weight = known / np.maximum(per_context, 1)[:, None] * block.shape[1]
-    sums[clusters] += np.add.reduceat(np.where(known, values, 0.0) * weight, starts, axis=0)
+    weight = is_known / np.maximum(per_context, 1)[:, None] * block.shape[1]
+    sums[clusters] += np.add.reduceat(np.where(is_known, values, 0.0) * weight, starts, axis=0)
     weights[clusters] += np.add.reduceat(weight, starts, axis=0)
     return int((per_context > 0).sum())

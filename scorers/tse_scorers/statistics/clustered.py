@@ -145,8 +145,8 @@ def means_of_groups(
                 together.setdefault((tuple(places), of_group.crossed is not None), []).append(part)
     for (score_places, _), parts in together.items():
         numbers, scores_of_groups, units_of_groups = zip(*parts, strict=True)
-        found = _means(np.concatenate(scores_of_groups, axis=1), units_of_groups, score_range)
-        for (place, group), estimate in zip(product(score_places, numbers), found, strict=True):
+        means = _means(np.concatenate(scores_of_groups, axis=1), units_of_groups, score_range)
+        for (place, group), estimate in zip(product(score_places, numbers), means, strict=True):
             estimates[group][place] = estimate
     return estimates
 
@@ -171,11 +171,11 @@ def _means(scores: Floats, units: Sequence[Units], score_range: Range) -> list[E
     by_stratum = sums_by(design.strata, sums)
     residuals = [sums - design.cell_weights * kind.centres(by_stratum)[:, design.strata] for kind in kinds]
     variances = [
-        kind.variance(sums_by(codes, own))
-        for kind, codes, own in zip(kinds, design.dimensions, residuals, strict=True)
+        kind.variance(sums_by(codes, measure_residuals))
+        for kind, codes, measure_residuals in zip(kinds, design.dimensions, residuals, strict=True)
     ]
     if len(kinds) == 2:
-        one, other = (sums_by(design.pairs, own) for own in residuals)
+        one, other = (sums_by(design.pairs, measure_residuals) for measure_residuals in residuals)
         both = sums_of_groups(design.of_pairs, one * other)
         variances = [crossed_variance(variances[0], variances[1], both)]
     # Weights are applied to sums, so that 41,200 right answers are 1, not 0.99999999999989.
@@ -186,7 +186,7 @@ def _means(scores: Floats, units: Sequence[Units], score_range: Range) -> list[E
     )
     n_items = 1 / sums_of_groups(groups, weights**2)
     least = least_weight(n_items, n_effective, score_range)
-    squares, sizes = (sums_of_groups(groups, weights * own) for own in (scores**2, np.abs(scores)))
+    squares, sizes = (sums_of_groups(groups, weights * numbers) for numbers in (scores**2, np.abs(scores)))
     least = least_weight(n_items, n_effective, score_range, spread(squares, sizes, means, least))
     names, n = [of_group.name for of_group in units], np.bincount(groups)
     return make_estimates(means, variances[0], df, design.counts, score_range, names, n, n_effective, least)
@@ -462,7 +462,7 @@ def _check(n_items: int, units: Units) -> None:
         raise ValueError(
             'weighting="strata" averages the means of strata, but no strata were given: give strata.'
         )
-    for labels in filter(lambda given: given is not None, (units.clusters, units.crossed, units.strata)):
+    for labels in filter(lambda values: values is not None, (units.clusters, units.crossed, units.strata)):
         missing = pd.isna(np.asarray(labels))
         if len(missing) != n_items:
             raise ValueError(

@@ -36,8 +36,8 @@ def condition_contrast(
         ValueError: a condition has no item with a score.
 
     >>> scores, items = [1, 0, 1, 1, 0, 0], ["a", "b", "c"] * 2
-    >>> found = condition_contrast(scores, ["near"] * 3 + ["far"] * 3, {"near": 1, "far": -1}, Units(items, "items"))
-    >>> round(found.mean, 3), found.n_units
+    >>> contrast = condition_contrast(scores, ["near"] * 3 + ["far"] * 3, {"near": 1, "far": -1}, Units(items, "items"))
+    >>> round(contrast.mean, 3), contrast.n_units
     (0.333, 3)
     """
     scores, labels = np.asarray(values, dtype=float), pd.Series(np.asarray(conditions, dtype=object))
@@ -57,20 +57,20 @@ def condition_contrast(
         return clustered_mean(scores * k[0], by_condition)
     # Within -1 and 1, the range for which small samples are corrected; then back to the contrast's own scale.
     largest = float(np.abs(k).max())
-    found = clustered_mean(scores * k[strata] / largest, by_condition, DIFFERENCE)
+    contrast = clustered_mean(scores * k[strata] / largest, by_condition, DIFFERENCE)
     kinds = [codes_of(kind) for kind in (units.clusters, units.crossed) if kind is not None]
     ones = np.ones(len(scores))
     single = any((table_of(strata, kind, ones) > 0).sum(axis=1).min() < 2 for kind in kinds)
-    df = 0.0 if single else found.df
+    df = 0.0 if single else contrast.df
     scale = largest * len(k) if df > 0 else float("nan")
     reach = np.abs(k).sum() / 2  # a difference is from -1 to 1, an interaction from -2 to 2
     return replace(
-        found,
-        mean=found.mean * largest * len(k),
-        se=found.se * scale,
-        ci_low=float(np.clip(found.ci_low * scale, -reach, reach)),
-        ci_high=float(np.clip(found.ci_high * scale, -reach, reach)),
+        contrast,
+        mean=contrast.mean * largest * len(k),
+        se=contrast.se * scale,
+        ci_low=float(np.clip(contrast.ci_low * scale, -reach, reach)),
+        ci_high=float(np.clip(contrast.ci_high * scale, -reach, reach)),
         df=df,
-        variance=found.variance * scale**2,
-        least_weight=found.least_weight * scale,
+        variance=contrast.variance * scale**2,
+        least_weight=contrast.least_weight * scale,
     )

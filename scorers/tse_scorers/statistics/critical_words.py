@@ -46,11 +46,11 @@ def critical_word(good: str, bad: str) -> str:
     start = _shared(one, other)
     end = _shared(one[start:][::-1], other[start:][::-1])
     spans = one[start : len(one) - end], other[start : len(other) - end]
-    own = [_content(span, without) for span, without in (spans, spans[::-1])]
-    if all(own):
-        return _joined(*(" ".join(words) for words in own))
-    if any(own):
-        return " ".join(own[0] or own[1])
+    words_of_each = [_content(span, without) for span, without in (spans, spans[::-1])]
+    if all(words_of_each):
+        return _joined(*(" ".join(words) for words in words_of_each))
+    if any(words_of_each):
+        return " ".join(words_of_each[0] or words_of_each[1])
     after, before = _content(one[start:]), _content(one[:start])
     return after[0] if after else before[-1] if before else " ".join(one)
 

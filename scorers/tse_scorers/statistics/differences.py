@@ -60,9 +60,7 @@ def paired_difference(scores: npt.ArrayLike, reference: npt.ArrayLike, units: Un
     both = np.isfinite(one) & np.isfinite(other)
     either = np.isfinite(one) | np.isfinite(other)
     shared = units.of(both)
-    score, reference_score = (
-        found.mean for found in clustered_means(np.stack([one, other])[:, both], shared)
-    )
+    score, reference_score = (mean.mean for mean in clustered_means(np.stack([one, other])[:, both], shared))
     estimate = clustered_mean((one - other)[both], shared, DIFFERENCE)
     return Difference(score, reference_score, estimate, two_sided_p(estimate), int(either.sum() - both.sum()))
 
@@ -87,7 +85,9 @@ def crossed_difference(
         ValueError: the systems have outcomes in different cells.
     """
     estimate = crossed_mean(cells.minus(reference), name, strata, DIFFERENCE, units)
-    score, reference_score = (crossed_mean(own, name, strata).mean for own in (cells, reference))
+    score, reference_score = (
+        crossed_mean(cells_of_one, name, strata).mean for cells_of_one in (cells, reference)
+    )
     return Difference(score, reference_score, estimate, two_sided_p(estimate))
 
 

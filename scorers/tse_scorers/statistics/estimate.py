@@ -173,8 +173,8 @@ def make_estimates(
     variances = np.where(np.abs(variances) <= _ROUNDING**2, 0.0, variances)
     low, high = interval(at_end, variances, df, score_range, least)
     se = np.sqrt(variances + least**2 * (score_range == DIFFERENCE))
-    known = np.isfinite(variances) & (np.asarray(df) >= 1)
-    se, low, high = (np.where(known, numbers, math.nan) for numbers in (se, low, high))
+    has_variance = np.isfinite(variances) & (np.asarray(df) >= 1)
+    se, low, high = (np.where(has_variance, numbers, math.nan) for numbers in (se, low, high))
     crossed = counts[1] if len(counts) > 1 else np.array(None)
     by_group = (np.maximum(df, 0), units, counts[0], n_items, crossed, n_effective)
     columns = map(np.asarray, (means, se, low, high, *by_group, variances, least))
@@ -249,10 +249,10 @@ def mean_of_strata(strata: Sequence[Stratum], unit: str, minus: int = 0) -> Esti
     >>> round(found.mean, 3), round(found.se, 3), found.df
     (0.8, 0.025, 38.0)
     """
-    kept = len(strata) - minus
-    if kept < 1:
+    n_kept = len(strata) - minus
+    if n_kept < 1:
         raise ValueError(f"{len(strata)} strata with {minus} to subtract leave none; expected one or more.")
-    weights = np.array([1 / kept] * kept + [-1 / minus] * minus if minus else [1 / kept] * kept)
+    weights = np.array([1 / n_kept] * n_kept + [-1 / minus] * minus if minus else [1 / n_kept] * n_kept)
     mean, se, n_units, n_effective, n_items = np.array(strata, dtype=float).T
     total, score_range = float(weights @ mean), DIFFERENCE if minus else ACCURACY
     if not np.isfinite([*se, *n_units, *n_effective, *n_items]).all():

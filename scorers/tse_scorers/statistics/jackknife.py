@@ -96,12 +96,12 @@ def correlation(one: npt.ArrayLike, other: npt.ArrayLike, units: Units) -> Estim
     value = float(_r_of_sums(sums.sum(axis=0)))
     without = _r_of_sums(sums.sum(axis=0) - sums)
     nothing = float("nan")
-    found = (
+    interval = (
         _interval(value, without) if len(sums) > 2 else Interval(value, nothing, nothing, nothing, len(sums))
     )
     n_effective = effective_number(sums[:, 0])
     return Estimate(
-        value, found.se, found.ci_low, found.ci_high, n_effective - 1, units.name, len(sums), len(x),
+        value, interval.se, interval.ci_low, interval.ci_high, n_effective - 1, units.name, len(sums), len(x),
         n_effective=n_effective,
     )  # fmt: skip
 
@@ -153,6 +153,6 @@ def _counts(drawn: Indices, n_units: int) -> Floats:
 
 
 def _cell_means(counts: Floats, values: Floats) -> Floats:
-    known = np.isfinite(values)
+    is_known = np.isfinite(values)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((counts @ np.where(known, values, 0.0)) / (counts @ known.astype(float)))
+        return np.asarray((counts @ np.where(is_known, values, 0.0)) / (counts @ is_known.astype(float)))

@@ -39,13 +39,13 @@ def noise_ceiling(ratings: npt.ArrayLike, n_splits: int = 1000, seed: int = 0) -
     """
     values = np.asarray(ratings, dtype=float)
     generator = np.random.default_rng(seed)
-    found = [_half_correlation(values, generator) for _ in range(n_splits)]
-    known = [r for r in found if not math.isnan(r)]
-    if not known:
+    correlations = [_half_correlation(values, generator) for _ in range(n_splits)]
+    finite = [r for r in correlations if not math.isnan(r)]
+    if not finite:
         return NoiseCeiling(math.nan, math.nan, math.nan, 0)
-    r = float(np.mean(known))
+    r = float(np.mean(finite))
     reliability = 2 * r / (1 + r) if r > -1 else -math.inf  # Spearman and Brown
-    return NoiseCeiling(r, reliability, math.sqrt(reliability) if reliability >= 0 else math.nan, len(known))
+    return NoiseCeiling(r, reliability, math.sqrt(reliability) if reliability >= 0 else math.nan, len(finite))
 
 
 def rating_matrix(ratings: pd.DataFrame, seed: int = 0) -> npt.NDArray[np.float64]:
@@ -96,8 +96,8 @@ def _half_correlation(ratings: npt.NDArray[np.float64], generator: np.random.Gen
         return math.nan
     means = []
     for raters in (order[:half], order[half:]):
-        known = np.isfinite(ratings[:, raters])
+        is_rated = np.isfinite(ratings[:, raters])
         with np.errstate(invalid="ignore"):
-            means.append(np.where(known, ratings[:, raters], 0.0).sum(axis=1) / known.sum(axis=1))
+            means.append(np.where(is_rated, ratings[:, raters], 0.0).sum(axis=1) / is_rated.sum(axis=1))
     both = np.isfinite(means).all(axis=0)
     return float(pearson(means[0][both], means[1][both])) if both.sum() >= 3 else math.nan

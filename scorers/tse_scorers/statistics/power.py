@@ -41,8 +41,8 @@ class Components(NamedTuple):
         """
         if n_lemmas is None:
             return math.sqrt(self.clusters / n_clusters)
-        own = self.clusters / n_clusters + self.lemmas / n_lemmas + self.cells / (n_clusters * n_lemmas)
-        return math.sqrt(own)
+        variance = self.clusters / n_clusters + self.lemmas / n_lemmas + self.cells / (n_clusters * n_lemmas)
+        return math.sqrt(variance)
 
 
 def variance_components(means: npt.ArrayLike) -> Components:
@@ -63,8 +63,8 @@ def variance_components(means: npt.ArrayLike) -> Components:
             f"{n_columns}. Give more data, or only the lemmas that all clusters have."
         )
     rows, columns, mean = cells.mean(axis=1), cells.mean(axis=0), cells.mean()
-    rest = cells - rows[:, None] - columns[None, :] + mean
-    of_cells = float((rest**2).sum() / ((n_rows - 1) * (n_columns - 1)))
+    residuals = cells - rows[:, None] - columns[None, :] + mean
+    of_cells = float((residuals**2).sum() / ((n_rows - 1) * (n_columns - 1)))
     of_rows = max(0.0, float(rows.var(ddof=1)) - of_cells / n_columns)
     of_columns = max(0.0, float(columns.var(ddof=1)) - of_cells / n_rows)
     return Components(of_rows, of_columns, of_cells)
@@ -86,7 +86,7 @@ def components_of(
     n = len(cells.sums)
     groups = codes_of(np.zeros(n) if strata is None else strata)
     unit = codes_of(np.arange(n) if units is None else units)
-    totals, weights = (np.bincount(groups, own.sum(axis=1)) for own in (cells.sums, cells.weights))
+    totals, weights = (np.bincount(groups, of_cells.sum(axis=1)) for of_cells in (cells.sums, cells.weights))
     with np.errstate(divide="ignore", invalid="ignore"):
         centred = cells.sums - cells.weights * (totals / weights)[groups, None]
     residuals, weight = sum_rows(centred, unit), sum_rows(cells.weights, unit)
@@ -112,13 +112,13 @@ def _unbalanced(
     total = weights.sum()
     sums, shares = residuals / total, weights / total
     in_cells, of_cells = float((sums**2).sum()), float((shares**2).sum())
-    found = []
+    components = []
     for axis, kind in zip((1, 0), kinds, strict=True):
-        own, share = sums.sum(axis=axis), shares.sum(axis=axis)
-        between = float(kind.variance(own)) - in_cells
-        left = float((share**2).sum()) - of_cells
-        found.append(max(0.0, between / left) if left > 0 else 0.0)
-    return Components(found[0], found[1], max(0.0, in_cells / of_cells - sum(found)))
+        totals, share = sums.sum(axis=axis), shares.sum(axis=axis)
+        between = float(kind.variance(totals)) - in_cells
+        remaining = float((share**2).sum()) - of_cells
+        components.append(max(0.0, between / remaining) if remaining > 0 else 0.0)
+    return Components(components[0], components[1], max(0.0, in_cells / of_cells - sum(components)))
 
 
 def components_of_items(values: npt.ArrayLike, units: Units, estimate: Estimate) -> Components | None:
@@ -151,8 +151,8 @@ def power_of_t(difference: float, se: float, df: float) -> float:
         return float(difference != 0)
     critical = scipy.special.stdtrit(df, 0.975)
     shifted = scipy.stats.nct(df, abs(difference) / se)
-    found = float(shifted.sf(critical) + shifted.cdf(-critical))
-    return found if math.isfinite(found) else 1.0  # scipy's noncentral t is NaN in the far tail: power 1
+    power = float(shifted.sf(critical) + shifted.cdf(-critical))
+    return power if math.isfinite(power) else 1.0  # scipy's noncentral t is NaN in the far tail: power 1
 
 
 def power(difference: float, components: Components, n_clusters: int, n_lemmas: int | None) -> float:

@@ -54,8 +54,8 @@ def clustered_slope(x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike)
     (2.15, True)
     """
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    known = np.isfinite(xs) & np.isfinite(ys)
-    xs, ys, units = xs[known], ys[known], codes_of(np.asarray(clusters)[known])
+    is_known = np.isfinite(xs) & np.isfinite(ys)
+    xs, ys, units = xs[is_known], ys[is_known], codes_of(np.asarray(clusters)[is_known])
     n_units = len(np.unique(units))
     spread = float(((xs - xs.mean()) ** 2).sum()) if len(xs) else 0.0
     if n_units < 3 or spread == 0:

@@ -72,18 +72,20 @@ def subject_nouns(pairs: pd.DataFrame) -> "pd.Series[str]":
     >>> subject_nouns(pd.DataFrame({"construction": ["sent_comp"], "prefix": ["The banker knew the pilots"]})).item()
     'pilots'
     """
-    if (own := own_units(pairs, "prefix")) is not None:
-        return own[1].rename("subject")
-    found = pairs["prefix"].to_numpy(dtype=object).copy()
+    if (users_units := own_units(pairs, "prefix")) is not None:
+        return users_units[1].rename("subject")
+    subjects = pairs["prefix"].to_numpy(dtype=object).copy()
     of_row, constructions = pd.factorize(pairs["construction"])
     for code, construction in enumerate(constructions):
         if construction in SUBJECT_RULES:
-            own = of_row == code
-            of_prefix, prefixes = pd.factorize(found[own])  # a prefix is searched once: many contexts have it
+            is_of_construction = of_row == code
+            of_prefix, prefixes = pd.factorize(
+                subjects[is_of_construction]
+            )  # a prefix is searched once: many contexts have it
             texts = pd.Series(prefixes, dtype=object)
             nouns = texts.str.extract(SUBJECT_RULES[construction])["noun"].fillna(texts)
-            found[own] = nouns.to_numpy(dtype=object)[of_prefix]
-    return pd.Series(found, index=pairs.index, name="subject").astype(str)
+            subjects[is_of_construction] = nouns.to_numpy(dtype=object)[of_prefix]
+    return pd.Series(subjects, index=pairs.index, name="subject").astype(str)
 
 
 def subject_clusters(pairs: pd.DataFrame) -> "pd.Series[str]":
