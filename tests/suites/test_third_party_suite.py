@@ -290,12 +290,31 @@ def test_its_metric_gives_the_score_of_the_run(run):
         ({"load": lambda self: pd.DataFrame({"sentence": ["A."]})}, "length"),
         ({"ask": lambda self, scorer, items, progress: items}, "no column in_order, .*measure"),
         ({"ask": lambda self, scorer, items, progress: items.assign(in_order=1)[:1]}, "returned 1 rows"),
+        (
+            {"ask": lambda self, scorer, items, progress: items.assign(in_order=1, length=0)},
+            "other values in length, .* Rename",
+        ),
     ],
 )
 def test_a_declaration_that_gives_what_it_should_not_is_refused(site, change, said):
     suite = type("Changed", (find_suite("word_order"),), {"measures": (Measure("in_order"),)} | change)
     with pytest.raises(ValueError, match=said):
         suite(suite.Options()).score(ShorterIsBetter(), lambda done, total: None)
+
+
+def test_columns_of_the_data_may_come_back_as_another_type_and_in_another_order(site):
+    rows = pd.DataFrame(
+        {"sentence": list("abc"), "length": "s", "rating": [1.0, np.nan, 3.0], "order": [2, 1, 3]}
+    )
+    members = {
+        "load": lambda self: rows,
+        "ask": lambda self, scorer, items, progress: items.assign(
+            in_order=1, order=items["order"].astype(float), length=items["length"].astype("category")
+        ).sort_values("order"),
+    }
+    suite = type("Sorted", (find_suite("word_order"),), members)
+    table = suite(suite.Options()).score(ShorterIsBetter(), lambda done, total: None)[SINGLE]
+    assert table["sentence"].to_pylist() == ["b", "a", "c"]
 
 
 def test_a_sentence_that_a_model_cannot_score_is_excluded(site):

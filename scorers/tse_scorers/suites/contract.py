@@ -218,6 +218,23 @@ def _with_derived(items: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     return items.assign(**{measure.column: scores})
 
 
+def _changed_columns(rows: pd.DataFrame, answers: pd.DataFrame) -> list[str]:
+    """Return the columns of `rows`, whose index counts from 0, that have other values in as many rows of `answers`."""
+    if set(answers.index) == set(rows.index):
+        answers = answers.loc[rows.index]  # `ask` may sort its rows
+
+    def values(column: "pd.Series[Any]") -> list[object]:
+        return (
+            column.astype(object).where(column.notna(), None).tolist()
+        )  # 1, 1.0 and True are the same value
+
+    return [
+        str(name)
+        for name in rows.columns.intersection(answers.columns, sort=False)
+        if not rows[name].equals(answers[name]) and values(rows[name]) != values(answers[name])
+    ]
+
+
 class Suite(ABC):
     """Base class of all suites. Obligatory are `name`, `title`, `Options`, `measures`, `load` and `ask`.
 
@@ -343,6 +360,7 @@ class Suite(ABC):
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress) -> "pd.DataFrame | Tables":
         """Return the rows of `items` with what the model answered, and the `column` of each measure.
 
+        The columns of `items`, which may be the user's own, keep their values: new ones need names of their own.
         A suite with several tables returns them by name. A column `context_id` numbers contexts from 0; `tse merge`
         continues the numbers from shard to shard.
 
@@ -609,6 +627,11 @@ class Suite(ABC):
         if len(answers) != len(rows):
             raise ValueError(
                 f"{type(self).__name__}.ask returned {len(answers)} rows; expected those {len(rows)} that it got."
+            )
+        if changed := _changed_columns(rows.reset_index(drop=True), answers):
+            raise ValueError(
+                f"{type(self).__name__}.ask returned other values in {', '.join(changed)}, which the data already has; "
+                "expected the rows as they are, with further columns. Rename these columns in the data or in `ask`."
             )
         answers = answers.astype(dict.fromkeys(columns, float))
         return {SINGLE: pa.Table.from_pandas(answers, preserve_index=False)}
