@@ -252,7 +252,8 @@ class Results(Sequence[ResultRow]):
         Args:
             other: results in another folder; None: the models of this one.
             reference: the model that the others are compared with; by default the first one.
-            by: column or columns of your own data whose values are conditions, which are compared within each system.
+            by: column or columns of your own data whose values are conditions, which are compared within each system;
+                only for measures that are means of items.
             measure: name or names of what is compared, as in `scores`; by default the headline measures.
 
         Returns:

@@ -571,3 +571,14 @@ def test_judgments_are_compared_by_their_accuracy_and_their_correlation(judgment
     assert rows.loc[("Matthews' r", "all"), "test"] == "jackknife t test"
     groups = [group for label, group in rows.index if label == "Matthews' r"]
     assert groups == [group for label, group in rows.index if label == "accuracy"] and len(groups) > 2
+
+
+def test_a_measure_that_is_no_mean_has_no_conditions(judgments, tmp_path):
+    """With `--measure` it had "no scores of items", which was false; without, it was missing without a word."""
+    out = tmp_path / "out"
+    tse("run", "--data", judgments, "-m", "tiny-causal", "--out", out, "--no-report")
+    said = tse("compare", out, "--by", "label", "--out", tmp_path / "compared")
+    assert "Not compared by label: Matthews' r, because conditions are compared by means of items." in said
+    assert set(pd.read_csv(tmp_path / "compared" / "conditions.csv")["measure"]) == {"accuracy"}
+    with pytest.raises(ValueError, match=r"Matthews' r cannot be compared by label, .*: accuracy\."):
+        Results.load(out).compare(by="label", measure="matthews")

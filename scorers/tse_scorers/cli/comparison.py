@@ -45,8 +45,8 @@ def compare(
     by: Annotated[
         list[str] | None,
         option(
-            "Compare conditions within each model: a column of your own table. Repeat it for a design of several "
-            "factors; two factors of two values have an interaction. Default: none.",
+            "Compare conditions within each model, by means of items: a column of your own table. Repeat it for a "
+            "design of several factors; two factors of two values have an interaction. Default: none.",
             DATA,
             "--by",
         ),

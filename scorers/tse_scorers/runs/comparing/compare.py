@@ -21,7 +21,7 @@ from ...report.inputs import Runs, read_runs
 from ...statistics.differences import holm
 from ...suites.items import GroupDifference, ItemScores
 from ...suites.registry import names, suites_of
-from .conditions import conditions
+from .conditions import conditions, without_conditions
 from .paired_scores import (
     ComparedMeasures,
     Paired,
@@ -53,7 +53,8 @@ class Comparison:
     Attributes:
         rows: one row per measure, group and system: `COLUMNS`.
         items: the items that differ most: `ITEM_COLUMNS`.
-        not_compared: one sentence for each system and data set that could not be compared, with the reason.
+        not_compared: one sentence for each system and data set that could not be compared, and for the measures that
+            `by` leaves out, with the reason.
         conditions: scores and contrasts of conditions within each system (`by`), with the fields of
             `conditions.ConditionRow`.
     """
@@ -79,8 +80,8 @@ def compare(
         reference: model that the others are compared with; None takes the first one of each suite.
         allow_different: compare also where data, lemma lists or options differ; the column `different` names them.
         over_common_lemmas: take EW and MW over the lemmas that all systems score, not only the two of a row.
-        by: columns of the user's own table whose values are conditions, which are compared within each system; then
-            a single system is enough.
+        by: columns of the user's own table whose values are conditions, which are compared within each system by
+            means of items; then a single system is enough.
         measures: names of what is compared: `ew`, at another point `ew@top-0.9`; () for the headline measures. What is
             not compared is in no family.
 
@@ -105,6 +106,7 @@ def compare(
             "the cut-off from ", Option("measure"), ".",
         )  # fmt: skip
     of_conditions = conditions(runs, by, compared) if by else pd.DataFrame()
+    not_by = list(without_conditions(by, compared)) if by else []
     rows: list[dict[str, object]] = []
     items: list[pd.DataFrame] = []
     apart: list[Paired] = []
@@ -117,7 +119,10 @@ def compare(
         items.append(pair.system.most_different(pair.reference, N_ITEMS).assign(**pair.names._asdict()))
     if not rows and by:
         return Comparison(
-            pd.DataFrame(columns=list(COLUMNS)), pd.DataFrame(columns=list(ITEM_COLUMNS)), (), of_conditions
+            pd.DataFrame(columns=list(COLUMNS)),
+            pd.DataFrame(columns=list(ITEM_COLUMNS)),
+            not_by,
+            of_conditions,
         )
     if not rows:
         if runs.rows["system"].nunique() == 1:
@@ -137,7 +142,7 @@ def compare(
     return Comparison(
         with_families(pd.DataFrame(rows)).reindex(columns=list(COLUMNS)),
         pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
-        list(_not_compared(runs, rows, apart, reference, compared, measures)),
+        [*not_by, *_not_compared(runs, rows, apart, reference, compared, measures)],
         of_conditions,
     )
 

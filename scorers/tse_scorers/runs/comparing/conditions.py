@@ -77,12 +77,13 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
 
     Raises:
         ValueError: no table of scores has these columns, or not those of all models on the same data; one of them has
-            a single value, or no two conditions have items of several units.
+            a single value, no two conditions have items of several units, or no measure is a mean.
     """
     columns = list(dict.fromkeys(columns))
     designs: list[_Design] = []
     possible: dict[str, None] = {}
     refused: set[str] = set()
+    not_means: dict[str, None] = {}
     lacking: dict[tuple[str, str | None], dict[str, str]] = {}
     for suite, suite_measures in compared.items():
         for file in runs.scores(suite.name):
@@ -96,7 +97,8 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
             of_file = suite.compared_items(replace(file, own_columns=own_columns), suite_measures)
             for measure, scores in of_file.items():
                 if scores.statistic is not None:
-                    continue  # conditions are compared by means of their items
+                    not_means[measure] = None
+                    continue
                 possible |= dict.fromkeys(name for name in file_columns if name not in of_scores)
                 refused |= wrong.intersection(file_columns)
                 items = scores.items.reset_index()
@@ -106,6 +108,13 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
                     absent = next(name for name in condition_columns if name not in items)
                     lacking.setdefault((file.suite, file.config), {})[file.system] = absent
     if not designs:
+        if not_means and not possible:
+            means = [str(m) for suite in compared for m in suite.measures if m.estimate is None]
+            raise ValueError(
+                f"{', '.join(not_means)} cannot be compared by {' x '.join(columns)}, because conditions are compared "
+                "by means of items; expected a measure that is a mean of its items' scores: "
+                f"{', '.join(means) or 'these suites have none'}."
+            )
         raise ValueError(_nothing(columns, possible, refused))
     for (suite_name, config), absents in lacking.items():
         others = {
@@ -132,6 +141,16 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
         p_adjusted=families.transform(lambda p: pd.Series(holm(p), p.index)),
         n_family=families.transform("count"),
     )
+
+
+def without_conditions(columns: Sequence[str], compared: ComparedMeasures) -> Iterator[str]:
+    """Yield a sentence that names the measures without conditions, if there are any: those that are not means."""
+    measures = (measure for of_suite in compared.values() for measure in of_suite)
+    if labels := dict.fromkeys(measure.label for measure in measures if measure.estimate is not None):
+        yield (
+            f"Not compared by {' x '.join(columns)}: {', '.join(labels)}, because conditions are compared by means of "
+            "items."
+        )
 
 
 def condition_scores(
