@@ -385,6 +385,21 @@ def test_the_tab_shows_groups_of_its_own(run):
     assert view.chosen("in order", "length")[0].cells["label"].tolist() == ["short", "long", "Overall"]
 
 
+def test_groups_of_two_levels_with_one_value_are_told_apart(run):
+    """A table had the row of one level with the score of the other, and no word of it."""
+    from tse_scorers.report.inputs import read_runs
+
+    runs = read_runs([run[0]])
+    of_length = runs.rows[runs.rows["level"] == "length"]
+    of_source = of_length.assign(level="source", group="source:" + of_length["value"], score=0.25)
+    runs = replace(runs, rows=pd.concat([runs.rows, of_source.iloc[:1]], ignore_index=True))
+    (view,) = find_suite("word_order").views(runs).views
+    cells = view.chosen("in order", "all groups")[0].cells.set_index("label")["score"]
+    value = of_length["value"].iloc[0]
+    assert cells[f"source: {value}"] == 0.25
+    assert cells[f"length: {value}"] == of_length["score"].iloc[0]
+
+
 def test_levels_that_the_class_does_not_list_are_refused():
     """`load` may leave out a level. One that it added was in no result, without a word."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
@@ -20,8 +21,8 @@ from .tables import Table
 def with_group_names(rows: pd.DataFrame, names: Names) -> pd.DataFrame:
     """Add `named`: what the suite calls the group."""
     suites = rows["suite"] if "suite" in rows else [""] * len(rows)
-    groups = zip(suites, rows["level"].astype(str), rows["value"].astype(str), strict=True)
-    return rows.assign(named=["overall" if group[1] == "all" else names.group(*group) for group in groups])
+    group_names = names.groups(suites, rows["level"].astype(str), rows["value"].astype(str))
+    return rows.assign(named=np.where(rows["level"] == "all", "overall", group_names))
 
 
 TERMS = {

@@ -42,6 +42,7 @@ class Cell:
         badges: what limits it, keys of `BADGES`.
         marks: the letters of the notices about this score alone.
         best: whether it is the best of its column, and its interval overlaps with no lower one.
+        is_share: whether its scale goes from 0 to 1; only then it has a bar.
     """
 
     text: str = MISSING
@@ -53,6 +54,7 @@ class Cell:
     badges: Sequence[str] = ()
     marks: str = ""
     best: bool = False
+    is_share: bool = True
 
     @property
     def is_unsure(self) -> bool:
@@ -114,6 +116,12 @@ class Leaderboard:
         """The score of guessing, None where it is not the same one for all measures that have one."""
         scores = {cell.chance for cells in self.rows.values() for cell in cells} - {None}
         return scores.pop() if len(scores) == 1 else None
+
+    @property
+    def others(self) -> Sequence[str]:
+        """The measures with scores that are no shares."""
+        cells = [cell for cells in self.rows.values() for cell in zip(self.columns, cells, strict=True)]
+        return list(dict.fromkeys(column for column, cell in cells if not cell.is_share))
 
     def blocks(self, most: int = 7) -> "list[Leaderboard]":
         """Split the columns into blocks of whole suites with at most `most` columns, for a printed page."""
@@ -258,8 +266,11 @@ def _cells(
         margin = "" if pd.isna(low) or pd.isna(high) else interval(low, high, form)
         yield (
             row.system,
-            Cell(text, margin, float(row.score), low, high, row.chance, row_badges, best=bool(is_best)),
-        )
+            Cell(
+                text, margin, float(row.score), low, high, row.chance, row_badges, best=bool(is_best),
+                is_share=row.is_share,
+            ),
+        )  # fmt: skip
 
 
 def _badges(row: Any, signature: Mapping[str, Any], usual_lemmas: object, usual_part: str) -> Iterator[str]:

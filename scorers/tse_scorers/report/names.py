@@ -1,6 +1,6 @@
 """How suites, their data and their groups are called in headings and sentences."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 
@@ -35,6 +35,22 @@ class Names:
     title: Callable[[str, Collection[str | None]], str] = lambda suite, _: suite
     group: Callable[[str, str, str], str] = plain_group
     data: Callable[[str, str], str] = lambda _, config: config
+
+    def groups(self, suites: Iterable[str], levels: Iterable[str], values: Iterable[str]) -> list[str]:
+        """Return the names of groups; where groups of several levels share a name, with the level in front.
+
+        >>> Names().groups(["acceptability"] * 3, ["phenomenon", "source", "source"], ["order", "order", "web"])
+        ['phenomenon: order', 'source: order', 'web']
+        """
+        groups = list(zip(suites, levels, values, strict=True))
+        names = [self.group(*group) for group in groups]
+        levels_of: dict[tuple[str, str], set[str]] = {}
+        for (suite, level, _), name in zip(groups, names, strict=True):
+            levels_of.setdefault((suite, name), set()).add(level)
+        return [
+            name if len(levels_of[suite, name]) == 1 else f"{level.replace('_', ' ')}: {name}"
+            for (suite, level, _), name in zip(groups, names, strict=True)
+        ]
 
     def heading(self, suite: str, config: str | None) -> str:
         """Return the title of a suite, with its data where this says more.

@@ -68,8 +68,8 @@ def observations(
         of_groups = rows[(rows["suite"] == suite) & (rows["level"] != "all")]
         if level := levels.get(suite):
             of_groups = of_groups[of_groups["level"] == level]
-        places = zip(of_groups["level"].astype(str), of_groups["value"].astype(str), strict=True)
-        wide = _wide(of_groups.assign(group=[names.group(suite, *place) for place in places]), of_suite)
+        group_names = names.groups(*(of_groups[column].astype(str) for column in ("suite", "level", "value")))
+        wide = _wide(of_groups.assign(group=group_names), of_suite)
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
         usable, shown_lines = (frame[frame["suite_name"] == suite] for frame in (lines, all_lines))
         finding, more = _best(usable, shown_lines) or _not_ranked(shown_lines) or ("", "")

@@ -14,7 +14,7 @@ from .tables import with_interval
 _COLUMNS = (
     "system", "suite", "measure", "score", "text", "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit",
     "n_units", "n_units_effective", "reliable", "n_lemmas", "n_lemmas_effective", "chance", "over_lemmas",
-    "counted", "why_excluded", "detail", "suite_name", "config", "digits", "place",
+    "is_share", "counted", "why_excluded", "detail", "suite_name", "config", "digits", "place",
 )  # fmt: skip
 _COPIED = (
     "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable",
@@ -31,11 +31,11 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_na
         heading: names the data.
 
     Returns:
-        Columns system, suite (as `heading` names its data), measure, score (0 to 1), text (the score as
-        it is printed, with its interval), n, n_excluded, n_ties, se, ci_low, ci_high,
-        unit, n_units, n_units_effective, reliable, n_lemmas, n_lemmas_effective, chance (0 to 1 or None),
-        over_lemmas, counted, why_excluded, detail, suite_name, config, digits (of the measure's scores) and place (of
-        the suite in `measures`); one system after the other, its suites in the order of `measures`.
+        Columns system, suite (as `heading` names its data), measure, score, text (the score as it is printed, with its
+        interval), n, n_excluded, n_ties, se, ci_low, ci_high, unit, n_units, n_units_effective, reliable, n_lemmas,
+        n_lemmas_effective, chance (or None), over_lemmas, is_share (whether a score is a mean of items, from 0 to 1),
+        counted, why_excluded, detail, suite_name, config, digits (of the measure's scores) and place (of the suite in
+        `measures`); one system after the other, its suites in the order of `measures`.
     """
     overall = rows[rows["group"] == "all"].to_dict("records")
     lines = [_headline(row, measure, heading) for row, measure in measured(overall, measures)]
@@ -60,6 +60,7 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dic
         **{column: row.get(column) for column in _COPIED},
         "chance": measure.chance,
         "over_lemmas": measure.over_lemmas,
+        "is_share": measure.estimate is None,
         "counted": measure.counted,
         "why_excluded": measure.why_excluded,
         "detail": measure.detail.format(**row) if measure.detail else "",

@@ -263,8 +263,8 @@ def _over(n: Numbers, units: Numbers, excluded: Numbers) -> str:
 
 
 _BASIS_NOTE = (
-    "n: the number of items, and in parentheses the effective number of units that the interval is over: items that "
-    "share words count together."
+    "n: the number of items, and in parentheses the effective number of units that the interval is over: items "
+    "with something in common, such as a word, count together."
 )
 
 

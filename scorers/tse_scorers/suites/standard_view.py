@@ -51,8 +51,11 @@ class GroupScores:
         shown = self.rows[self.rows["level"].isin((*levels, "all"))]
         if len(levels) > 1 and "is_repeated" in shown:
             shown = shown[~shown["is_repeated"]]
-        shown = shown.sort_values("level", key=lambda level: level == "all", kind="stable")
-        of_levels = self.published[self.published["level"].isin((*levels, "all"))]
+        shared = shown["label"][shown.groupby("label")["level"].transform("nunique") > 1]
+        shown = _with_levels(shown, shared).sort_values(
+            "level", key=lambda level: level == "all", kind="stable"
+        )
+        of_levels = _with_levels(self.published[self.published["level"].isin((*levels, "all"))], shared)
         corner = levels[0].replace("_", " ") if len(levels) == 1 else "group"
         given: dict[str, Any] = {
             "totals": list(shown["label"][shown["level"] == "all"].unique()) if levels else [],
@@ -63,6 +66,13 @@ class GroupScores:
             with_published(shown, of_levels), self.caption, corner.capitalize(), digits=self.measure.digits,
             **{**given, **self.options},
         )  # fmt: skip
+
+
+def _with_levels(rows: pd.DataFrame, shared: "pd.Series[str]") -> pd.DataFrame:
+    """Put the level in front of labels that groups of several levels share."""
+    labels = rows["label"]
+    with_level = rows["level"].str.replace("_", " ") + ": " + labels
+    return rows.assign(label=labels.where(~labels.isin(shared) | (rows["level"] == "all"), with_level))
 
 
 def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
