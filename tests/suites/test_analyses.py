@@ -1,11 +1,14 @@
 """Another package adds views, and published scores, to what is shown of a suite."""
 
+import re
 from importlib.metadata import EntryPoint
 
 import pandas as pd
 import pytest
 from synthetic_runs import german_rows, write_run
+from typer.testing import CliRunner
 
+from tse_scorers.cli.app import app
 from tse_scorers.report.blocks import Table, View
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.suites import registry
@@ -67,3 +70,61 @@ def test_broken_ones_are_left_out_with_a_warning(runs, monkeypatch, value, said)
     with pytest.warns(UserWarning, match=said):
         (view,) = VariationSetSuite.views(runs).in_report().views
     assert view.title == "Scores by group"
+
+
+def failing(*_):
+    raise KeyError("oops")
+
+
+@pytest.mark.parametrize(
+    "analyses, what",
+    [
+        (Analyses(failing), "`views`"),
+        (Analyses(lambda runs: [*views(runs), View("Theirs", "", failing)]), "the view 'Theirs'"),
+        (Analyses(views, failing), "`scores`"),
+        (
+            Analyses(views, lambda rows: scores(rows).drop(columns="level")),
+            "`scores` .ValueError: no column level",
+        ),
+    ],
+)
+def test_one_that_fails_is_left_out_with_a_warning_that_names_it(runs, monkeypatch, analyses, what):
+    """A KeyError in a figure of another package was "a bug: please report it", and there was no report."""
+    monkeypatch.setitem(globals(), "ANALYSES", analyses)
+    declared(monkeypatch, f"{__name__}:ANALYSES")
+    registry._loaded_analyses.cache_clear()
+    with pytest.warns(UserWarning) as warned:
+        shown = [view.title for view in registry.section_of(VariationSetSuite, runs).in_report().views]
+    registry._loaded_analyses.cache_clear()
+    assert shown == ["Scores by group"] + ["Mine"] * (what != "`views`")
+    assert re.match(
+        rf"The analyses of 'german' \({__name__}:ANALYSES\) .* failed in {what}", str(warned[0].message)
+    )
+    assert f"{__name__}, line" in str(warned[0].message) or "no column level" in what
+    assert len(warned) == 1
+
+
+def test_a_report_and_the_explorer_go_on_without_a_view_that_fails(tmp_path, monkeypatch):
+    out = write_run(tmp_path / "run", german_rows("m"), {})
+    monkeypatch.setitem(globals(), "ANALYSES", Analyses(lambda runs: [View("T", "", failing, tab="Theirs")]))
+    declared(monkeypatch, f"{__name__}:ANALYSES")
+    registry._loaded_analyses.cache_clear()
+    with pytest.warns(UserWarning, match="failed in the view 'T'") as warned:
+        done = CliRunner().invoke(app, ["report", str(out)])
+    assert done.exit_code == 0, done.output
+    assert len([one for one in warned if "failed in" in str(one.message)]) == 1
+    with pytest.warns(UserWarning, match="failed in the view 'T'"):
+        done = CliRunner().invoke(app, ["explore", str(out), "--export", str(tmp_path / "page")])
+    registry._loaded_analyses.cache_clear()
+    assert done.exit_code == 0, done.output
+    pages = [file.read_text(encoding="utf-8") for file in (tmp_path / "page" / "data").rglob("*.js")]
+    assert sum("failed in the view 'T' (KeyError: 'oops'" in page for page in pages) == 1
+
+
+def test_published_curves_that_fail_are_left_out(runs, monkeypatch):
+    monkeypatch.setitem(globals(), "ANALYSES", Analyses(views, curves=failing))
+    declared(monkeypatch, f"{__name__}:ANALYSES")
+    registry._loaded_analyses.cache_clear()
+    with pytest.warns(UserWarning, match="failed in `curves`"):
+        assert registry.published_curves("german", runs.rows) is None
+    registry._loaded_analyses.cache_clear()

@@ -30,7 +30,7 @@ from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.contract import Measure, Suite
 from tse_scorers.suites.options import SuiteOptions, limit_option, option
-from tse_scorers.suites.registry import GROUP, all_suites, find_suite, suite_names
+from tse_scorers.suites.registry import GROUP, all_suites, find_suite, section_of, suite_names
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "word_order" / "word_order"
 N_SENTENCES = 6
@@ -442,7 +442,22 @@ def test_a_failure_in_its_code_names_the_line(site, tmp_path, monkeypatch):
     said = "".join(said.split())  # lines break at the terminal's width
     source = (EXAMPLE / "__init__.py").read_text("utf-8").splitlines()
     line = next(number for number, text in enumerate(source, 1) if "SENTENCES.items()" in text)
-    assert f"asuiteofanotherpackage({site}/word_order/__init__.py,line{line}:AttributeError" in said
+    assert (
+        f"asuiteorananalysisofanotherpackage({site}/word_order/__init__.py,line{line}:AttributeError" in said
+    )
+
+
+@pytest.mark.parametrize("member, left", [("more_views", ["Scores by group"]), ("views", None)])
+def test_a_view_of_its_own_that_fails_is_left_out(run, monkeypatch, member, left):
+    from tse_scorers.report.inputs import read_runs
+
+    suite = find_suite("word_order")
+    monkeypatch.setattr(suite, member, classmethod(lambda cls, runs: {}["oops"]), raising=False)
+    with pytest.warns(
+        UserWarning, match=rf"The suite 'word_order' .* failed in `{member}` \(KeyError: 'oops'"
+    ):
+        section = section_of(suite, read_runs([run[0]]))
+    assert (section and [view.title for view in section.views]) == left
 
 
 # --- packages that are broken --------------------------------------------------------------------------------

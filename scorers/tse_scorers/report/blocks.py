@@ -11,6 +11,7 @@ show those choices of a view that it names in `reported`. Nothing here draws or 
 do for the page, and the explorer's scripts for theirs.
 """
 
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -26,6 +27,10 @@ from .tables import Basis, Intervals, ScoredItems, Table
 __all__ = [
     "Block", "Chart", "Control", "Example", "Examples", "Form", "Pair", "ScoredItems", "Section", "Table", "View",
 ]  # fmt: skip
+
+
+class BrokenViewError(ValueError):
+    """A view of another package failed: the report leaves it out with a warning, the explorer shows the message."""
 
 
 @dataclass(frozen=True)
@@ -305,8 +310,13 @@ class Section:
     example: Callable[[], Pair | None] = lambda: None
 
     def in_report(self) -> "Section":
-        """Return the section with all that the report shows."""
-        shown = (view.in_report() for view in self.views if view.reported)
+        """Return the section with all that the report shows; a view of another package that fails is a warning."""
+        shown = []
+        for view in self.views:
+            try:
+                shown += [view.in_report()] if view.reported else []
+            except BrokenViewError as error:
+                warnings.warn(str(error), stacklevel=2)
         return replace(self, views=[view for view in shown if view.blocks])
 
     def with_notice(self, notice: str, systems: Sequence[str]) -> "Section":

@@ -1,12 +1,13 @@
 """The first part of a section on one's own data: scores by one's own columns, and one's own sentences."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
 
-from ..report.blocks import ScoredItems, Section, View
+from ..report.blocks import Block, BrokenViewError, ScoredItems, Section, View
 from ..report.charts import MANY
 from ..report.inputs import Runs, ScoreFile
 from ..report.numbers import MISSING, count, decimals, score
@@ -71,12 +72,18 @@ def _conditions(files: Sequence[ScoreFile], suite: type[Suite]) -> Iterator[Tabl
         )  # fmt: skip
 
 
+def _blocks(section: Section) -> Iterator[Block]:
+    for view in section.views:
+        with suppress(BrokenViewError):
+            yield from view.chosen()
+
+
 def _items_of(
     section: Section, own_runs: set[tuple[str, str | None]]
 ) -> tuple[ScoredItems | None, list[str]]:
     """Return the items of the first table with items of these runs, and the names of the runs there."""
     names = {name for system, config in own_runs for name in (system, f"{system} ({config})")}
-    for block in (block for view in section.views for block in view.chosen()):
+    for block in _blocks(section):
         if isinstance(block, Table) and block.items is not None and block.cells is not None:
             scored = block.cells.loc[block.cells["n"].notna(), "system"]
             if systems := [str(system) for system in dict.fromkeys(scored) if system in names]:

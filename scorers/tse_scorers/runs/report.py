@@ -37,7 +37,7 @@ from ..report.summary import headlines
 from ..report.systems import model_names
 from ..statistics.differences import Difference, holm
 from ..suites.contract import Suite
-from ..suites.registry import aggregate, names, published_curves, suites_of
+from ..suites.registry import aggregate, names, published_curves, section_of, suites_of
 from .comparing.paired_scores import paired
 from .jobs import not_scored
 from .own_data import own_data_view
@@ -139,7 +139,7 @@ def _analysed(folders: Sequence[Path | OutputFolder]) -> tuple[Runs, Summary, li
 
 def _section(runs: Runs, suite: type[Suite]) -> Section | None:
     """Return what the report shows of a suite, one's own data first; None where the suite was not run."""
-    section = suite.views(runs)
+    section = section_of(suite, runs)
     if section is None:
         return None
     own = own_data_view(runs, suite, section)

@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
     from ..io.result_row import ResultRow
     from ..io.table_files import Tables
+    from ..report.blocks import Section
     from ..report.inputs import Runs
     from ..report.measure import Measures, PublishedCurves
     from ..report.names import Names
-    from .analyses import Analyses
+    from .analyses import Analyses, Guest
     from .contract import Suite
 
 GROUP = "tse_scorers.suites"
@@ -59,9 +60,10 @@ def suite_names() -> list[str]:
     return [*_built_in(), *sorted(_installed())]
 
 
-def packages_of_suites() -> set[str]:
-    """Return the packages that suites of others are in, by the names that they are imported by."""
-    return {declared.module.partition(".")[0] for declared in _installed().values()}
+def other_packages() -> set[str]:
+    """Return the packages that suites and analyses of others are in, by the names that they are imported by."""
+    declared = [*_installed().values(), *entry_points(group=ANALYSES_GROUP)]
+    return {point.module.partition(".")[0] for point in declared} - {__name__.partition(".")[0]}
 
 
 def all_names() -> list[str]:
@@ -125,6 +127,18 @@ def suites_of(runs: "Runs") -> "list[type[Suite]]":
         except ValueError as error:
             warnings.warn(f"{error} Its results are only in the summary.", stacklevel=3)
     return suites
+
+
+def section_of(suite: "type[Suite]", runs: "Runs") -> "Section | None":
+    """Return what report and explorer show of a suite; None where it was not run, or `views` of its package fails."""
+    guest = guest_of(suite.name)
+    return suite.views(runs) if guest is None else guest.section(suite.views, runs)
+
+
+def guest_of(suite: str) -> "Guest | None":
+    """Return the package of a suite that is not of this one."""
+    declared = _installed().get(suite)
+    return None if declared is None else _guest(declared, f"The suite {suite!r}")
 
 
 def all_measures() -> "Measures":
@@ -347,9 +361,7 @@ def analyses_of(suite: str) -> "list[Analyses]":
     """Return what packages show of a suite, this one's first; a broken one is left out with a warning."""
     declared = [point for point in entry_points(group=ANALYSES_GROUP) if point.name == suite]
     loaded = []
-    for point in sorted(
-        declared, key=lambda point: (not point.value.startswith("tse_scorers."), point.value)
-    ):
+    for point in sorted(declared, key=lambda point: (not _is_ours(point), point.value)):
         try:
             loaded.append(_loaded_analyses(point))
         except ValueError as error:
@@ -373,13 +385,28 @@ def _loaded_analyses(declared: EntryPoint) -> "Analyses":
         raise ValueError(
             f"{where} are {analyses!r:.60}; expected tse_scorers.suites.analyses.Analyses. {advice}"
         )
-    return analyses
+    return analyses if _is_ours(declared) else _guest(declared, what).analyses(analyses)
+
+
+def _is_ours(declared: EntryPoint) -> bool:
+    return declared.value.startswith(f"{__name__.partition('.')[0]}.")
+
+
+def _guest(declared: EntryPoint, what: str) -> "Guest":
+    from .analyses import Guest
+
+    return Guest(*_whose(declared, what), declared.module.partition(".")[0])
+
+
+def _whose(declared: EntryPoint, what: str) -> tuple[str, str]:
+    """Return whose an entry point is, and advice for where it is not as it should be."""
+    package = declared.dist.name if declared.dist else declared.value
+    return f"{what} ({declared.value}) of the package {package}", f"Update or uninstall {package}."
 
 
 def _imported(declared: EntryPoint, what: str) -> tuple[Any, str, str]:
-    """Return what an entry point names, whose it is, and advice for where it is not as it should be."""
-    package = declared.dist.name if declared.dist else declared.value
-    where, advice = f"{what} ({declared.value}) of the package {package}", f"Update or uninstall {package}."
+    """Return what an entry point names, with what `_whose` returns."""
+    where, advice = _whose(declared, what)
     try:
         return declared.load(), where, advice
     except Exception as error:  # whatever a package of somebody else raises

@@ -16,7 +16,7 @@ from ..report.inputs import Runs
 from ..report.measure import Measure
 from ..report.tables import with_published
 from .item_files import example
-from .registry import analyses_of
+from .registry import analyses_of, guest_of
 
 if TYPE_CHECKING:
     from .contract import Suite
@@ -90,7 +90,9 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
         for measure in measures_in(suite.measures, rows)
         if len(of_measure := _of(rows, measure))
     ]
-    others = [*suite.more_views(runs), *(view for of_package in analyses for view in of_package.views(runs))]
+    guest = guest_of(suite.name)
+    more = suite.more_views(runs) if guest is None else guest.views("more_views", suite.more_views, runs)
+    others = [*more, *(view for of_package in analyses for view in of_package.views(runs))]
     title = suite.title_of(list(results["config"].unique()))
     return Section(
         suite.name,
