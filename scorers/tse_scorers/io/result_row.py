@@ -190,45 +190,47 @@ class ResultRow(Mapping[str, Scalar]):
 
     def to_json(self) -> dict[str, Scalar]:
         """Return the columns that are not None, as JSON has them: numpy's numbers as Python's, NaN as null."""
-        said = {
+        columns = {
             column: value if type(value) in _AS_IN_JSON else plain(value)
             for column, value in zip(_WRITTEN, _VALUES(self), strict=True)
             if value is not None or column in REQUIRED
         }
-        return said | {column: plain(value) for column, value in self.more.items() if value is not None}
+        return columns | {column: plain(value) for column, value in self.more.items() if value is not None}
 
     @classmethod
-    def from_json(cls, found: object) -> "ResultRow":
+    def from_json(cls, content: object) -> "ResultRow":
         """Return a row from JSON.
 
         Raises:
             ValueError: it is not one; the message says what is wrong, without the file or the place in it.
         """
-        if not isinstance(found, dict):
-            raise ValueError(f"it is {kind_of(found)}; expected an object")
-        if missing := [column for column in REQUIRED if column not in found]:
+        if not isinstance(content, dict):
+            raise ValueError(f"it is {kind_of(content)}; expected an object")
+        if missing := [column for column in REQUIRED if column not in content]:
             raise ValueError(f"{', '.join(map(repr, missing))} is missing")
-        for column, value in found.items():
+        for column, value in content.items():
             kind = NAME if column == "group" else KINDS.get(column)
             if kind is not None and type(value) in kind.types:
                 continue
             if kind is None or type(value) is not kind.number or not 0 <= value <= LARGEST:
                 _check(column, value, kind)
-        if not found["suite"]:
+        if not content["suite"]:
             raise ValueError("'suite' is empty; expected the name of a suite")
-        if found["group"] != (name := group_name(found["level"], found["value"])):
+        if content["group"] != (name := group_name(content["level"], content["value"])):
             raise ValueError(
-                f"'group' is {found['group']!r:.60}; expected {name!r:.60}, as 'level' and 'value' say"
+                f"'group' is {content['group']!r:.60}; expected {name!r:.60}, as 'level' and 'value' say"
             )
         row = cls(
-            **{column: value for column, value in found.items() if column in KINDS},
+            **{column: value for column, value in content.items() if column in KINDS},
             more={
-                column: value for column, value in found.items() if column not in KINDS and column != "group"
+                column: value
+                for column, value in content.items()
+                if column not in KINDS and column != "group"
             },
         )
         row._check_interval()
         for column in _ESTIMATED:
-            if column in found and found[column] is None:
+            if column in content and content[column] is None:
                 setattr(row, column, math.nan)
         return row
 

@@ -204,5 +204,5 @@ def written_at(path: Path) -> float:
     return path.stat().st_mtime
 
 
-def _wrong(path: Path, what: str) -> ValueError:
-    return ValueError(f"{path} is not a results file of refined-tse: {what}. {_REMEDY}")
+def _wrong(path: Path, fault: str) -> ValueError:
+    return ValueError(f"{path} is not a results file of refined-tse: {fault}. {_REMEDY}")

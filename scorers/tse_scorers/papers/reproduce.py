@@ -121,15 +121,15 @@ def reproduce(
     described = describe(paper, table)
     numbers = NUMBERS[paper]
     published = numbers.published(shipped_table("published_results", described.published).to_pandas(), table)
-    systems, named = (
+    systems, names_in_paper = (
         set(published["system"]),
         {paper_model.model: system for system, paper_model in described.models.items()},
     )
     if systems == {PEOPLE}:  # in whose place no model is run: each is put beside them
-        systems, named = {*described.models, *described.unreachable}, {}
+        systems, names_in_paper = {*described.models, *described.unreachable}, {}
     parts, left_out = _parts(described, source, limit)
     jobs = _jobs(described, models, systems)
-    meant = {job.model: None if models else named.get(job.model) for job in jobs}
+    meant = {job.model: None if models else names_in_paper.get(job.model) for job in jobs}
     absent = {} if models else described.unreachable
     left_out += [f"{system}: {why}." for system, why in absent.items() if system in systems]
     for line in _named(parts, meant):

@@ -75,7 +75,9 @@ def observations(
         finding, more = _best(usable, shown_lines) or _not_ranked(shown_lines) or ("", "")
         parts = (finding + more, _gap(wide, of_suite), _weakest(wide, of_suite))
         shown = set(shown_lines["measure"])
-        terms = {own.label: own.words for own in of_suite if own.words and own.label in shown}
+        terms = {
+            measure.label: measure.words for measure in of_suite if measure.words and measure.label in shown
+        }
         sentences = [sentence for sentence in parts if sentence]
         answers.append(Answer(suite, title, sentences, finding, terms=terms))
     return answers

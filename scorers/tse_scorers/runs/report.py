@@ -85,8 +85,8 @@ def write_report(
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
         runs, summary, of_suites = _analysed(sources)
         if failed := [Path(model).name for path in paths for model in not_scored(path)]:
-            named = f"Could not be scored, and missing here: {listed(failed)}."
-            summary = replace(summary, sentences=[named, *summary.sentences])
+            sentence = f"Could not be scored, and missing here: {listed(failed)}."
+            summary = replace(summary, sentences=[sentence, *summary.sentences])
         shown = [*first, *(of_suites if figures else [section.with_tables_only() for section in of_suites])]
         return write_page(out, runs, shown, summary, latex_intervals)
 
@@ -142,8 +142,8 @@ def _section(runs: Runs, suite: type[Suite]) -> Section | None:
     section = section_of(suite, runs)
     if section is None:
         return None
-    own = own_data_view(runs, suite, section)
-    return replace(section, views=[*filter(None, [own]), *section.views]).in_report()
+    own_data = own_data_view(runs, suite, section)
+    return replace(section, views=[*filter(None, [own_data]), *section.views]).in_report()
 
 
 def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
@@ -201,11 +201,15 @@ def _noticed(
         lines: its headline scores; what they are over stands on the page and in each file.
     """
     shown = list(dict.fromkeys(runs.rows["system"]))
-    signatures = {key: own for key, own in runs.signatures.items() if key[0] in shown}
+    signatures = {key: signature for key, signature in runs.signatures.items() if key[0] in shown}
     unlike = "" if suite is None else unlike_notice(signatures, suite)
     unpublished = unpublished_notice(signatures, suite, called.heading)
     of_data = [] if lines is None else list(lines.groupby("suite", sort=False))
-    over = [f"{data}: {text}" if len(of_data) > 1 else text for data, own in of_data for text in remarks(own)]
+    over = [
+        f"{data}: {text}" if len(of_data) > 1 else text
+        for data, data_lines in of_data
+        for text in remarks(data_lines)
+    ]
     section = replace(section, over=over)
     return section.with_notice(" ".join(filter(None, [unpublished, unlike, *over])), shown)
 

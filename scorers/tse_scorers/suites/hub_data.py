@@ -101,7 +101,7 @@ def released_dataset(
         ValueError: the data is the user's own.
     """
     dataset, config = row["dataset"], row["config"]
-    if (dataset, config) not in {(known.dataset, known.config) for known in released}:
+    if (dataset, config) not in {(release.dataset, release.config) for release in released}:
         raise ValueError(
             "An entry in a model's repository names its data set on the Hub, but these results are for your own data, "
             f"{dataset!r} ({config}). Leave out --model-repo; --results-repo accepts all results."

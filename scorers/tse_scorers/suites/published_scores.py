@@ -90,16 +90,16 @@ class PublishedScorer(MapsDataSets):
             ValueError: a sentence is not in the file, or has two different scores there.
         """
         sentences = list(sentences)
-        found = [self._scores.find(sentence) for sentence in sentences]
-        missing = [sentence for sentence, value in zip(sentences, found, strict=True) if value is None]
+        logprobs = [self._scores.find(sentence) for sentence in sentences]
+        missing = [sentence for sentence, value in zip(sentences, logprobs, strict=True) if value is None]
         if missing:
             raise ValueError(
-                f"{len(missing)} of {len(found)} sentences have no score in {self.signature['published_scores']}, for "
-                f"instance {missing[0]!r}. Published scores answer only for the sentences that were scored."
+                f"{len(missing)} of {len(logprobs)} sentences have no score in {self.signature['published_scores']}, "
+                f"for instance {missing[0]!r}. Published scores answer only for the sentences that were scored."
             )
         if progress is not None:
-            progress(len(found), len(found))
-        return np.array(found, dtype=np.float64)
+            progress(len(logprobs), len(logprobs))
+        return np.array(logprobs, dtype=np.float64)
 
     def _values(self, column: pd.Series, path: Path) -> Logprobs:
         """Return a column of log-probabilities in natural logs."""

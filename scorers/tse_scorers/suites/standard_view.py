@@ -57,14 +57,14 @@ class GroupScores:
         )
         of_levels = _with_levels(self.published[self.published["level"].isin((*levels, "all"))], shared)
         corner = levels[0].replace("_", " ") if len(levels) == 1 else "group"
-        given: dict[str, Any] = {
+        defaults: dict[str, Any] = {
             "totals": list(shown["label"][shown["level"] == "all"].unique()) if levels else [],
             "items": self.items and self.items(shown),
             "limited_to": f"by {corner}" if len(levels) == 1 else "",
         }
         return Table.of_scores(
             with_published(shown, of_levels), self.caption, corner.capitalize(), digits=self.measure.digits,
-            **{**given, **self.options},
+            **{**defaults, **self.options},
         )  # fmt: skip
 
 
@@ -169,8 +169,8 @@ def _views_by_group(
 
 def tied_systems(measure: Measure, rows: pd.DataFrame) -> list[str]:
     """Return the systems for which every comparison behind a measure ties, over everything."""
-    whole = _of(rows[rows["level"] == "all"], measure)
-    return [] if measure.comparisons is None else list(whole["system"][measure.all_tied(whole)].unique())
+    overall = _of(rows[rows["level"] == "all"], measure)
+    return [] if measure.comparisons is None else list(overall["system"][measure.all_tied(overall)].unique())
 
 
 def _remark_on_ties(measures: Sequence[Measure], rows: pd.DataFrame) -> dict[str, str]:

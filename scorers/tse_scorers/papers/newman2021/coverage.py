@@ -27,15 +27,15 @@ _COVERAGE_TEXT = (
 def lemma_counts(rows: pd.DataFrame) -> str:
     """Say how many lemmas EW and MW are over, for each system or, of many, from least to most."""
     is_over_lemmas = rows["metric"].isin(["ew", "mw"]) & rows["n_lemmas"].notna()
-    known = rows[is_over_lemmas].drop_duplicates("system")
-    counts = dict(zip(known["system"], known["n_lemmas"].astype(int), strict=True))
+    over_lemmas = rows[is_over_lemmas].drop_duplicates("system")
+    counts = dict(zip(over_lemmas["system"], over_lemmas["n_lemmas"].astype(int), strict=True))
     if not counts:
         return ""
     least, most = min(counts.values()), max(counts.values())
     if least == most:
         return f"EW and MW: over {least:,} lemmas."
-    each = (f"{system} {n:,}" for system, n in counts.items())
-    shown = f"{least:,} to {most:,}" if len(counts) > MANY else ", ".join(each)
+    numbers = (f"{system} {n:,}" for system, n in counts.items())
+    shown = f"{least:,} to {most:,}" if len(counts) > MANY else ", ".join(numbers)
     return f"Verb lists differ between vocabularies. Lemmas behind EW and MW: {shown}."
 
 
@@ -47,20 +47,22 @@ def by_metric(rows: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
 
 
 def _items(rows: pd.DataFrame) -> Table:
-    whole = without_cutoff(rows)
+    uncut = without_cutoff(rows)
     names = {
         "ew": {"n": "contexts", "n_excluded": "without verb", "n_ties": "tied lemmas"},
         "tse": {"n": "pairs", "n_excluded": "pairs excluded", "n_ties": "tied pairs"},
     }
-    whole = whole[whole["metric"].isin(list(names))]
+    uncut = uncut[uncut["metric"].isin(list(names))]
     counts = pd.concat(
         [
-            whole[whole["metric"] == metric].assign(count=lambda own, column=column: own[column], named=title)
+            uncut[uncut["metric"] == metric].assign(
+                count=lambda of_metric, column=column: of_metric[column], named=title
+            )
             for metric, columns in names.items()
             for column, title in columns.items()
         ]
     )
-    values = spread(counts, "count", ("system", "named")).reindex(pd.unique(whole["label"]))
+    values = spread(counts, "count", ("system", "named")).reindex(pd.unique(uncut["label"]))
     values = values.rename_axis("Templates")
     return Table(
         "Contexts and pairs behind the scores.", values, formatted(values, count),
@@ -82,20 +84,22 @@ def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
     """Yield the lemmas of each system: how many are scored, and why the others are not."""
     if "n_lemmas_listed" not in rows:
         return
-    known = without_cutoff(rows)
-    known = known[(known["metric"] == "ew") & known["n_lemmas_listed"].notna()]
-    if known.empty:
+    over_list = without_cutoff(rows)
+    over_list = over_list[(over_list["metric"] == "ew") & over_list["n_lemmas_listed"].notna()]
+    if over_list.empty:
         return
     names = {"n_lemmas_listed": "listed", "n_lemmas": "scored"}
     names |= {key: reason for reason, key in COUNTS.items()}
-    known = known.drop_duplicates(["system", "config", "lemmas_scored"], keep="last")
-    several = known.duplicated(["system", "config"], keep=False)  # groups with lemmas of their own
-    places = (known["system"] + ", " + known["config"]).where(
-        ~several, known["system"] + ", " + known["config"] + ", " + known["group"]
+    over_list = over_list.drop_duplicates(["system", "config", "lemmas_scored"], keep="last")
+    several = over_list.duplicated(["system", "config"], keep=False)  # groups with lemmas of their own
+    places = (over_list["system"] + ", " + over_list["config"]).where(
+        ~several, over_list["system"] + ", " + over_list["config"] + ", " + over_list["group"]
     )
-    values = known[list(names)].rename(columns=names).astype(float).set_index(places.rename("Model, data"))
+    values = (
+        over_list[list(names)].rename(columns=names).astype(float).set_index(places.rename("Model, data"))
+    )
     text = formatted(values.loc[:, values.ne(0).any()], count)
-    text["scored lemmas"] = known["lemmas_scored"].tolist()
+    text["scored lemmas"] = over_list["lemmas_scored"].tolist()
     note = "Models with the same fingerprint in the last column are scored over the same lemmas."
     yield Table("Lemmas behind EW and MW.", values, text, note=note, file="lemmas")
 

@@ -153,10 +153,12 @@ def _grid(curves: pd.DataFrame, metric: str, figure: CutoffFigure) -> Chart:
     points = (
         curves[curves["metric"] == metric]
         .rename(columns={"label": "panel"})
-        .assign(label=lambda own: own["system"])
+        .assign(label=lambda panel_rows: panel_rows["system"])
     )
     once = points.drop_duplicates(["panel", "label", "cutoff_side", "cutoff"], keep="last")
-    panels = {str(panel): cutoff_points(own) for panel, own in once.groupby("panel", sort=False)}
+    panels = {
+        str(panel): cutoff_points(panel_rows) for panel, panel_rows in once.groupby("panel", sort=False)
+    }
     n = once["label"].nunique()
     shown = title[:1].upper() + title[1:]
     drawn = f"{on_naming(n)} {_FADED}"
@@ -211,7 +213,7 @@ def _curve_picture(curves: pd.DataFrame, name: str, metrics: Mapping[str, str], 
     chart = Chart(
         "cutoffs",
         name,
-        {str(panel): own for panel, own in points.groupby("panel", sort=False)},
+        {str(panel): panel_points for panel, panel_points in points.groupby("panel", sort=False)},
         caption=f"{caption} {_FADED}",
         alt=f"{caption} {_change(curves[curves['metric'] == next(iter(names))])}",
         y=axis,
@@ -250,22 +252,22 @@ def _without_intervals(curves: pd.DataFrame) -> pd.DataFrame:
 def _change(curves: pd.DataFrame) -> str:
     """Say how the mean over all curves differs between the smallest cut-off and the whole distribution."""
     means = curves.groupby(["cutoff_side", "cutoff"])["score"].mean()
-    said = [
+    changes = [
         f"{score(means[side].iloc[0])} at {side} {100 * means[side].index[0]:g} %, {score(means[side].iloc[-1])} at "
         f"{side} {100 * means[side].index[-1]:g} %"
         for side in ("bottom", "top")
         if side in means and means[side].notna().any()
     ]
-    return f"Mean: {'; '.join(said)}." if said else ""
+    return f"Mean: {'; '.join(changes)}." if changes else ""
 
 
 def lines_of(labels: Sequence[str]) -> dict[str, Line]:
     """Return a line for each label: a row of Table 2 has the same one in every picture, own groups have others."""
-    known = {label: line for label in labels if (line := _line_of_row(label)) is not None}
-    own = [label for label in labels if label not in known and not label.startswith(WHOLE_DATA)]
+    of_rows = {label: line for label in labels if (line := _line_of_row(label)) is not None}
+    other_labels = [label for label in labels if label not in of_rows and not label.startswith(WHOLE_DATA)]
     places = [str(place) for place in range(len(labels))]
-    free = [line for line in lines(places).values() if line not in known.values()]
-    styles = known | dict(zip(own, free, strict=False))
+    free = [line for line in lines(places).values() if line not in of_rows.values()]
+    styles = of_rows | dict(zip(other_labels, free, strict=False))
     overall = Line(INK, "", dashes=1)
     return {label: styles.get(label, overall) for label in labels}
 

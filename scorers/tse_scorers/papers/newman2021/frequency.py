@@ -17,17 +17,19 @@ _NAMES = {SLOPE: "ten times as frequent", RELATIVE: "correct form ten times as f
 
 def frequency_views(rows: pd.DataFrame) -> Iterator[View]:
     """Yield EW by band of frequency and its slopes, over all templates."""
-    known = rows[rows["metric"].isin(METRICS)]
-    whole = known["label"].str.startswith(WHOLE_DATA)
-    known = known[whole | ~known["config"].isin(known["config"][whole])]  # a single group has no other row
-    bands = known[known["metric"] == BAND]
+    by_frequency = rows[rows["metric"].isin(METRICS)]
+    is_whole = by_frequency["label"].str.startswith(WHOLE_DATA)
+    by_frequency = by_frequency[
+        is_whole | ~by_frequency["config"].isin(by_frequency["config"][is_whole])
+    ]  # a single group has no other row
+    bands = by_frequency[by_frequency["metric"] == BAND]
     if bands.empty:  # the word list has none of the lemmas
         return
     yield View(
         "Systematic or frequent?",
         "A model that conjugates any verb has the same EW for rare and frequent verbs, and whichever form is the more "
         "frequent one. The Zipf scale is the base-10 logarithm of occurrences per billion words. Frequencies: "
-        f"{', '.join(map(str, known['counts'].dropna().unique()))}.",
+        f"{', '.join(map(str, by_frequency['counts'].dropna().unique()))}.",
         [
             Chart(
                 "lines",
@@ -38,7 +40,7 @@ def frequency_views(rows: pd.DataFrame) -> Iterator[View]:
                 y="EW",
                 tables=[_bands(bands)],
             ),
-            _slopes(known),
+            _slopes(by_frequency),
         ],
     )
 
@@ -72,8 +74,8 @@ def _bands(bands: pd.DataFrame) -> Table:
     return Table("EW by band of frequency.", values, text, file="ew_by_frequency")
 
 
-def _slopes(known: pd.DataFrame) -> Table:
-    slopes = known[known["metric"].isin(list(_NAMES))]
+def _slopes(by_frequency: pd.DataFrame) -> Table:
+    slopes = by_frequency[by_frequency["metric"].isin(list(_NAMES))]
     names = [
         f"{system}, {_NAMES[metric]}"
         for system, metric in zip(slopes["system"], slopes["metric"], strict=True)

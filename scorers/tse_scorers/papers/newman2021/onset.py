@@ -30,8 +30,8 @@ def onset_views(rows: pd.DataFrame) -> Iterator[View]:
     n_points = at["place"].where(is_point).groupby([at["model"], at["label"]]).transform("nunique")
     series, others = at[is_point & (n_points >= LEAST)], at[~is_point | (n_points < LEAST)]
     tables = [
-        _table(str(model), str(label), own.sort_values("place"), others[others["label"] == label])
-        for (model, label), own in series.groupby(["model", "label"], sort=False)
+        _table(str(model), str(label), of_label.sort_values("place"), others[others["label"] == label])
+        for (model, label), of_label in series.groupby(["model", "label"], sort=False)
     ]
     if tables:
         text = (
@@ -44,8 +44,8 @@ def onset_views(rows: pd.DataFrame) -> Iterator[View]:
 
 def _table(model: str, label: str, series: pd.DataFrame, others: pd.DataFrame) -> Table:
     limits = {CHANCE: dict.fromkeys(series["cutoff"], 0.5)}
-    for system, own in others.groupby("system", sort=False):
-        limits[str(system)] = dict(zip(own["cutoff"], own["score"], strict=True))
+    for system, of_system in others.groupby("system", sort=False):
+        limits[str(system)] = dict(zip(of_system["cutoff"], of_system["score"], strict=True))
     columns = {
         f"above {name}": [
             onset(of_band, limit.get(low), "ci_low" if name == CHANCE else "score")
@@ -72,5 +72,5 @@ def onset(series: pd.DataFrame, limit: float | None, column: str) -> str | None:
     'step3'
     """
     above = series[column] > (float("inf") if limit is None else limit)
-    kept = above[::-1].cummin()[::-1]
-    return str(series["revision"][kept].iloc[0]) if kept.any() else None
+    stays_above = above[::-1].cummin()[::-1]
+    return str(series["revision"][stays_above].iloc[0]) if stays_above.any() else None

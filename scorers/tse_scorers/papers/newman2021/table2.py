@@ -99,8 +99,10 @@ def _table2(rows: pd.DataFrame, single: bool, runs: Runs) -> Table:
 
 def of_paper(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Mark results on the paper's data; a user's file may have the name of a configuration."""
-    ours = ~rows["dataset"].astype(str).map(lambda dataset: is_table(dataset) or "/" in dataset).astype(bool)
-    return rows["config"].isin(PAPER_CONFIGS) & ours
+    is_of_project = ~rows["dataset"].astype(str).map(
+        lambda dataset: is_table(dataset) or "/" in dataset
+    ).astype(bool)
+    return rows["config"].isin(PAPER_CONFIGS) & is_of_project
 
 
 def _data_name(config: object) -> str:
@@ -127,10 +129,10 @@ def _published_beside(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     paper = published("newman2021_table2")
     if paper.empty:
         return pd.DataFrame(np.nan, index=scores.index, columns=scores.columns)
-    ours = rows[of_paper(rows)].drop_duplicates(["label", "system"])[["label", "system", "group", "model"]]
+    scored = rows[of_paper(rows)].drop_duplicates(["label", "system"])[["label", "system", "group", "model"]]
     paper = paper.rename(columns={"metric": "measure", "construction": "group"})
-    known = ours.assign(model=ours["model"].map(basename)).merge(paper, on=["model", "group"])
-    return spread(known, "score", ("system", "measure")).reindex(index=scores.index, columns=scores.columns)
+    beside = scored.assign(model=scored["model"].map(basename)).merge(paper, on=["model", "group"])
+    return spread(beside, "score", ("system", "measure")).reindex(index=scores.index, columns=scores.columns)
 
 
 def _with_published(scores: pd.DataFrame, beside: pd.DataFrame) -> pd.DataFrame:

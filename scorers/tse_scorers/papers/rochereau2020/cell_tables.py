@@ -57,14 +57,14 @@ def cell_view(rows: pd.DataFrame) -> View:
 
 
 def _blocks(rows: pd.DataFrame) -> list[Chart | Table]:
-    ours, tied, paper = our_cells(rows), all_tied(rows), published_cells()
-    if not ours:
+    scored, tied, paper = our_cells(rows), all_tied(rows), published_cells()
+    if not scored:
         return []
     humans = paper.get(HUMANS, {})
     beside = {system: paper.get(name, humans) for system, name in _names_in_paper(rows).items()}
     cells, blocks = placed_cells(rows), list[Chart | Table]()
     panels_before: set[str] = set()
-    for system, slug in slugs(list(ours)).items():
+    for system, slug in slugs(list(scored)).items():
         of_system = cells[cells["system"] == system]
         tables = [
             _cell_table(
@@ -73,9 +73,9 @@ def _blocks(rows: pd.DataFrame) -> list[Chart | Table]:
                 beside[system].get(kind),
                 "role",
             )
-            for kind in ours[system]
+            for kind in scored[system]
         ]
-        maps = _heat_maps(system, ours[system], humans)
+        maps = _heat_maps(system, scored[system], humans)
         blocks.append(_cell_picture(system, slug, maps, tables, system in tied, panels_before))
         panels_before |= {title for title in maps if _is_of_people(title)}
     of_six = cells[cells["variation_set"] == "1-6"]
@@ -117,13 +117,13 @@ def _names_in_paper(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def _heat_maps(
-    system: str, ours: dict[str, pd.DataFrame], humans: dict[str, pd.DataFrame]
+    system: str, of_system: dict[str, pd.DataFrame], humans: dict[str, pd.DataFrame]
 ) -> dict[str, pd.DataFrame]:
     return {
         f"{name}: {SETS[kind]}": with_means(grids[kind])
         for kind in SETS
-        for name, grids in ((HUMANS, humans), (system, ours))
-        if kind in grids and kind in ours
+        for name, grids in ((HUMANS, humans), (system, of_system))
+        if kind in grids and kind in of_system
     }
 
 

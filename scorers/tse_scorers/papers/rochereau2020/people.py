@@ -102,8 +102,8 @@ def people_views(rows: pd.DataFrame) -> Iterator[View]:
     """Yield the part `German cells` of the explorer's tab `People`: a model's AUC and people's in each cell."""
     paper = published_cells()
     if HUMANS in paper:
-        ours = rows.loc[rows["level"] == "cell", "system"].unique()
-        systems = [*ours, *(system for system in paper if system != HUMANS)]
+        scored = rows.loc[rows["level"] == "cell", "system"].unique()
+        systems = [*scored, *(system for system in paper if system != HUMANS)]
         controls = [
             Control("Model", {system: system for system in systems}),
             Control("Violations in a set", {name: kind for kind, name in SETS.items()}),

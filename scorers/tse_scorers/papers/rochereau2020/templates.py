@@ -48,11 +48,11 @@ def scored_sets(sentences: Sentences) -> Sets:
     return sets
 
 
-def over_templates(what: str, sets: Sets) -> str:
+def over_templates(scores: str, sets: Sets) -> str:
     """Say what the intervals of a table show, and how many templates they are over; published cells have none."""
     counts = pd.Series({system: aucs["template"].nunique() for system, aucs in sets.items()}, dtype=float)
     over = f" n: {ranged(counts)} templates. Published cells have none." if len(counts) else ""
-    return f"The interval shows how much {what} varies with the choice of templates.{over}"
+    return f"The interval shows how much {scores} varies with the choice of templates.{over}"
 
 
 def contrast_cells(values: pd.DataFrame, sets: Sets) -> pd.DataFrame:

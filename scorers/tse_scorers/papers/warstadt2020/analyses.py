@@ -161,7 +161,9 @@ def _bin_table(name: str, panel: pd.DataFrame) -> Table:
             values[(system, heading)] = part[column]
         text[(system, name)] = part["x"].map("{:.4g}".format)
         scored = zip(part["y"], part["ci_low"], part["ci_high"], strict=True)
-        text[(system, "accuracy")] = pd.Series([with_interval(*each, form=ACCURACY.form) for each in scored])
+        text[(system, "accuracy")] = pd.Series(
+            [with_interval(*score, form=ACCURACY.form) for score in scored]
+        )
         text[(system, "pairs")] = part["n"].map(count)
     values, text = pd.DataFrame(values), pd.DataFrame(text).fillna("")
     values.index = text.index = pd.RangeIndex(1, len(values) + 1, name="Bin")

@@ -189,17 +189,17 @@ def _cells(values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditio
     if rows is None or not {*columns} <= {*rows}:
         return cells
     parts = {column: by_group(rows, column) for column in (*columns, "n_excluded")}
-    ours = parts["score"].columns
-    names = dict(zip(system_names(pd.MultiIndex.from_product([[RUN], ours])), ours, strict=True))
-    known = {}
+    systems = parts["score"].columns
+    names = dict(zip(system_names(pd.MultiIndex.from_product([[RUN], systems])), systems, strict=True))
+    of_place = {}
     for place, cell in cells[cells["label"].isin(names) & cells["score"].notna()].iterrows():
         strata = _strata(conditions, cell["panel"], cell["measure"])
         of_system = {column: part[names[cell["label"]]] for column, part in parts.items()}
         estimate = _estimate([of_system[column] for column in columns], *strata)
         counts = {name: of_system[name].reindex([*chain(*strata)]).sum() for name in ("n", "n_excluded")}
         ends = {name: getattr(estimate, name) for name in ("ci_low", "ci_high", "se")}
-        known[place] = ends | counts | {"n_units_effective": estimate.n_effective}
-    return cells.join(pd.DataFrame.from_dict(known, orient="index"))
+        of_place[place] = ends | counts | {"n_units_effective": estimate.n_effective}
+    return cells.join(pd.DataFrame.from_dict(of_place, orient="index"))
 
 
 def _strata(conditions: Conditions, panel: str, condition: str) -> tuple[Sequence[str], Sequence[str]]:
@@ -209,6 +209,8 @@ def _strata(conditions: Conditions, panel: str, condition: str) -> tuple[Sequenc
     return conditions[panel][condition], []
 
 
-def _estimate(of_system: "list[pd.Series[float]]", added: Sequence[str], taken: Sequence[str]) -> Estimate:
-    strata = [Stratum(*(column.get(name, np.nan) for column in of_system)) for name in (*added, *taken)]
-    return mean_of_strata(strata, "critical words (these paradigms)", minus=len(taken))
+def _estimate(
+    of_system: "list[pd.Series[float]]", added: Sequence[str], subtracted: Sequence[str]
+) -> Estimate:
+    strata = [Stratum(*(column.get(name, np.nan) for column in of_system)) for name in (*added, *subtracted)]
+    return mean_of_strata(strata, "critical words (these paradigms)", minus=len(subtracted))

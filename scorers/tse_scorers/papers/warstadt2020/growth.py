@@ -36,12 +36,14 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[View]:
     """
     curves = _curves(rows)
     fits = {str(model): slopes(of_model) for model, of_model in curves.groupby("model", sort=False)}
-    own = {model: found["slope"] for model, found in fits.items() if len(found)}
-    if not own:
+    retrained = {model: fit["slope"] for model, fit in fits.items() if len(fit)}
+    if not retrained:
         return
-    columns = own | {f"{_RETRAINED[model]} (published)": found for model, found in published_slopes().items()}
+    columns = retrained | {
+        f"{_RETRAINED[model]} (published)": slope for model, slope in published_slopes().items()
+    }
     values = pd.DataFrame(columns).reindex(pd.unique(curves["group"])).dropna(axis=1, how="all")
-    ends = {model: _last(curves[curves["model"] == model]) for model in own}
+    ends = {model: _last(curves[curves["model"] == model]) for model in retrained}
     tables = list(_tables(values, fits, _doublings_left(values, ends, paradigms)))
     picture = Chart.dots(
         "blimp_figure5",
@@ -63,8 +65,8 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[View]:
 
 
 def _tables(values: pd.DataFrame, fits: Mapping[str, pd.DataFrame], left: pd.DataFrame) -> Iterator[Table]:
-    known = pd.concat({model: fit.rename_axis("label") for model, fit in fits.items()}, names=["system"])
-    cells = stacked(values, ("system",)).merge(known.reset_index(), how="left", on=["system", "label"])
+    fitted = pd.concat({model: fit.rename_axis("label") for model, fit in fits.items()}, names=["system"])
+    cells = stacked(values, ("system",)).merge(fitted.reset_index(), how="left", on=["system", "label"])
     yield Table.of_scores(
         cells.assign(label=cells["label"].map(_group_name)),
         "Gain in accuracy (0 to 1) per doubling.",
@@ -92,12 +94,12 @@ def slopes(curves: pd.DataFrame) -> pd.DataFrame:
     Args:
         curves: columns `group`, `x` (training size, above 0) and `y` (accuracy, 0 to 1).
     """
-    found = {
+    fits = {
         str(group): _fit(line)
         for group, line in curves.groupby("group", sort=False)
         if line["x"].nunique() >= LEAST
     }
-    return pd.DataFrame.from_dict(found, orient="index", columns=["slope", "se", "ci_low", "ci_high"])
+    return pd.DataFrame.from_dict(fits, orient="index", columns=["slope", "se", "ci_low", "ci_high"])
 
 
 def _fit(line: pd.DataFrame) -> tuple[float, float, float, float]:
@@ -163,8 +165,8 @@ def _curves(rows: pd.DataFrame) -> pd.DataFrame:
     ]
     size = rows["revision"].astype(str).map(lambda name: position(name)[0]).astype(float)
     several = rows.groupby("model")["config"].transform("nunique") > 1
-    named = rows["model"].astype(str) + " (" + rows["config"].fillna("").astype(str) + ")"
-    rows = rows.assign(model=rows["model"].where(~several, named))
+    with_config = rows["model"].astype(str) + " (" + rows["config"].fillna("").astype(str) + ")"
+    rows = rows.assign(model=rows["model"].where(~several, with_config))
     curves = rows.assign(group=rows["value"].where(rows["level"] != "all", "all"), x=size, y=rows["score"])
     return curves.loc[np.isfinite(size) & (size > 0), ["model", "group", "x", "y"]]
 

@@ -57,18 +57,18 @@ def by_group(rows: pd.DataFrame, column: str = "score") -> pd.DataFrame:
 
 def by_paradigm(rows: pd.DataFrame) -> pd.DataFrame:
     """Return accuracies by paradigm (0–1), columns (kind, system): ours, the published models, humans."""
-    ours = by_group(rows[rows["level"] == "paradigm"])
-    frames = {RUN: ours}
+    scored = by_group(rows[rows["level"] == "paradigm"])
+    frames = {RUN: scored}
     models = published("warstadt2020_models")
     if not models.empty:
         wide = models.pivot(index="paradigm", columns="model", values="accuracy")
         frames[PUBLISHED] = (
-            wide[pd.unique(models["model"])].rename(columns=PUBLISHED_NAMES).reindex(ours.index)
+            wide[pd.unique(models["model"])].rename(columns=PUBLISHED_NAMES).reindex(scored.index)
         )
     humans = shipped("blimp_human_judgments", "accuracy")
     if not humans.empty:
         wide = humans.set_index("paradigm")[["individual_accuracy", "majority_accuracy"]]
-        frames[HUMANS] = wide.set_axis(["individual", "majority"], axis=1).reindex(ours.index)
+        frames[HUMANS] = wide.set_axis(["individual", "majority"], axis=1).reindex(scored.index)
     paradigms = pd.concat(frames, axis=1)
     paradigms.index.name = "Paradigm"
     return paradigms.dropna(axis=1, how="all")
@@ -119,12 +119,12 @@ def accuracy_cells(rows: pd.DataFrame, level: str) -> pd.DataFrame:
         names = shown["value"].map(phenomenon_name) if level == "phenomenon" else shown["value"]
         return shown.assign(label=names.where(shown["level"] != "all", OVERALL))
 
-    ours = selected(rows, "all") if is_without_paradigms(rows) else selected(rows, level, "all")
+    scored = selected(rows, "all") if is_without_paradigms(rows) else selected(rows, level, "all")
     theirs = pd.DataFrame(columns=[*CELLS, "kind"])
     if (rows["method"] == "full").all():
         theirs = selected(published_scores(rows), level, "all")
         theirs = theirs.assign(system=theirs["name"])
-    return with_published(ours.assign(kind=RUN), theirs, ["kind"])
+    return with_published(scored.assign(kind=RUN), theirs, ["kind"])
 
 
 def prefix_marks(paradigms: pd.Index) -> pd.DataFrame:

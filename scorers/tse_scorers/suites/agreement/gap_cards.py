@@ -111,8 +111,8 @@ def difference_from_run(scorer: GapScorer, signature: Mapping[str, Any]) -> str:
 
 def _scores(answer: GapAnswer) -> list[tuple[str, str, str]]:
     scores, inflections = answer.scores, answer.model.inflections_at(answer.slot)
-    whole = scores.cutoffs_top.index(1.0)
-    ew, mw, mass = (_printed(float(column[0, whole])) for column in scores.top)
+    uncut = scores.cutoffs_top.index(1.0)
+    ew, mw, mass = (_printed(float(column[0, uncut])) for column in scores.top)
     n, ties = int(scores.n_lemmas[0]), int(scores.n_ties[0])
     return [
         ("EW", ew, f"of {n} verbs are inflected correctly ({inflections.n_listed} listed, {ties} ties)"),

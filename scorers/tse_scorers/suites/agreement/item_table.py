@@ -45,8 +45,8 @@ def _with_sentences(pairs: pd.DataFrame, file: ScoreFile, signature: Mapping[str
     of_contexts = contexts.read_known(["context_id", "prefix", "suffix", "number"]).drop_duplicates(
         "context_id"
     )
-    seen = of_contexts.assign(suffix=_seen(of_contexts, signature)).set_index("context_id")
-    both = pairs.join(seen[[column for column in seen if column not in pairs]], on="context_id")
+    with_suffix = of_contexts.assign(suffix=_seen(of_contexts, signature)).set_index("context_id")
+    both = pairs.join(with_suffix[[column for column in with_suffix if column not in pairs]], on="context_id")
     for side, verb in (("good", "form_correct"), ("bad", "form_incorrect")):
         parts = zip(both["prefix"], both[verb], both["suffix"], strict=True)
         both[f"sentence_{side}"] = [_sentence(*part) for part in parts]
@@ -60,13 +60,13 @@ def _of_shipped_data(pairs: pd.DataFrame, signature: Mapping[str, object]) -> pd
     if config not in _SHIPPED:
         return pairs
     sentences = [f"sentence_{side}" for side in ("good", "bad")]
-    whole = load(str(config)).set_index("pair_id")[sentences].reindex(pairs["pair_id"])
-    known = np.full(len(pairs), True)
+    sentences_of = load(str(config)).set_index("pair_id")[sentences].reindex(pairs["pair_id"])
+    is_shipped = np.full(len(pairs), True)
     for column in sentences:
-        starts = zip(whole[column].fillna(""), pairs[column], strict=True)
-        known &= np.array([text.startswith(start) for text, start in starts], dtype=bool)
+        starts = zip(sentences_of[column].fillna(""), pairs[column], strict=True)
+        is_shipped &= np.array([text.startswith(start) for text, start in starts], dtype=bool)
     for column in sentences:
-        pairs[column] = pairs[column].where(~known, whole[column].to_numpy())
+        pairs[column] = pairs[column].where(~is_shipped, sentences_of[column].to_numpy())
     return pairs
 
 

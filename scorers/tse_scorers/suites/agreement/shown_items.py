@@ -48,11 +48,11 @@ def pair_items(runs: Runs, rows: pd.DataFrame) -> ScoredItems:
 
 def _rows(rows: pd.DataFrame) -> dict[str, Mapping[str, str]]:
     """Return which items belong to a row of the table."""
-    found: dict[str, Mapping[str, str]] = {}
+    columns_of: dict[str, Mapping[str, str]] = {}
     for label, config, group in rows[["label", "config", "group"]].itertuples(index=False):
-        own = {} if config is None else {"config": str(config)}
-        found[label] = own if group == "all" else own | {"group": group}
-    return found
+        of_config = {} if config is None else {"config": str(config)}
+        columns_of[label] = of_config if group == "all" else of_config | {"group": group}
+    return columns_of
 
 
 def _contexts(runs: Runs, scores: dict[str, str], system: str) -> pd.DataFrame:
@@ -69,8 +69,8 @@ def _context_rows(runs: Runs, system: str, scores: Sequence[str] = ()) -> pd.Dat
 
 def read_pairs(runs: Runs, system: str) -> pd.DataFrame:
     """Return a system's minimal pairs."""
-    named = {"logprob_correct": "logprob_good", "logprob_incorrect": "logprob_bad", "tse": "score"}
-    return _pair_rows(runs, system).rename(columns=named)[[*_KEYS, *named.values()]]
+    names = {"logprob_correct": "logprob_good", "logprob_incorrect": "logprob_bad", "tse": "score"}
+    return _pair_rows(runs, system).rename(columns=names)[[*_KEYS, *names.values()]]
 
 
 def _pair_rows(runs: Runs, system: str) -> pd.DataFrame:
@@ -95,40 +95,40 @@ def _wrong_verbs(runs: Runs, read: Callable[[Runs, str], pd.DataFrame], system: 
     The shares of the forms in the probability of all listed forms are stored for the verbs with the most probability.
     """
     items = read(runs, system)
-    found = [pd.DataFrame(columns=["item", "word", "instead", "share", "share_instead"])]
+    verbs = [pd.DataFrame(columns=["item", "word", "instead", "share", "share_instead"])]
     for file in files_of(runs, "agreement", system, "outcomes"):
         first = str(file.signature.get("contrast", "singular")).split(" / ")[0]
         of_file = items[items["config"] == (file.config or "")]
         lemmas = file.sibling("lemmas")
-        for known in read_outcomes(file.read_table(), lemmas.read_table()) if lemmas else ():
-            place = pd.Series(range(len(known.context_id)), known.context_id)
+        for outcomes in read_outcomes(file.read_table(), lemmas.read_table()) if lemmas else ():
+            place = pd.Series(range(len(outcomes.context_id)), outcomes.context_id)
             rows = of_file["context_id"].map(place).dropna().astype(int)
-            found.append(_heaviest_wrong(known, rows, (of_file["number"] == first)[rows.index]))
-    return pd.concat(found, ignore_index=True)
+            verbs.append(_heaviest_wrong(outcomes, rows, (of_file["number"] == first)[rows.index]))
+    return pd.concat(verbs, ignore_index=True)
 
 
-def _heaviest_wrong(known: Outcomes, rows: "pd.Series[int]", is_first: "pd.Series[bool]") -> pd.DataFrame:
+def _heaviest_wrong(outcomes: Outcomes, rows: "pd.Series[int]", is_first: "pd.Series[bool]") -> pd.DataFrame:
     """Return the wrong verbs of some items, whose contexts are the `rows` of the outcomes.
 
     Args:
-        known: the outcomes.
+        outcomes: of the lemmas.
         rows: item -> row of its context.
         is_first: item -> whether the first form of a lemma, its singular, is the correct one.
     """
-    heaviest, right = known.heaviest[rows], known.correct(rows.to_numpy())
-    correct, incorrect = known.shares[:, rows]
+    heaviest, right = outcomes.heaviest[rows], outcomes.correct(rows.to_numpy())
+    correct, incorrect = outcomes.shares[:, rows]
     wrong = (np.take_along_axis(right, heaviest, axis=1) == 0) & (incorrect > 0)
     order = np.argsort(np.where(wrong, -incorrect, np.inf), axis=1, kind="stable")[:, :_MOST_WORDS]
     item, rank = np.nonzero(np.take_along_axis(wrong, order, axis=1))
     place = order[item, rank]
-    forms = known.lemmas.to_frame().to_numpy()[heaviest[item, place]]
+    forms = outcomes.lemmas.to_frame().to_numpy()[heaviest[item, place]]
     first = is_first.to_numpy()[item].astype(int)  # the wrong form of a singular is the plural
-    each = np.arange(len(item))
+    numbers = np.arange(len(item))
     return pd.DataFrame(
         {
             "item": rows.index.to_numpy()[item],
-            "word": forms[each, first],
-            "instead": forms[each, 1 - first],
+            "word": forms[numbers, first],
+            "instead": forms[numbers, 1 - first],
             "share": incorrect[item, place],
             "share_instead": correct[item, place],
         }

@@ -70,14 +70,14 @@ def labelled(rows: pd.DataFrame) -> pd.DataFrame:
     rows = rows.copy()
     config = rows["config"].fillna(rows["dataset"]).fillna("")
     configs = config.groupby(rows["group"]).nunique()
-    whole = rows["group"] == "all"
+    is_whole = rows["group"] == "all"
     # The mean over everything is another one for each data set; other groups only where several have them.
     ambiguous = rows["group"].map(configs) > 1
-    named = rows["group"].where(~ambiguous, rows["group"] + " (" + config + ")")
-    rows["label"] = named.where(~whole, WHOLE_DATA + config.replace(CONFIG_NAMES))
+    group_labels = rows["group"].where(~ambiguous, rows["group"] + " (" + config + ")")
+    rows["label"] = group_labels.where(~is_whole, WHOLE_DATA + config.replace(CONFIG_NAMES))
     # A data set that is a single row of the table would otherwise appear twice, as the row and as its mean.
-    groups = rows[~whole].groupby(config[~whole])["group"].nunique()
-    rows = rows[~(whole & (config.map(groups) == 1))]
+    groups = rows[~is_whole].groupby(config[~is_whole])["group"].nunique()
+    rows = rows[~(is_whole & (config.map(groups) == 1))]
     order = {label: position for position, label in enumerate(sorted(rows["label"].unique(), key=_place))}
     return rows.sort_values("label", key=lambda labels: labels.map(order), kind="stable")
 

@@ -64,7 +64,7 @@ def _by_length(runs: Runs, rows: pd.DataFrame, group: tuple[str, str]) -> list[B
     )  # fmt: skip
     chart = Chart(
         "whiskers", "in_context",
-        {str(system): _line(own) for system, own in accuracies.groupby("system", sort=False)},
+        {str(system): _line(of_system) for system, of_system in accuracies.groupby("system", sort=False)},
         "Accuracy against the mean number of context tokens, with 95 % intervals.",
         "One line per kind of context, falling or rising with its length; the numbers are in the tables.",
         x="context (tokens)", y="accuracy", chance=0.5, tables=[change], basis=table.basis,
@@ -81,14 +81,18 @@ def _line(points: pd.DataFrame) -> pd.DataFrame:
     """Return the points of one panel; every kind of context begins at length 0."""
     kinds = [kind for kind in points["context"].unique() if kind != NONE]
     alone = points[points["context"] == NONE]
-    own = pd.concat([*(alone.assign(context=kind) for kind in kinds), points[points["context"] != NONE]])
-    own = own.assign(label=own["context"], x=own["context_tokens"].astype(float), y=own["score"])
-    return own.sort_values("x", kind="stable")
+    line_points = pd.concat(
+        [*(alone.assign(context=kind) for kind in kinds), points[points["context"] != NONE]]
+    )
+    line_points = line_points.assign(
+        label=line_points["context"], x=line_points["context_tokens"].astype(float), y=line_points["score"]
+    )
+    return line_points.sort_values("x", kind="stable")
 
 
 def _in_templates(runs: Runs, rows: pd.DataFrame, group: tuple[str, str]) -> list[Block]:
-    own = _of_group(rows[rows["metric"] == "accuracy_in_context"], group)
-    return [_accuracies(runs, own, "Accuracy inside templates.", "in_context_templates")]
+    of_group = _of_group(rows[rows["metric"] == "accuracy_in_context"], group)
+    return [_accuracies(runs, of_group, "Accuracy inside templates.", "in_context_templates")]
 
 
 def _accuracies(runs: Runs, rows: pd.DataFrame, caption: str, file: str) -> Table:
@@ -119,8 +123,8 @@ _COLUMNS = [
 def _pairs(runs: Runs, system: str) -> pd.DataFrame:
     frame = read_files(files_of(runs, "minimal_pairs", system, IN_CONTEXT), _COLUMNS).drop(columns="config")
     texts = {
-        named: (frame["prefix"] + " " + frame[column]).str.strip()
-        for named, column in (("good", "sentence_good"), ("bad", "sentence_bad"))
+        side: (frame["prefix"] + " " + frame[column]).str.strip()
+        for side, column in (("good", "sentence_good"), ("bad", "sentence_bad"))
     }
     frame = frame.assign(**texts, length=frame["length"].astype(int).astype(str), score=frame["correct"])
     return frame.drop(columns=["prefix", "sentence_good", "sentence_bad", "correct"])

@@ -46,8 +46,8 @@ def read_pairs(runs: Runs, method: str, system: str) -> pd.DataFrame:
         pairs = pairs.merge(
             judged.rename(columns={"share": "people"}).drop(columns="n"), on=_PAIR, how="left"
         )
-    named = {"sentence_good": "good", "sentence_bad": "bad", "correct": "score"}
-    pairs = pairs.rename(columns=named).assign(phenomenon=pairs["phenomenon"].map(phenomenon_name))
+    names = {"sentence_good": "good", "sentence_bad": "bad", "correct": "score"}
+    pairs = pairs.rename(columns=names).assign(phenomenon=pairs["phenomenon"].map(phenomenon_name))
     return pairs.drop(columns="config").drop_duplicates(["paradigm", "good", "bad"])
 
 

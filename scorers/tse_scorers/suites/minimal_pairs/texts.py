@@ -89,12 +89,12 @@ def _pairs(rows: pd.DataFrame, title: str) -> str:
     """Say which pairs results are about."""
     is_blimp = from_blimp(pd.Index(rows.loc[rows["level"] == "paradigm", "value"].unique()))
     if is_blimp.all() and title == "BLiMP":
-        what = (
+        kind = (
             "of English sentences, one acceptable and one not, from 67 paradigms in 12 phenomena of grammar"
         )
     else:
-        what = "of sentences, one acceptable and one not" + (": BLiMP's and others" if is_blimp.any() else "")
-    return f"Minimal pairs {what}."
+        kind = "of sentences, one acceptable and one not" + (": BLiMP's and others" if is_blimp.any() else "")
+    return f"Minimal pairs {kind}."
 
 
 def flawed_pairs(runs: Runs, configs: Collection[str]) -> list[str]:
@@ -107,7 +107,7 @@ def flawed_pairs(runs: Runs, configs: Collection[str]) -> list[str]:
             systems.setdefault(f"{count(scored)} scored pairs are known to be flawed", []).append(system)
         if is_shown and left_out:
             systems.setdefault(f"{count(left_out)} flawed pairs are left out", []).append(system)
-    return [f"{said} ({listed(list(dict.fromkeys(names)))})." for said, names in systems.items()]
+    return [f"{sentence} ({listed(list(dict.fromkeys(names)))})." for sentence, names in systems.items()]
 
 
 def title_of(configs: Collection[str | None]) -> str:

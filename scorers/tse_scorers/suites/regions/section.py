@@ -56,9 +56,9 @@ def sentences(file: ScoreFile, keys: pd.Index) -> "pd.Series[str]":
         return texts
     words = regions.read(["suite", "item", "region_number", "text"])
     by_region = words.groupby(["suite", "item", "region_number"])["text"].agg(
-        lambda own: " / ".join(text or "–" for text in dict.fromkeys(own)) if any(own) else ""
+        lambda parts: " / ".join(text or "–" for text in dict.fromkeys(parts)) if any(parts) else ""
     )
-    of_item = by_region.groupby(["suite", "item"]).agg(lambda own: " ".join(filter(None, own)))
+    of_item = by_region.groupby(["suite", "item"]).agg(lambda parts: " ".join(filter(None, parts)))
     items = keys.droplevel("criterion")
     return of_item.reindex(items).fillna("").reset_index(drop=True) + " (" + texts + ")"
 
@@ -71,15 +71,17 @@ def is_single(rows: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def _regions(rows: pd.DataFrame) -> Iterator[View]:
-    own = rows[rows["metric"] == "region_surprisal"]
-    if own.empty:
+    of_regions = rows[rows["metric"] == "region_surprisal"]
+    if of_regions.empty:
         return
-    keys = own["value"].str.split("/", n=2, expand=True)
-    own = own.assign(suite_name=keys[0], condition=keys[1], region=keys[2])
-    names = {str(suite): f"regions_{number}" for number, suite in enumerate(pd.unique(own["suite_name"]), 1)}
+    keys = of_regions["value"].str.split("/", n=2, expand=True)
+    of_regions = of_regions.assign(suite_name=keys[0], condition=keys[1], region=keys[2])
+    names = {
+        str(suite): f"regions_{number}" for number, suite in enumerate(pd.unique(of_regions["suite_name"]), 1)
+    }
     suites = Control("Suite", {suite: suite for suite in names})
     yield View(
-        "Surprisal of regions", "Where the conditions differ.", partial(_surprisals, own, names), [suites],
+        "Surprisal of regions", "Where the conditions differ.", partial(_surprisals, of_regions, names), [suites],
         [[suite] for suite in names], TAB, "surprisal of regions",
     )  # fmt: skip
 
@@ -95,7 +97,8 @@ def _surprisals(rows: pd.DataFrame, names: Mapping[str, str], suite: str) -> lis
         file=names[suite], folded=True,
     )  # fmt: skip
     chart = Chart(
-        "whiskers", names[suite], {str(system): own for system, own in points.groupby("system", sort=False)},
+        "whiskers", names[suite],
+        {str(system): of_system for system, of_system in points.groupby("system", sort=False)},
         f"{suite}: mean surprisal of each region by condition, in bits, with 95 % intervals over items.",
         "One line per condition over the regions; the numbers are in the table below.",
         x="region", y="surprisal (bits)", ticks=regions, tables=[table], basis=table.basis, limited_to=suite,
@@ -104,11 +107,11 @@ def _surprisals(rows: pd.DataFrame, names: Mapping[str, str], suite: str) -> lis
 
 
 def _interactions(rows: pd.DataFrame) -> Iterator[View]:
-    own = rows[rows["metric"] == "region_interaction"]
-    if own.empty:
+    of_interactions = rows[rows["metric"] == "region_interaction"]
+    if of_interactions.empty:
         return
     table = Table.of_scores(
-        own.assign(label=own["value"].str.replace("/", " · ", n=1)),
+        of_interactions.assign(label=of_interactions["value"].str.replace("/", " · ", n=1)),
         "2 x 2 interaction at each region, in bits: (a1 b1 − a1 b2) − (a2 b1 − a2 b2).", "Group", form=_bits,
         about="Over items.", file="regions_interactions", measure="interaction",
     )  # fmt: skip

@@ -62,8 +62,8 @@ def read_comparisons(runs: Runs, system: str) -> pd.DataFrame:
     )
     comparisons["cell"] = comparisons["case_order"] + "|" + comparisons["role"]
     for pattern, side in (("case_order", "good"), ("violation", "bad")):
-        named = {"case_order": pattern, "sentence": side, "logprob": f"logprob_{side}"}
-        texts = sentences[_COLUMNS].rename(columns=named)
+        names = {"case_order": pattern, "sentence": side, "logprob": f"logprob_{side}"}
+        texts = sentences[_COLUMNS].rename(columns=names)
         comparisons = comparisons.merge(texts, on=["template", "positions", pattern], how="left")
     return comparisons.drop(columns=["positions", "violation"]).merge(_people(), on="cell", how="left")
 

@@ -62,9 +62,9 @@ def _counts(pairs: PairSet, loaded: LoadedPairs) -> list[Finding]:
                 "files that differ from the pinned version", len(loaded.changed), loaded.changed[0], advice
             )
         )
-    known = [config for config in loaded.configs if config in pairs.expected]
-    expected = sum(pairs.expected[config][0] for config in known)
-    if len(known) == len(loaded.configs) and expected != len(loaded.table):
+    counted = [config for config in loaded.configs if config in pairs.expected]
+    expected = sum(pairs.expected[config][0] for config in counted)
+    if len(counted) == len(loaded.configs) and expected != len(loaded.table):
         advice = f"The pinned version has {expected:,}. Check that the copy is complete."
         findings.append(Finding("pairs", len(loaded.table), "", advice))
     return findings

@@ -206,49 +206,53 @@ def read_set(path: Path) -> PairSet:
     """
     content = parse_yaml(read_text(path), str(path))
     try:
-        found: PairSet = parse(PairSet, content, known_only=True)
+        pair_set: PairSet = parse(PairSet, content, known_only=True)
     except ValueError as error:
         raise ValueError(
             f"{path} does not describe a set of minimal pairs: {error}. Correct the file."
         ) from error
-    _check(found, path)
-    return found
+    _check(pair_set, path)
+    return pair_set
 
 
-def _check(found: PairSet, path: Path) -> None:
+def _check(pair_set: PairSet, path: Path) -> None:
     """Raise ValueError where a value is not one of those that are expected."""
-    metric_modules("minimal_pair_accuracy").linking.parse_linking(found.convention.linking)
+    metric_modules("minimal_pair_accuracy").linking.parse_linking(pair_set.convention.linking)
     wrong = [
-        (f"licence.share is {found.licence.share!r}", SHARING, found.licence.share in SHARING),
-        (f"convention.pll is {found.convention.pll!r}", PLLS, found.convention.pll in ("", *PLLS)),
-        (f"prepare is {found.prepare!r}", ("sentence_case",), found.prepare in ("", "sentence_case")),
-        (f"layout.label is {found.layout.label!r}", ("[column, value]",), len(found.layout.label) in (0, 2)),
+        (f"licence.share is {pair_set.licence.share!r}", SHARING, pair_set.licence.share in SHARING),
+        (f"convention.pll is {pair_set.convention.pll!r}", PLLS, pair_set.convention.pll in ("", *PLLS)),
+        (f"prepare is {pair_set.prepare!r}", ("sentence_case",), pair_set.prepare in ("", "sentence_case")),
+        (
+            f"layout.label is {pair_set.layout.label!r}",
+            ("[column, value]",),
+            len(pair_set.layout.label) in (0, 2),
+        ),
         (
             "layout.alternating is given without layout.label",
             ("layout.label: [column, value]",),
-            bool(found.layout.label) or not found.layout.alternating,
+            bool(pair_set.layout.label) or not pair_set.layout.alternating,
         ),
-        (f"configs is {found.configs!r}", ("config: language",), bool(found.configs)),
+        (f"configs is {pair_set.configs!r}", ("config: language",), bool(pair_set.configs)),
         (
-            f"expected is {dict(found.expected)!r}",
+            f"expected is {dict(pair_set.expected)!r}",
             ("config: [pairs, pairs of identical sentences]",),
-            all(len(counts) == 2 for counts in found.expected.values()),
+            all(len(counts) == 2 for counts in pair_set.expected.values()),
         ),
     ]
-    for what, expected, is_right in wrong:
+    for fault, expected, is_right in wrong:
         if not is_right:
-            raise ValueError(f"{path}: {what}; expected {' or '.join(expected)}. Correct this value.")
-    _refuse_outside(found, path)
+            raise ValueError(f"{path}: {fault}; expected {' or '.join(expected)}. Correct this value.")
+    _refuse_outside(pair_set, path)
 
 
-def _refuse_outside(found: PairSet, path: Path) -> None:
+def _refuse_outside(pair_set: PairSet, path: Path) -> None:
     """Raise ValueError where a name would lead out of the folder of the set's files, which may be downloaded there."""
     names = [
-        ("id", found.id),
-        ("source.revision", found.source.revision),
-        ("layout.files", found.layout.files),
-        *(("configs", name) for name in found.configs),
-        *(("source.checksums", name) for name in found.source.checksums),
+        ("id", pair_set.id),
+        ("source.revision", pair_set.source.revision),
+        ("layout.files", pair_set.layout.files),
+        *(("configs", name) for name in pair_set.configs),
+        *(("source.checksums", name) for name in pair_set.source.checksums),
     ]
     for key, name in names:
         if "\\" in name or ".." in name.split("/") or PurePosixPath(name).is_absolute():

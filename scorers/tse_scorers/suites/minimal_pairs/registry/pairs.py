@@ -53,10 +53,10 @@ def load_pairs(pairs: PairSet, config: str | None = None, source: Path | None = 
         for name, frame in read_tables(file, pairs.layout)
     ]
     table = pd.concat(frames, ignore_index=True)
-    found = tuple(dict.fromkeys(file.config for file in files))
+    loaded = tuple(dict.fromkeys(file.config for file in files))
     if files and all(file.is_pinned for file in files):
         revision = pairs.source.revision
-    return LoadedPairs(table, found, revision, _changed(files))
+    return LoadedPairs(table, loaded, revision, _changed(files))
 
 
 def _changed(files: list[LocalFile]) -> tuple[str, ...]:

@@ -62,16 +62,16 @@ def files_of(
         require_regular_file(source)
         return [LocalFile(source, configs[0] if configs else source.stem, source.name)], ""
     folder, revision = (source, "") if source is not None else _downloaded(pairs, configs)
-    wanted = list(configs) or _configs_in(pairs, folder)
-    found = [file for config in wanted for file in _matching(pairs, folder, config)]
-    if not found:
+    configs_read = list(configs) or _configs_in(pairs, folder)
+    files = [file for config in configs_read for file in _matching(pairs, folder, config)]
+    if not files:
         raise ValueError(
             f"There are no files {pairs.layout.files} of {pairs.title} in {folder}. Give the folder of a copy of "
             f"{pairs.source.address or 'the data'} with --source."
         )
     if source is None:
-        _require_pinned(pairs, found)
-    return found, revision
+        _require_pinned(pairs, files)
+    return files, revision
 
 
 def _require_pinned(pairs: PairSet, files: Sequence[LocalFile]) -> None:
@@ -110,8 +110,8 @@ def _has_checksum(path: Path, expected: str) -> bool:
     """Return whether a file has a SHA-256, or the 40 digits that git names its content by."""
     require_size(path, limits.DOWNLOAD_BYTES)
     content = path.read_bytes()
-    found = blob_id(content) if len(expected) == _GIT_DIGITS else hashlib.sha256(content).hexdigest()
-    return found == expected
+    checksum = blob_id(content) if len(expected) == _GIT_DIGITS else hashlib.sha256(content).hexdigest()
+    return checksum == expected
 
 
 def _configs_in(pairs: PairSet, folder: Path) -> list[str]:
@@ -165,10 +165,10 @@ def _from_repository(pairs: PairSet) -> Path:
         target = folder / name
         url = f"{RAW}/{origin.repository}/{origin.revision}/{name}"
         # Git's are not known to pooch; they are checked when files are read.
-        known = None if len(digest) == _GIT_DIGITS else f"sha256:{digest}"
+        pooch_hash = None if len(digest) == _GIT_DIGITS else f"sha256:{digest}"
         try:
             with _without_advice(pooch.get_logger()):
-                pooch.retrieve(url, known, fname=target.name, path=target.parent, downloader=download)
+                pooch.retrieve(url, pooch_hash, fname=target.name, path=target.parent, downloader=download)
         except (OSError, ValueError) as error:
             raise ValueError(
                 f"{url} could not be downloaded: {shorten(str(error), 300, placeholder=' …')}. Check the connection, "

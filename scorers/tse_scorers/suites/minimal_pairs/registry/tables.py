@@ -37,9 +37,9 @@ def read_tables(file: LocalFile, layout: Layout) -> Iterator[tuple[str, pd.DataF
     except UnicodeDecodeError as error:
         raise not_utf8(file.path) from error
     except (OSError, ValueError, csv.Error, tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
-        said = " ".join(str(error).split())
+        reason = " ".join(str(error).split())
         raise ValueError(
-            f"{file.path} could not be read: {said}. Check that the file is complete and of the set that was named."
+            f"{file.path} could not be read: {reason}. Check that the file is complete and of the set that was named."
         ) from error
 
 
@@ -48,7 +48,7 @@ def _members(path: Path, name: str) -> Iterator[tuple[str, IO[bytes]]]:
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
             _require_unpacked(
-                path, sum(each.file_size for each in archive.infolist() if _is_table(each.filename))
+                path, sum(entry.file_size for entry in archive.infolist() if _is_table(entry.filename))
             )
             for inside in sorted(filter(_is_table, archive.namelist())):
                 yield inside, archive.open(inside)
@@ -59,7 +59,7 @@ def _members(path: Path, name: str) -> Iterator[tuple[str, IO[bytes]]]:
                 n_bytes += len(part)
                 _require_unpacked(path, n_bytes)
         with tarfile.open(path, "r:gz") as archive:
-            sizes = [each.size for each in archive.getmembers() if each.isfile() and _is_table(each.name)]
+            sizes = [entry.size for entry in archive.getmembers() if entry.isfile() and _is_table(entry.name)]
             _require_unpacked(path, sum(sizes))  # a sparse file can be larger than the archive
             members = {member.name: member for member in archive.getmembers() if member.isfile()}
             for inside in sorted(filter(_is_table, members)):
@@ -99,15 +99,15 @@ def _read(file: IO[bytes], name: str, layout: Layout, separator: str | None) -> 
     others = layout.alternating.get(PurePosixPath(name).name)
     if others is not None:
         return _alternating(text.split("\n"), others, layout.label)
-    kept = [
+    lines_read = [
         line
         for line in io.StringIO(text, newline="")  # sentences may hold other characters that separate lines
         if not layout.comment or (line.strip() and not line.startswith(layout.comment))
     ]
     if layout.header:  # text without a header is not quoted: a quotation mark is part of the sentence
-        rows = list(csv.reader(kept, delimiter=separator, quoting=csv.QUOTE_NONE))
+        rows = list(csv.reader(lines_read, delimiter=separator, quoting=csv.QUOTE_NONE))
     else:
-        rows = list(csv.reader(kept, delimiter=separator))
+        rows = list(csv.reader(lines_read, delimiter=separator))
     if not rows:
         raise ValueError(f"{name} has no rows")
     header, body = (list(layout.header), rows) if layout.header else (rows[0], rows[1:])
