@@ -23,10 +23,10 @@ from transformers.utils.logging import disable_progress_bar
 
 from tse_scorers.io.ours import REPORT_FILE, RESULTS_FILE
 from tse_scorers.models.options import ModelOptions
-from tse_scorers.runs import jobs
+from tse_scorers.runs import run as running
+from tse_scorers.runs.jobs import make_jobs
 from tse_scorers.runs.recipe import Recipe
 from tse_scorers.runs.report import write_report
-from tse_scorers.runs.run import Run, run_all
 from tse_scorers.suites.registry import make_suite
 
 from . import models
@@ -70,23 +70,23 @@ def write_checkpoints(folder: Path, number: int, sentences: Sequence[str]) -> No
             os.link(path, to / path.name)
 
 
-def measured(run: Run, folder: Path) -> list[tuple[float, float]]:
+def measured(run: running.Run, folder: Path) -> list[tuple[float, float]]:
     """Run all checkpoints; return the seconds and processor seconds that each took."""
     found: list[tuple[float, float]] = []
-    whole = jobs._run_one
+    run_one = running._run_one
 
-    def one(*given: Any) -> Any:
+    def timed(*arguments: Any) -> Any:
         start = time.perf_counter(), time.process_time()
-        errors = whole(*given)
+        errors = run_one(*arguments)
         found.append((time.perf_counter() - start[0], time.process_time() - start[1]))
         return errors
 
-    jobs._run_one = one
+    running._run_one = timed
     try:
-        checkpoints = jobs.make_jobs([folder], [run.suite], ModelOptions(device="cpu"), "step*")
-        failures = run_all([run], checkpoints, keep_going=True)
+        checkpoints = make_jobs([folder], [run.suite], ModelOptions(device="cpu"), "step*")
+        failures = running.run_all([run], checkpoints, keep_going=True)
     finally:
-        jobs._run_one = whole
+        running._run_one = run_one
     if failures:
         raise RuntimeError(str(failures[0]))
     return found
@@ -100,7 +100,7 @@ def compare(checkpoints: int = 1000, folder: Path | None = None) -> dict[str, An
         sentences = write_data(place / "pairs.jsonl")
         write_checkpoints(place / "training", checkpoints, sentences)
         options = {"data": place / "pairs.jsonl"}
-        run = Run(
+        run = running.Run(
             make_suite("minimal_pairs", **options),
             place / "out",
             recipe=Recipe("minimal_pairs", options),
