@@ -105,8 +105,8 @@ def run(
     Args:
         models: a model, or several: what `load_scorer` takes, or scorers.
         suite: `agreement`, `minimal_pairs`, `german`, `regions`, or one of another package, whose name
-            a type checker does not know: its name or its class. By default the only one that reads `data`, and
-            agreement without any.
+            a type checker does not know: its name or its class, if its entry point is installed. By default the only
+            one that reads `data`, and agreement without any.
         out: folder for scores, `results.json` and the report.
         report: write tables, figures and `report.html` as well.
         overwrite: replace scores of these models in `out` that were computed on other data or with different options.

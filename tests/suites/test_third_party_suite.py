@@ -29,6 +29,7 @@ from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.contract import Measure, Suite
+from tse_scorers.suites.items import Group
 from tse_scorers.suites.options import SuiteOptions, limit_option, option
 from tse_scorers.suites.registry import GROUP, all_suites, find_suite, section_of, suite_names
 
@@ -315,6 +316,34 @@ def test_columns_of_the_data_may_come_back_as_another_type_and_in_another_order(
     suite = type("Sorted", (find_suite("word_order"),), members)
     table = suite(suite.Options()).score(ShorterIsBetter(), lambda done, total: None)[SINGLE]
     assert table["sentence"].to_pylist() == ["b", "a", "c"]
+
+
+def test_groups_by_any_column_are_added_as_the_documentation_shows(site, tmp_path):
+    """A column that is no level, with a gap; for a mean, `groups` did not even get it."""
+
+    class Registers(find_suite("word_order")):
+        def load(self):
+            return super().load().assign(register=["high", "low", "high", None, "low", "high"])
+
+        @classmethod
+        def groups(cls, items):
+            whole, *others = super().groups(items)
+            yield from (whole, *others)
+            for value in items["register"].dropna().unique() if "register" in items else ():
+                is_value = (items["register"] == value).to_numpy()
+                yield Group("register", value, items[is_value], whole.units.of(is_value))
+
+    made = Registers(Registers.Options())
+    rows = made.aggregate(made.score(ShorterIsBetter(), lambda done, total: None))
+    assert [(row.level, row.value, row.n) for row in rows] == [
+        ("all", "", 6), ("length", "short", 4), ("length", "long", 2), ("register", "high", 3), ("register", "low", 2),
+    ]  # fmt: skip
+
+
+def test_a_table_in_memory_is_for_run_only(judgments):
+    """The message was the whole data frame, and did not say what takes one."""
+    with pytest.raises(TypeError, match=r"^Got a DataFrame as data; .*`run` takes a table in memory"):
+        make_suite("judgments", data=pd.read_csv(judgments))
 
 
 def test_a_sentence_that_a_model_cannot_score_is_excluded(site):

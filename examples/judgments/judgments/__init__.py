@@ -48,7 +48,7 @@ def matthews(items, units):
 class JudgmentOptions(SuiteOptions):
     """The options of the suite."""
 
-    own_columns: ClassVar = (frozenset({"sentence", "label"}),)
+    identifying_columns: ClassVar = (frozenset({"sentence", "label"}),)
     data: str | None = data_option()
     limit: int | None = limit_option()
 

@@ -115,8 +115,10 @@ def _takers(option: str, value: Any, annotations: Mapping[str, Mapping[str, obje
         takers = [name for name in annotations if option in annotations[name]]
         if option == "data" and len(takers) > 1:
             with suppress(ValueError):  # each suite says what is wrong with these data
-                columns = options_class(suite_of_data(value)).own_columns
-                takers = [name for name in takers if options_class(name).own_columns == columns] or takers
+                columns = options_class(suite_of_data(value)).identifying_columns
+                takers = [
+                    name for name in takers if options_class(name).identifying_columns == columns
+                ] or takers
         if not takers and len(annotations) > 1:
             raise ValueError(
                 f"{flag(option)} has no effect with --suite {' or '.join(annotations)}; remove it."

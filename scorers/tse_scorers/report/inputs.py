@@ -163,7 +163,9 @@ class Runs:
     """Results of one or several runs.
 
     Attributes:
-        rows: rows of results.json, columns as in `COLUMNS` plus `system`, the model's label.
+        rows: rows of results.json, one for each model, measure and group: `suite`, `dataset`, `config`, `model`,
+            `revision`, `metric` (the measure's name), `level` and `value` (the group; `all` and "" for everything),
+            `score`, `ci_low`, `ci_high`, `n`, …, and `system`, the model's short label in tables.
         runs: per output folder its name, signature and environment.
         files: files of scores per example.
         signatures: what decided the scores of each (system, suite, configuration), as results.json holds it.

@@ -12,7 +12,7 @@
 
 These six members are enough, where scores are means over items or a measure says how they are estimated.
 `examples/word_order` is this suite as a package. The data of `examples/judgments` is a table of the user's own (the
-options `data` and `own_columns`, and `tse_scorers.suites.hub_data.own_table`), and its measure is a correlation.
+option `data`, `identifying_columns`, and `tse_scorers.suites.hub_data.own_table`), and its measure is a correlation.
 
 Derived are: signature, shards, samples, averages with intervals by group, comparison, items for mixed models and
 conditions, what report and explorer show, keys in training logs, command line and help. A suite with
@@ -76,7 +76,7 @@ class Items:
         frame: the rows, with the user's own columns.
         dataset: the data's name in results; by default the option `data`, or the suite's name.
         config: the data's configuration; by default as the option `data`, or the suite's name.
-        own_columns: the user's own columns, for a suite whose `ask` does not return the rows of `items`.
+        own_columns: names of the user's own columns in `frame`, for a suite whose `ask` does not return its rows.
         shard_by: columns of rows that no shard parts (a template, a context); () for each row by itself.
         sample_by: columns of rows that no limit and no sample parts; () for each row by itself.
         spread: column over whose values limits and samples are even; by default the first of the suite's levels.
@@ -249,8 +249,9 @@ class Suite(ABC):
         options: the values of this run.
         key: columns that make an item the same in two runs; by default the first column of `load`. Name it where the
             table is the user's.
-        levels: columns whose values are groups of results. Where a column is optional, `load` sets `self.levels` to
-            those of them that are there. For other columns of a user's table there is `tse compare --by`.
+        levels: columns whose values are groups of results; each item must have a value. The class lists them all, and
+            `load` sets `self.levels` to those that are there where some are optional. Groups by any other column, which
+            may have gaps, are added in `groups`; or `tse compare --by` compares means by it.
         unit: column whose values are the units of intervals; by default a column `cluster` or a repeated `item`, or
             each item by itself.
         question: what is asked of a model, in a sentence; first on the page.
@@ -351,9 +352,9 @@ class Suite(ABC):
         """Return all items to ask about, one row each; raises ValueError where `self.options` or the data are wrong.
 
         The option `limit` is applied to what it returns. A table of the user's own is `own_table(self.options.data)`
-        (`tse_scorers.suites.hub_data`): a file or a data set of the Hub; from Python, a data frame that was written to
-        a file. `require_columns` and `require_text` of `tse_scorers.io.table_files` name the row that is
-        wrong.
+        (`tse_scorers.suites.hub_data`): a file or a data set of the Hub. `run` writes a data frame to a file first;
+        `make_suite` takes none. `require_columns` and `require_text` of `tse_scorers.io.table_files` name the row that
+        is wrong.
         """
 
     @abstractmethod
@@ -417,7 +418,8 @@ class Suite(ABC):
             columns = dict.fromkeys(
                 [*key, *cls.levels, *filter(None, [cls.unit]), "cluster", "item", measure.score_column]
             )
-            needs_all = measure.estimate is not None or measure.derived is not None
+            has_own_groups = any("groups" in vars(base) for base in cls.__mro__[: cls.__mro__.index(Suite)])
+            needs_all = has_own_groups or measure.estimate is not None or measure.derived is not None
             items = _with_derived(known_columns(table, table.column_names if needs_all else columns), measure)
             scores = items.assign(score=items[measure.score_column].astype(float))
             yield Scored({measure: "score"}, scores, cls.groups, key, about={"n_ties": 0})
@@ -426,8 +428,19 @@ class Suite(ABC):
     def groups(cls, items: pd.DataFrame) -> Iterator[Group]:
         """Yield all items, then each value of each level; a unit is the same one in all groups.
 
-        A suite with groups of its own adds them to these. For a mean, `items` has the declared columns; for a measure
-        that is `derived` or has an `estimate`, all columns. Comparisons add `reference_score`.
+        A suite adds groups by a column that is not in `levels` like this:
+
+            @classmethod
+            def groups(cls, items):
+                whole, *others = super().groups(items)
+                yield from (whole, *others)
+                for value in items["register"].dropna().unique() if "register" in items else ():
+                    is_value = (items["register"] == value).to_numpy()
+                    yield Group("register", value, items[is_value], whole.units.of(is_value))
+
+        `items` then has all columns of the table of scores: the user's, what `ask` added, and `score`, the scores of
+        the measure that is averaged. Comparisons add `reference_score`, and leave out items that only one model scored.
+        Without a `groups` of its own, a suite reads only the declared columns for a measure that is a mean.
         """
         if cls.unit:
             name, units = f"values of {cls.unit}", items[cls.unit]
@@ -588,6 +601,8 @@ class Suite(ABC):
 
     def keep_sample(self, budget: int, seed: int) -> None:
         """Keep at most `budget` pairs, spread evenly; the same seed keeps the same ones.
+
+        `tse estimate --budget` and evaluation during training call it.
 
         Raises:
             ValueError: the budget is too small for anything to be scored.

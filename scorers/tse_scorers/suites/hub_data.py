@@ -25,10 +25,11 @@ def own_table(data: str | None, texts: Collection[str] = ()) -> pd.DataFrame:
 
     Args:
         data: path or id; the option `data` of a suite is None where it was not given.
-        texts: see `read_table`.
+        texts: columns of a CSV or TSV that are always text, so that 12 stays "12" and an empty field is the empty
+            text; in JSON they may hold lists.
 
     Raises:
-        ValueError: there is no `data`, or see `read_table` and `load_data`.
+        ValueError: there is no `data`, it cannot be read or downloaded, or the table is ambiguous.
     """
     if data is None:
         raise OptionError(

@@ -59,9 +59,10 @@ class SuiteOptions:
     """Options of a suite; a suite declares its own as fields of a subclass.
 
     Attributes:
-        own_columns: columns by which a table of the user's own is known as data of this suite, so that
-            `tse run --data FILE` needs no `--suite`; alternatives, of which one must be there:
-            `own_columns: ClassVar = (frozenset({"sentence", "label"}),)`.
+        identifying_columns: columns by which a table of the user's own is known as data of this suite, so that
+            `tse run --data FILE` needs no `--suite`; one or several alternatives:
+            `identifying_columns: ClassVar = (frozenset({"sentence", "label"}),)`. A table that lacks one of the columns
+            is still taken for this suite's where no other fits better, so that `load` can say what is missing.
         several_data: whether the option `data` may name several sets, separated by commas.
 
     Raises:
@@ -69,7 +70,7 @@ class SuiteOptions:
         ValueError: a text or list is empty, a number is too small, or an option has an unknown value.
     """
 
-    own_columns: ClassVar[tuple[frozenset[str], ...]] = ()
+    identifying_columns: ClassVar[tuple[frozenset[str], ...]] = ()
     several_data: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -22,7 +22,7 @@ from pkgutil import iter_modules, resolve_name
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 from ..io.suggestions import did_you_mean, unknown_name
-from ..models.options import Option, OptionError, checked_value
+from ..models.options import Option, OptionError, checked_value, described_options
 from .options import Declared, SuiteOptions
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def suites_of_data(data: str) -> list[str]:
         how = f"{data} has the columns {', '.join(columns)}"
         fits = {
             name: max(
-                ((-len(needed - set(columns)), len(needed)) for needed in options.own_columns),
+                ((-len(needed - set(columns)), len(needed)) for needed in options.identifying_columns),
                 default=(-9, 0),
             )
             for name, options in of_suite.items()
@@ -270,7 +270,11 @@ def suites_of_data(data: str) -> list[str]:
         fit = [name for name in fits if fits[name] == best and best[0] >= -1]
         others = [name for name, (lacking, _) in fits.items() if lacking == 0 and name not in fit]
         if not fit:
-            read = {name: options.own_columns[0] for name, options in of_suite.items() if options.own_columns}
+            read = {
+                name: options.identifying_columns[0]
+                for name, options in of_suite.items()
+                if options.identifying_columns
+            }
             needed_columns = "; ".join(
                 f"{name}: {', '.join(sorted(needed))}" for name, needed in read.items()
             )
@@ -291,13 +295,23 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
 
     Args:
         suite: one of `suite_names()`.
-        **options: fields of the suite's `Options`, for instance `data`, `limit`, `groups`.
+        **options: fields of the suite's `Options`, for instance `data`, `limit`, `groups`. `data` is a path or a name;
+            only `run` takes a data frame.
 
     Raises:
-        TypeError: an option has a value of another type than its annotation says.
+        TypeError: an option has a value of another type than its annotation says, such as a data frame.
         ValueError: the suite is unknown, it does not have one of the options, an option is empty, `data` names
             several sets, or the data cannot be used.
     """
+    declared = described_options(options_class(checked_value("suite", suite, str)))
+    for option, value in options.items():
+        is_rows = isinstance(value, list) and value and isinstance(value[0], Mapping)
+        is_table = is_rows or hasattr(value, "to_parquet")  # a list, a data frame or a `datasets.Dataset`
+        if is_table and option in declared and declared[option].takes_table:
+            raise TypeError(
+                f"Got a {type(value).__name__} as {option}; expected the path of a file, or a name. `run` takes a "
+                "table in memory; for make_suite, write it to a file first, for instance with to_parquet."
+            )
     of_each = options_of_each(suite, options)
     if len(of_each) > 1:
         data = Option("data", options["data"])

@@ -49,7 +49,7 @@ class AgreementOptions(SuiteOptions):
         ValueError: a value is unknown or too small, or `sampler` or `sentence_pll` has no meaning.
     """
 
-    own_columns: ClassVar = tuple(
+    identifying_columns: ClassVar = tuple(
         frozenset({"group", "prefix", "suffix", "form_correct", "form_incorrect", number})
         for number in ("number", "value")
     )

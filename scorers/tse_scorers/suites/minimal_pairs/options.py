@@ -21,7 +21,7 @@ class MinimalPairOptions(SuiteOptions):
     """The options of minimal pairs; each field says what it is for."""
 
     several_data: ClassVar = True
-    own_columns: ClassVar = (
+    identifying_columns: ClassVar = (
         frozenset({"sentence_good", "sentence_bad"}),
         frozenset({"id", "title", "layout", "columns"}),  # the description of a set (YAML)
     )

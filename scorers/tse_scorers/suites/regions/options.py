@@ -11,7 +11,7 @@ from ..options import SuiteOptions, data_option, groups_option, limit_option, op
 class RegionOptions(SuiteOptions):
     """The options of suites of regions; each field says what it is for."""
 
-    own_columns: ClassVar = (
+    identifying_columns: ClassVar = (
         frozenset({"item", "condition", "text"}),
         frozenset({"item_number", "condition_name", "content"}),  # SyntaxGym's CSV
         frozenset({"items", "region_meta"}),  # … and JSON

@@ -15,7 +15,7 @@ OWN, RELEASED = "ours", "rochereau2020"
 class VariationSetOptions(SuiteOptions):
     """The options of German word order; each field says what it is for."""
 
-    own_columns: ClassVar = (frozenset({"template", "cases", "positions", "sentence"}),)
+    identifying_columns: ClassVar = (frozenset({"template", "cases", "positions", "sentence"}),)
 
     data: str = data_option(OWN)
     source: Path | None = source_option()
