@@ -88,6 +88,7 @@ def test_a_warning_is_shown_once_and_not_at_each_score():
     assert notice.about == "TSE of all models" and list(board.column_marks) == ["a", ""]
     assert not any(cell.marks for cells in board.rows.values() for cell in cells)
     assert list(board.rows) == ["b", "a"], "sorted by the first column whose intervals can be used"
+    assert board.ranked_by == "EW"
     board = leaderboard(few.iloc[:1], {})
     assert board.notices[0].about == "TSE of a" and board.rows["a"][0].marks == "a"
 
@@ -123,7 +124,8 @@ def test_a_sentence_ranks_what_intervals_rank():
     )
     narrow = _lines_of({"a": (0.5, 0.01), "b": (0.6, 0.02), "c": (0.59, 0.02)}, "EW")
     assert said(pd.concat([wide, narrow])) == (
-        "b may have the highest EW, 0.6; by the 95 % intervals it is above 1 of 2 other models, not above c."
+        "b may have the highest EW, 0.6; by the 95 % intervals it is above 1 of 2 other models, and cannot be "
+        "told apart from c."
     )
     assert (
         said(narrow.iloc[:2])
@@ -133,7 +135,7 @@ def test_a_sentence_ranks_what_intervals_rank():
         "b has the highest EW, 0.6; the 95 % interval of the other model is below its own (not compared, as the table "
         "marks: c)."
     )
-    assert said(narrow.iloc[:1]) == "a: EW 0.5."
+    assert said(narrow.iloc[:1]) == "a: EW 0.5; guessing gives 0.5."
 
 
 def test_only_the_few_words_of_a_finding_are_bold():
@@ -181,10 +183,16 @@ def test_sentences_state_what_the_rows_hold():
     no_lines = pd.DataFrame(columns=["suite_name", "score", "suite", "measure"])
     measures = {"agreement": all_measures()["agreement"]}
     (answer,) = observations(no_lines, rows, measures, {"agreement": ""})
-    assert answer.sentences == [
-        "Largest gap between TSE and EW: “Hard” (TSE 0.80, EW 0.50).",
+    expected = [
+        "Largest gap between TSE and EW: “Hard” (TSE 0.80, EW 0.50): better on the sentences' own words than on others "
+        "of the list.",
         "Lowest TSE of 2 groups: “Hard” (0.80).",
     ]
+    assert answer.sentences == expected
+    # A model that cannot be compared has no part in a mean.
+    both = pd.concat([rows, rows.assign(system="partial", score=0.1)])
+    (answer,) = observations(_lines_of({"m": (0.9, 0.02)}), both, measures, {"agreement": ""})
+    assert answer.sentences[1:] == expected
 
 
 def test_nothing_is_ranked_by_a_score_over_too_few_units(eight):

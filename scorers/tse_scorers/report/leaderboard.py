@@ -101,6 +101,7 @@ class Leaderboard:
         over: what the scores of each column are over.
         column_marks: the marks of each column.
         system_marks: system -> its marks.
+        ranked_by: the measure that decides the order of rows; "" where none does.
     """
 
     groups: Sequence[tuple[str, int]]
@@ -110,6 +111,7 @@ class Leaderboard:
     over: Sequence[Sequence[str]] = ()
     column_marks: Sequence[str] = ()
     system_marks: Mapping[str, str] = field(default_factory=dict)
+    ranked_by: str = ""
 
     @property
     def chance(self) -> float | None:
@@ -160,18 +162,21 @@ def leaderboard(
     columns = [dict(_cells(lines, key, signatures)) for key in keys]
     systems = list(dict.fromkeys(lines["system"]))
     ranking = [
-        of_measure
-        for of_measure in columns
-        if not any("few units" in cell.badges for cell in of_measure.values())
+        (measure, cells)
+        for (_, measure), cells in zip(keys, columns, strict=True)
+        if not any("few units" in cell.badges for cell in cells.values())
     ]
+    ranked_by = ""
     if not is_series and ranking:
-        scores = {system: cell.score for system, cell in ranking[0].items() if not pd.isna(cell.score)}
+        ranked_by, ranking_cells = ranking[0]
+        scores = {system: cell.score for system, cell in ranking_cells.items() if not pd.isna(cell.score)}
         systems.sort(key=lambda system: -scores.get(system, -1.0))
     rows = {system: [column.get(system, Cell()) for column in columns] for system in systems}
     groups = [(suite, sum(column_suite == suite for column_suite, _ in keys)) for suite in order]
     of_key = {key: of_measure for key, of_measure in lines.groupby(["suite", "measure"], sort=False)}
     over = [_over(of_key[key]) for key in keys]
-    return _noticed(Leaderboard(groups, [measure for _, measure in keys], rows, (), over))
+    labels = [measure for _, measure in keys]
+    return _noticed(Leaderboard(groups, labels, rows, (), over, ranked_by=ranked_by))
 
 
 def _over(lines: pd.DataFrame) -> list[str]:

@@ -65,13 +65,15 @@ def observations(
     names, all_lines = names or Names(), lines if all_lines is None else all_lines
     answers = []
     for suite, of_suite in measures.items():
+        usable, shown_lines = (frame[frame["suite_name"] == suite] for frame in (lines, all_lines))
         of_groups = rows[(rows["suite"] == suite) & (rows["level"] != "all")]
         if level := levels.get(suite):
             of_groups = of_groups[of_groups["level"] == level]
+        if len(usable):  # a mean over models that do not compare would be of nothing
+            of_groups = of_groups[of_groups["system"].isin(usable["system"])]
         group_names = names.groups(*(of_groups[column].astype(str) for column in ("suite", "level", "value")))
         wide = _wide(of_groups.assign(group=group_names), of_suite)
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
-        usable, shown_lines = (frame[frame["suite_name"] == suite] for frame in (lines, all_lines))
         finding, more = _best(usable, shown_lines) or _not_ranked(shown_lines) or ("", "")
         parts = (finding + more, _gap(wide, of_suite), _weakest(wide, of_suite))
         shown = set(shown_lines["measure"])
@@ -139,9 +141,11 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> tuple[str, str] | Non
         first, *others = [f"{line.measure} {line.text}" for line in lines.itertuples()]
         n_others = all_lines["system"].nunique() - 1
         no_others = f" (the other {count(n_others)} cannot be compared with it)" if n_others else ""
+        chances = set(lines["chance"])
+        guessing = f"; guessing gives {chances.pop()}" if len(chances) == 1 and None not in chances else ""
         return f"{lines['system'].iloc[0]}: {first}", "".join(
             f", {other}" for other in others
-        ) + f"{no_others}."
+        ) + f"{guessing}{no_others}."
     ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
     # The first measure whose intervals rank anything, else the first one.
     first, others, near = next(
@@ -166,7 +170,7 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> tuple[str, str] | Non
         )
     return f"{first['system']} may have the highest {name}", (
         f", {first['text']}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other "
-        f"models{not_compared}, not above {listed(list(near['system']), 3)}."
+        f"models{not_compared}, and cannot be told apart from {listed(list(near['system']), 3)}."
     )
 
 
@@ -223,10 +227,15 @@ def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
         return None
     group, system = gaps.abs().idxmax()
     scores, form = wide.loc[(group, system)], measures[0].form
+    why = (
+        ": better on the sentences' own words than on others of the list"
+        if scores[one] > scores[other]
+        else ""
+    )
     whose = f"{system} in " if gaps.index.get_level_values("system").nunique() > 1 else ""
     return (
         f"Largest gap between {one} and {other}: {whose}“{group}” "
-        f"({one} {form(scores[one])}, {other} {form(scores[other])})."
+        f"({one} {form(scores[one])}, {other} {form(scores[other])}){why}."
     )
 
 

@@ -35,7 +35,7 @@ EW = _over_lemmas(
 MW = _over_lemmas(
     "mw",
     "MW",
-    "model weighted, of the probability that the model gives to the words of the list, the share on right forms",
+    "model weighted, the share of the model's probability for the words of the list that falls on right forms",
     column=f"mw{POINT}",
     live_key="tse/mw",
 )

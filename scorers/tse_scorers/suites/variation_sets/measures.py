@@ -8,8 +8,8 @@ CONFIG_NAMES = {"ours": "sentences of this project", "rochereau2020": "sentences
 CASES = {"N": "nominative", "A": "accusative", "D": "dative"}
 ROLES = {"ag": "agent", "re": "recipient", "pa": "patient"}
 _WORDS = (
-    "area under the ROC curve, how often the right clause is more probable than a wrong one, in which a case is there "
-    "twice; “nominative twice” counts only those with two nominatives"
+    "area under the ROC curve, how often the right clause is more probable than one with the same case twice; "
+    "“nominative twice” counts only those with two nominatives"
 )
 
 

@@ -1,8 +1,7 @@
 """What the section of the suite says."""
 
 QUESTION = (
-    "German argument structure: does the model find a clause more probable than one in which a case is there "
-    "twice?"
+    "German argument structure: does the model find a clause more probable than one with the same case twice?"
 )
 LEAD = (
     "Subordinate clauses with three noun phrases whose cases and order vary freely (…, dass der Soldat dem Offizier "
