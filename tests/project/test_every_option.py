@@ -25,7 +25,6 @@ from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import bundle_path
 from tse_scorers.loading import load_with_options, options_of_models
 from tse_scorers.models.options import ModelOptions
-from tse_scorers.runs.jobs import Job
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.checks import purpose_of
 from tse_scorers.suites.registry import all_measures, find_suite
@@ -83,7 +82,7 @@ def loaded(model: str, option: str = "", value: object = None):
 
 def scored(suite, scorer, folder: Path):
     """Return the signature and the tables of a suite's scores."""
-    signature = Run(suite, folder).signature(scorer, Job(scorer.name, lambda: scorer))
+    signature = Run(suite, folder).signature(scorer)
     tables = suite.score(scorer, lambda done, total: None)
     return signature, {
         name: table if isinstance(table, pd.DataFrame) else table.to_pandas()
@@ -328,8 +327,7 @@ def walk_on_command_line(data, defaults, folder: Path, case: tuple, outcome: str
     now = files_of(together)
     assert {file: now.get(file) for file in of_german} == of_german, f"{what} changes german"
     suite = make_suite(name, **(whole | limit))
-    scorer = loaded(model)
-    expected = Run(suite, together).signature(scorer, Job(scorer.name, lambda: scorer))
+    expected = Run(suite, together).signature(loaded(model))
     models = json.loads((together / "results.json").read_text())["signature"]["models"]
     (own,) = (each for each in models if each["identity"]["suite"] == suite.name)
     assert not differences(own, expected), f"{what} with german: {differences(own, expected)}"

@@ -201,7 +201,7 @@ class Run:
             ValueError: scores computed with different options would be lost; or see the suite's `score`.
         """
         require_described(scorer)
-        job = job or Job(scorer.name, lambda: scorer, in_memory=True)
+        job = job or _in_memory(scorer)
         signature = self.signature(scorer, job)
         folder = record_folder(self.out, signature)
         # Weights that are only in memory may change between runs.
@@ -365,10 +365,18 @@ class Run:
                 return record.rows()
         return record.averaged(lambda _, tables: self.suite.aggregate(tables))
 
-    def signature(self, scorer: Scorer, job: Job) -> Signature:
-        """Return what decides the scores of one model in this run, with what its record is found by."""
+    def signature(self, scorer: Scorer, job: Job | None = None) -> Signature:
+        """Return what decides the scores of one model in this run, with what its record is found by.
+
+        Args:
+            scorer: the model.
+            job: as in `add`.
+        """
         signature = asked_signature(self.suite.signature(scorer), self.suite.asks)
-        return {**signature, **self._found_by(job, scorer.name, signature.get("revision"))}
+        return {
+            **signature,
+            **self._found_by(job or _in_memory(scorer), scorer.name, signature.get("revision")),
+        }
 
     def _found_by(self, job: Job, model: str, revision: str | None) -> Signature:
         """Return the identity of a model's scores, the revision of a series, and the share of the data."""
@@ -386,6 +394,10 @@ class Run:
         if self.shard is not None:
             keys["shard"] = list(self.shard)
         return keys
+
+
+def _in_memory(scorer: Scorer) -> Job:
+    return Job(scorer.name, lambda: scorer, in_memory=True)
 
 
 def require_described(scorer: Scorer) -> None:
