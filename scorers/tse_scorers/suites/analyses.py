@@ -60,10 +60,10 @@ class Guest:
     advice: str
     module: str
 
-    def call(self, name: str, function: Callable[..., Shown], default: Shown, *given: Any) -> Shown:
+    def call(self, name: str, function: Callable[..., Shown], default: Shown, *arguments: Any) -> Shown:
         """Return what a function returns; `default`, with a warning, where it fails."""
         try:
-            return function(*given)
+            return function(*arguments)
         except Exception as error:  # whatever a package of somebody else raises
             warnings.warn(self._failure(f"`{name}`", error), stacklevel=2)
             return default
@@ -109,7 +109,7 @@ class Guest:
             name = view.title or view.part or view.tab
             raise BrokenViewError(self._failure(f"the view {name!r}", error)) from error
 
-    def _failure(self, what: str, error: Exception) -> str:
+    def _failure(self, part: str, error: Exception) -> str:
         modules = [
             (str(frame.f_globals.get("__name__")), line)
             for frame, line in traceback.walk_tb(error.__traceback__)
@@ -117,4 +117,4 @@ class Guest:
         lines = [f", {name}, line {line}" for name, line in modules if name.partition(".")[0] == self.module]
         place = lines[-1] if lines else ""
         summary = f"{type(error).__name__}: {error}{place}"
-        return f"{self.where} failed in {what} ({summary}), which is left out. {self.advice}"
+        return f"{self.where} failed in {part} ({summary}), which is left out. {self.advice}"

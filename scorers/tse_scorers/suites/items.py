@@ -200,7 +200,7 @@ class ItemScores:
             systems: the names of all systems -> their scores on this measure.
 
         Returns:
-            None where the lemmas are unknown, or scores over others cannot be had.
+            None where it is not known which lemmas were scored, or how each of them was.
 
         Raises:
             ValueError: there are no such lemmas.

@@ -62,7 +62,7 @@ class SuiteOptions:
         identifying_columns: columns by which a table of the user's own is known as data of this suite, so that
             `tse run --data FILE` needs no `--suite`; one or several alternatives:
             `identifying_columns: ClassVar = (frozenset({"sentence", "label"}),)`. A table that lacks one of the columns
-            is still taken for this suite's where no other fits better, so that `load` can say what is missing.
+            still goes to this suite if no other suite has more of them; `load` then says what is missing.
         several_data: whether the option `data` may name several sets, separated by commas.
 
     Raises:

@@ -335,8 +335,8 @@ def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, An
     """
     checked_value("suite", suite, str)
     values = {option: value for option, value in options.items() if value is not None}
-    known = options_of_suite(suite)
-    refused = [Option(option) for option in values if option not in known]
+    suite_options = options_of_suite(suite)
+    refused = [Option(option) for option in values if option not in suite_options]
     if refused:
         listed = [part for option in refused for part in (", ", option)][1:]
         has, it = ("have", "them") if len(refused) > 1 else ("has", "it")
@@ -344,7 +344,7 @@ def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, An
             *listed,
             f" {has} no effect with ",
             Option("suite", suite),
-            f"; remove {it}.{did_you_mean(refused[0].name, known)}",
+            f"; remove {it}.{did_you_mean(refused[0].name, suite_options)}",
         )
     checked = options_class(suite)(**values)
     values = {option: getattr(checked, option) for option in values}
@@ -367,8 +367,8 @@ def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, An
 
 def _installed() -> dict[str, EntryPoint]:
     """Suites of other packages by name; a name of this package's own suites cannot be taken."""
-    found = {declared.name: declared for declared in entry_points(group=GROUP)}
-    return {name: declared for name, declared in found.items() if name not in {*_built_in(), *_called()}}
+    by_name = {declared.name: declared for declared in entry_points(group=GROUP)}
+    return {name: declared for name, declared in by_name.items() if name not in {*_built_in(), *_called()}}
 
 
 def analyses_of(suite: str) -> "list[Analyses]":
@@ -393,57 +393,56 @@ def published_curves(suite: str, rows: "pd.DataFrame") -> "PublishedCurves | Non
 def _loaded_analyses(declared: EntryPoint) -> "Analyses":
     from .analyses import Analyses
 
-    what = f"The analyses of {declared.name!r}"
-    analyses, where, advice = _imported(declared, what)
+    guest = _guest(declared, f"The analyses of {declared.name!r}")
+    analyses = _imported(declared, guest)
     if not isinstance(analyses, Analyses):
         raise ValueError(
-            f"{where} are {analyses!r:.60}; expected tse_scorers.suites.analyses.Analyses. {advice}"
+            f"{guest.where} are {analyses!r:.60}; expected tse_scorers.suites.analyses.Analyses. {guest.advice}"
         )
-    return analyses if _is_ours(declared) else _guest(declared, what).analyses(analyses)
+    return analyses if _is_ours(declared) else guest.analyses(analyses)
 
 
 def _is_ours(declared: EntryPoint) -> bool:
     return declared.value.startswith(f"{__name__.partition('.')[0]}.")
 
 
-def _guest(declared: EntryPoint, what: str) -> "Guest":
+def _guest(declared: EntryPoint, subject: str) -> "Guest":
+    """Return whose an entry point is; `subject` begins the sentences about it."""
     from .analyses import Guest
 
-    return Guest(*_whose(declared, what), declared.module.partition(".")[0])
-
-
-def _whose(declared: EntryPoint, what: str) -> tuple[str, str]:
-    """Return whose an entry point is, and advice for where it is not as it should be."""
     package = declared.dist.name if declared.dist else declared.value
-    return f"{what} ({declared.value}) of the package {package}", f"Update or uninstall {package}."
+    where = f"{subject} ({declared.value}) of the package {package}"
+    return Guest(where, f"Update or uninstall {package}.", declared.module.partition(".")[0])
 
 
-def _imported(declared: EntryPoint, what: str) -> tuple[Any, str, str]:
-    """Return what an entry point names, with what `_whose` returns."""
-    where, advice = _whose(declared, what)
+def _imported(declared: EntryPoint, guest: "Guest") -> Any:
+    """Return what an entry point names."""
     try:
-        return declared.load(), where, advice
+        return declared.load()
     except Exception as error:  # whatever a package of somebody else raises
         raise ValueError(
-            f"{where} could not be imported: {type(error).__name__}: {error}. {advice}"
+            f"{guest.where} could not be imported: {type(error).__name__}: {error}. {guest.advice}"
         ) from error
 
 
 @cache
 def _loaded(declared: EntryPoint) -> "type[Suite]":
-    found, where, advice = _imported(declared, f"The suite {declared.name!r}")
+    guest = _guest(declared, f"The suite {declared.name!r}")
+    suite = _imported(declared, guest)
     from .contract import Suite
 
-    if not (isinstance(found, type) and issubclass(found, Suite)):
+    if not (isinstance(suite, type) and issubclass(suite, Suite)):
         raise ValueError(
-            f"{where} is {found!r:.60}; expected a subclass of tse_scorers.suites.contract.Suite. {advice}"
+            f"{guest.where} is {suite!r:.60}; expected a subclass of tse_scorers.suites.contract.Suite. {guest.advice}"
         )
-    missing = [member for member in ("name", "title", "Options", "measures") if not hasattr(found, member)]
-    if missing := [*missing, *sorted(found.__abstractmethods__)]:
-        raise ValueError(f"{where} lacks {', '.join(missing)}; a suite has these members. {advice}")
-    if found.name != declared.name or not re.fullmatch(r"[\w-]+", found.name):
+    missing = [member for member in ("name", "title", "Options", "measures") if not hasattr(suite, member)]
+    if missing := [*missing, *sorted(suite.__abstractmethods__)]:
         raise ValueError(
-            f"{where} calls itself {found.name!r}; expected the name of its entry point, made of letters, digits, _ "
-            f"and -. {advice}"
+            f"{guest.where} lacks {', '.join(missing)}; a suite has these members. {guest.advice}"
         )
-    return found
+    if suite.name != declared.name or not re.fullmatch(r"[\w-]+", suite.name):
+        raise ValueError(
+            f"{guest.where} calls itself {suite.name!r}; expected the name of its entry point, made of letters, "
+            f"digits, _ and -. {guest.advice}"
+        )
+    return suite
