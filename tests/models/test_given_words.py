@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import torch
 from datasets import Dataset
+from ngrams import train_ngram
 from plain_loop import _logprobs, float64_model
 from tiny import SENTENCES, tiny_model
 from tokenizers import Tokenizer, decoders, models
@@ -16,7 +17,6 @@ from tse_scorers import load_scorer
 from tse_scorers.cli import main
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.models.ngram import train_ngram
 from tse_scorers.models.words import TextWarning, name_unknown
 
 CHINESE = "我爱北京天安门。"
@@ -135,8 +135,7 @@ def test_a_token_over_two_words_is_named_and_counts_for_the_first():
 
 
 def test_an_ngram_model_reads_the_given_words(tmp_path):
-    (tmp_path / "text.txt").write_text("我 爱 你\n我 爱 北京\n", encoding="utf-8")
-    model = load_scorer(str(train_ngram(tmp_path / "text.txt", 2, tmp_path / "bigram.json")))
+    model = load_scorer(str(train_ngram(tmp_path, 2, ["我 爱 你", "我 爱 北京"])))
     (found,) = model.word_logprobs(["我爱你"], words=[["我", "爱", "你"]])
     assert found == model.word_logprobs(["我 爱 你"])[0]
     (row,) = model.map([{"text": "我爱你", "w": ["我", "爱", "你"]}], surprisals="text", words="w")

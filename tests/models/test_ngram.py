@@ -1,36 +1,28 @@
-"""N-gram models against hand-worked values, and KenLM against its own full_scores.
+"""N-gram models: files, bad input and single forms, and KenLM against its own full_scores.
 
 golden/tiny_trigram.arpa is written by hand; golden/tiny_trigram.klm is the same file through KenLM 0.3.0's
 `build_binary tiny_trigram.arpa tiny_trigram.klm`.
 """
 
 import gzip
-import itertools
 import json
 import math
 import re
 import sys
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from faults.ngrams import NGRAMS
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from ngrams import train_ngram
 
-from tse_scorers import Slot, score_dataset
+from tse_scorers import Slot
 from tse_scorers.models import ngram
 from tse_scorers.models.base import FormScorer, GapScorer
-from tse_scorers.models.ngram import KenlmScorer, LaplaceNgramScorer
+from tse_scorers.models.ngram import KenlmScorer
 from tse_scorers.models.words import WordSplitter
 
 TEXT = ["The cat sits.", "The dog sits.", "", "A cat runs."]
-# Words: The 2, cat 2, sits 2, . 3, dog 1, A 1, runs 1: N = 12; 7 words and <unk>: V = 8.
 SENTENCES = ["the cat sits .", "the dog sits .", "the bird sits .", "cat the", "."]
-
-
-def logs(*probabilities):
-    return pytest.approx([math.log(p) for p in probabilities], abs=1e-12)
 
 
 @pytest.fixture
@@ -39,137 +31,26 @@ def arpa(root):
     return root / "tests" / "golden" / "tiny_trigram.arpa"
 
 
-def test_unigram_by_hand():
-    scorer = LaplaceNgramScorer(order=1).train(TEXT)
-    logprobs, known = scorer.score_words(["The", "cat", "flies", "."])
-    assert logprobs == logs(3 / 20, 3 / 20, 1 / 20, 4 / 20)
-    assert known.tolist() == [True, True, False, True]
-    assert scorer.sentence_logprobs(["The cat flies.", "."]) == logs(3 * 3 * 1 * 4 / 20**4, 4 / 20)
-
-
-def test_bigram_by_hand():
-    scorer = LaplaceNgramScorer(order=2).train(TEXT)
-    # (c(v, w) + 1) / (c(v) + 8) with c(<s> The) = 2 of 3, c(The cat) = 1 of 2, c(cat flies) = 0 of 2
-    by_hand = [3 / 11, 2 / 10, 1 / 10, 1 / 8]
-    assert scorer.score_words(["The", "cat", "flies", "."])[0] == logs(*by_hand)
-    ((first, second, third),) = scorer.word_logprobs(["The cat flies."])  # the full stop counts with its word
-    assert [first, second] == [
-        ("The", pytest.approx(math.log(3 / 11))),
-        ("cat", pytest.approx(math.log(0.2))),
-    ]
-    assert third == ("flies.", pytest.approx(math.log(1 / 10 * 1 / 8)))
-    assert scorer.sentence_logprobs(["The cat flies."]) == logs(math.prod(by_hand))
-    assert scorer.continuation_logprobs(["The", ""], ["cat", "cat"]) == logs(2 / 10, 1 / 11)
-
-
-def test_the_end_can_be_scored():
-    scorer = LaplaceNgramScorer(order=2, score_end=True).train(TEXT)
-    # </s> is one more thing that can follow: V = 9; all three full stops are followed by it.
-    assert scorer.word_logprobs(["A dog."])[0][-1] == ("</s>", pytest.approx(math.log(4 / 12)))
-    assert scorer.continuation_logprobs(["A"], ["dog."]) == logs(1 / 10 * 1 / 10)
-    unigram = LaplaceNgramScorer(order=1, score_end=True).train(TEXT)
-    assert unigram.word_logprobs(["."])[0][-1][1] == pytest.approx(math.log(4 / 24))  # 12 words + 3 ends + 9
-
-
-def test_the_scored_end_of_a_row_has_no_characters():
-    """`map(surprisals=…)` looked for `</s>` in the text and failed with "substring not found"."""
-    scorer = LaplaceNgramScorer(order=2, score_end=True).train(TEXT)
-    (row,) = score_dataset([{"text": "A dog. "}], scorer, surprisals="text")
-    assert row["surprisals_text"] == [-logprob for _, logprob in scorer.word_logprobs(["A dog."])[0]]
-    assert (row["starts_text"], row["ends_text"]) == ([0, 2, 7], [1, 6, 7])
-
-
-def test_words_outside_the_vocabulary_share_unk():
-    scorer = LaplaceNgramScorer(order=1, vocabulary_size=2).train(TEXT)
-    # kept: "." 3 and, of the words with 2, the first in the alphabet: "The"; all others, 7, are <unk>. V = 3
-    assert scorer.sentence_logprobs(["The", "cat", "never"]) == logs(3 / 15, 8 / 15, 8 / 15)
-
-
-def test_literal_specials_in_the_text_are_not_words():
-    scorer = LaplaceNgramScorer(order=1, split="whitespace").train(["a <unk> <unk> </s> a", "<s>"])
-    assert scorer.sentence_logprobs(["a", "<unk>", "b"]) == logs(3 / 8, 5 / 8, 5 / 8)
-
-
-def test_splitting_and_case_are_options():
+def test_words_are_split_and_lowered():
     assert WordSplitter("whitespace", lowercase=False)("The cat sits.") == ["The", "cat", "sits."]
     assert WordSplitter("punctuation", lowercase=True)("ÜBER Peter's 1,000 us-Soldaten, isn't it?") == [
         "über", "peter", "'s", "1,000", "us-soldaten", ",", "is", "n't", "it", "?"
     ]  # fmt: skip
     decomposed = "zwo\u0308lf"
     assert WordSplitter("punctuation", lowercase=False)(decomposed) == ["zwölf"]
-    lower = LaplaceNgramScorer(order=1, lowercase=True, split="whitespace").train(["The the THE"])
-    assert lower.sentence_logprobs(["the"]) == logs(4 / 5)
-    assert lower.signature["lowercase"] is True
-    assert lower.signature["split"] == "whitespace"
 
 
-def test_the_same_words_in_another_order_tie_exactly():
+def test_the_same_words_in_another_order_tie_exactly(tmp_path):
     """Summed from left to right, rounding would decide some pairs that a unigram model cannot tell apart."""
-    scorer = LaplaceNgramScorer(order=1).train(["a b c d e", "a b c", "b d b d b e", "a e"])
+    scorer = ngram.load(train_ngram(tmp_path, 1, ["a b c d e", "a b c", "b d b d b e", "a e"]))
     words = "a b c d e b d unseen".split()
     orders = [" ".join(words[shift:] + words[:shift][::-1]) for shift in range(len(words))]
     assert len(set(scorer.sentence_logprobs(orders).tolist())) == 1
 
 
-texts = st.lists(st.text("abc ", min_size=1, max_size=12), min_size=1, max_size=6)
-
-
-@settings(max_examples=40, deadline=None)
-@given(texts, st.sampled_from([1, 2]), st.booleans(), st.integers(1, 3))
-def test_probabilities_sum_to_one_in_every_context(lines, order, score_end, vocabulary_size):
-    """Also with words cut from the vocabulary: <unk> stands for all of them once."""
-    if not any(line.strip() for line in lines):
-        lines = [*lines, "a"]
-    scorer = LaplaceNgramScorer(order, vocabulary_size=vocabulary_size, score_end=score_end).train(lines)
-    outcomes = [word for word in scorer._vocabulary if word != "<unk>"] + ["never seen"]
-    for history in ([], *([word] for word in outcomes if word != "</s>")):
-        logprobs = [scorer.score_words([word], history)[0][0] for word in outcomes]
-        assert np.exp(logprobs).sum() == pytest.approx(1, abs=1e-12)
-
-
-@settings(max_examples=40, deadline=None)
-@given(texts, st.text("abc", min_size=1, max_size=5), st.text("abcd ", max_size=8), st.sampled_from([1, 2]))
-def test_a_sentence_is_its_prefix_and_its_continuation(lines, word, prefix, order):
-    scorer = LaplaceNgramScorer(order).train([*lines, "a"])
-    whole = scorer.sentence_logprobs([f"{prefix} {word}"])
-    before = scorer.sentence_logprobs([prefix]) if prefix.strip() else 0
-    assert whole == pytest.approx(before + scorer.continuation_logprobs([prefix], [word]))
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.lists(st.text("ab ", min_size=1, max_size=10), min_size=1, max_size=5))
-def test_bigram_equals_the_formula_in_exact_arithmetic(lines):
-    """Counted in chunks of three words, against counts in a dict and fractions."""
-    lines = [line for line in lines if line.split()] or ["a b"]
-    seen = [("<s>", *line.split()) for line in lines]
-    pairs = [pair for words in seen for pair in itertools.pairwise(words)]
-    size = len({word for _, word in pairs}) + 1
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tse_scorers.models.ngram.laplace.WORDS_AT_ONCE", 3)
-        scorer = LaplaceNgramScorer(order=2).train(lines)
-    expected = [
-        Fraction(pairs.count(pair) + 1, sum(left == pair[0] for left, _ in pairs) + size)
-        for pair in zip(seen[0], seen[0][1:], strict=False)
-    ]
-    assert scorer.score_words(lines[0].split())[0] == logs(*expected)
-
-
-@pytest.mark.parametrize("order", [1, 2])
-def test_saved_and_loaded(tmp_path, order):
-    text = tmp_path / "text.txt"
-    text.write_text("\n".join(TEXT), encoding="utf-8")
-    out = ngram.train_ngram(text, order, tmp_path / "models" / "m.json", vocabulary_size=5, lowercase=True)
-    loaded = ngram.load(out)
-    trained = LaplaceNgramScorer(order, vocabulary_size=5, lowercase=True).train(TEXT)
-    assert np.array_equal(loaded.sentence_logprobs(TEXT[:2]), trained.sentence_logprobs(TEXT[:2]))
-    assert loaded.signature | {"model": ""} == trained.signature | {"model": ""}
-    assert loaded.name == "m"
-    json.dumps(loaded.signature)
-
-
-def test_token_counts_and_progress():
+def test_token_counts_and_progress(tmp_path):
     seen = []
-    scorer = LaplaceNgramScorer(1).train(TEXT)
+    scorer = ngram.load(train_ngram(tmp_path, 1, TEXT))
     scorer.sentence_logprobs(["a b", "c."], progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 2), (2, 2)]
     assert scorer.token_counts(["The cat isn't here."]).tolist() == [6]
@@ -177,7 +58,7 @@ def test_token_counts_and_progress():
 
 
 def test_bad_input_says_what_to_do(tmp_path):
-    scorer = LaplaceNgramScorer(1).train(TEXT)
+    scorer = ngram.load(train_ngram(tmp_path, 1, TEXT))
     with pytest.raises(ValueError, match="Sentence 1 is ' '"):
         scorer.sentence_logprobs(["a", " "])
     with pytest.raises(TypeError, match="one string"):
@@ -186,23 +67,6 @@ def test_bad_input_says_what_to_do(tmp_path):
         scorer.continuation_logprobs(["a", "b"], ["c"])
     with pytest.raises(ValueError, match="Continuation 0"):
         scorer.continuation_logprobs(["a"], [""])
-    with pytest.raises(ValueError, match="order 3"):
-        LaplaceNgramScorer(3)
-    with pytest.raises(ValueError, match="Unknown split 'letters'"):
-        LaplaceNgramScorer(1, split="letters")
-    with pytest.raises(ValueError, match="vocabulary of 0"):
-        LaplaceNgramScorer(1, vocabulary_size=0)
-    with pytest.raises(ValueError, match="not been trained"):
-        LaplaceNgramScorer(1).sentence_logprobs(["a"])
-    with pytest.raises(ValueError, match=r"No word .*1 lines; .*one sentence"):
-        LaplaceNgramScorer(1).train([" "])
-    with pytest.raises(ValueError, match=r"ends in .\.pkl.; .*\.json"):
-        ngram.train_ngram(tmp_path / "text.txt", 1, tmp_path / "m.pkl")
-    with pytest.raises(ValueError, match="cannot be read"):
-        ngram.train_ngram(tmp_path / "absent.txt", 1, tmp_path / "m.json")
-    (tmp_path / "latin.txt").write_bytes("Müller schläft.".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"latin\.txt .*not UTF-8 .*Save .*UTF-8"):
-        ngram.train_ngram(tmp_path / "latin.txt", 1, tmp_path / "m.json")
     with pytest.raises(ValueError, match="Cannot tell what kind"):
         ngram.load(tmp_path / "model.pkl")
 
@@ -210,16 +74,16 @@ def test_bad_input_says_what_to_do(tmp_path):
 @pytest.mark.parametrize("how", NGRAMS)
 def test_a_mangled_file_is_an_error(tmp_path, how):
     change, said = NGRAMS[how]
-    path = LaplaceNgramScorer(2).train(TEXT).save(tmp_path / "m.json")
+    path = train_ngram(tmp_path, 2, TEXT)
     state = json.loads(path.read_text())
     path.write_text(json.dumps(state | change))
-    with pytest.raises(ValueError, match=rf"m\.json .*not an n-gram model .*{re.escape(said)}"):
+    with pytest.raises(ValueError, match=rf"2-gram\.json .*not an n-gram model .*{re.escape(said)}"):
         ngram.load(path)
 
 
 def test_outcomes_out_of_order_are_refused(tmp_path):
     """Counts are searched for in order; others were found for some words, and 0 for the rest."""
-    path = LaplaceNgramScorer(2).train(TEXT).save(tmp_path / "m.json")
+    path = train_ngram(tmp_path, 2, TEXT)
     state = json.loads(path.read_text())
     first = next(place for place, length in enumerate(state["row_lengths"]) if length > 1)
     start = sum(state["row_lengths"][:first])
@@ -289,8 +153,8 @@ def test_without_kenlm_the_error_says_how_to_get_it(monkeypatch, root):
 FORMS = ["cat", "dog", "flies", "cat dog"]
 
 
-def test_forms_are_the_words_after_their_contexts():
-    scorer = LaplaceNgramScorer(order=2).train(TEXT)
+def test_forms_are_the_words_after_their_contexts(tmp_path):
+    scorer = ngram.load(train_ngram(tmp_path, 2, TEXT))
     slots = [Slot("The", "."), Slot("A", "."), Slot("Here the The", ""), Slot("", " cat.")]
     found = scorer.form_logprobs(slots, FORMS)
     expected = scorer.continuation_logprobs(["The", "A"], ["cat", "dog"])

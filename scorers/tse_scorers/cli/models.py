@@ -43,7 +43,7 @@ def train_ngram(
     _refuse_existing(out, overwrite)
     require_regular_file(text)
     with terminal.starting("Training the model"):
-        from ..models.ngram import train_ngram as train
+        from ..ngram_trainer import train_ngram as train
 
         written = train(text, order, out, vocabulary_size=vocabulary_size, lowercase=lowercase)
     terminal.say(f"N-gram model: {written}")

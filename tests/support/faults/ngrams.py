@@ -3,7 +3,7 @@
 NGRAMS = {
     "another format": ({"format": "other"}, "its format is 'other'"),
     "another order": ({"order": 1}, "its counts do not fit its words"),
-    "order 3": ({"order": 3}, "Got order 3; a Laplace model has order 1 or 2"),
+    "order 3": ({"order": 3}, "its order is 3, not 1 or 2"),
     "an unknown split": ({"split": "letters"}, "Unknown split 'letters'"),
     "lowercase a text": ({"lowercase": "no"}, 'lowercase is "no"; expected true or false'),
     "score_end a number": ({"score_end": 2}, "score_end is 2; expected true or false"),

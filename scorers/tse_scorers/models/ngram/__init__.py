@@ -1,9 +1,7 @@
 """N-gram language models: Laplace-smoothed models, and ARPA or KenLM files of any order."""
 
 from pathlib import Path
-from typing import Any
 
-from ...io.files import check_file
 from .arpa import KenlmScorer
 from .base import NgramScorer
 from .laplace import LaplaceNgramScorer
@@ -29,23 +27,4 @@ def load(path: Path | str) -> NgramScorer:
     return LaplaceNgramScorer.load(path)
 
 
-def train_ngram(text: Path | str, order: int, out: Path | str, **options: Any) -> Path:
-    """Train a Laplace-smoothed model from a text file, one sentence per line, and write it as JSON.
-
-    Args:
-        text: UTF-8 text.
-        order: 1 or 2.
-        out: the file to write; its name ends in `.json`.
-        **options: options of `LaplaceNgramScorer`: `vocabulary_size`, `split`, `lowercase`, `score_end`.
-
-    Returns:
-        The file written.
-
-    Raises:
-        ValueError: the text cannot be read or is empty, an option has an unknown value, or the file cannot be written.
-    """
-    check_file(Path(out), [".json"])
-    return LaplaceNgramScorer(order, **options).train(Path(text)).save(out)
-
-
-__all__ = ["KenlmScorer", "LaplaceNgramScorer", "NgramScorer", "load", "train_ngram"]
+__all__ = ["KenlmScorer", "LaplaceNgramScorer", "NgramScorer", "load"]

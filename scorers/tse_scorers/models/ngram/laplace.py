@@ -5,16 +5,13 @@
 
 c are the counts of the training text, N is its number of words, and V is the number of possible outcomes: the
 words of the vocabulary, `<unk>` for all others, and `</s>` if the sentence's end is scored. The paper does not
-define its vocabulary or the context of the first word. Here the vocabulary is the most frequent words (50,000, as
-many as in the paper's LSTM), each line of the training text is one sentence, and the first word follows `<s>`.
+define the context of the first word: here it follows `<s>`.
 """
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,12 +20,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...io.declared import parse
-from ...io.files import not_utf8, unreadable, unwritable
+from ...io.files import unwritable
 from ..base import Logprobs
 from ..words import Split
-from .base import END, NgramScorer
+from .base import NgramScorer
 
 UNKNOWN = "<unk>"
+FORMAT = "laplace-ngram-1"
 
 
 @dataclass(frozen=True)
@@ -72,21 +70,34 @@ def count_matrix(state: State, n_contexts: int) -> sparse.csr_array:
     return sparse.csr_array((counts, outcomes, pointers), shape=(n_contexts, len(state.words)))
 
 
-FORMAT = "laplace-ngram-1"
-WORDS_AT_ONCE = 2**22
-"""Training words that are counted together: about 100 MB."""
+def word_index(words: Sequence[str]) -> dict[str, int]:
+    """Return the number of each word of a vocabulary."""
+    return {word: number for number, word in enumerate(words) if word != UNKNOWN}
+
+
+def word_ids(words: Sequence[str], index: Mapping[str, int]) -> NDArray[np.int64]:
+    """Return (words,) their numbers; 0 is `<unk>`."""
+    return np.array([index.get(word, 0) for word in words], dtype=np.int64)
+
+
+def contexts_of(outcomes: NDArray[np.int64], order: int, start: int) -> NDArray[np.int64]:
+    """Return (words,) the row of the counts for each word: that of the word before it, `start` for the first."""
+    if order == 1:
+        return np.zeros_like(outcomes)
+    return np.concatenate([[start], outcomes[:-1]])[: len(outcomes)]
 
 
 class LaplaceNgramScorer(NgramScorer):
-    """A unigram or bigram model with Laplace smoothing.
+    """A unigram or bigram model with Laplace smoothing, of counts; `tse train-ngram` counts a text.
 
-    >>> scorer = LaplaceNgramScorer(order=1).train(["a b", "a"])  # P(a) = (2 + 1) / (3 + 3)
+    >>> scorer = LaplaceNgramScorer.from_counts({"a": 2, "b": 1})  # P(a) = (2 + 1) / (3 + 3)
     >>> np.exp(scorer.sentence_logprobs(["a"])).round(3).tolist()
     [0.5]
 
     Args:
-        order: 1 or 2.
-        vocabulary_size: number of words to keep, most frequent first; None keeps all.
+        words: the vocabulary; `<unk>`, which stands for all other words, is its first.
+        counts: how often each word follows each context: (1, words) of a unigram model; (words + 1, words) of a
+            bigram model, whose last context is the start of a sentence.
         split: how to split words: `punctuation` separates punctuation, `whitespace` splits only at whitespace.
         lowercase: lower-case the words.
         score_end: score the end of the sentence as an additional word.
@@ -98,55 +109,37 @@ class LaplaceNgramScorer(NgramScorer):
 
     def __init__(
         self,
-        order: int = 2,
+        words: Sequence[str],
+        counts: sparse.csr_array,
         *,
-        vocabulary_size: int | None = 50_000,
         split: Split = "punctuation",
         lowercase: bool = False,
         score_end: bool = False,
         name: str | None = None,
     ) -> None:
-        if order not in (1, 2):
-            raise ValueError(
-                f"Got order {order!r}; a Laplace model has order 1 or 2. For more, estimate an ARPA file "
-                "with KenLM's lmplz and load that."
-            )
-        if vocabulary_size is not None and vocabulary_size < 1:
-            raise ValueError(
-                f"Got a vocabulary of {vocabulary_size} words; expected at least one, or None for all."
-            )
+        self.order = 1 if counts.shape[0] == 1 else 2
         super().__init__(
-            name=name or f"laplace-{order}gram",
-            split=split,
-            lowercase=lowercase,
-            score_end=score_end,
+            name=name or f"laplace-{self.order}gram", split=split, lowercase=lowercase, score_end=score_end
         )
-        self.order = order
-        self.vocabulary_size = vocabulary_size
-        self._options = {"order": order, "split": split, "lowercase": lowercase, "score_end": score_end}
-        self._vocabulary: list[str] = []
-
-    def train(self, text: Path | Sequence[str]) -> "LaplaceNgramScorer":
-        """Count the words of a text file (UTF-8) or of lines, one sentence each; empty lines do not count.
-
-        Raises:
-            ValueError: the file does not exist, is not UTF-8, or contains no word.
-        """
-        frequencies = Counter(chain.from_iterable(self._sentences(text)))
-        for special in (UNKNOWN, END, "<s>"):
-            frequencies.pop(special, None)
-        if not frequencies:
-            name = text if isinstance(text, Path) else f"{len(text)} lines"
-            raise ValueError(f"No word was found in {name}; expected one sentence per line.")
-        ranked = sorted(frequencies.items(), key=lambda item: (-item[1], item[0]))[: self.vocabulary_size]
-        self._set_vocabulary([UNKNOWN, *([END] if self.score_end else []), *(word for word, _ in ranked)])
-        shape = (len(self._vocabulary) + 1 if self.order == 2 else 1, len(self._vocabulary))
-        counts = sparse.csr_array(shape, dtype=np.int64)
-        for contexts, outcomes in self._events(text):
-            ones = np.ones(len(outcomes), dtype=np.int64)
-            counts = counts + sparse.coo_array((ones, (contexts, outcomes)), shape).tocsr()
-        self._set_counts(counts.sorted_indices())
-        return self
+        self._options = {"order": self.order, "split": split, "lowercase": lowercase, "score_end": score_end}
+        self._words = list(words)
+        self._index = word_index(words)
+        contexts, outcomes = counts.tocoo().coords
+        self._keys = (
+            contexts.astype(np.int64) * len(words) + outcomes
+        )  # in order, so that they can be searched
+        self._counts: NDArray[np.int64] = counts.data
+        self._totals: NDArray[np.int64] = np.asarray(counts.sum(axis=1), dtype=np.int64)
+        digest = hashlib.sha256("\n".join(words).encode())
+        digest.update(self._keys.tobytes() + self._counts.tobytes())
+        self.signature |= {
+            "revision": f"sha256:{digest.hexdigest()[:16]}",
+            "order": self.order,
+            "smoothing": "Laplace",
+            "vocabulary": len(words),
+            "training_words": int(self._totals.sum()),
+            "first_token": "given the start of the sentence" if self.order == 2 else "given nothing",
+        }
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, int], name: str | None = None) -> "LaplaceNgramScorer":
@@ -158,24 +151,20 @@ class LaplaceNgramScorer(NgramScorer):
         words = sorted(word for word, count in counts.items() if count > 0 and word != UNKNOWN)
         if not words:
             raise ValueError("No word has a count above 0; expected at least one.")
-        scorer = cls(1, vocabulary_size=None, name=name)
-        scorer._set_vocabulary([UNKNOWN, *words])
-        row = [[counts.get(word, 0) for word in scorer._vocabulary]]
-        scorer._set_counts(sparse.csr_array(np.array(row, dtype=np.int64)))
-        return scorer
+        row = [[counts.get(word, 0) for word in (UNKNOWN, *words)]]
+        return cls([UNKNOWN, *words], sparse.csr_array(np.array(row, dtype=np.int64)), name=name)
 
     def score_words(
         self, words: Sequence[str], history: Sequence[str] = ()
     ) -> tuple[Logprobs, NDArray[np.bool_]]:
         """Score each word given the one before it; see `NgramScorer.score_words`."""
-        if not self._vocabulary:
-            raise ValueError("This n-gram model has not been trained; call train() or load one.")
-        outcomes = self._ids(words)
-        contexts = self._contexts(outcomes, self._ids(history[-1:]))
-        keys = contexts * len(self._vocabulary) + outcomes
+        outcomes = word_ids(words, self._index)
+        before = word_ids(history[-1:], self._index)
+        contexts = contexts_of(outcomes, self.order, before[0] if len(before) else len(self._words))
+        keys = contexts * len(self._words) + outcomes
         place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         counts = np.where(self._keys[place] == keys, self._counts[place], 0)
-        logprobs = np.log(counts + 1) - np.log(self._totals[contexts] + len(self._vocabulary))
+        logprobs = np.log(counts + 1) - np.log(self._totals[contexts] + len(self._words))
         return logprobs, outcomes != 0
 
     def save(self, path: Path | str) -> Path:
@@ -184,11 +173,11 @@ class LaplaceNgramScorer(NgramScorer):
         Raises:
             ValueError: the file cannot be written.
         """
-        contexts, outcomes = np.divmod(self._keys, len(self._vocabulary))
+        contexts, outcomes = np.divmod(self._keys, len(self._words))
         state = {
             "format": FORMAT,
             **self._options,
-            "words": self._vocabulary,
+            "words": self._words,
             "row_lengths": np.bincount(contexts, minlength=len(self._totals)).tolist(),
             "outcomes": outcomes.tolist(),
             "counts": self._counts.tolist(),
@@ -213,82 +202,18 @@ class LaplaceNgramScorer(NgramScorer):
             state: State = parse(State, json.loads(path.read_text(encoding="utf-8")))
             if state.format != FORMAT:
                 raise ValueError(f"its format is {state.format!r}")
-            scorer = cls(
-                state.order,
-                vocabulary_size=None,
+            if state.order not in (1, 2):
+                raise ValueError(f"its order is {state.order}, not 1 or 2")
+            return cls(
+                checked_words(state.words),
+                count_matrix(state, 1 if state.order == 1 else len(state.words) + 1),
                 split=cast(Split, state.split),  # the constructor checks it
                 lowercase=state.lowercase,
                 score_end=state.score_end,
                 name=path.stem,
             )
-            scorer._set_vocabulary(checked_words(state.words))
-            scorer._set_counts(count_matrix(state, 1 if scorer.order == 1 else len(state.words) + 1))
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise ValueError(
                 f"{path} is not an n-gram model of `tse train-ngram` ({error}); expected JSON of format {FORMAT}. "
                 "Train the model again, or get the file again."
             ) from error
-        return scorer
-
-    def _set_vocabulary(self, words: list[str]) -> None:
-        self._vocabulary = words
-        self._index = {word: index for index, word in enumerate(words) if word != UNKNOWN}
-
-    def _set_counts(self, counts: sparse.csr_array) -> None:
-        """Keep the counts as sorted keys (context * V + outcome), and each context's sum."""
-        contexts, outcomes = counts.tocoo().coords
-        self._keys = contexts.astype(np.int64) * len(self._vocabulary) + outcomes
-        self._counts: NDArray[np.int64] = counts.data
-        self._totals: NDArray[np.int64] = np.asarray(counts.sum(axis=1), dtype=np.int64)
-        digest = hashlib.sha256("\n".join(self._vocabulary).encode())
-        digest.update(self._keys.tobytes() + self._counts.tobytes())
-        self.signature |= {
-            "revision": f"sha256:{digest.hexdigest()[:16]}",
-            "order": self.order,
-            "smoothing": "Laplace",
-            "vocabulary": len(self._vocabulary),
-            "training_words": int(self._totals.sum()),
-            "first_token": "given the start of the sentence" if self.order == 2 else "given nothing",
-        }
-
-    def _ids(self, words: Sequence[str]) -> NDArray[np.int64]:
-        return np.array([self._index.get(word, 0) for word in words], dtype=np.int64)
-
-    def _contexts(self, outcomes: NDArray[np.int64], before: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the row of the counts for each word, (words,); the last row is `<s>`."""
-        if self.order == 1:
-            return np.zeros_like(outcomes)
-        start = before if len(before) else np.array([len(self._vocabulary)])
-        return np.concatenate([start, outcomes[:-1]])
-
-    def _sentences(self, text: Path | Sequence[str]) -> Iterator[list[str]]:
-        for line in _lines(text):
-            if words := self.split(line):
-                yield words + [END] * self.score_end
-
-    def _events(self, text: Path | Sequence[str]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield (contexts, outcomes) of the training text, some millions of words at a time."""
-        contexts, outcomes, n_words = [], [], 0
-        for words in self._sentences(text):
-            ids = self._ids(words)
-            outcomes.append(ids)
-            contexts.append(self._contexts(ids, ids[:0]))
-            n_words += len(ids)
-            if n_words >= WORDS_AT_ONCE:
-                yield np.concatenate(contexts), np.concatenate(outcomes)
-                contexts, outcomes, n_words = [], [], 0
-        if n_words:
-            yield np.concatenate(contexts), np.concatenate(outcomes)
-
-
-def _lines(text: Path | Sequence[str]) -> Iterator[str]:
-    if not isinstance(text, Path):
-        yield from text
-        return
-    try:
-        with text.open(encoding="utf-8-sig") as file:
-            yield from file
-    except OSError as error:
-        raise unreadable(text, error) from error
-    except UnicodeDecodeError as error:
-        raise not_utf8(text) from error
