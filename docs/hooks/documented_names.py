@@ -1,6 +1,6 @@
-"""A public name without documentation fails the build.
+"""A public name without documentation fails the build, as does a description of what is returned that is cut in two.
 
-Public are the names of `tse_scorers.__all__` and every class and function of the two modules of contracts. Each must
+Public are the names of `tse_scorers.__all__` and every class and function of the modules of contracts. Each must
 be on a page of the reference; it and its public members must have a docstring.
 """
 
@@ -55,6 +55,22 @@ def undocumented(name: str) -> Iterator[str]:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> None:
     """Note which names a page shows."""
     _shown.update(re.findall(r"^::: ([\w.]+)", markdown, re.MULTILINE))
+
+
+def cut_returns(html: str) -> Iterator[str]:
+    """Yield each list of what a function returns that has several items, or words where its type belongs.
+
+    The parser takes each line for an item unless it is told not to, and what stands before a colon for a type.
+    """
+    for shown in re.findall(r"Returns:</span></p>\s*<ul>(.*?)</ul>", html, re.DOTALL):
+        if shown.count("<li") > 1 or re.search(r"<li[^>]*>\s*<code>[^<]+</code>", shown):
+            yield " ".join(re.sub(r"<[^>]+>", "", shown).split())
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> None:
+    """Warn of what a function returns where it is cut in two."""
+    for shown in cut_returns(html):
+        log.warning("%s: Returns is cut in two; write it without a colon: %s", page.file.src_uri, shown)
 
 
 def on_post_build(config: MkDocsConfig) -> None:

@@ -56,7 +56,7 @@ class Results(Sequence[ResultRow]):
         folder = Path(folder)
         rows = results_of(read_records(folder)).rows
         if not rows:
-            raise ValueError(f"{folder} holds no results. Make some with `tse run --out {folder}`.")
+            raise ValueError(f"{folder} does not contain results. Make some with `tse run --out {folder}`.")
         return cls(rows, folder)
 
     def save(self, folder: Path | str) -> "Results":
@@ -257,7 +257,7 @@ class Results(Sequence[ResultRow]):
             measure: name or names of what is compared, as in `scores`; by default the headline measures.
 
         Returns:
-            One row per measure, group and system: `difference` (score minus the reference's), `ci_low`, `ci_high`
+            One row per measure, group and system. `difference` (score minus the reference's), `ci_low`, `ci_high`
             (95 %), `p`, `p_adjusted` (Holm), …; with `by`, the scores and contrasts of conditions.
 
         Raises:

@@ -116,10 +116,10 @@ def run(
         **suite_options: options of the suite, such as `data` and `limit`; the table of options in the documentation
             has them all. `data`, `lemmas` and `unigram` take a data frame, a `datasets.Dataset` or a list of dicts in
             the place of a file, which is kept as a file in `out/data`. `data` may name several sets of minimal pairs,
-            with commas between them. What is remarkable about the data is warned about (`DataWarning`).
+            with commas between them. Unusual data is warned about (`DataWarning`).
 
     Returns:
-        The rows of `results.json` for these models, with what can be made of them: see `Results`.
+        The rows of `results.json` for these models; `Results` has what can be made of them.
 
     Raises:
         TypeError: an option has a value of another type.

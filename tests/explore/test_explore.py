@@ -254,7 +254,7 @@ def test_a_bad_folder_is_named_and_the_others_are_shown(folder, tmp_path):
     )  # a page for others does not name folders of this machine
     bundle.live = {}
     none, broken = loaded(bundle, "start")["problems"]
-    assert "holds no results" in none and "no folder runs" in broken
+    assert "does not contain results" in none and "no folder runs" in broken
 
 
 def test_models_of_a_run_are_named_as_they_load(tmp_path):
@@ -464,7 +464,8 @@ def test_items_that_were_not_stored_are_explained(folder):
     bundle = Bundle([folder])
     system = loaded(bundle, "view/1-1-0")["systems"][0]["file"]
     assert (
-        "holds no scores of single items" in loaded(bundle, f"items/agreement.ew.top_1/{system}")["problem"]
+        "does not contain scores of single items"
+        in loaded(bundle, f"items/agreement.ew.top_1/{system}")["problem"]
     )
 
 

@@ -111,7 +111,7 @@ def test_every_tab_fits_its_window_and_has_no_serious_fault_of_access(browser, a
 
 def test_a_folder_without_results_is_named_on_the_page(browser, address):
     with opened(browser, address) as page:
-        assert "missing holds no results" in page.get_by_role("alert").inner_text()
+        assert "missing does not contain results" in page.get_by_role("alert").inner_text()
 
 
 def test_from_a_score_to_its_items_to_a_sentence(browser, address):

@@ -311,7 +311,7 @@ def test_tasks_that_are_no_choices_are_named(tmp_path):
 
 
 def test_what_is_no_log_is_refused_with_what_was_expected(tmp_path):
-    assert "holds no results_*.json; expected what lm-evaluation-harness" in refused(
+    assert "does not contain results_*.json; expected what lm-evaluation-harness" in refused(
         "import", "lm-eval", tmp_path
     )
     (tmp_path / "results_1.json").write_bytes(b"\x80\x04")

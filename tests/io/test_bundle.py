@@ -50,7 +50,7 @@ def test_shipped_data_by_bare_name():
             "configuration 'cleaned'; .*clean, excluded, .*released",
         ),
         (("verb_lemmas", "clean", "test"), "'verb_lemmas/clean' .*split 'test'; .*train"),
-        (("blimp_agreement", "blimp"), "not shipped, .*build_datasets.py blimp_agreement --source"),
+        (("blimp_agreement", "blimp"), "not bundled .*build_datasets.py blimp_agreement --source"),
     ],
 )
 def test_what_is_not_there_is_told_with_what_is(arguments, said):

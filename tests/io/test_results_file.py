@@ -258,7 +258,7 @@ def test_good_results_pass(tmp_path):
     ):
         (tmp_path / "results.json").write_text(json.dumps(content))
         assert read_results(tmp_path / "results.json") == content
-    with pytest.raises(ValueError, match=r"holds no results\.json. Make one"):
+    with pytest.raises(ValueError, match=r"does not contain results\.json. Make one"):
         read_results(tmp_path / "nothing")
 
 

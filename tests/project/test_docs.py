@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from browser import chromium, opened, serious_violations, sideways
 from doc_snippets import ROOT, blocks, commands, same_output, with_outputs
+from documented_names import cut_returns
 from generated_pages import command_page
 from launching import forked
 from nothing_from_outside import warn_of_what_is_loaded
@@ -46,6 +47,11 @@ INLINE = [
     for page in PAGES
     for command in re.findall(r"`(tse [^`]+)`", re.sub(r"\s*\n\s*", " ", page.read_text(encoding="utf-8")))
 ]
+
+
+WIDER_THAN_ITS_BOX = """[...document.querySelectorAll("article pre code")]
+    .filter(code => code.scrollWidth > code.clientWidth + 1).map(code => code.textContent.slice(0, 80))"""
+"""Code that a reader at a desk would have to scroll sideways."""
 
 
 def name_of(page: Path) -> str:
@@ -272,6 +278,20 @@ def test_every_page_of_a_command_has_an_example(name):
     assert re.search(rf"^tse {name}\b", example, re.MULTILINE)
 
 
+@pytest.mark.parametrize(
+    ("items", "is_cut"),
+    [
+        ('<li class="x"><code><span>DataFrame</span></code> – <p>One row per measure.</p></li>', False),
+        ('<li class="x"><code><span>DataFrame</span></code> – <p>One</p></li><li><p>row.</p></li>', True),
+        ("<li><code>One row per measure</code> – <p>its difference.</p></li>", True),
+    ],
+)
+def test_what_a_function_returns_is_one_item_with_a_type(items, is_cut):
+    """The reference showed each line of *Returns* as a value of its own, and words before a colon as a type."""
+    html = f'<p><span class="doc-section-title">Returns:</span></p>\n    <ul>{items}</ul>'
+    assert bool(list(cut_returns(html))) == is_cut
+
+
 @pytest.mark.slow
 @pytest.mark.browser
 def test_the_site_builds_and_its_pages_are_clean(tmp_path):
@@ -292,6 +312,12 @@ def test_the_site_builds_and_its_pages_are_clean(tmp_path):
             for width, scheme in (("wide", "light"), ("narrow", "dark")):
                 with opened(browser, f"{address}/{page}.html", width, scheme) as shown:
                     assert (serious_violations(shown), sideways(shown)) == ([], 0)
+        for page in sorted(
+            path.relative_to(tmp_path / "site") for path in (tmp_path / "site").rglob("*.html")
+        ):
+            if page.name != "404.html":
+                with opened(browser, f"{address}/{page}") as shown:
+                    assert (page, shown.evaluate(WIDER_THAN_ITS_BOX)) == (page, [])
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,7 @@ def test_a_models_repository_that_is_not_there_is_not_made(hub, run):
         ([signed("a")], {}, "--model-repo org/model, --results-repo"),
         ([signed("a")], {"results_repo": "results"}, "organisation/name"),
         ([signed("a")], {"results_repo": "org/a b"}, "cannot be a repository"),
-        ([], {"results_repo": RESULTS}, "holds no results"),
+        ([], {"results_repo": RESULTS}, "does not contain results"),
     ],
 )
 def test_what_cannot_be_published_is_said(tmp_path, runs, options, said):
@@ -235,7 +235,7 @@ def test_what_cannot_be_published_is_said(tmp_path, runs, options, said):
 
 
 def test_without_results_there_is_nothing_to_publish(tmp_path):
-    with pytest.raises(ValueError, match=r"holds no results"):
+    with pytest.raises(ValueError, match=r"does not contain results"):
         publishing.publications(tmp_path, results_repo=RESULTS)
 
 

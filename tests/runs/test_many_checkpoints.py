@@ -385,5 +385,5 @@ def test_collect_refuses_damaged_scores_and_folders_without_any(jobs, tmp_path):
     with pytest.raises(ValueError, match="is damaged"):
         collect(copy, "--out", tmp_path / "out")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match="holds no scores"):
+    with pytest.raises(ValueError, match="does not contain scores"):
         collect(tmp_path / "empty", "--out", tmp_path / "out")

@@ -90,7 +90,7 @@ def test_the_first_picture_is_drawn(agreement):
 def test_saved_results_are_loaded_again(agreement, tmp_path):
     assert agreement.save(tmp_path / "copy") == agreement
     assert Results.load(tmp_path / "copy") == agreement
-    with pytest.raises(ValueError, match="holds no results"):
+    with pytest.raises(ValueError, match="does not contain results"):
         Results.load(tmp_path / "nothing")
 
 
@@ -181,7 +181,7 @@ def test_a_notebook_shows_why_there_is_no_table(tmp_path):
     """A deleted folder was a traceback of forty lines."""
     found = run(Lengths("<b>a</b>"), "minimal_pairs", tmp_path / "out", data=PAIRS, report=False)
     shutil.rmtree(tmp_path / "out")
-    assert "holds no results" in found._repr_html_()
+    assert "does not contain results" in found._repr_html_()
     assert "&lt;b&gt;a&lt;/b&gt; minimal_pairs" in found._repr_html_() and "<b>" not in found._repr_html_()
 
 

@@ -15,7 +15,7 @@ from .usage import Commands
 app = App(
     cls=Commands,
     no_args_is_help=True,
-    help="The registered sets of minimal pairs: list, show, check; linkings.",
+    help="List, show and check registered sets of minimal pairs; compare linking functions.",
 )
 
 
@@ -131,7 +131,7 @@ def check(
         ),
     ] = None,
 ) -> None:
-    """Load a set and print what is remarkable: counts, flawed and repeated pairs, missing stops, characters."""
+    """Load a set and print what is unusual: counts, flawed and repeated pairs, missing stops, characters."""
     if source is not None:
         require_exists(source)
     if flawed is not None:
@@ -208,7 +208,7 @@ def linkings(
         ]
     if not rows:
         raise ValueError(
-            f"{folder} holds no scores of whole sentences of minimal pairs. Make some with `tse run --suite "
+            f"{folder} does not contain scores of whole sentences of minimal pairs. Make some with `tse run --suite "
             f"minimal_pairs --out {folder}`."
         )
     tables.table(pd.DataFrame(rows))

@@ -62,7 +62,7 @@ def make_runs(
     overwrite: bool = False,
     shard: tuple[int, int] | None = None,
 ) -> "list[Run]":
-    """Return a run of each suite, and print what is remarkable about their data.
+    """Return a run of each suite, and print warnings about unusual data.
 
     Args:
         suites: of `make_suites`.

@@ -1,4 +1,4 @@
-"""Tables on the terminal: names are shortened or folded where it is narrow, numbers are always whole."""
+"""Tables on the terminal: long names wrap or are truncated; numbers never are."""
 
 import re
 from collections.abc import Mapping, Sequence

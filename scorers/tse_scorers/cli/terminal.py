@@ -39,7 +39,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 class _Done(ProgressColumn):
-    """Says how many tokens are done and how long the rest takes; before the first ones, that work is planned."""
+    """Shows how many tokens are done and how long the others take; before the first batch, 'planning'."""
 
     def render(self, task: Task) -> Text:
         """Return the text beside the bar."""
@@ -66,7 +66,7 @@ def note(text: str) -> None:
 
 
 def findings(data_findings: "Iterable[Finding]") -> None:
-    """Print what is remarkable about data, one line each, apart from the results."""
+    """Print warnings about unusual data, one line each, apart from the results."""
     for finding in data_findings:
         _line(_err, f"data: {finding}", "yellow")
 
@@ -94,7 +94,7 @@ def summary(lines: "pd.DataFrame") -> None:
 
 
 def not_comparable(runs: Iterable[Mapping[str, object]]) -> None:
-    """Say which models have numbers that do not compare, with what, and why not, each sentence once."""
+    """Print which models have numbers that are not comparable, with what and why, each sentence once."""
     from ..report.comparable import not_comparable as sentences
     from ..suites.registry import names
 
@@ -104,7 +104,7 @@ def not_comparable(runs: Iterable[Mapping[str, object]]) -> None:
 
 
 def lemmas(rows: "pd.DataFrame") -> None:
-    """Say over how many lemmas of the list EW and MW are, alike models together."""
+    """Print the number of lemmas behind EW and MW, grouping models that share it."""
     from ..report.comparable import listed
     from ..report.numbers import count, counted
 

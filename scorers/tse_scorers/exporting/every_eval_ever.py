@@ -81,14 +81,14 @@ def records(results: Path, reporter: Reporter) -> Iterator[Record]:
         reporter: who ran the evaluation.
 
     Raises:
-        ValueError: the folder holds no results with signatures, or two servers have a model of the same name.
+        ValueError: the folder has no results with signatures, or two servers have a model of the same name.
     """
     content = read_results(results)
     signatures = content["signature"].get("models") or []
     if not signatures:
         raise ValueError(
-            f"{results} holds no results with signatures, as this version of `tse run` writes them. Run the evaluation "
-            "again."
+            f"{results} does not contain results with signatures, as this version of `tse run` writes them. "
+            "Run the evaluation again."
         )
     require_distinct(signature["identity"]["model"] for signature in signatures)
     written = str(int(written_at(results)))

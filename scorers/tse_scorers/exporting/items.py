@@ -23,7 +23,7 @@ def export(folders: Sequence[Path], out: Path) -> list[Path]:
         out: where the files go.
 
     Raises:
-        ValueError: a folder holds no results, there are no scores of items, or a column has another type in another
+        ValueError: a folder has no results, there are no scores of items, or a column has another type in another
             run.
     """
     runs = read_runs(folders)

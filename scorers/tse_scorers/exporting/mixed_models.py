@@ -32,7 +32,7 @@ def export(folders: Sequence[Path], out: Path, by: Sequence[str] = ()) -> list[P
         by: columns of the user's own table, which are fixed effects; by default `condition`, where there is one.
 
     Raises:
-        ValueError: a folder holds no results, no table of scores has a column of `by`, or there are no scores of
+        ValueError: a folder has no results, no table of scores has a column of `by`, or there are no scores of
             items.
     """
     runs = read_runs(folders)

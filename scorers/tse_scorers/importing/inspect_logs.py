@@ -92,7 +92,7 @@ def read_inspect(path: Path, scorer: str | None = None) -> Logs:
         scorer: whose scores are read; None: those of the only one.
 
     Raises:
-        ValueError: the file cannot be read, has several epochs or scorers, or holds no choices between two answers.
+        ValueError: the file cannot be read, has several epochs or scorers, or has no choices between two answers.
     """
     digest = hashlib.sha256(read_bytes(path)).hexdigest()
     header, samples = _contents(path)
@@ -118,7 +118,7 @@ def read_inspect(path: Path, scorer: str | None = None) -> Logs:
             f"The status of {path.name} is {header.status!r}, not 'success': samples may be missing."
         )
     if not choices:
-        raise ValueError(" ".join([f"{path} holds no choices between two answers.", *sentences]))
+        raise ValueError(" ".join([f"{path} does not contain choices between two answers.", *sentences]))
     solvers = ", ".join(step.solver for step in header.plan.steps) or "unknown"
     convention = {
         "scored": f"written answers (solver {solvers}; scorer {scorer})",

@@ -132,13 +132,13 @@ def read_lm_eval(logs: Path, tasks: Collection[str] = ()) -> Logs:
         tasks: only these tasks or groups of tasks; empty: all. Of a task that was run several times, the latest counts.
 
     Raises:
-        ValueError: the folder holds no logs, a file cannot be read or contradicts itself, a task is unknown, or tasks
+        ValueError: the folder has no logs, a file cannot be read or contradicts itself, a task is unknown, or tasks
             of one set of data were scored by different conventions.
     """
     require_exists(logs)
     paths = sorted(logs.rglob("results_*.json"), key=lambda path: (_time_of(path), str(path)))
     if not paths:
-        raise ValueError(f"{logs} holds no results_*.json; expected {_EXPECTED}. Check the path.")
+        raise ValueError(f"{logs} does not contain results_*.json; expected {_EXPECTED}. Check the path.")
     runs: dict[tuple[str, str], _Run] = {}
     task_names: dict[str, None] = {}
     for path in paths:  # a later run of a task takes the place of an earlier one
@@ -154,14 +154,14 @@ def read_lm_eval(logs: Path, tasks: Collection[str] = ()) -> Logs:
             raise ValueError(unknown_name("task", task, task_names))
     if not runs:
         raise ValueError(
-            f"{logs} holds no samples_*.jsonl of its tasks; expected {_EXPECTED}. Run the harness again with "
+            f"{logs} does not contain samples_*.jsonl of its tasks; expected {_EXPECTED}. Run the harness again with "
             "--log_samples."
         )
     left_out: dict[str, list[str]] = {}
     imported = list(_logs(runs.values(), left_out))
     sentences = [f"Not imported: {listed(names, _NAMED)}, because {why}." for why, names in left_out.items()]
     if not imported:
-        raise ValueError(" ".join([f"{logs} holds no choices between two answers.", *sentences]))
+        raise ValueError(" ".join([f"{logs} does not contain choices between two answers.", *sentences]))
     return Logs(imported, sentences)
 
 

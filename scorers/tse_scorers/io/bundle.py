@@ -203,8 +203,8 @@ def shipped_table(name: str, config: str | None = None, split: str | None = None
     configs = sorted({path.parent.name for path in folder.glob("*/*.parquet")})
     if not configs:
         raise ValueError(
-            f"The data set {name!r} is not shipped, because its sentences belong to others. `tse fetch` downloads and "
-            "builds it; in a checkout of the source code, so does "
+            f"The data set {name!r} is not bundled for licensing reasons. `tse fetch` downloads and builds it; "
+            "in a checkout of the source code, so does "
             f"`python push_scripts/build_datasets.py {name} --source DIR`."
         )
     config = _only("configuration", configs, name, config)

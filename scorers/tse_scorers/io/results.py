@@ -170,7 +170,7 @@ def read_results(path: Path) -> ResultsContent:
     if path.is_dir():
         signature, environment, rows = results_of(read_records(path))
         if not rows:
-            raise ValueError(f"{path} holds no results. Make some with `tse run --out {path}`.")
+            raise ValueError(f"{path} does not contain results. Make some with `tse run --out {path}`.")
         return {
             "signature": signature,
             "environment": environment,
@@ -181,7 +181,7 @@ def read_results(path: Path) -> ResultsContent:
     except ValueError:  # a NUL character
         exists = False
     if not exists:
-        raise ValueError(f"{path} holds no {RESULTS_FILE}. Make one with `tse run --out {path}`.")
+        raise ValueError(f"{path} does not contain {RESULTS_FILE}. Make one with `tse run --out {path}`.")
     stored = parse_object(read_bytes(path, RESULTS_BYTES), path, _REMEDY, is_sealed=False)
     try:
         parse(_WrittenResults, stored)

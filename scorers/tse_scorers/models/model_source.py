@@ -200,17 +200,17 @@ def _require_weights(folder: Path) -> None:
     checkpoints = sorted(path.parent.name for path in folder.glob("*/*.safetensors"))
     if checkpoints and not (folder / "config.json").is_file():
         raise ValueError(
-            f"The folder {str(folder)!r} holds no model, but its subfolders do: "
+            f"The folder {str(folder)!r} does not contain model, but its subfolders do: "
             f"{', '.join(dict.fromkeys(checkpoints))}. Name one of them, or run all with --revisions '*'."
         )
     files = sorted(path.name for path in folder.glob(f"*{GGUF}"))
     if files:
         raise ValueError(
-            f"The folder {str(folder)!r} holds no *.safetensors weights, but GGUF files. Name one of them: "
+            f"The folder {str(folder)!r} does not contain *.safetensors weights, but GGUF files. Name one of them: "
             f"{', '.join(str(folder / name) for name in files[:5])}."
         )
     raise ValueError(
-        f"The folder {str(folder)!r} holds no *.safetensors weights. Other formats are not read, because loading "
-        "them can run code. If you trust the files, load them with transformers and save them again with "
+        f"The folder {str(folder)!r} does not contain *.safetensors weights. Other formats are not read, because "
+        "loading them can run code. If you trust the files, load them with transformers and save them again with "
         "model.save_pretrained(FOLDER)."
     )

@@ -66,7 +66,7 @@ def publications(
     content = without_paths(written)
     if not content["results"] or not _is_signed(content):
         raise ValueError(
-            f"{results} holds no results with signatures, or results without their signature, as this version of "
+            f"{results} does not contain results, or not their signatures; expected results as this version of "
             "`tse run` writes them. Run the evaluation again."
         )
     planned = []

@@ -1,4 +1,4 @@
-"""Which scores do not compare: with published ones, or with each other although one table shows them."""
+"""Which scores are not comparable: with published ones, or with each other although one table shows them."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ MARKED = (_PART, "lemma list")
 
 
 def not_comparable(signature: Any, heading: Heading = data_name, besides: Collection[str] = ()) -> list[str]:
-    """Say which models of a run have numbers that do not compare.
+    """Say which models of a run have numbers that are not comparable.
 
     Args:
         signature: of a results.json.
@@ -61,8 +61,8 @@ def not_comparable(signature: Any, heading: Heading = data_name, besides: Collec
         besides: reasons that are said elsewhere, as `MARKED`.
 
     Returns:
-        One sentence for each reason: parts of data and own data do not compare with published numbers. Models of one
-        table that were run on different data or with different options do not compare with each other.
+        One sentence for each reason: parts of data and own data are not comparable with published numbers. Models of
+        one table that were run on different data or with different options are not comparable with each other.
     """
     models = signature.get("models") if isinstance(signature, Mapping) else None
     described = [model for model in models if isinstance(model, Mapping)] if isinstance(models, list) else []
@@ -225,7 +225,7 @@ def _unlike_models(
 def _at_odds(
     names: Sequence[str], models: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[list[str], tuple[str, ...], str]]:
-    """Yield the models of one table that most others do not compare with: names, what differs, and the others."""
+    """Yield the models of one table that are not comparable with most others: names, what differs, and the others."""
     kinds: list[list[int]] = []  # places of models that compare with each other
     for place, model in enumerate(models):
         alike = next((kind for kind in kinds if not _reasons(model, models[kind[0]])), None)

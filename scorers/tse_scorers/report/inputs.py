@@ -217,7 +217,7 @@ def read_folder(path: Path) -> OutputFolder:
     """Read the results of one output folder; damaged records are skipped with a warning.
 
     Raises:
-        ValueError: it holds no results, or another version wrote it.
+        ValueError: it has no results, or another version wrote it.
     """
     records = read_records(path)
     return folder_of(path, records, results_of(records))
@@ -226,7 +226,7 @@ def read_folder(path: Path) -> OutputFolder:
 def folder_of(path: Path, records: Sequence[Record], results: StoredResults) -> OutputFolder:
     """Return an output folder whose records and results were read; raises ValueError as `read_folder` does."""
     if not results.rows:
-        raise ValueError(f"{path} holds no results. Make some with `tse run --out {path}`.")
+        raise ValueError(f"{path} does not contain results. Make some with `tse run --out {path}`.")
     return OutputFolder(path, records, results, frame_of(results.rows))
 
 

@@ -69,7 +69,7 @@ def observations(
         of_groups = rows[(rows["suite"] == suite) & (rows["level"] != "all")]
         if level := levels.get(suite):
             of_groups = of_groups[of_groups["level"] == level]
-        if len(usable):  # a mean over models that do not compare would be of nothing
+        if len(usable):  # a mean over models that are not comparable means nothing
             of_groups = of_groups[of_groups["system"].isin(usable["system"])]
         group_names = names.groups(*(of_groups[column].astype(str) for column in ("suite", "level", "value")))
         wide = _wide(of_groups.assign(group=group_names), of_suite)

@@ -34,7 +34,7 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str | None = No
     records = [record for record in read_records(out) if "lemmas" in record.tables and not record.is_shard]
     if not records:
         raise ValueError(
-            f"{out} holds no lemmas of --suite agreement. Make scores with `tse run --out {out}`."
+            f"{out} does not contain lemmas of --suite agreement. Make scores with `tse run --out {out}`."
         )
     for record in records:
         _require_numbers(record)

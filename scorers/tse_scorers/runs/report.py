@@ -69,7 +69,7 @@ def write_report(
         The path of `report.html`.
 
     Raises:
-        ValueError: a folder holds no results, or results in another form than `tse run` writes; or the report cannot
+        ValueError: a folder has no results, or results in another form than `tse run` writes; or the report cannot
             be written.
     """
     out = Path(out)
@@ -100,7 +100,7 @@ def write_paper(out: Path, latex_intervals: bool = True, widths: Sequence[str] =
         widths: of the figures: `column` (3.03 inches) or `text` (6.3 inches).
 
     Raises:
-        ValueError: the folder holds no results, a width is unknown, or a file cannot be written.
+        ValueError: the folder has no results, a width is unknown, or a file cannot be written.
     """
     runs, summary, sections = _analysed([out])
     measures = {suite.name: suite.measures for suite in suites_of(runs)}
@@ -191,7 +191,7 @@ def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
 def _noticed(
     section: Section, runs: Runs, called: Names, suite: str | None = None, lines: pd.DataFrame | None = None
 ) -> Section:
-    """Let a section say which of its systems were run on a part of the data, on own data, or unlike the others.
+    """Add notices naming systems that were run on a part of the data, on own data, or with different settings.
 
     Args:
         section: of one suite, or of the learning curves.

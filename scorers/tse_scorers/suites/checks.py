@@ -1,4 +1,4 @@
-"""What is remarkable about a user's data, found when it is loaded, before any model time is spent.
+"""Warnings about unusual input data, found when it is loaded, before any model time is spent.
 
 What makes scores meaningless is a ValueError that names the rows. What only limits them is a `Finding`: it is counted,
 printed once, and the data is scored as it is.
@@ -33,7 +33,7 @@ class DataWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is remarkable about the data, and no reason to refuse it.
+    """Something unusual about the data, not severe enough to reject it.
 
     Attributes:
         subject: what was found, which the count follows: "rows that repeat an earlier row".

@@ -81,7 +81,7 @@ class Items:
         sample_by: columns of rows that no limit and no sample parts; () for each row by itself.
         spread: column over whose values limits and samples are even; by default the first of the suite's levels.
         pairs_each: pairs of a budget that the rows of one `sample_by` use.
-        findings: what is remarkable about the data.
+        findings: warnings about unusual data.
     """
 
     frame: pd.DataFrame

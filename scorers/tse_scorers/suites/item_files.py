@@ -29,8 +29,8 @@ def files_of(runs: Runs, suite: str, system: str, table: str = SINGLE) -> list[S
     ]
     if not files:
         raise ValueError(
-            f"The folder of {system} holds no scores of single items; expected a record of the suite {suite} in runs/. "
-            "Copy it there, or run the suite again."
+            f"The folder of {system} does not contain scores of single items; expected a record of the suite {suite} "
+            "in runs/. Copy it there, or run the suite again."
         )
     return files
 

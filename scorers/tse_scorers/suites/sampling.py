@@ -1,4 +1,4 @@
-"""A part of a suite that stands for the whole: spread evenly over its groups, the same at every call."""
+"""Representative subsamples of a suite: spread evenly over its groups, the same at every call."""
 
 from typing import Any
 

@@ -25,7 +25,7 @@ def inflection_ids(
         opening: the gaps open their sentences.
 
     Returns:
-        `singular` and `plural`, (lemmas,) each: the lemmas whose two inflections are single tokens, in the order of
+        `singular` and `plural`, (lemmas,) each, of the lemmas whose two inflections are single tokens, in the order of
         the list; `places` are their positions in it. Give them as `incorrect_ids` and `correct_ids`, and
         `swapped=True` for contexts with a singular subject.
 

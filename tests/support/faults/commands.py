@@ -113,15 +113,15 @@ FILES = [
 ]
 FOLDERS = [
     ("report missing", 2, "tse run"),
-    ("report empty", 2, "holds no results"),
+    ("report empty", 2, "does not contain results"),
     ("report foreign", 2, "no folder runs"),
     ("merge empty --out out", 2, "There are no shards in empty"),
     ("merge missing --out out", 2, "There are no shards in missing"),
     ("merge run --out out", 2, "There are no shards in run"),
     ("merge shards --out page --overwrite", 2, "Move or delete the file"),
-    ("compare empty --out out", 2, "holds no results"),
-    ("rerun empty", 2, "holds no results"),
-    ("rerun missing/results.json", 2, "holds no results.json"),
+    ("compare empty --out out", 2, "does not contain results"),
+    ("rerun empty", 2, "does not contain results"),
+    ("rerun missing/results.json", 2, "does not contain results.json"),
     ("rerun foreign", 2, "no folder runs"),
     ("rerun run --out run", 2, "holds the run that is to be compared"),
 ]

@@ -115,8 +115,8 @@ def _judged_and_scored(runs: Runs, system: str) -> pd.DataFrame:
     files = [file for file in runs.scores("minimal_pairs", SINGLE) if file.system == system]
     if not files:
         raise ValueError(
-            f"The folder of {system} holds no scores of single pairs; expected a record of BLiMP in runs/. Copy it "
-            "there, or run BLiMP again."
+            f"The folder of {system} does not contain scores of single pairs; expected a record of BLiMP in runs/. "
+            "Copy it there, or run BLiMP again."
         )
     scores = pd.concat([file.read(_SCORES) for file in files], ignore_index=True)
     both = judged.merge(

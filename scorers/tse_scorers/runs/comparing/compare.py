@@ -89,7 +89,7 @@ def compare(
         Differences are `score` minus `reference_score`.
 
     Raises:
-        ValueError: a folder holds no results, there is nothing to compare, no model has the reference's name, data
+        ValueError: a folder has no results, there is nothing to compare, no model has the reference's name, data
             or options differ, no scores have the columns of `by`, no suite has a measure, or no two systems do.
     """
     runs = read_runs(folders)

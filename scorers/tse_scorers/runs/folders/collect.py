@@ -39,7 +39,7 @@ def collect(folders: Sequence[Path], out: Path) -> Collected:
         out: output folder. What is in it stays.
 
     Raises:
-        ValueError: a folder holds no scores, a file is damaged, or two records of one model and data hold different
+        ValueError: a folder has no scores, a file is damaged, or two records of one model and data hold different
             scores. Then nothing is copied.
     """
     check_output(out)
@@ -70,8 +70,8 @@ def _records(folder: Path) -> list[Record]:
     records = read_records(folder, strict=True)
     if not records:
         raise ValueError(
-            f"{folder} holds no scores; expected runs/*/record.json, which `tse run --out {folder}` writes. Remove it "
-            "from the command."
+            f"{folder} does not contain scores; expected runs/*/record.json, which `tse run --out {folder}` writes. "
+            "Remove it from the command."
         )
     return records
 

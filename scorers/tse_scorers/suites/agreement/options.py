@@ -99,7 +99,7 @@ class AgreementOptions(SuiteOptions):
         panel=OUTPUT,
     )
     sampler: bool = option(
-        "With --forms all or --word-end: score also what nucleus sampling can say",
+        "With --forms all or --word-end: also score forms under nucleus sampling",
         "no",
         "every step then sorts the vocabulary, which takes longer",
         False,

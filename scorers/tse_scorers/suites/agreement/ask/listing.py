@@ -20,7 +20,7 @@ EQUAL, UNKNOWN, SEVERAL, UNLIKE, UNSAMPLED = REASONS = (
     "equal forms", "unknown", "several tokens", "different lengths", "not sampled",
 )  # fmt: skip
 """Why a lemma is not scored. `different lengths`: a masked model has to be told the number of pieces, and probabilities
-given different numbers do not compare."""
+given different numbers are not comparable."""
 COUNTS = {reason: f"n_{reason.replace(' ', '_')}" for reason in REASONS}
 """Reason -> the key of results that counts such lemmas."""
 LISTED = described(

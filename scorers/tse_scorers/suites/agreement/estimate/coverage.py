@@ -53,7 +53,7 @@ def main_list(lemmas: pd.DataFrame) -> pd.DataFrame:
 
 
 def coverage(lemmas: pd.DataFrame) -> dict[str, Scalar]:
-    """Count listed lemmas by what became of them: `n_lemmas_listed`, `lemmas_scored` (a fingerprint), `n_…`."""
+    """Count lemmas by outcome (scored, excluded and why): `n_lemmas_listed`, `lemmas_scored` (a fingerprint), `n_…`."""
     scored = lemmas.loc[lemmas["excluded"] == SCORED, ["singular", "plural"]].sort_values(
         ["singular", "plural"]
     )

@@ -1,4 +1,4 @@
-"""What is remarkable about a set of minimal pairs: what `tse data check` prints."""
+"""Warnings about unusual pairs in a set, as `tse data check` prints them."""
 
 import unicodedata
 from collections.abc import Sequence
