@@ -46,10 +46,20 @@ def test_rows_without_any_score_are_left_out():
 
 
 def test_the_best_of_a_row_is_bold_unless_it_does_not_compare():
-    values = pd.DataFrame([[0.904, 0.896, 0.99, float("nan")]], index=["a"], columns=list("wxyz"))
+    values = pd.DataFrame([[0.904, 0.896, 0.99, float("nan"), 0.8]], index=["a"], columns=list("vwxyz"))
     text = formatted(values, score)
-    best = best_of_rows(values, text, ["EW", "EW", None, "EW"])
-    assert best.loc["a"].tolist() == [True, True, False, False]  # 0.904 and 0.896 are both printed as 0.90
+    best = best_of_rows(values, text, ["EW", "EW", None, "EW", "EW"])
+    assert best.loc["a"].tolist() == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]  # 0.904 and 0.896 are both printed as 0.90
+    alike = values.drop(columns="z")
+    assert not best_of_rows(alike, text[alike.columns], ["EW", "EW", None, "EW"]).any(
+        axis=None
+    )  # they differ from no other
     latex = to_latex(Table("Scores.", values, text, file="t", best=best))
     assert latex.count(r"\textbf{0.90}") == 2 and r"\textbf{0.99}" not in latex
 

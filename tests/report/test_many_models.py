@@ -120,8 +120,10 @@ def test_a_sentence_ranks_what_intervals_rank():
     )
     unreliable = wide.assign(reliable=False, n_units_effective=2.0, unit="nouns")
     assert said(wide.iloc[:0], unreliable).startswith(
-        "No model is shown to be better: TSE goes from 0.6 (b) to 0.5 (a), but"
+        "No model is shown to be better by TSE, from 0.6 (b) to 0.5 (a); no interval can be relied on: they are over at"
     )
+    alike = _lines_of({"a": (0.5, 0.2), "b": (0.5, 0.2)})
+    assert said(alike) == "No model is shown to be better by the 95 % intervals of TSE: all have 0.5."
     narrow = _lines_of({"a": (0.5, 0.01), "b": (0.6, 0.02), "c": (0.59, 0.02)}, "EW")
     assert said(pd.concat([wide, narrow])) == (
         "b may have the highest EW, 0.6; by the 95 % intervals it is above 1 of 2 other models, and cannot be "
@@ -136,6 +138,34 @@ def test_a_sentence_ranks_what_intervals_rank():
         "marks: c)."
     )
     assert said(narrow.iloc[:1]) == "a: EW 0.5; guessing gives 0.5."
+
+
+def test_the_first_measure_has_a_sentence_where_another_one_ranks_the_models():
+    """Of TSE over too few verbs, the page said nothing between its words and the sentence on EW and MW."""
+    measures = {"agreement": all_measures()["agreement"]}
+    rows = pd.DataFrame(
+        columns=["suite", "level", "value", "system", "config", *measures["agreement"][1].where]
+    )
+
+    def second(lines, all_lines):
+        return observations(lines, rows, measures, {}, all_lines=all_lines)[0].sentences[1:]
+
+    few = {"reliable": False, "n_units_effective": 2.0, "unit": "verbs"}
+    two = _lines_of({"a": (0.5, 0.01), "b": (0.6, 0.01)}, "EW")
+    wide = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2)})
+    all_lines = pd.concat([wide, two], ignore_index=True)
+    assert second(all_lines, all_lines) == [
+        "By TSE, no model is shown to be better, from 0.6 (b) to 0.5 (a)."
+    ]
+    unreliable = pd.concat([wide.assign(**few), two], ignore_index=True)
+    assert second(two, unreliable) == [
+        "By TSE, no model is shown to be better, from 0.6 (b) to 0.5 (a); no interval can be relied on: they are over "
+        "at most 2.0 effective verbs."
+    ]
+    assert second(two.iloc[:1], unreliable[unreliable["system"] == "a"]) == [
+        "TSE 0.5; do not rely on this interval, which is over 2.0 effective verbs."
+    ]
+    assert second(wide, pd.concat([wide, two], ignore_index=True)) == []
 
 
 def test_only_the_few_words_of_a_finding_are_bold():
@@ -240,6 +270,9 @@ def test_no_group_is_the_weakest_where_all_have_the_same_score():
     rows.loc[2, "score"] = 0.9
     (answer,) = observations(no_lines, rows, {"agreement": tse}, {"agreement": ""})
     assert answer.sentences == ["Lowest TSE of 2 groups: “Hard” (0.90)."]
+    rows = rows.assign(level=rows["level"].replace("group", "case_order"))
+    (answer,) = observations(no_lines, rows, {"agreement": tse}, {"agreement": "case_order"})
+    assert answer.sentences == ["Lowest TSE of 2 case orders: “Hard” (0.90)."]
 
 
 def test_no_sentence_calls_a_part_of_the_data_the_best(eight):

@@ -141,6 +141,16 @@ def test_a_page_does_not_say_that_a_series_stays_within_its_last_interval(tmp_pa
     assert part.title == "m: BLiMP" and labels == ["Overall", "Determiner–noun agreement", "Binding"]
 
 
+def test_an_answer_comes_before_its_question_terms_and_curves(tmp_path):
+    """On a phone, four grey paragraphs stood before each answer, and all learning curves before the first one."""
+    out = write_run(tmp_path / "run", _series(), {})
+    text = write_report(out, figures=False).read_text(encoding="utf-8")
+    places = [
+        text.index(part) for part in ('class="answers"', 'class="said"', 'class="question"', 'class="curves"')
+    ]
+    assert places == sorted(places) and places[-1] < text.index('class="leaderboard"')
+
+
 def test_shared_styles_become_classes():
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><g><path d="M 0 0 L 10 0" style="stroke: #59636e"/></g>'

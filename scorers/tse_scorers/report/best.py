@@ -42,8 +42,8 @@ def unusable(runs: Runs, suite: str, over_lemmas: bool = False) -> set[str]:
 def best_of(scores: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, printed: Sequence[str]) -> Flags:
     """Mark the highest of some scores that compare, if its interval overlaps with none of the lower ones.
 
-    Scores that are printed alike are marked alike. A single score is not the best of anything, and a score without an
-    interval counts as it is.
+    Scores that are printed alike are marked alike, but not where no other one is lower: none of them is better than
+    anything. A score without an interval counts as it is.
 
     Args:
         scores: those that cannot be the best are NaN, as are unreliable ones.
@@ -53,14 +53,20 @@ def best_of(scores: npt.ArrayLike, low: npt.ArrayLike, high: npt.ArrayLike, prin
 
     >>> best_of([0.68, 0.2], [0.0, 0.1], [1.0, 0.3], ["68.0", "20.0"]).tolist()
     [False, False]
+    >>> best_of([0.98, 0.98, 0.7], [0.97, 0.97, 0.6], [0.99, 0.99, 0.8], ["0.98", "0.98", "0.70"]).tolist()
+    [True, True, False]
+    >>> best_of([0.98, 0.98], [0.97, 0.97], [0.99, 0.99], ["0.98", "0.98"]).tolist()
+    [False, False]
     """
     values, lower, upper = (np.asarray(numbers, dtype=float) for numbers in (scores, low, high))
     is_scored = ~np.isnan(values)
-    if is_scored.sum() < 2:
-        return np.zeros(len(values), dtype=bool)
+    if not is_scored.any():
+        return is_scored
     top = int(np.nanargmax(values))
     first = is_scored & np.array([cell == printed[top] for cell in printed])
     others = is_scored & ~first
+    if not others.any():
+        return others
     ends = np.where(np.isnan(upper), values, upper)[others]
     start = values[top] if np.isnan(lower[top]) else lower[top]
     return first & bool((ends < start).all())

@@ -12,7 +12,7 @@ from .comparable import run_otherwise
 from .differences import ALPHA, how_many_differ, overview, units
 from .labels import line_name
 from .measure import Measures, measure_named
-from .names import Names
+from .names import Names, groups_of
 from .numbers import signed
 from .systems import shortened
 from .tables import Table
@@ -35,8 +35,6 @@ TERMS = {
 }
 MOST_ROWS = 60
 """The forest plot shows the groups that differ most, up to this many rows."""
-_LEVELS = {"criterion": "criteria", "phenomenon": "phenomena"}
-"""Plurals of the levels of groups that are not the name and an s."""
 
 
 def section(
@@ -143,7 +141,7 @@ def findings(rows: pd.DataFrame) -> list[str]:
 def _heading(family: pd.DataFrame) -> str:
     """Name what a family of tests is about: measure, level, and systems where there are several."""
     level, n_systems = family["level"].iloc[0], family["system"].nunique()
-    kind = "models" if level == "all" else _LEVELS.get(level, f"{level.replace('_', ' ')}s")
+    kind = "models" if level == "all" else groups_of(level)
     of_systems = f" x {n_systems} models" if n_systems > 1 and level != "all" else ""
     return f"{family['measure'].iloc[0]}, {kind}{of_systems}"
 

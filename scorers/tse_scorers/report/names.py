@@ -22,6 +22,19 @@ def plain_group(suite: str, level: str, value: str) -> str:
     return "all" if level == "all" else value.replace("_", " ")
 
 
+_PLURALS = {"criterion": "criteria", "phenomenon": "phenomena"}
+"""Of the levels of groups that do not end in an s."""
+
+
+def groups_of(level: str) -> str:
+    """Return what the groups of a level are called; of all levels together, groups.
+
+    >>> groups_of("case_order"), groups_of("phenomenon"), groups_of("")
+    ('case orders', 'phenomena', 'groups')
+    """
+    return _PLURALS.get(level, f"{level.replace('_', ' ') or 'group'}s")
+
+
 @dataclass(frozen=True)
 class Names:
     """What suites call their data and groups; by default, the names in results.

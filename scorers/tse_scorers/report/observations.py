@@ -1,7 +1,7 @@
 """What the numbers say: the question of each suite, and its answer in a few computed sentences."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from .comparable import listed
 from .measure import Measure
-from .names import Names
+from .names import Names, groups_of
 from .numbers import count, decimals
 
 MOST = 5
@@ -74,8 +74,13 @@ def observations(
         group_names = names.groups(*(of_groups[column].astype(str) for column in ("suite", "level", "value")))
         wide = _wide(of_groups.assign(group=group_names), of_suite)
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
-        finding, more = _best(usable, shown_lines) or _not_ranked(shown_lines) or ("", "")
-        parts = (finding + more, _gap(wide, of_suite), _weakest(wide, of_suite))
+        finding, more, told = _best(usable, shown_lines) or _not_ranked(shown_lines) or ("", "", ())
+        parts = (
+            finding + more,
+            _on_first(usable, shown_lines, told),
+            _gap(wide, of_suite),
+            _weakest(wide, of_suite, groups_of(levels.get(suite, ""))),
+        )
         shown = set(shown_lines["measure"])
         terms = {
             measure.label: measure.words for measure in of_suite if measure.words and measure.label in shown
@@ -127,15 +132,16 @@ def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> tuple[str, str] | None:
-    """Say what a single model has, or of several which one the intervals of a measure show to be better.
+_Finding = tuple[str, str, Collection[str]]
+"""The few words of a sentence that matter most, the rest of it, and the measures that it is about."""
+_NONE_BETTER = "No model is shown to be better"
 
-    Returns the few words that matter most, and the rest of their sentence.
-    """
-    lines = lines[lines["score"].notna()]
+
+def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> _Finding | None:
+    """Say what a single model has, or of several which one the intervals of a measure show to be better."""
+    lines = _of_first_data(lines)
     if lines.empty:
         return None
-    lines = lines[lines["suite"] == lines["suite"].iloc[0]]
     counts = lines.groupby("measure", sort=False)["system"].nunique()
     if counts.max() == 1:
         first, *others = [f"{line.measure} {line.text}" for line in lines.itertuples()]
@@ -143,9 +149,8 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> tuple[str, str] | Non
         no_others = f" (the other {count(n_others)} cannot be compared with it)" if n_others else ""
         chances = set(lines["chance"])
         guessing = f"; guessing gives {chances.pop()}" if len(chances) == 1 and None not in chances else ""
-        return f"{lines['system'].iloc[0]}: {first}", "".join(
-            f", {other}" for other in others
-        ) + f"{guessing}{no_others}."
+        more = "".join(f", {other}" for other in others) + f"{guessing}{no_others}."
+        return f"{lines['system'].iloc[0]}: {first}", more, set(lines["measure"])
     ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
     # The first measure whose intervals rank anything, else the first one.
     first, others, near = next(
@@ -153,11 +158,7 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> tuple[str, str] | Non
     )
     name = first["measure"]
     if len(near) == len(others):
-        last = others.iloc[-1]
-        return _NONE_BETTER, (
-            f" by the 95 % intervals of {name}, from {first['text']} ({first['system']}) to {last['text']} "
-            f"({last['system']})."
-        )
+        return _NONE_BETTER, f" by the 95 % intervals of {name}{_ends(first, others.iloc[-1])}.", {name}
     compared = {first["system"], *others["system"]}
     apart = [
         system for system in all_lines.loc[all_lines["measure"] == name, "system"] if system not in compared
@@ -165,48 +166,76 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> tuple[str, str] | Non
     not_compared = f" (not compared, as the table marks: {listed(apart, 3)})" if apart else ""
     if near.empty:
         below = "interval of the other model is" if len(others) == 1 else "intervals of all other models are"
-        return f"{first['system']} has the highest {name}", (
-            f", {first['text']}; the 95 % {below} below its own{not_compared}."
-        )
-    return f"{first['system']} may have the highest {name}", (
+        more = f", {first['text']}; the 95 % {below} below its own{not_compared}."
+        return f"{first['system']} has the highest {name}", more, {name}
+    more = (
         f", {first['text']}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other "
         f"models{not_compared}, and cannot be told apart from {listed(list(near['system']), 3)}."
     )
+    return f"{first['system']} may have the highest {name}", more, {name}
 
 
-_NONE_BETTER = "No model is shown to be better"
-
-
-def _not_ranked(lines: pd.DataFrame) -> tuple[str, str] | None:
-    """Say what the first measure is where no interval can be relied on, and why, in the same two parts."""
-    lines = lines[lines["score"].notna()]
+def _not_ranked(lines: pd.DataFrame) -> _Finding | None:
+    """Say what the first measure is where no interval can be relied on, and why."""
+    lines = _of_first_measure(lines)
     if lines.empty:
         return None
-    lines = lines[lines[["suite", "measure"]].eq(lines[["suite", "measure"]].iloc[0]).all(axis=1)]
-    lines = lines.sort_values("score", ascending=False, kind="stable")
-    first, last, few = lines.iloc[0], lines.iloc[-1], _few_units(lines)
-    name = first["measure"]
+    first, few = lines.iloc[0], _few_units(lines)
+    name = str(first["measure"])
     if len(lines) == 1:
-        return (
-            f"{first['system']}: {name} {first['text']}",
-            f"{few and f'; do not rely on this interval{few}'}.",
-        )
-    return _NONE_BETTER, (
-        f": {name} goes from {first['text']} ({first['system']}) to {last['text']} "
-        f"({last['system']}){few and f', but no interval can be relied on{few}'}."
+        return f"{first['system']}: {name} {first['text']}", f"{few}.", {name}
+    return _NONE_BETTER, f" by {name}{_ends(first, lines.iloc[-1])}{few}.", {name}
+
+
+def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Collection[str]) -> str | None:
+    """Say what the first measure shows where the answer is about others, since it ranks none or too few of the models.
+
+    Args:
+        lines: that can be ranked.
+        all_lines: with those that cannot.
+        told: the measures that the answer is about.
+    """
+    of_first = _of_first_measure(all_lines)
+    if of_first.empty or (name := str(of_first["measure"].iloc[0])) in told:
+        return None
+    ranked = _of_first_data(lines[lines["measure"] == name]).sort_values(
+        "score", ascending=False, kind="stable"
     )
+    shown = ranked if len(ranked) > 1 else of_first
+    few = _few_units(shown)
+    if len(shown) == 1:
+        return f"{name} {shown['text'].iloc[0]}{few}."
+    return f"By {name}, no model is shown to be better{_ends(shown.iloc[0], shown.iloc[-1])}{few}."
+
+
+def _of_first_data(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores on the first data of a suite."""
+    lines = lines[lines["score"].notna()]
+    return lines[lines["suite"].eq(lines["suite"].iloc[0])] if len(lines) else lines
+
+
+def _of_first_measure(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores of the first measure on the first data of a suite, the highest first."""
+    lines = _of_first_data(lines)
+    lines = lines[lines["measure"].eq(lines["measure"].iloc[0])] if len(lines) else lines
+    return lines.sort_values("score", ascending=False, kind="stable")
+
+
+def _ends(first: "pd.Series[Any]", last: "pd.Series[Any]") -> str:
+    """Name the highest and the lowest score, or the only one."""
+    if first["text"] == last["text"]:
+        return f": all have {first['text']}"
+    return f", from {first['text']} ({first['system']}) to {last['text']} ({last['system']})"
 
 
 def _few_units(lines: pd.DataFrame) -> str:
     """Say over how many units intervals are that are over too few; empty where others limit scores too."""
     if not lines["reliable"].eq(False).all() or lines["n_units_effective"].isna().any():
         return ""
-    most, unit = lines["n_units_effective"].max(), str(lines["unit"].iloc[0])
-    return (
-        f", which is over {decimals(most, 1)} effective {unit}"
-        if len(lines) == 1
-        else (f": they are over at most {decimals(most, 1)} effective {unit}")
-    )
+    over = f"{decimals(lines['n_units_effective'].max(), 1)} effective {lines['unit'].iloc[0]}"
+    if len(lines) == 1:
+        return f"; do not rely on this interval, which is over {over}"
+    return f"; no interval can be relied on: they are over at most {over}"
 
 
 def _ranked(lines: pd.DataFrame) -> "tuple[pd.Series[Any], pd.DataFrame, pd.DataFrame]":
@@ -239,7 +268,7 @@ def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
     )
 
 
-def _weakest(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
+def _weakest(wide: pd.DataFrame, measures: Sequence[Measure], groups: str) -> str | None:
     """Name the group with the lowest mean over systems of the first measure, and for how many it is the lowest."""
     if wide.empty:
         return None
@@ -253,6 +282,4 @@ def _weakest(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
     only = "only " if 2 * n_lowest < n else ""
     how_often = f"; the lowest for {only}{n_lowest} of them" if n_lowest else ""
     of_models = "" if n == 1 else f", the mean of {n} models{how_often}"
-    return (
-        f"Lowest {measure.label} of {len(means)} groups: “{group}” ({measure.form(means.min())}{of_models})."
-    )
+    return f"Lowest {measure.label} of {len(means)} {groups}: “{group}” ({measure.form(means.min())}{of_models})."
