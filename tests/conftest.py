@@ -68,6 +68,14 @@ def smollm2() -> Path:
     return Path(package.submodule_search_locations[0]) / "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
+@pytest.fixture(autouse=True, scope="session")
+def unsynced_files() -> Iterator[None]:
+    """Lets the system write files when it likes: no test turns the power off, and thousands of them write records."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
+
+
 @pytest.fixture(autouse=True, scope="module")
 def draft_pictures(request) -> Iterator[None]:
     """Draws the pictures of reports without writing them as SVG and PNG, which is most of a run's time.
