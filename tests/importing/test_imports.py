@@ -241,7 +241,7 @@ def test_exported_agreement_tasks_become_tse_of_the_same_pairs(tmp_path):
     content = json.loads(results.read_text())
     config = content["configs"]["tse_pairs_order"]
     kwargs = {"group": "Simple", "pairs": "tse_marvin_linzen.parquet"}
-    task = {**config, "dataset_kwargs": kwargs, "metadata": {"data": "marvin_linzen"}}
+    task = {**config, "dataset_kwargs": kwargs, "metadata": {"suite": "agreement", "data": "marvin_linzen"}}
     (logs / "results_now.json").write_text(
         json.dumps(content | {"configs": {"tse_ml": task}, "group_subtasks": {}})
     )

@@ -193,7 +193,7 @@ def test_a_source_that_is_not_there(tmp_path):
         ({"limit": "3"}, TypeError, r"limit='3' \(str\); .*whole number"),
         ({"source": "folder"}, ValueError, "source has no effect with suite='agreement'"),
         (
-            {"source": "folder", "data": "pairs.csv"},
+            {"suite": "agreement", "source": "folder", "data": "pairs.csv"},
             ValueError,
             "source has no effect with suite='agreement'",
         ),
@@ -232,6 +232,16 @@ def test_a_source_that_is_not_there(tmp_path):
 def test_options_that_have_no_effect_are_refused(options, error, said):
     with pytest.raises(error, match=said):
         make_suite(**options)
+
+
+def test_the_data_decide_which_suite_is_made(tmp_path):
+    """A file of minimal pairs was refused for lacking the columns of agreement, though `run` reads it."""
+    path = tmp_path / "pairs.csv"
+    path.write_text("sentence_good,sentence_bad\nThe author laughs.,The author laugh.\n", encoding="utf-8")
+    assert make_suite(data=path).name == make_suite(data=str(path)).name == "minimal_pairs"
+    assert make_suite(limit=1).name == "agreement"
+    with pytest.raises(TypeError, match="a DataFrame as data; expected the path"):
+        make_suite(data=pd.read_csv(path))
 
 
 def test_nothing_to_run(tmp_path):

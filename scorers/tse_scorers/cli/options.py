@@ -19,6 +19,7 @@ from ..models.options import EVERYDAY, MODEL, OUTPUT, Described, ModelOptions, O
 from ..suites.registry import (
     all_names,
     built_in_options,
+    default_suite,
     described_names,
     options_class,
     options_of_suite,
@@ -74,7 +75,7 @@ SuiteNames = Annotated[
     declared(
         Described(
             f"{described_names()}; repeatable",
-            "agreement",
+            default_suite(),
             "it is the main table of Newman et al. (2021) and needs no network",
             EVERYDAY,
         ),

@@ -51,11 +51,6 @@ def export(suite: Suite, out: Path, options: Collection[str] = ()) -> tuple[str,
         ValueError: the suite has no two-way choices, or an option does not decide them.
     """
     choices = suite.two_way_choices()
-    if choices is None:
-        raise ValueError(
-            f"The suite {suite.name} cannot be exported to lm-evaluation-harness; its scores are not choices between "
-            "two texts. Expected agreement or minimal_pairs. Choose one with --suite."
-        )
     for option in options:
         if option in choices.unused:
             raise OptionError(
@@ -68,26 +63,26 @@ def export(suite: Suite, out: Path, options: Collection[str] = ()) -> tuple[str,
     )
     out.mkdir(parents=True, exist_ok=True)
     pairs = out / f"{name}.parquet"  # the folder may hold the tasks of other suites
-    _remove_earlier(pairs, name, choices)
+    _remove_earlier(pairs, name, suite.name, choices)
     write_table(rows.drop(columns=["good", "bad"]), pairs)
     with as_file(files(__package__) / LOADER) as loader:
         write_text(out / LOADER, loader.read_text(encoding="utf-8"))
     written = [pairs, out / LOADER]
     tasks = _task_names(name, [str(group) for group in rows["group"].unique()])
     for task, group in tasks.items():
-        written.append(_write(out / f"{task}.yaml", _task(task, group, pairs, choices)))
+        written.append(_write(out / f"{task}.yaml", _task(task, group, pairs, suite.name, choices)))
     written.append(_write(out / f"{name}.yaml", _group(name, list(tasks), choices)))
     return name, written
 
 
-def _remove_earlier(pairs: Path, name: str, choices: TwoWayChoices) -> None:
+def _remove_earlier(pairs: Path, name: str, suite: str, choices: TwoWayChoices) -> None:
     """Remove the tasks that an earlier export wrote for its groups; files that were changed since then stay."""
     groups: list[str] = []
     with suppress(ValueError):  # there is no earlier table, or somebody else's
         groups = list(map(str, read_table(pairs).get("group", pd.Series(dtype=object)).unique()))
     for task, group in _task_names(name, groups).items():
         path = pairs.with_name(f"{task}.yaml")
-        if is_file(path) and path.read_bytes() == _text(_task(task, group, pairs, choices)).encode():
+        if is_file(path) and path.read_bytes() == _text(_task(task, group, pairs, suite, choices)).encode():
             path.unlink()
 
 
@@ -116,7 +111,7 @@ def _task_names(name: str, groups: Sequence[str]) -> dict[str, str]:
     return group_of_task
 
 
-def _task(name: str, group: str, pairs: Path, choices: TwoWayChoices) -> dict[str, object]:
+def _task(name: str, group: str, pairs: Path, suite: str, choices: TwoWayChoices) -> dict[str, object]:
     return {
         "task": name,
         "task_alias": group,
@@ -130,7 +125,7 @@ def _task(name: str, group: str, pairs: Path, choices: TwoWayChoices) -> dict[st
         "target_delimiter": "",  # the answers have the space before them
         "num_fewshot": 0,
         "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
-        "metadata": {"version": _VERSION, "data": choices.name}
+        "metadata": {"version": _VERSION, "suite": suite, "data": choices.name}
         | ({"note": choices.note} if choices.note else {}),
     }
 

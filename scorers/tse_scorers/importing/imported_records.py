@@ -148,13 +148,7 @@ def _record(
     log: Log, out: Path, suite: Suite, recipe: Recipe, overwrite: bool, name: str | None, source: Path | None
 ) -> Imported | None:
     """Write the record of a log on one suite; None where it has none of the items."""
-    choices = suite.two_way_choices()
-    if choices is None:
-        raise ValueError(
-            f"Logs cannot be imported for the suite {suite.name}; expected one whose items are choices between two "
-            "texts, such as agreement or minimal_pairs. Choose it with --suite."
-        )
-    chosen, used = _matched(log, choices.rows)
+    chosen, used = _matched(log, suite.two_way_choices().rows)
     n_data = suite.n_items
     places = np.array([choice is not None for choice in chosen], dtype=bool)
     if not places.any():

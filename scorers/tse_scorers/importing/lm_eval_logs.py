@@ -12,6 +12,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from ..io.suggestions import unknown_name
 from ..models.answers import ROUNDING
 from ..models.start_tokens import TURN_TOKENS
 from ..report.comparable import listed
-from ..suites.agreement.options import NAMES
+from ..suites.registry import options_class
 from .choices import Choice, Log, Logs, NoChoiceError, labels_of, name_of, parsed_json
 
 _EXPECTED = "what lm-evaluation-harness 0.4.13 writes with --output_path and --log_samples"
@@ -113,8 +114,21 @@ class _Run:
         )
         if not isinstance(pairs, str) or not pairs.startswith("tse_"):
             return None
-        name = self.config.metadata.get("data") if isinstance(self.config.metadata, dict) else None
-        return name if isinstance(name, str) else Path(pairs).stem.removeprefix("tse_")
+        return self._metadata("data") or Path(pairs).stem.removeprefix("tse_")
+
+    @property
+    def suite(self) -> str | None:
+        """The suite that has the data of an exported task by name; None where it does not, or is not installed."""
+        suite = None if self.exported is None else self._metadata("suite")
+        with suppress(ValueError):
+            if suite is not None and self.exported in options_class(suite).data_names():
+                return suite
+        return None
+
+    def _metadata(self, key: str) -> str | None:
+        """Return what `tse export lm-eval` wrote into a task."""
+        text = self.config.metadata.get(key) if isinstance(self.config.metadata, dict) else None
+        return text if isinstance(text, str) else None
 
     @property
     def data(self) -> str:
@@ -206,7 +220,8 @@ def _logs(runs: Collection[_Run], left_out: dict[str, list[str]]) -> Iterator[Lo
                             "them one by one into different folders, with --task."
                         )
             results = of_data[0].results
-            is_agreement = data in NAMES and of_data[0].exported is not None and after_contexts
+            # Whole sentences are the data; answers after contexts do not say what follows them.
+            suite = of_data[0].suite if after_contexts else None
             yield Log(
                 model,
                 results.config.model_sha or None,
@@ -214,8 +229,8 @@ def _logs(runs: Collection[_Run], left_out: dict[str, list[str]]) -> Iterator[Lo
                 data,
                 convention | {"log_sha256": digest.hexdigest()},
                 choices,
-                suite="agreement" if is_agreement else Log.suite,
-                is_known_data=is_agreement,
+                suite=suite or Log.suite,
+                is_known_data=suite is not None,
             )
 
 

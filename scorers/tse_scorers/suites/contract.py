@@ -62,6 +62,7 @@ from .item_files import compared_items
 from .items import Group, ItemScores, MixedModel, TwoWayChoices
 from .options import SuiteOptions
 from .own_columns import data_signature
+from .registry import all_suites
 from .sampling import check_budget, limited, share, stratified_sample
 from .standard_view import OVERALL, GroupScores, standard_section, tied_systems
 
@@ -458,13 +459,17 @@ class Suite(ABC):
         """Return rows of results that are of no measure: correlations, interactions, scores over parts of a list."""
         return []
 
-    def two_way_choices(self) -> TwoWayChoices | None:
-        """Return the data as choices between two continuations; None where its items are not such choices.
+    def two_way_choices(self) -> TwoWayChoices:
+        """Return the data as choices between two continuations, for `tse export lm-eval` and `tse import`.
 
         Raises:
-            ValueError: they are, but their scores are not compared by their log-probabilities alone.
+            ValueError: its items are not such choices, or not compared by their log-probabilities alone.
         """
-        return None
+        suites = [suite.name for suite in all_suites() if suite.two_way_choices is not Suite.two_way_choices]
+        raise ValueError(
+            f"The scores of the suite {self.name} are not choices between two texts, which other tools compare; "
+            f"expected {' or '.join(suites)}. Choose one with --suite."
+        )
 
     def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, object], Tables]:
         """Return signature and scores of choices that another tool has made, for `tse import`.

@@ -22,7 +22,7 @@ import pandas as pd
 from ..engine.progress import Progress
 from ..io.table_files import as_numbers, read_table, require_columns, require_text
 from ..models.base import Logprobs, MapsDataSets
-from .minimal_pairs.data.pair_tables import pair_ids, pair_table
+from .minimal_pairs.data.pair_tables import pair_ids
 
 LOGPROB_COLUMNS = ("logprob", "log_probability", "log_prob")
 NOISE = 1e-4
@@ -139,15 +139,6 @@ class PublishedPairs(PublishedScorer):
             self._scores = _Scores(sentences, np.concatenate([self._good, self._bad]))
         else:
             self._scores = _Scores((), ())
-
-    def pairs(self) -> pd.DataFrame:
-        """The file's own pairs, as `minimal_pairs.data.load` returns them; whole sentences only.
-
-        Raises:
-            ValueError: the file has no sentences (then load BLiMP itself: pairs are found by number).
-        """
-        columns = ["UID", "sentence_good", "sentence_bad", "linguistics_term", "field", "pairID", "pair_id"]
-        return pair_table(self._frame[[name for name in columns if name in self._frame]], self.name)
 
     def pair_logprobs(self, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
         """Natural log-probabilities of the good and of the bad sentence of each pair, by paradigm and number.

@@ -60,6 +60,11 @@ def suite_names() -> list[str]:
     return [*_built_in(), *sorted(_installed())]
 
 
+def default_suite() -> str:
+    """Return the name of the suite that runs where neither a suite nor data are named."""
+    return suite_names()[0]
+
+
 def other_packages() -> set[str]:
     """Return the packages that suites and analyses of others are in, by the names that they are imported by."""
     declared = [*_installed().values(), *entry_points(group=ANALYSES_GROUP)]
@@ -224,8 +229,8 @@ def options_of_suite(suite: str) -> dict[str, Any]:
 
 
 def suite_of_data(data: str | None) -> str:
-    """Return the suite that reads this data; of None, agreement. Raises ValueError as `suites_of_data` does."""
-    return suite_names()[0] if data is None else suites_of_data(data)[0]
+    """Return the suite that reads this data, of None the default. Raises ValueError as `suites_of_data` does."""
+    return default_suite() if data is None else suites_of_data(data)[0]
 
 
 def suites_of_data(data: str) -> list[str]:
@@ -290,11 +295,11 @@ def suites_of_data(data: str) -> list[str]:
     return [*fit, *others]
 
 
-def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
+def make_suite(suite: str | None = None, **options: Any) -> "Suite":
     """Make a suite by name with the options that were given; None, and only None, means "not given".
 
     Args:
-        suite: one of `suite_names()`.
+        suite: one of `suite_names()`. By default the only one that reads `data`, and agreement without any.
         **options: fields of the suite's `Options`, for instance `data`, `limit`, `groups`. `data` is a path or a name;
             only `run` takes a data frame.
 
@@ -303,7 +308,10 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
         ValueError: the suite is unknown, it does not have one of the options, an option is empty, `data` names
             several sets, or the data cannot be used.
     """
-    declared = described_options(options_class(checked_value("suite", suite, str)))
+    data, name = options.get("data"), checked_value("suite", suite, str | None)
+    if name is None:
+        name = suite_of_data(str(data) if isinstance(data, str | Path) else None)
+    declared = described_options(options_class(name))
     for option, value in options.items():
         is_rows = isinstance(value, list) and value and isinstance(value[0], Mapping)
         is_table = is_rows or hasattr(value, "to_parquet")  # a list, a data frame or a `datasets.Dataset`
@@ -312,11 +320,12 @@ def make_suite(suite: str = "agreement", **options: Any) -> "Suite":
                 f"Got a {type(value).__name__} as {option}; expected the path of a file, or a name. `run` takes a "
                 "table in memory; for make_suite, write it to a file first, for instance with to_parquet."
             )
-    of_each = options_of_each(suite, options)
+    of_each = options_of_each(name, options)
     if len(of_each) > 1:
-        data = Option("data", options["data"])
-        raise OptionError("A suite has one data set, but ", data, " names several. Make one of each.")
-    return made_of(suite, *of_each)
+        raise OptionError(
+            "A suite has one data set, but ", Option("data", data), " names several. Make one of each."
+        )
+    return made_of(name, *of_each)
 
 
 def made_of(suite: str, options: Mapping[str, Any]) -> "Suite":

@@ -69,7 +69,8 @@ class LiveEvaluation:
         wait_seconds: as given; it may be changed between evaluations.
 
     Args:
-        suites: names of suites. For options other than groups and data, suites that `make_suite` makes.
+        suites: names of suites; None for agreement. For options other than groups and data, suites that `make_suite`
+            makes.
         groups: only these groups of a suite, for instance {"agreement": ["Simple", "VP coordination"]}.
         data: folder or file with the data of a suite, for instance {"minimal_pairs": "blimp/data"}. Without it, BLiMP
             comes from the Hub.
@@ -91,7 +92,7 @@ class LiveEvaluation:
     @suggesting_keywords
     def __init__(
         self,
-        suites: Sequence[str | Suite] = ("agreement",),
+        suites: Sequence[str | Suite] | None = None,
         *,
         groups: Groups | None = None,
         data: Data | None = None,
@@ -225,7 +226,7 @@ class LiveEvaluation:
 def evaluate_live(
     model: ModelInTraining,
     tokenizer: GivenTokenizer,
-    suites: Sequence[str | Suite] = ("agreement",),
+    suites: Sequence[str | Suite] | None = None,
     **options: Any,
 ) -> dict[str, float]:
     """Score a model that is being trained, once; for more, make a `LiveEvaluation` and call it again and again.
@@ -233,7 +234,7 @@ def evaluate_live(
     Args:
         model: as in `LiveEvaluation.__call__`.
         tokenizer: its tokenizer.
-        suites: names of suites, or suites.
+        suites: names of suites, or suites; None for agreement.
         **options: of `LiveEvaluation`: groups, data, budget, seed, by_group, forms, model_options, max_seconds,
             distributed, wait_seconds.
 

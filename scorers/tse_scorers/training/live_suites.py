@@ -7,14 +7,14 @@ from pathlib import Path
 from ..io.result_row import ResultRow
 from ..report.measure import Measure
 from ..suites.contract import Suite
-from ..suites.registry import find_suite, make_suite, options_of_suite
+from ..suites.registry import default_suite, find_suite, make_suite, options_of_suite, suite_names
 
 Data = Mapping[str, str | Path]
 Groups = Mapping[str, Sequence[str]]
 
 
 def make_live_suites(
-    suites: Sequence[str | Suite],
+    suites: Sequence[str | Suite] | None,
     groups: Groups | None = None,
     data: Data | None = None,
     forms: str | None = None,
@@ -22,7 +22,7 @@ def make_live_suites(
     """Make the suites that were selected by name.
 
     Args:
-        suites: names of suites, or suites.
+        suites: names of suites, or suites; None for the default.
         groups: for a suite's name, only these groups.
         data: for a suite's name, the folder or file with its data.
         forms: `single` or `all`, for the suites that take it; None leaves their default.
@@ -32,6 +32,7 @@ def make_live_suites(
         ValueError: a suite or group is unknown, its data cannot be used, or two scores would have the same name.
     """
     groups, data = groups or {}, data or {}
+    suites = [default_suite()] if suites is None else suites
     if isinstance(suites, str):
         raise TypeError(f"Expected a list of suites, got {suites!r}; write [{suites!r}].")
     names = [suite if isinstance(suite, str) else suite.name for suite in suites]
@@ -39,9 +40,10 @@ def make_live_suites(
     by_name = [suite for suite in suites if isinstance(suite, str)]
     takes_forms = {name for name in by_name if "forms" in options_of_suite(name)}
     if forms is not None and not takes_forms:
+        takers = [name for name in suite_names() if "forms" in options_of_suite(name)]
         raise ValueError(
             f"forms={forms!r} has no effect on the suites selected by name: {', '.join(by_name) or 'none'}. Add "
-            "'agreement', make the suite with it (make_suite), or remove it."
+            f"{' or '.join(map(repr, takers))}, make the suite with it (make_suite), or remove it."
         )
     live_suites = []
     for suite in suites:

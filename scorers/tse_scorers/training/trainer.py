@@ -49,7 +49,8 @@ class SyntaxEvaluationCallback(TrainerCallback):
     Args:
         every_n_steps: score after every n optimizer steps; None scores at each evaluation. If the best model is
             chosen by one of the scores, each evaluation has them in any case.
-        suites: `agreement`, `minimal_pairs`, `german`, `regions`, …; see `LiveEvaluation` for this and the rest.
+        suites: `agreement` (default), `minimal_pairs`, `german`, `regions`, …; see `LiveEvaluation` for this and the
+            rest.
         groups: for a suite, only these groups.
         data: for a suite, the folder or file with its data.
         budget: at most this many pairs of each suite; None scores all.
@@ -70,7 +71,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
     def __init__(
         self,
         every_n_steps: int | None = None,
-        suites: Sequence[str | Suite] = ("agreement",),
+        suites: Sequence[str | Suite] | None = None,
         *,
         groups: Groups | None = None,
         data: Data | None = None,

@@ -277,7 +277,7 @@ def common_lemmas(folders: Sequence[Path]) -> pd.DataFrame:
     rows = pd.DataFrame([row for kinds in suites for files in kinds for row in _own_and_common(files)])
     if rows.empty:
         raise ValueError(
-            "--common-lemmas needs two models with scores of --suite agreement on the same data. Run a second model, "
+            "--common-lemmas needs two models with scores over lemmas (EW, MW) on the same data. Run a second model, "
             "or remove the option."
         )
     return rows

@@ -241,18 +241,20 @@ class MinimalPairSuite(Suite):
 
     def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, object], Tables]:
         """Return signature and scores of pairs whose sentences were scored elsewhere, by themselves."""
-        if self._sweep is not None:
-            return super().looked_up(scorer, only_outcomes)
         scores = score_pairs(scorer, self.pairs, ["full"])
         for name in ("logprob_good", "logprob_bad") if only_outcomes else ():
             place = scores.column_names.index(name)
             scores = scores.set_column(place, name, pa.nulls(len(scores), pa.float64()))
         return self.signature(scorer), {SINGLE: scores}
 
-    def two_way_choices(self) -> TwoWayChoices | None:
-        """Return the pairs as whole sentences; raises ValueError where they are not compared by their sums."""
+    def two_way_choices(self) -> TwoWayChoices:
+        """Return the pairs as whole sentences; raises ValueError where they are not compared by their sums alone."""
         if self._sweep is not None:
-            return None
+            other = Option("context") if self._sweep.kinds else Option("template")
+            raise OptionError(
+                other,
+                " is not known to other tools, which compare the two sentences by themselves; remove it.",
+            )
         return sentence_choices(self.config, self.pairs, self.linking)
 
     @classmethod
