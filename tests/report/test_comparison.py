@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tse_scorers.report.charts import forest
-from tse_scorers.report.comparison import findings, forest_panels, without_repeated
+from tse_scorers.report.comparison import answers, findings, forest_panels, section, without_repeated
 from tse_scorers.report.differences import units
 
 
@@ -42,6 +42,60 @@ def family_rows(reliable, p_adjusted, level="paradigm", systems=("b",)):
 def test_sentences_count_the_differences_of_one_family(reliable, systems, said):
     """One sentence pooled systems and measures, and counted tests that another sentence called unreliable."""
     assert said in " ".join(findings(family_rows(reliable, [0.01, 0.9], systems=systems)))
+
+
+def compared_rows(*differences):
+    """Rows of a comparison with `a`: (system, measure, difference, half its interval, adjusted p)."""
+    numbers = {
+        "suite": "s",
+        "config": None,
+        "reference": "a",
+        "unit": "nouns",
+        "n_units": 20,
+        "n_lemmas": None,
+    }
+    more = {"minimum_detectable": 0.1, "se": 0.01, "score": 0.5, "reference_score": 0.5, "n_items": 9}
+    rows = [
+        family_rows([True], [p]).iloc[0].to_dict()
+        | numbers
+        | more
+        | {"level": "all", "group": "all", "system": system, "measure": measure, "difference": value}
+        | {"ci_low": value - half, "ci_high": value + half}
+        for system, measure, value, half, p in differences
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_the_first_screen_says_what_paired_differences_show():
+    """It said that no model is better by overlapping intervals, above a table of a clear difference."""
+    none = compared_rows(
+        ("b", "TSE", -0.01, 0.1, 0.9), ("c", "TSE", 0.02, 0.1, 0.8), ("b", "EW", 0.5, 0.6, 0.1)
+    )
+    (said,) = answers(none).values()
+    assert (
+        "".join(said) == "No difference from a is shown: the largest in TSE is +0.020 [−0.080, +0.120] (c)."
+    )
+    clear = compared_rows(
+        ("b", "TSE", -0.01, 0.1, 0.9), ("b", "EW", -0.2, 0.1, 0.01), ("c", "EW", 0.1, 0.05, 0.02)
+    )
+    finding, more = answers(clear)["s"]
+    assert finding == "b is below a in EW"
+    assert (
+        more
+        == ", by −0.200 [−0.300, −0.100] on the same items. 2 of 3 differences have p below 0.05 (adjusted)."
+    )
+    assert answers(clear.assign(different="data set")) == answers(clear.assign(reliable=False)) == {}
+    assert answers(clear.iloc[:0]) == {}
+
+
+def test_differences_come_before_method():
+    """A paragraph on what is compared and one on tests stood before the first difference."""
+    rows = compared_rows(("b", "TSE", 0.01, 0.1, 0.9), ("c", "TSE", 0.3, 0.1, 0.01))
+    shown = section(rows, pd.DataFrame(columns=["suite", "config", "reference"]))
+    (view,) = shown.views
+    assert shown.lead == "" and "both models scored" in shown.terms["Score, reference"]
+    assert view.text.startswith("TSE, models: ") and "test over" not in view.text
+    assert view.blocks[0].note == "Test: t." and [block.name for block in view.blocks[1:]] == ["comparison_1"]
 
 
 def test_the_forest_plot_fills_only_what_is_counted_as_different():

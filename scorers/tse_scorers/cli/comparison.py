@@ -96,7 +96,7 @@ def compare(
         from ..io.table_files import check_table, write_table
         from ..report.common_lemmas import section as common_section
         from ..report.comparable import unpublished_notice
-        from ..report.comparison import best_first, section
+        from ..report.comparison import answers, best_first, section
         from ..report.conditions import section as conditions_section
         from ..report.inputs import read_runs
         from ..report.paper import write_paper as write_panels
@@ -140,7 +140,7 @@ def compare(
     notice = unpublished_notice(runs.signatures, heading=called.heading)
     sections = [part.with_notice(notice, list(runs.rows["system"].unique())) for part in sections]
     with terminal.waiting("Writing the report"):
-        page = write_report(out, folders, sections, figures=figures)
+        page = write_report(out, folders, sections, figures=figures, compared=answers(rows))
     terminal.say(f"Report: {page}")
     if paper:
         say_written(lambda: write_panels(out, sections, widths=paper))

@@ -1,6 +1,7 @@
 """The section of `tse compare`: a forest plot, the overall differences, the groups, and the items that differ most."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,8 @@ def with_group_names(rows: pd.DataFrame, names: Names) -> pd.DataFrame:
 
 
 TERMS = {
+    "Score, reference": "Over the items that both models scored, and where a measure has lemmas, over those that both "
+    "have. So they can differ from those of the summary, which are over all of a model's own items and lemmas.",
     "Difference": "The model's score minus the reference's, over the items that both scored, with its 95 % "
     "interval.",
     "p": "How often chance alone gives a difference this large, if the two models do not differ. Adjusted by Holm's "
@@ -63,7 +66,7 @@ def section(
         parts.append(
             View(
                 f"{names.heading(suite, config)}, against {reference}",
-                " ".join(findings(of_reference)),
+                " ".join([*_counts(of_reference[of_reference["level"] == "all"]), *_unlike(of_reference)]),
                 list(
                     _blocks(
                         with_group_names(of_reference, names), most, str(reference), number, measures or {}
@@ -71,15 +74,41 @@ def section(
                 ),
             )
         )
-    lead = " ".join(
-        [
-            "Each model is compared with the reference on the items that both scored, and where a measure has lemmas, "
-            "over those that both have. So a model's scores can differ from those of the summary, which are over all "
-            "of its own items and lemmas.",
-            *not_compared,
-        ]
-    )
-    return Section("comparison", "Differences", lead, TERMS, parts)
+    return Section("comparison", "Differences", " ".join(not_compared), TERMS, parts)
+
+
+def answers(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """Say what the differences of each suite show, for the first screen: the largest clear one, or that none is.
+
+    Returns:
+        Name of a suite -> the few words that matter most, and the rest of their sentence. A suite is left out where all
+        runs differ in data or options, or no difference could be tested.
+    """
+    said = {}
+    overall = rows[(rows["group"] == "all") & (rows["different"] == "")]
+    tested = overall[overall["reliable"].astype(bool) & overall["p"].notna()]
+    for suite, of_suite in tested.groupby("suite", sort=False):
+        of_data = of_suite.groupby(["config", "reference"], sort=False, dropna=False)
+        _, compared = next(iter(of_data))
+        clear = compared[compared["p_adjusted"] < ALPHA]
+        shown = compared if clear.empty else clear
+        shown = shown[shown["measure"] == shown["measure"].iloc[0]]
+        shown = shown.sort_values("difference", key=abs, ascending=False, kind="stable")
+        row = shown.iloc[0]
+        by = f"{signed(row['difference'])} [{signed(row['ci_low'])}, {signed(row['ci_high'])}]"
+        if clear.empty:
+            which = row["measure"] if len(shown) == 1 else f"the largest in {row['measure']}"
+            finding = f"No difference from {row['reference']} is shown"
+            more = f": {which} is {by} ({row['system']})."
+        else:
+            place = "above" if row["difference"] > 0 else "below"
+            finding = f"{row['system']} is {place} {row['reference']} in {row['measure']}"
+            more = f", by {by} on the same items."
+            if len(compared) > 1:
+                have = "has" if len(clear) == 1 else "have"
+                more += f" {len(clear)} of {len(compared)} differences {have} p below {ALPHA} (adjusted)."
+        said[str(suite)] = (finding, more)
+    return said
 
 
 def without_repeated(rows: pd.DataFrame) -> pd.DataFrame:
@@ -113,29 +142,34 @@ def _keys_of(rows: pd.DataFrame) -> list[tuple[str, ...]]:
 
 
 def findings(rows: pd.DataFrame) -> list[str]:
-    """Say how many of each family of tests differ, then over which units they are tested."""
-    overall = rows[rows["group"] == "all"]
-    sentences = [
-        how_many_differ(_heading(family), family)
-        for _, family in rows.groupby(["measure", "level"], sort=False)
-        if len(family) > 1 or family["level"].iloc[0] != "all"
-    ]
-    sentences += [
-        f"{measure}: {of_measure['test'].iloc[0]} over {units(of_measure.iloc[0])}."
-        for measure, of_measure in overall.groupby("measure", sort=False)
-    ]
+    """Say how many of each family of tests differ, then over which units they are tested, and which runs are unlike."""
+    return [*_counts(rows), *_tests(rows), *_unlike(rows)]
+
+
+def _counts(rows: pd.DataFrame) -> Iterator[str]:
+    for _, family in rows.groupby(["measure", "level"], sort=False):
+        if len(family) > 1 or family["level"].iloc[0] != "all":
+            yield how_many_differ(_heading(family), family)
+
+
+def _tests(rows: pd.DataFrame) -> Iterator[str]:
+    for measure, of_measure in rows[rows["group"] == "all"].groupby("measure", sort=False):
+        yield f"{measure}: {of_measure['test'].iloc[0]} over {units(of_measure.iloc[0])}."
+    yield from _approximate(rows)
+
+
+def _approximate(rows: pd.DataFrame) -> Iterator[str]:
     if rows["approximate"].any():
-        sentences.append(
+        yield (
             "MW over common lemmas is an estimate, because --keep-forms was not used in both runs (column approximate "
             "of comparison.csv)."
         )
-    unlike = rows[rows["different"] != ""].groupby("different", sort=False)
-    return sentences + [
-        run_otherwise(
-            pd.unique(of_measure["system"]), str(reasons).split(", "), str(of_measure["reference"].iloc[0])
-        )
-        for reasons, of_measure in unlike
-    ]
+
+
+def _unlike(rows: pd.DataFrame) -> Iterator[str]:
+    for reasons, of_reasons in rows[rows["different"] != ""].groupby("different", sort=False):
+        systems, reference = pd.unique(of_reasons["system"]), str(of_reasons["reference"].iloc[0])
+        yield run_otherwise(systems, str(reasons).split(", "), reference)
 
 
 def _heading(family: pd.DataFrame) -> str:
@@ -150,17 +184,19 @@ def _blocks(
     rows: pd.DataFrame, items: pd.DataFrame, reference: str, number: int, measures: Measures
 ) -> Iterator[Table | Chart]:
     overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
-    yield _table(overall, measures, f"Overall differences from {reference}.", file=f"comparison_{number}")
+    title = f"Overall differences from {reference}."
+    tests = f"Test: {', '.join(overall['test'].unique())}."
+    note = " ".join([tests, *_approximate(rows)])
+    yield replace(_table(overall, measures, title, f"comparison_{number}"), note=note)
     yield _forest_picture(rows, reference, number)
     if len(groups):
-        yield _table(groups, measures, f"Differences from {reference} by group.", folded=True)
+        by_group = _table(groups, measures, f"Differences from {reference} by group.")
+        yield replace(by_group, folded=True, note=" ".join(_counts(groups)))
     if len(items):
         yield _items_table(items, reference, measures)
 
 
-def _table(
-    rows: pd.DataFrame, measures: Measures, title: str, folded: bool = False, file: str | None = None
-) -> Table:
+def _table(rows: pd.DataFrame, measures: Measures, title: str, file: str | None = None) -> Table:
     of_groups = zip(rows["measure"], rows["group"], rows["named"], strict=True)
     names = [
         measure if group == "all" else f"{measure}, {group_name}" for measure, group, group_name in of_groups
@@ -168,7 +204,7 @@ def _table(
     text, index = overview(rows, measures), pd.Index(names, name="Measure")
     text.index = index
     values = rows[["difference", "se", "ci_low", "ci_high", "p_adjusted"]].set_index(index)
-    return Table(title, values, text, folded=folded, file=file, short=title)
+    return Table(title, values, text, file=file, short=title)
 
 
 def _items_table(items: pd.DataFrame, reference: str, measures: Measures) -> Table:

@@ -51,6 +51,7 @@ def observations(
     levels: Mapping[str, str],
     names: Names | None = None,
     all_lines: pd.DataFrame | None = None,
+    compared: Mapping[str, tuple[str, str]] | None = None,
 ) -> list[Answer]:
     """Return what is known of each suite: which system is better, the largest gap of two measures, the weakest group.
 
@@ -61,6 +62,7 @@ def observations(
         levels: the level of the groups that are compared, by suite; "" for all levels.
         names: what suites call themselves and their groups.
         all_lines: with those that cannot be the best; by default, there are none.
+        compared: what paired differences show of a suite, which is said instead of what its intervals show.
     """
     names, all_lines = names or Names(), lines if all_lines is None else all_lines
     answers = []
@@ -74,10 +76,14 @@ def observations(
         group_names = names.groups(*(of_groups[column].astype(str) for column in ("suite", "level", "value")))
         wide = _wide(of_groups.assign(group=group_names), of_suite)
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
-        finding, more, told = _best(usable, shown_lines) or _not_ranked(shown_lines) or ("", "", ())
+        if compared and suite in compared:
+            (finding, more), on_first = compared[suite], None
+        else:
+            finding, more, told = _best(usable, shown_lines) or _not_ranked(shown_lines) or ("", "", ())
+            on_first = _on_first(usable, shown_lines, told)
         parts = (
             finding + more,
-            _on_first(usable, shown_lines, told),
+            on_first,
             _gap(wide, of_suite),
             _weakest(wide, of_suite, groups_of(levels.get(suite, ""))),
         )

@@ -52,6 +52,7 @@ def write_report(
     first: Sequence[Section] = (),
     latex_intervals: bool = True,
     figures: bool = True,
+    compared: Mapping[str, tuple[str, str]] | None = None,
 ) -> Path:
     """Write tables, figures and `report.html` of one or several runs.
 
@@ -64,6 +65,7 @@ def write_report(
         first: sections that come before those of the suites.
         latex_intervals: show intervals in LaTeX tables.
         figures: draw the figures of the suites, which takes most of the time; without them, their tables are shown.
+        compared: what the first screen says of suites (`comparison.answers`), instead of what their intervals show.
 
     Returns:
         The path of `report.html`.
@@ -83,7 +85,7 @@ def write_report(
             read_runs([path])  # the lock is not made where nothing can be reported
     # Of several processes that end at the same moment, the last one has read the results of all.
     with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
-        runs, summary, of_suites = _analysed(sources)
+        runs, summary, of_suites = _analysed(sources, compared)
         if failed := [Path(model).name for path in paths for model in not_scored(path)]:
             sentence = f"Could not be scored, and missing here: {listed(failed)}."
             summary = replace(summary, sentences=[sentence, *summary.sentences])
@@ -111,7 +113,9 @@ def write_paper(out: Path, latex_intervals: bool = True, widths: Sequence[str] =
         return paper.write_paper(out, shown, latex_intervals, widths, methods)
 
 
-def _analysed(folders: Sequence[Path | OutputFolder]) -> tuple[Runs, Summary, list[Section]]:
+def _analysed(
+    folders: Sequence[Path | OutputFolder], compared: Mapping[str, tuple[str, str]] | None = None
+) -> tuple[Runs, Summary, list[Section]]:
     """Read runs and return what a page shows of them, its first screen, and the sections of the suites.
 
     Up to `MANY` systems are in the order of the runs, more of them in that of the leaderboard.
@@ -122,7 +126,7 @@ def _analysed(folders: Sequence[Path | OutputFolder]) -> tuple[Runs, Summary, li
     sentences = list(settled(runs, measures, called))
     curves = series.section(runs, measures, called, published_curves)
     curves, runs = curves and _noticed(curves, runs, called), without_earlier(runs)
-    summary = _summary(runs, suites, curves, called)
+    summary = _summary(runs, suites, curves, called, compared)
     summary = replace(summary, sentences=[*sentences, *summary.sentences][:MOST_SAID])
     if curves is None and len(summary.board.rows) > MANY:
         runs = runs.in_order(summary.board.rows)
@@ -234,14 +238,20 @@ def _asked(answers: Sequence[Answer], sections: Mapping[str, Section]) -> list[A
     return with_questions
 
 
-def _summary(runs: Runs, suites: Sequence[type[Suite]], curves: Section | None, called: Names) -> Summary:
+def _summary(
+    runs: Runs,
+    suites: Sequence[type[Suite]],
+    curves: Section | None,
+    called: Names,
+    compared: Mapping[str, tuple[str, str]] | None,
+) -> Summary:
     """Return the first screen: answers, leaderboard, and the learning curves of a series."""
     measures = {suite.name: suite.measures for suite in suites}
     lines = _headlines(runs.rows, measures, called)
     levels = {suite.name: suite.live_groups for suite in suites}
     return Summary(
         leaderboard(lines, runs.signatures, curves is not None),
-        observations(usable(lines, runs.signatures), runs.rows, measures, levels, called, lines),
+        observations(usable(lines, runs.signatures), runs.rows, measures, levels, called, lines, compared),
         curves=curves,
         names=called,
     )
