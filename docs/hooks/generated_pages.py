@@ -107,8 +107,9 @@ def command_line() -> str:
     commands = get_command(app).commands
     parts = [
         "# Command line",
-        "Each page holds the text that the command prints with `--help`, with all options. `python -m tse_scorers` is "
-        "the same program as `tse`, for launchers such as `torchrun`.",
+        "For everybody who uses `tse`. Afterwards you know which command does what. Each page has an example and all "
+        "options, in the groups of `--help`. `python -m tse_scorers` is the same program, for launchers such as "
+        "`torchrun`.",
     ]
     for panel, names in PANELS.items():
         rows = [f"| [`tse {name}`](commands/{name}.md) | {commands[name].help} |" for name in names]

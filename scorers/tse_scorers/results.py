@@ -111,7 +111,10 @@ class Results(Sequence[ResultRow]):
             table = self.table()
         except ValueError as error:  # the folder is not as it was; a notebook would print a traceback
             return f"<p>{escape(printable(str(error)))}</p><pre>{escape(repr(self))}</pre>"
-        return printable(table.to_html(classes=_NO_FORMULAS))
+        from .report.summary import warnings_of
+
+        warnings = "".join(f"<p>{escape(line)}</p>" for line in warnings_of(self._headlines))
+        return printable(table.to_html(classes=_NO_FORMULAS) + warnings)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per result, with its score and the other columns of `results.json` that have a value."""
@@ -145,6 +148,13 @@ class Results(Sequence[ResultRow]):
             pd.Series([key in identities for key in row_identities], runs.rows.index, dtype=bool),
             "other results",
         )
+
+    @property
+    def _headlines(self) -> pd.DataFrame:
+        from .report.summary import headlines
+        from .suites.registry import all_measures, names
+
+        return headlines(self._runs.rows, all_measures(), names().heading)
 
     def _suite(self, chosen: str | None) -> str:
         """Return the chosen suite, by its name in results, or the only one."""
@@ -205,14 +215,16 @@ class Results(Sequence[ResultRow]):
         return self._some(rows).to_pandas()
 
     def table(self) -> pd.DataFrame:
-        """Return the headline scores as they are printed, with 95 % intervals: systems down, measures across."""
-        from .report.summary import headlines
-        from .suites.registry import all_measures, names
+        """Return the headline scores as they are printed, with 95 % intervals: systems down, measures across.
 
-        lines = headlines(self._runs.rows, all_measures(), names().heading)
+        A * stands after an interval over fewer than 4 effective units: do not rely on it.
+        """
+        from .report.summary import marked
+
+        lines = self._headlines
         if lines.empty:
             return pd.DataFrame()
-        wide = lines.pivot_table(
+        wide = lines.assign(text=marked(lines)).pivot_table(
             index="system", columns=["suite", "measure"], values="text", aggfunc="last", sort=False
         )
         return wide.rename_axis(index=None, columns=[None, None]).fillna("")

@@ -1,12 +1,13 @@
 """The terminal's summary of a run: whole numbers at any width."""
 
 import io
+import math
 
 import pytest
 from rich.console import Console
 from synthetic_runs import agreement_rows, result_frame
 
-from tse_scorers.report.summary import headlines, warnings_of
+from tse_scorers.report.summary import headlines, marked, warnings_of
 from tse_scorers.report.terminal_summary import Summary, short_names
 from tse_scorers.suites.registry import all_measures, names
 
@@ -95,9 +96,24 @@ def test_intervals_over_few_units_are_named():
     few = [row | {"reliable": row["metric"] != "tse"} for row in known if row["config"] == "marvin_linzen"]
     (line,) = warnings_of(headlines(result_frame(few), all_measures()))
     assert line == (
-        "Do not rely on the intervals of TSE (agreement: marvin_linzen): they are over fewer than 4 effective "
+        "* Do not rely on the intervals of TSE (agreement: marvin_linzen): they are over fewer than 4 effective "
         "units, here subject nouns x verbs."
     )
     (as_on_the_page,) = warnings_of(headlines(result_frame(few), all_measures(), names().heading))
     assert "of TSE (Agreement: Marvin & Linzen)" in as_on_the_page
     assert list(warnings_of(headlines(result_frame(known), all_measures()))) == []
+
+
+def test_an_interval_over_few_units_has_a_mark():
+    """It stood in a table like any other, and only a sentence far below named its measure."""
+    rows = [
+        row | {"se": 0.1, "ci_low": 0.05, "ci_high": 1.0, "reliable": row["metric"] != "tse"}
+        for row in agreement_rows("m")
+        if row["config"] == "marvin_linzen"
+    ]
+    lines = headlines(result_frame(rows), all_measures())
+    assert dict(zip(lines["measure"], marked(lines).str.endswith("]*"), strict=True)) == {
+        "TSE": True, "EW": False, "MW": False
+    }  # fmt: skip
+    without = lines.assign(ci_low=math.nan, ci_high=math.nan, text="0.50")
+    assert set(marked(without)) == {"0.50"}

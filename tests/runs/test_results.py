@@ -68,6 +68,8 @@ def test_the_table_has_headlines_with_intervals_and_is_shown_in_notebooks(agreem
     assert table.iloc[0, 1].startswith(f"{ew.score:.2f}")
     assert "[" in table.iloc[0, 1] or "±" in table.iloc[0, 1]
     assert "<table" in agreement._repr_html_() and table.iloc[0, 1] in agreement._repr_html_()
+    is_marked = table.iloc[0, 0].endswith("*")
+    assert is_marked == ("<p>* Do not rely on the intervals of TSE" in agreement._repr_html_())
 
 
 def test_items_are_those_of_the_chosen_table(agreement):

@@ -20,6 +20,8 @@ _COPIED = (
     "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable",
     "n_lemmas", "n_lemmas_effective",
 )  # fmt: skip
+UNRELIABLE = "*"
+"""Stands after an interval, and before the sentence that says why one should not rely on it."""
 
 
 def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_name) -> pd.DataFrame:
@@ -78,12 +80,21 @@ def _text(row: Mapping[str, Any], measure: Measure) -> str:
     return with_interval(float(row["score"]), row["ci_low"], row["ci_high"], measure.form)
 
 
+def marked(lines: pd.DataFrame) -> "pd.Series[str]":
+    """Return the texts of `headlines`, with * after each interval that `warnings_of` warns of."""
+    has_interval = lines["ci_low"].notna() & lines["ci_high"].notna()
+    return lines["text"].mask(_is_unreliable(lines) & has_interval, lines["text"] + UNRELIABLE)
+
+
+def _is_unreliable(lines: pd.DataFrame) -> "pd.Series[bool]":
+    return lines["reliable"].eq(False) & lines["se"].notna()
+
+
 def warnings_of(lines: pd.DataFrame) -> Iterator[str]:
     """Yield one line per suite and data set with unreliable intervals, among those that `headlines` returns."""
-    unreliable = lines[lines["reliable"].eq(False) & lines["se"].notna()]
-    for (name, unit), of_unit in unreliable.groupby(["suite", "unit"], sort=False):
+    for (name, unit), of_unit in lines[_is_unreliable(lines)].groupby(["suite", "unit"], sort=False):
         labels = ", ".join(of_unit["measure"].unique())
         yield (
-            f"Do not rely on the intervals of {labels} ({name}): they are over fewer than {MIN_RELIABLE_UNITS} "
-            f"effective units, here {unit}."
+            f"{UNRELIABLE} Do not rely on the intervals of {labels} ({name}): they are over fewer than "
+            f"{MIN_RELIABLE_UNITS} effective units, here {unit}."
         )

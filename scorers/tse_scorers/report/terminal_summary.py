@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ..io.files import printable
 from .basis import remarks
+from .summary import marked
 from .systems import end_names
 
 _NAME, _LEAST_NAME = 20, 8
@@ -41,7 +42,7 @@ class Summary:
 
 def _tables(suite: str, lines: pd.DataFrame, width: int) -> Iterator[Table]:
     """Yield one table, or several where the columns of all measures are wider than the terminal."""
-    once = lines.drop_duplicates(["system", "measure"], keep="last")
+    once = lines.assign(text=marked(lines)).drop_duplicates(["system", "measure"], keep="last")
     texts = once.pivot(index="system", columns="measure", values="text")
     texts = texts.reindex(index=pd.unique(once["system"]), columns=pd.unique(once["measure"])).fillna("–")
     texts.index = texts.index.map(lambda name: printable(str(name)))

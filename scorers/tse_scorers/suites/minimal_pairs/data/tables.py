@@ -73,7 +73,8 @@ def select(
         if unknown:
             raise ValueError(
                 f"No paradigm, phenomenon or field {', '.join(map(repr, unknown))} in these pairs; there are: "
-                f"{', '.join(sorted(there))}.{did_you_mean(unknown[0], there)}"
+                f"{', '.join(sorted(there))}.{did_you_mean(unknown[0], there)} These are the values of UID, "
+                "linguistics_term and field; `tse compare --by COLUMN` compares those of other columns."
             )
         table = table[table[list(PAIR_COLUMNS[:3])].isin(names).any(axis=1)]
     return limited(table, "paradigm", limit)
