@@ -142,6 +142,19 @@ def test_the_paragraph_on_methods_says_which_data_are_not_the_released_ones():
     )
 
 
+def test_captions_of_figures_speak_of_their_own_panel_and_scores(paper):
+    """A figure of one construction said what is large among several, and what TSE is over below curves of EW."""
+    folder, _ = paper
+    figures = (folder / "figures.tex").read_text()
+    assert "against the cut-off" in figures and "Large:" not in figures
+    plain = Chart("scatter", "points", {"": pd.DataFrame({"x": [0.5], "y": [0.5]})}, "Points.")
+    blocks = [plain, replace(plain, panel_notes={"": "n: 9."}), score_table(1)]
+    (view,) = (
+        Section("s", "S", "", {}, [View("P", "", blocks)]).with_notice("Own data.", [], "9 pairs.").views
+    )
+    assert [block.notice for block in view.of()] == ["Own data. 9 pairs.", "Own data.", "Own data. 9 pairs."]
+
+
 @pytest.mark.parametrize(
     ("widths", "expected"),
     [(["column"], {"column"}), (["text"], {"text"}), (["column", "text"], {"column", "text"})],

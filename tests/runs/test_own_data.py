@@ -1,5 +1,7 @@
 """A section on one's own data begins with one's own conditions and sentences, which were nowhere on its page."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -48,6 +50,28 @@ def test_conditions_have_the_means_of_their_items(out):
     assert list(conditions.values.index) == ["attractor: same", "attractor: other"]
     for name, value in conditions.values["tiny-causal"].items():
         assert value == pytest.approx(expected[name.removeprefix("attractor: ")])
+
+
+def test_columns_that_a_suite_added_are_no_conditions(out):
+    """What `ask` added to the rows stood among the user's own columns."""
+    runs = read_runs([out])
+    (signature,) = runs.signatures.values()
+    assert {"item", "attractor", "freq"} <= set(signature["recipe"]["own_columns"])
+    recipe = signature["recipe"] | {"own_columns": ["item", "freq"]}
+    signatures = {key: signature | {"recipe": recipe} for key in runs.signatures}
+    (sentences,) = _view_of(replace(runs, signatures=signatures), "minimal_pairs").blocks
+    assert sentences.caption == "The first of your pairs."
+
+
+def test_a_measure_that_is_no_mean_is_said_not_to_have_conditions(out, monkeypatch):
+    suite = find_suite("minimal_pairs")
+    of_ranks = replace(suite.measures[1], estimate=lambda items, units: None)
+    monkeypatch.setattr(suite, "measures", (suite.measures[0], of_ranks))
+    assert _view(out).text == (
+        f"Not shown by your own columns, because conditions are compared by means of items: {of_ranks.label}."
+    )
+    monkeypatch.undo()
+    assert _view(out).text == ""
 
 
 def test_sentences_have_their_scores(out):

@@ -105,7 +105,7 @@ def training_views(runs: Runs) -> list[View]:
     )
     views = []
     for (suite, config), of_data in scored.groupby(["suite", "config"], sort=False) if len(scored) else ():
-        group_names = suite_names.groups([suite] * len(of_data), of_data["level"], of_data["value"])
+        group_names = suite_names.groups(suite, of_data["level"], of_data["value"])
         of_data = of_data.assign(named=group_names, line=of_data["model"].map(model_names(of_data["model"])))
         labels = Control("Score", {label: label for label in of_data["measure"].unique()})
         controls = [labels, Control("Of", dict(_groups(of_data)))]

@@ -31,7 +31,8 @@ class RecipeContent(TypedDict, total=False):
     """What the user asked for, from which `tse rerun` makes the scores again.
 
     `model` is None for a model that was in memory; `partial_reasons` say why the scores are not of the whole data set;
-    `shards` is how many were merged; `model_files` and `scorer_keys` tell whether a model in a folder has changed.
+    `own_columns` are those of the user's own table; `shards` is how many were merged; `model_files` and `scorer_keys`
+    tell whether a model in a folder has changed.
     """
 
     command: list[str] | None
@@ -45,6 +46,7 @@ class RecipeContent(TypedDict, total=False):
     partial: bool
     partial_reasons: list[str]
     own_data: bool
+    own_columns: list[str]
     environment: Mapping[str, str | None]
     shards: int
     model_files: str | None

@@ -319,14 +319,15 @@ class Section:
                 warnings.warn(str(error), stacklevel=2)
         return replace(self, views=[view for view in shown if view.blocks])
 
-    def with_notice(self, notice: str, systems: Sequence[str]) -> "Section":
+    def with_notice(self, notice: str, systems: Sequence[str], over: str = "") -> "Section":
         """Return the section with what its tables and charts need in files, which are read without the page.
 
         Args:
             notice: which models were run on a part of the data or on own data.
             systems: all that are shown.
+            over: what the overall scores are over, for tables, and for charts that do not say what theirs are.
         """
-        return self._changed(lambda block: [_with_notice(block, notice, systems)])
+        return self._changed(lambda block: [_with_notice(block, notice, systems, over)])
 
     def with_tables_only(self) -> "Section":
         """Return the section with the folded tables of its charts in place of these, which take long to draw."""
@@ -340,12 +341,15 @@ class Section:
         return replace(shown, views=views)
 
 
-def _with_notice(block: Block, notice: str, systems: Sequence[str]) -> Block:
+def _with_notice(block: Block, notice: str, systems: Sequence[str], over: str) -> Block:
+    whole = " ".join(filter(None, [notice, over]))
+
     def told(table: Table) -> Table:
-        return replace(table, notice=notice, systems=systems)
+        return replace(table, notice=whole, systems=systems)
 
     if isinstance(block, Chart):
-        return replace(block, notice=notice, tables=list(map(told, block.tables)))
+        says_over = block.basis is not None or bool(block.panel_notes)
+        return replace(block, notice=notice if says_over else whole, tables=list(map(told, block.tables)))
     return told(block) if isinstance(block, Table) else block
 
 

@@ -20,9 +20,9 @@ from .tables import Table
 
 
 def with_group_names(rows: pd.DataFrame, names: Names) -> pd.DataFrame:
-    """Add `named`: what the suite calls the group."""
-    suites = rows["suite"] if "suite" in rows else [""] * len(rows)
-    group_names = names.groups(suites, rows["level"].astype(str), rows["value"].astype(str))
+    """Add `named`: what the suite, of which all rows are, calls the group."""
+    suite = str(rows["suite"].iloc[0]) if "suite" in rows else ""
+    group_names = names.groups(suite, rows["level"].astype(str), rows["value"].astype(str))
     return rows.assign(named=np.where(rows["level"] == "all", "overall", group_names))
 
 

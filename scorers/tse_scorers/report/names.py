@@ -1,6 +1,6 @@
 """How suites, their data and their groups are called in headings and sentences."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -20,6 +20,21 @@ def plain_group(suite: str, level: str, value: str) -> str:
     ('NDA', 'wh gap')
     """
     return "all" if level == "all" else value.replace("_", " ")
+
+
+def with_levels(names: Sequence[str], levels: Sequence[str]) -> list[str]:
+    """Return the names of groups; where groups of several levels share one, with the level in front.
+
+    >>> with_levels(["order", "order", "web"], ["all", "source", "source"])
+    ['order', 'source: order', 'web']
+    """
+    levels_of: dict[str, set[str]] = {}
+    for name, level in zip(names, levels, strict=True):
+        levels_of.setdefault(name, set()).add(level)
+    return [
+        name if level == "all" or len(levels_of[name]) == 1 else f"{level.replace('_', ' ')}: {name}"
+        for name, level in zip(names, levels, strict=True)
+    ]
 
 
 _PLURALS = {"criterion": "criteria", "phenomenon": "phenomena"}
@@ -49,21 +64,14 @@ class Names:
     group: Callable[[str, str, str], str] = plain_group
     data: Callable[[str, str], str] = lambda _, config: config
 
-    def groups(self, suites: Iterable[str], levels: Iterable[str], values: Iterable[str]) -> list[str]:
-        """Return the names of groups; where groups of several levels share a name, with the level in front.
+    def groups(self, suite: str, levels: Iterable[str], values: Iterable[str]) -> list[str]:
+        """Return the names of groups of a suite, no two levels with the same one.
 
-        >>> Names().groups(["acceptability"] * 3, ["phenomenon", "source", "source"], ["order", "order", "web"])
+        >>> Names().groups("acceptability", ["phenomenon", "source", "source"], ["order", "order", "web"])
         ['phenomenon: order', 'source: order', 'web']
         """
-        groups = list(zip(suites, levels, values, strict=True))
-        names = [self.group(*group) for group in groups]
-        levels_of: dict[tuple[str, str], set[str]] = {}
-        for (suite, level, _), name in zip(groups, names, strict=True):
-            levels_of.setdefault((suite, name), set()).add(level)
-        return [
-            name if len(levels_of[suite, name]) == 1 else f"{level.replace('_', ' ')}: {name}"
-            for (suite, level, _), name in zip(groups, names, strict=True)
-        ]
+        levels = list(levels)
+        return with_levels([self.group(suite, *group) for group in zip(levels, values, strict=True)], levels)
 
     def heading(self, suite: str, config: str | None) -> str:
         """Return the title of a suite, with its data where this says more.

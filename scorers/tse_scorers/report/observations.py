@@ -73,7 +73,7 @@ def observations(
             of_groups = of_groups[of_groups["level"] == level]
         if len(usable):  # a mean over models that are not comparable means nothing
             of_groups = of_groups[of_groups["system"].isin(usable["system"])]
-        group_names = names.groups(*(of_groups[column].astype(str) for column in ("suite", "level", "value")))
+        group_names = names.groups(suite, of_groups["level"].astype(str), of_groups["value"].astype(str))
         wide = _wide(of_groups.assign(group=group_names), of_suite)
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
         if compared and suite in compared:

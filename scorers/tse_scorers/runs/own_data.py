@@ -33,25 +33,51 @@ def own_data_view(runs: Runs, suite: type[Suite], section: Section) -> View | No
         suite: whose section it is.
         section: what the suite shows of the runs.
     """
-    own_runs = {
-        (system, config)
+    recipes = {
+        (system, config): recipe
         for (system, suite_name, config), signature in runs.signatures.items()
-        if suite_name == suite.name and (signature.get("recipe") or {}).get("own_data")
+        if suite_name == suite.name and (recipe := signature.get("recipe") or {}).get("own_data")
     }
-    files = [file for file in runs.scores(suite.name) if (file.system, file.config) in own_runs]
+    own_runs = set(recipes)
+    files = [
+        (file, _conditions_in(file, suite, recipes[file.system, file.config].get("own_columns")))
+        for file in runs.scores(suite.name)
+        if (file.system, file.config) in own_runs
+    ]
     if not files:
         return None
     blocks = [*_conditions(files, suite), *_sentences(section, suite, own_runs)]
-    return View("Your data", "", blocks) if blocks else None
+    others = [measure.label for measure in suite.measures if measure.estimate is not None]
+    has_columns = any(columns for _, columns in files)
+    text = (
+        f"Not shown by your own columns, because conditions are compared by means of items: {', '.join(others)}."
+        if others and has_columns
+        else ""
+    )
+    return View("Your data", text, blocks) if blocks or text else None
 
 
-def _conditions(files: Sequence[ScoreFile], suite: type[Suite]) -> Iterator[Table]:
-    """Yield the scores by the values of one's own columns."""
-    several = len({file.config for file in files}) > 1
+def _conditions_in(file: ScoreFile, suite: type[Suite], own_columns: Sequence[str] | None) -> list[str]:
+    """Return the columns of a table of scores that are the user's and may be conditions.
+
+    Args:
+        file: the table.
+        suite: whose it is.
+        own_columns: of the user's table; None where its record does not say, so that none is known to be the suite's.
+    """
+    declared = {*suite.declared_columns(file.table).names, *suite.score_columns(file), *_UNITS}
+    columns = [name for name in file.column_names if name not in declared]
+    if own_columns is None:
+        return columns
+    in_scores = {suite.renamed.get(name, name) for name in own_columns}
+    return [name for name in columns if name in in_scores]
+
+
+def _conditions(files: Sequence[tuple[ScoreFile, Sequence[str]]], suite: type[Suite]) -> Iterator[Table]:
+    """Yield the scores by the values of one's own columns, which stand with each table of scores."""
+    several = len({file.config for file, _ in files}) > 1
     rows = []
-    for file in files:
-        declared = {*suite.declared_columns(file.table).names, *suite.score_columns(file), *_UNITS}
-        columns = [name for name in file.column_names if name not in declared]
+    for file, columns in files:
         for row in condition_scores(suite, file, columns, MOST_CONDITIONS):
             system = f"{row.system} ({row.config})" if several else row.system
             rows.append(

@@ -64,7 +64,8 @@ class Recipe:
             shard: (number, of) where only a share was scored.
         """
         suite_options = self.given
-        reasons = partial_reasons(suite_options, suite, shard, signature)
+        reasons, is_own = partial_reasons(suite_options, suite, shard, signature), is_own_data(suite)
+        columns = suite.items.own_columns or suite.items.frame.columns
         return {
             "command": command_line(),
             "suite": self.suite,
@@ -76,7 +77,8 @@ class Recipe:
             "first_token": signature.get("first_token"),
             "partial": bool(reasons),
             "partial_reasons": reasons,
-            "own_data": is_own_data(suite),
+            "own_data": is_own,
+            "own_columns": [str(column) for column in columns] if is_own else [],
             "environment": environment(),
         }
 

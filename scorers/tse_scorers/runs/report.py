@@ -215,7 +215,7 @@ def _noticed(
         for text in remarks(data_lines)
     ]
     section = replace(section, over=over)
-    return section.with_notice(" ".join(filter(None, [unpublished, unlike, *over])), shown)
+    return section.with_notice(" ".join(filter(None, [unpublished, unlike])), shown, " ".join(over))
 
 
 def _asked(answers: Sequence[Answer], sections: Mapping[str, Section]) -> list[Answer]:

@@ -14,6 +14,7 @@ import pandas as pd
 from ..report.blocks import Control, Pair, ScoredItems, Section, Table, View
 from ..report.inputs import Runs
 from ..report.measure import Measure
+from ..report.names import with_levels
 from ..report.tables import with_published
 from .item_files import example
 from .registry import analyses_of, guest_of
@@ -51,11 +52,11 @@ class GroupScores:
         shown = self.rows[self.rows["level"].isin((*levels, "all"))]
         if len(levels) > 1 and "is_repeated" in shown:
             shown = shown[~shown["is_repeated"]]
-        shared = shown["label"][shown.groupby("label")["level"].transform("nunique") > 1]
-        shown = _with_levels(shown, shared).sort_values(
-            "level", key=lambda level: level == "all", kind="stable"
-        )
-        of_levels = _with_levels(self.published[self.published["level"].isin((*levels, "all"))], shared)
+        published = self.published[self.published["level"].isin((*levels, "all"))]
+        labels = with_levels([*shown["label"], *published["label"]], [*shown["level"], *published["level"]])
+        published = published.assign(label=labels[len(shown) :])
+        shown = shown.assign(label=labels[: len(shown)])
+        shown = shown.sort_values("level", key=lambda level: level == "all", kind="stable")
         corner = levels[0].replace("_", " ") if len(levels) == 1 else "group"
         defaults: dict[str, Any] = {
             "totals": list(shown["label"][shown["level"] == "all"].unique()) if levels else [],
@@ -63,16 +64,9 @@ class GroupScores:
             "limited_to": f"by {corner}" if len(levels) == 1 else "",
         }
         return Table.of_scores(
-            with_published(shown, of_levels), self.caption, corner.capitalize(), digits=self.measure.digits,
+            with_published(shown, published), self.caption, corner.capitalize(), digits=self.measure.digits,
             **{**defaults, **self.options},
         )  # fmt: skip
-
-
-def _with_levels(rows: pd.DataFrame, shared: "pd.Series[str]") -> pd.DataFrame:
-    """Put the level in front of labels that groups of several levels share."""
-    labels = rows["label"]
-    with_level = rows["level"].str.replace("_", " ") + ": " + labels
-    return rows.assign(label=labels.where(~labels.isin(shared) | (rows["level"] == "all"), with_level))
 
 
 def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:

@@ -31,10 +31,9 @@ ROW_LINES = {
     "BLiMP": Line(INK, MARKERS[9], width=2.2),
 }
 _SCORES = ("ew", "mw")
-_FADED = (
-    f"Large: all of the data, with 95 % intervals. Hollow and faded: fewer than {FEW_CONTEXTS} contexts, or too few "
-    "units for an interval to rely on."
-)
+_LARGE = "Large: all of the data, with 95 % intervals."
+_BANDS = "Bands: 95 % intervals."
+_FADED = f"Hollow and faded: fewer than {FEW_CONTEXTS} contexts, or too few units for an interval to rely on."
 
 
 @dataclass(frozen=True)
@@ -161,7 +160,6 @@ def _grid(curves: pd.DataFrame, metric: str, figure: CutoffFigure) -> Chart:
     }
     n = once["label"].nunique()
     shown = title[:1].upper() + title[1:]
-    drawn = f"{on_naming(n)} {_FADED}"
     names = end_names(list(pd.unique(once["label"])), 20)  # short enough to leave room for the construction
     names = names if len({*names.values()}) == len(names) else {system: system for system in names}
     of_rows = once.assign(label=once["label"].map(names) + ": " + once["panel"])
@@ -172,8 +170,8 @@ def _grid(curves: pd.DataFrame, metric: str, figure: CutoffFigure) -> Chart:
         panels,
         y=title,
         large=_wholes(once["panel"]),
-        caption=f"{shown} against the cut-off, with a small panel per construction.{drawn}",
-        panel_caption=f"{shown} against the cut-off.{drawn}",
+        caption=f"{shown} against the cut-off, with a small panel per construction.{on_naming(n)} {_LARGE} {_FADED}",
+        panel_caption=f"{shown} against the cut-off.{on_naming(n)} {_BANDS} {_FADED}",
         alt=f"{shown} over the cut-offs for {n} models. {_change(once)}",
         in_paper=None if metric in _SCORES else (),
         tables=[table],
@@ -214,7 +212,8 @@ def _curve_picture(curves: pd.DataFrame, name: str, metrics: Mapping[str, str], 
         "cutoffs",
         name,
         {str(panel): panel_points for panel, panel_points in points.groupby("panel", sort=False)},
-        caption=f"{caption} {_FADED}",
+        caption=f"{caption} {_LARGE} {_FADED}",
+        panel_caption=f"{caption} {_FADED}",
         alt=f"{caption} {_change(curves[curves['metric'] == next(iter(names))])}",
         y=axis,
         styles=lines(list(names.values())),

@@ -148,7 +148,7 @@ def _cell_picture(
         maps,
         caption=f"{title} {of_system}".strip(),
         short=title,
-        panel_caption=f"{in_paper[0]}: {shown}." if len(in_paper) == 1 else f"{shown}.",
+        panel_caption=f"{f'{in_paper[0]}: ' if len(in_paper) == 1 else ''}{shown}. {ORDER_KEY} {ROLE_KEY}",
         panel_notes={title: of_system for title in in_paper if not _is_of_people(title)},
         alt=" ".join(f"{title}. {extremes(grid, score)}" for title, grid in maps.items()),
         x="AUC",
@@ -177,7 +177,7 @@ def _cell_table(
         beside = beside.reindex(table.values.index).replace(MISSING, "")
     text = marked(table.text, spread(cells, "tied", across))
     basis = table.basis and table.basis.map(lambda frame: frame.dropna(axis=1, how="all"))
-    return replace(table, text=text, beside=beside, basis=basis, cells=None)
+    return replace(table, text=text, beside=beside, basis=basis, cells=None, note=f"{ORDER_KEY} {ROLE_KEY}")
 
 
 def _whole_table(cells: pd.DataFrame, humans: pd.DataFrame | None) -> Table:

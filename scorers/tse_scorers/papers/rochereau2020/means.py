@@ -61,6 +61,10 @@ DOUBLED_CASES = MeanTable(
 )  # fmt: skip
 
 
+_KEYS = {"case_order": ORDER_KEY, "role": ROLE_KEY}
+"""Level of groups -> what its values say, for files that are read without the page."""
+
+
 def mean_views(runs: Runs, rows: pd.DataFrame, sets: Callable[[], Sets]) -> Iterator[View]:
     """Yield means by case order, by role assignment and by the doubled case.
 
@@ -156,7 +160,7 @@ def _table(mean_table: MeanTable, rows: pd.DataFrame, excluded: Collection[str])
     text = marked(table.text, tied)
     compared = [None if is_reference(name) or name in excluded else "AUC" for name in table.values.columns]
     best = best_of_rows(table.values.mask(tied == 1), text, compared, table.intervals)
-    return replace(table, text=text, best=best)
+    return replace(table, text=text, best=best, note=_KEYS.get(mean_table.by, ""))
 
 
 def _picture(mean_table: MeanTable, rows: pd.DataFrame, excluded: Collection[str]) -> Chart:
@@ -171,6 +175,7 @@ def _picture(mean_table: MeanTable, rows: pd.DataFrame, excluded: Collection[str
         str(table.file),
         {"": values},
         caption=caption,
+        panel_caption=f"{caption} {table.note}".strip(),
         alt=f"AUC by {table.corner.lower()}. {extremes(values, score)}",
         x="AUC",
         number=table.number,
