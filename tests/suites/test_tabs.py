@@ -190,7 +190,7 @@ def test_single_pairs_are_set_against_peoples_choices(tmp_path, monkeypatch):
     assert points["y"].to_dict() == {"Good two. ⁄ *Bad two.": -0.5, "Good one. ⁄ *Bad one.": 1.0}
     assert points["x"].tolist() == [1.0, 2 / 3] and points["n"].tolist() == [1, 3]
     assert points["choice"].tolist() == ["✗ not correct", "✓ correct"]
-    with pytest.raises(ValueError, match=r"folder of other .*no scores .*BLiMP"):
+    with pytest.raises(ValueError, match=r"folder of other does not contain scores .*BLiMP"):
         view(MinimalPairSuite, runs, "BLiMP pairs", "other")
     monkeypatch.setattr(shown_items, "shipped", lambda name, config: JUDGED.assign(sentence_good="Other."))
     with pytest.raises(ValueError, match="scored none of the"):
