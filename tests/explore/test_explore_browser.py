@@ -487,6 +487,9 @@ def test_no_name_reaches_into_the_scores_and_each_warning_is_explained(browser, 
         )
         doubts = set(page.locator(".doubt").evaluate_all("all => all.map(each => each.ariaLabel)"))
         assert doubts == {"few units"}
+        assert (
+            page.locator("tbody th .doubt").count() == page.locator(".doubt").count() == 1
+        )  # not at each score
         meanings = page.locator(".meaning").all_inner_texts()
         assert len(meanings) == 1 and meanings[0].startswith("⚠ few units: The interval is over fewer than")
     served.close()

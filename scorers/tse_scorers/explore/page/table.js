@@ -48,12 +48,13 @@ function drawTable(view, change, open) {
   const rows = sortedRows(view, reference);
   const shown = { systems, rows, reference, shade: state.get("shade", "1") === "1", intervals: state.get("ci", "bars"), widest: widest(view, systems, rows, reference), scale: scaleOf(view) };
   const body = rows.filter((row) => !row.total), totals = rows.filter((row) => row.total);
+  shown.doubts = sharedDoubts(view, body, systems, reference);
   const heads = systems.filter(({ heading }, i) => heading && heading !== systems[i - 1]?.heading)
     .map(({ heading }) => h("th", { scope: "colgroup", class: "system", colspan: systems.filter((each) => each.heading === heading).length }, heading));
   const table = h("table", { class: heads.length ? "tse-table two" : "tse-table" },
     h("caption", {}, caption(view, reference)),
     h("thead", {}, heads.length ? h("tr", {}, h("td", {}), heads) : null,
-      h("tr", {}, heading(view.corner, "", change), systems.map((system) => heading(system.label ?? system.name, system.name, change, system)))),
+      h("tr", {}, heading(view.corner, "", change), systems.map((system) => heading(system.label ?? system.name, system.name, change, system, doubtMark(view, shown.doubts.ofColumn.get(system.column)))))),
     h("tbody", {}, (view.across ? rows : systems).length ? null : h("tr", {}, h("th", { scope: "row" }, "No model is chosen.")), body.map((row) => tableRow(view, row, shown, open))),
     totals.length ? h("tfoot", {}, totals.map((row) => tableRow(view, row, shown, open))) : null);
   table.addEventListener("keydown", arrows);
@@ -104,13 +105,27 @@ function doubtsOf(view, row, system, reference) {
   return tested ? (tested[4] === 0 ? ["few units"] : []) : cell ? badgesOf(view, cell) : [];
 }
 
-function heading(text, name, change, system = null) {
+// What limits all scores of a column (but those over everything) or of a row stands there once, not at each score.
+function sharedDoubts(view, rows, systems, reference) {
+  const inAll = (cells, known = () => []) => {
+    const doubts = cells.filter(([row, system]) => row.cells[system.column]?.[0] != null).map(([row, system]) => doubtsOf(view, row, system, reference).filter((name) => !known(system).includes(name)));
+    return doubts.length > 1 ? doubts[0].filter((name) => doubts.every((of) => of.includes(name))) : [];
+  };
+  const ours = systems.filter((system) => !system.published);
+  const ofColumn = new Map(ours.map((system) => [system.column, inAll(rows.map((row) => [row, system]))]));
+  const ofRow = new Map(rows.map((row) => [row.index, inAll(ours.map((system) => [row, system]), (system) => ofColumn.get(system.column))]));
+  return { ofColumn, ofRow };
+}
+
+const doubtMark = (view, names) => names?.length ? h("span", { class: "doubt", title: names.map((name) => view.badges[name]).join(" "), role: "img", "aria-label": names.join(", ") }) : null;
+
+function heading(text, name, change, system = null, mark = null) {
   const published = system?.published;
   const sorted = state.get("sort", "\0") === name ? state.get("dir", "desc") : "none";
   const short = shortened(text);
   const next = { none: ["desc", name], desc: ["asc", name], asc: [null, null] }[sorted];
   return h("th", { scope: "col", class: published ? "published" : null, "aria-sort": { none: "none", desc: "descending", asc: "ascending" }[sorted] },
-    h("button", { type: "button", "data-key": `sort:${name}`, style: `min-width:${Math.min([...short].length + 2, NARROWEST)}ch`, title: text === short ? null : text, onclick: () => change({ sort: next[1], dir: next[0] }) }, breakable(short)), system?.partial ? h("span", { class: "badge", title: "Scored on a part of the data." }, "partial") : null);
+    h("button", { type: "button", "data-key": `sort:${name}`, style: `min-width:${Math.min([...short].length + 2, NARROWEST)}ch`, title: text === short ? null : text, onclick: () => change({ sort: next[1], dir: next[0] }) }, breakable(short)), system?.partial ? h("span", { class: "badge", title: "Scored on a part of the data." }, "partial") : null, mark);
 }
 
 // Scores, or differences to the reference; totals stay where they are.
@@ -150,7 +165,7 @@ const widest = (view, systems, rows, reference) => Math.max(0.01, ...rows.flatMa
   .filter((each) => each && each[1] !== null).flatMap(([, low, high]) => [Math.abs(low), Math.abs(high)]));
 
 function tableRow(view, row, shown, open) {
-  return h("tr", { "data-total": row.total }, h("th", { scope: "row" }, h("span", { class: "name" }, breakable(row.name))),
+  return h("tr", { "data-total": row.total }, h("th", { scope: "row" }, h("span", { class: "name" }, breakable(row.name)), doubtMark(view, shown.doubts.ofRow.get(row.index))),
     shown.systems.map((system) => tableCell(view, row, system, shown, open)));
 }
 
@@ -171,8 +186,8 @@ function tableCell(view, row, system, shown, open) {
     if (shown.intervals === "bars") parts.push(h("i", { class: isDifference ? "track middle" : "track" }, h("i", { style: `left:${place(low)}%;right:${100 - place(high)}%` })));
     if (shown.intervals === "text") parts.push(h("small", {}, range(view, system, low, high, isDifference)));
   }
-  const unusable = doubtsOf(view, row, system, shown.reference);
-  if (unusable.length) parts.push(h("span", { class: "doubt", title: unusable.map((name) => view.badges[name]).join(" "), role: "img", "aria-label": unusable.join(", ") }, "⚠"));
+  const there = row.total ? [] : [...shown.doubts.ofColumn.get(system.column) ?? [], ...shown.doubts.ofRow.get(row.index) ?? []];
+  parts.push(doubtMark(view, doubtsOf(view, row, system, shown.reference).filter((name) => !there.includes(name))));
   const shade = shown.shade && value !== null && (isDifference || (areShares(view) && !system.published)) ? shadeOf(value, isDifference) : null;
   return h("td", { class: [system.published ? "published" : "", shade ?? "", opens ? "opens" : ""].join(" ").trim() || null,
     onclick: opens ? () => open(row.name, system.name, isDifference && view.systems[shown.reference].file ? view.systems[shown.reference].name : null) : null }, parts);  // the whole cell, not the number alone
