@@ -433,7 +433,7 @@ def test_the_report_shows_criteria_regions_and_interactions(run):
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Is the model surprised at the words" in page and "tokens across two regions" in page
     assert (out / "figures" / "regions_1.svg").is_file()
-    assert {"regions.csv", "regions_1.csv", "regions_interactions.csv"} <= {
+    assert {"regions_criterion_accuracy.csv", "regions_1.csv", "regions_interactions.csv"} <= {
         path.name for path in out.iterdir()
     }
     assert "attraction: mean surprisal of each region, in bits" in page

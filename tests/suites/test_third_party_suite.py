@@ -25,10 +25,13 @@ from tse_scorers import Results, SyntaxEvaluationCallback, load_data, make_suite
 from tse_scorers.cli.app import app
 from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.results import read_results
+from tse_scorers.report.inputs import read_runs
+from tse_scorers.report.tables import ScoredItems
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.contract import Measure, Suite
+from tse_scorers.suites.item_files import files_of, items_of_rows, read_files
 from tse_scorers.suites.items import Group
 from tse_scorers.suites.options import SuiteOptions, limit_option, option
 from tse_scorers.suites.registry import GROUP, all_suites, find_suite, section_of, suite_names
@@ -338,6 +341,52 @@ def test_groups_by_any_column_are_added_as_the_documentation_shows(site, tmp_pat
     assert [(row.level, row.value, row.n) for row in rows] == [
         ("all", "", 6), ("length", "short", 4), ("length", "long", 2), ("register", "high", 3), ("register", "low", 2),
     ]  # fmt: skip
+
+
+def test_its_items_are_shown_as_the_documentation_shows(site, tmp_path):
+    """Each sentence stands beside its reversal, in the rows of its group and of all."""
+
+    class Shown(find_suite("word_order")):
+        def ask(self, scorer, items, progress):
+            scored = super().ask(scorer, items, progress)
+            return scored.assign(reversal=[text.split()[-1] for text in items["sentence"]])
+
+        @classmethod
+        def scored_items(cls, runs, measure, rows):
+            def read(system):
+                items = read_files(
+                    files_of(runs, cls.name, system), ["sentence", "reversal", "length", "in_order"]
+                )
+                return items.rename(columns={"sentence": "good", "reversal": "bad", "in_order": "score"})
+
+            return ScoredItems(cls.name, items_of_rows(rows), read, {"score": measure.label}, "sentences")
+
+    Run(Shown(Shown.Options()), tmp_path).add(ShorterIsBetter())
+    (table,) = Shown.views(read_runs([tmp_path])).views[0].chosen("in order", "length")
+    assert table.items.rows == {"short": {"length": "short"}, "long": {"length": "long"}, "Overall": {}}
+    items = table.items.read("shorter")
+    assert items.loc[items["length"] == "long", ["good", "bad", "score"]].values.tolist() == [
+        ["The author near the guards laughs.", "laughs.", 1.0],
+        ["The pilots that like the chef swim and smile.", "smile.", 1.0],
+    ]
+
+
+def test_several_columns_make_an_item_the_same_in_two_runs():
+    """A word is there once for each length; without the key, its first column would be the item."""
+
+    class Pairs(Known):
+        key, levels = ("word", "length"), ("length",)
+
+        def load(self):
+            return pd.DataFrame({"word": ["a", "a", "bb"], "length": ["1", "2", "2"]})
+
+    made = Pairs(Pairs.Options())
+    tables = made.score(ShorterIsBetter(), lambda done, total: None)
+    (scored,) = Pairs.scored(tables)
+    assert list(scored.item_scores(*scored.columns).items.index) == [("a", "1"), ("a", "2"), ("bb", "2")]
+    once = type("Once", (Pairs,), {"key": ("word",)})
+    with pytest.raises(ValueError, match=r"1 items more than once \(columns word\)"):
+        once(once.Options())
 
 
 def test_a_table_in_memory_is_for_run_only(judgments):

@@ -72,6 +72,7 @@ class Measure:
         curve_levels: the levels of the groups whose scores are drawn as learning curves; none for no curve.
         comparisons: how many comparisons an item consists of, if `n_ties` counts these and a tie counts half;
             otherwise None.
+        ties: what a tie does to a score, the end of a sentence about "ties, which …".
         over_lemmas: whether it averages over the lemma list, so that it compares only with scores over the same one.
         counted: what its items are, in the plural, as the terminal and the report count them.
         why_excluded: why items have no score, as the terminal and the report say it.
@@ -94,6 +95,7 @@ class Measure:
     right_or_wrong: bool = False
     curve_levels: Sequence[str] = ("all",)
     comparisons: int | None = None
+    ties: str = "are never correct"
     over_lemmas: bool = False
     counted: str = "items"
     why_excluded: str = ""

@@ -30,7 +30,6 @@ Outside its folder, no file contains a suite's name. A suite of another package 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -64,7 +63,7 @@ from .options import SuiteOptions
 from .own_columns import data_signature
 from .registry import all_suites
 from .sampling import check_budget, limited, share, stratified_sample
-from .standard_view import OVERALL, GroupScores, standard_section, tied_systems
+from .standard_view import OVERALL, standard_section
 
 __all__ = ["Items", "Measure", "Scored", "Suite"]
 
@@ -253,8 +252,6 @@ class Suite(ABC):
         levels: columns whose values are groups of results; each item must have a value. The class lists them all, and
             `load` sets `self.levels` to those that are there where some are optional. Groups by any other column, which
             may have gaps, are added in `groups`; or `tse compare --by` compares means by it.
-        unit: column whose values are the units of intervals; by default a column `cluster` or a repeated `item`, or
-            each item by itself.
         question: what is asked of a model, in a sentence; first on the page.
         lead: what is tested, for somebody who has never heard of it.
         terms: the measures and what they mean.
@@ -286,7 +283,6 @@ class Suite(ABC):
     options: Any
     key: ClassVar[tuple[str, ...]] = ()
     levels: ClassVar[tuple[str, ...]] = ()
-    unit: ClassVar[str] = ""
     question: ClassVar[str] = ""
     lead: ClassVar[str] = ""
     terms: ClassVar[Mapping[str, str]] = {}
@@ -339,7 +335,7 @@ class Suite(ABC):
         table = f"The data of the suite {self.name!r}"
         if not len(items):
             raise ValueError(f"{table} has no rows.")
-        require_columns(items, [*key, *self.levels, *([self.unit] if self.unit else [])], table)
+        require_columns(items, [*key, *self.levels], table)
         if key and (is_repeated := items.duplicated(list(key))).any():
             raise ValueError(
                 f"{table} has {int(is_repeated.sum())} items more than once (columns {', '.join(key)}), the first: "
@@ -416,9 +412,7 @@ class Suite(ABC):
                 )
             table = table_named(tables, measure.table)
             key = cls.key or (table.column_names[0],)
-            columns = dict.fromkeys(
-                [*key, *cls.levels, *filter(None, [cls.unit]), "cluster", "item", measure.score_column]
-            )
+            columns = dict.fromkeys([*key, *cls.levels, "cluster", "item", measure.score_column])
             has_own_groups = any("groups" in vars(base) for base in cls.__mro__[: cls.__mro__.index(Suite)])
             needs_all = has_own_groups or measure.estimate is not None or measure.derived is not None
             items = _with_derived(known_columns(table, table.column_names if needs_all else columns), measure)
@@ -428,6 +422,8 @@ class Suite(ABC):
     @classmethod
     def groups(cls, items: pd.DataFrame) -> Iterator[Group]:
         """Yield all items, then each value of each level; a unit is the same one in all groups.
+
+        Units of intervals are the values of a column `cluster` or of a repeated `item`, else each item by itself.
 
         A suite adds groups by a column that is not in `levels` like this:
 
@@ -443,9 +439,7 @@ class Suite(ABC):
         the measure that is averaged. Comparisons add `reference_score`, and leave out items that only one model scored.
         Without a `groups` of its own, a suite reads only the declared columns for a measure that is a mean.
         """
-        if cls.unit:
-            name, units = f"values of {cls.unit}", items[cls.unit]
-        elif (user_units := own_units(items.assign(_row=np.arange(len(items))), "_row")) is not None:
+        if (user_units := own_units(items.assign(_row=np.arange(len(items))), "_row")) is not None:
             name, units = user_units
         else:
             name, units = "items", pd.Series(np.arange(len(items)), index=items.index)
@@ -504,36 +498,31 @@ class Suite(ABC):
 
     @classmethod
     def labelled(cls, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the suite's rows of results with `label`, what tables call the group, in the order of tables."""
+        """Return the suite's rows of results in the order of tables, with `label`, what these call the group.
+
+        With a column `is_repeated`, groups that it marks are left out where another level has the same scores.
+        """
         rows = configs_apart(rows)
         return rows.assign(label=rows["value"].where(rows["level"] != "all", OVERALL))
 
     @classmethod
-    def group_scores(
-        cls, runs: Runs, measure: Measure, rows: pd.DataFrame, published: pd.DataFrame
-    ) -> GroupScores:
-        """Return what the table of a measure by group is made of.
-
-        Args:
-            runs: the results.
-            measure: at its point.
-            rows: its results, `labelled`.
-            published: scores by others, `labelled`.
-        """
-        is_headline = measure in cls.measures
-        options = {
-            "file": f"{cls.name}_{measure.name}", "measure": measure.label, "unit": measure.counted,
-            "about": f"Over {rows['unit'].iloc[0]}.", "compared": measure.label if is_headline else "",
-        }  # fmt: skip
-        if measure.comparisons is not None:
-            tied = tied_systems(measure, rows)
-            options["ties"] = "count half" + (f" (all comparisons of {', '.join(tied)} tie)" if tied else "")
-        items = partial(cls.scored_items, runs, measure)
-        return GroupScores(measure, rows, f"{measure.label} of groups.", published, items, options)
-
-    @classmethod
     def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems | None:
-        """Return the items behind rows of results, `labelled`; None where they are not shown."""
+        """Return the items behind rows of results, `labelled`; None where they are not shown.
+
+        By default, an item is shown by what makes it the same in two runs, with its score; those of headline measures
+        that are means. A suite that shows more of them reads its scores, for instance a sentence beside its reversal:
+
+            @classmethod
+            def scored_items(cls, runs, measure, rows):
+                def read(system):
+                    items = read_files(files_of(runs, cls.name, system), ["sentence", "reversal", "length", "in_order"])
+                    return items.rename(columns={"sentence": "good", "reversal": "bad", "in_order": "score"})
+
+                return ScoredItems(cls.name, items_of_rows(rows), read, {"score": measure.label}, "sentences")
+
+        The three functions are in `tse_scorers.suites.item_files`. The columns of groups, here `length`, tell which
+        items belong to a row.
+        """
         if measure.estimate is not None or measure not in cls.measures:
             return None
         return compared_items(runs, cls, measure, rows)

@@ -41,6 +41,20 @@ def read_files(files: list[ScoreFile], columns: list[str]) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+def items_of_rows(rows: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """Return `ScoredItems.rows` of groups that are columns of their items.
+
+    Args:
+        rows: results with a `label`.
+
+    >>> rows = pd.DataFrame({"label": ["Overall", "short"], "level": ["all", "length"], "value": ["", "short"]})
+    >>> items_of_rows(rows)
+    {'Overall': {}, 'short': {'length': 'short'}}
+    """
+    groups = rows.drop_duplicates("label")[["label", "level", "value"]].itertuples(index=False)
+    return {label: {} if level == "all" else {level: value} for label, level, value in groups}
+
+
 def key_texts(file: ScoreFile, keys: pd.Index) -> "pd.Series[str]":
     """Return the texts of items that have none: their keys."""
     return keys.to_frame(index=False).astype(str).agg(" · ".join, axis=1)
@@ -81,10 +95,8 @@ def compared_items(
             frames.append(frame)
         return pd.concat(frames, ignore_index=True)
 
-    places = rows.drop_duplicates("label")[["label", "level", "value"]].itertuples(index=False)
-    of_rows = {row: {} if level == "all" else {level: value} for row, level, value in places}
     name = f"{suite.name}.{measure.label}".replace(" ", "-")
-    return ScoredItems(name, of_rows, read, {"score": measure.label}, about=about)
+    return ScoredItems(name, items_of_rows(rows), read, {"score": measure.label}, about=about)
 
 
 def example(runs: Runs, suite: str, read: Callable[[str], pd.DataFrame]) -> Pair | None:

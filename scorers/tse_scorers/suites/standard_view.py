@@ -80,7 +80,7 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
         pd.concat([of_package.scores(results) for of_package in analyses]) if analyses else pd.DataFrame()
     )
     scores = [
-        suite.group_scores(runs, measure, of_measure, _labelled(_of(published, measure), of_measure))
+        _group_scores(suite, runs, measure, of_measure, _labelled(_of(published, measure), of_measure))
         for measure in measures_in(suite.measures, rows)
         if len(of_measure := _of(rows, measure))
     ]
@@ -103,6 +103,20 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
             [headline for headline in scores if headline.measure in suite.measures],
         ),
     )
+
+
+def _group_scores(
+    suite: "type[Suite]", runs: Runs, measure: Measure, rows: pd.DataFrame, published: pd.DataFrame
+) -> GroupScores:
+    """Return what the tables of a measure by group are made of; its results and scores by others are labelled."""
+    tied = tied_systems(measure, rows)
+    options = {
+        "file": f"{suite.name}_{measure.name}", "measure": measure.label, "unit": measure.counted,
+        "about": f"Over {rows['unit'].iloc[0]}.", "compared": measure.label if measure in suite.measures else "",
+        "ties": measure.ties + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
+    }  # fmt: skip
+    items = partial(suite.scored_items, runs, measure)
+    return GroupScores(measure, rows, f"{measure.label} of groups.", published, items, options)
 
 
 def measures_in(measures: Sequence[Measure], rows: pd.DataFrame) -> Iterator[Measure]:

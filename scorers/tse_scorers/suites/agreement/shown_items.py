@@ -1,6 +1,6 @@
 """The items behind the scores: contexts for EW and MW, pairs for TSE."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...report.blocks import ScoredItems
 from ...report.inputs import Runs
-from ..item_files import files_of, read_files
+from ..item_files import files_of, items_of_rows, read_files
 from .ask.outcomes import Outcomes, read_outcomes
 from .data.gap_contexts import sentence_with_gap
 
@@ -46,13 +46,13 @@ def pair_items(runs: Runs, rows: pd.DataFrame) -> ScoredItems:
     return ScoredItems("agreement.tse", _rows(rows), partial(read_pairs, runs), values, "pairs", words=words)
 
 
-def _rows(rows: pd.DataFrame) -> dict[str, Mapping[str, str]]:
+def _rows(rows: pd.DataFrame) -> dict[str, dict[str, str]]:
     """Return which items belong to a row of the table."""
-    columns_of: dict[str, Mapping[str, str]] = {}
-    for label, config, group in rows[["label", "config", "group"]].itertuples(index=False):
-        of_config = {} if config is None else {"config": str(config)}
-        columns_of[label] = of_config if group == "all" else of_config | {"group": group}
-    return columns_of
+    configs = rows.set_index("label")["config"].dropna().astype(str).to_dict()
+    return {
+        label: ({"config": configs[label]} if label in configs else {}) | of_group
+        for label, of_group in items_of_rows(rows).items()
+    }
 
 
 def _contexts(runs: Runs, scores: dict[str, str], system: str) -> pd.DataFrame:

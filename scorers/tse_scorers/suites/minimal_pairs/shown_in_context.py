@@ -8,7 +8,7 @@ import pandas as pd
 from ...io.result_row import group_name
 from ...report.blocks import Block, Chart, Control, ScoredItems, Table, View
 from ...report.inputs import Runs, configs_apart
-from ..item_files import files_of, read_files
+from ..item_files import files_of, items_of_rows, read_files
 from .data.contexts import NONE
 from .measures import ACCURACY, CONTEXT_LABELS, IN_CONTEXT
 
@@ -104,11 +104,10 @@ def _accuracies(runs: Runs, rows: pd.DataFrame, caption: str, file: str) -> Tabl
 
 def _items(runs: Runs, rows: pd.DataFrame) -> ScoredItems:
     """Return the pairs after each context, where the group is one of the columns of their scores."""
-    places = rows.drop_duplicates("label")[["label", "context", "length", "level", "value"]]
+    of_groups, places = items_of_rows(rows), rows.drop_duplicates("label")[["label", "context", "length"]]
     of_rows = {
-        label: {"context": str(context), "length": str(int(length))}
-        | ({} if level == "all" else {level: value})
-        for label, context, length, level, value in places.itertuples(index=False)
+        label: {"context": str(context), "length": str(int(length))} | of_groups[label]
+        for label, context, length in places.itertuples(index=False)
     }
     values = {"logprob_good": "log P(good)", "logprob_bad": "log P(bad)", "score": "correct"}
     return ScoredItems("in_context", of_rows, partial(_pairs, runs), values, "pairs", averaged="paradigm")

@@ -7,7 +7,7 @@ import pandas as pd
 from ...report.blocks import ScoredItems
 from ...report.inputs import Runs
 from ...report.published import shipped
-from ..item_files import files_of, read_files
+from ..item_files import files_of, items_of_rows, read_files
 from .texts import phenomenon_name
 
 _COLUMNS = [
@@ -21,14 +21,12 @@ _PAIR = ["paradigm", "sentence_good", "sentence_bad"]
 
 def pair_items(runs: Runs, rows: pd.DataFrame, method: str) -> ScoredItems:
     """Return the minimal pairs that one method compares, behind results with a `label`."""
-    places = rows[["label", "level", "value"]].drop_duplicates("label").itertuples(index=False)
+    # Pairs have the names of phenomena that tables call them by.
+    rows = rows.assign(value=rows["label"].where(rows["level"] == "phenomenon", rows["value"]))
     values = {"logprob_good": "log P(good)", "logprob_bad": "log P(bad)", "score": "correct"}
     return ScoredItems(
         f"minimal_pairs.{method}",
-        {
-            label: {} if level == "all" else {level: label if level == "phenomenon" else value}
-            for label, level, value in places
-        },
+        items_of_rows(rows),
         partial(read_pairs, runs, method),
         values,
         unit="pairs",

@@ -1,7 +1,6 @@
 """Suites of regions: SyntaxGym's, or a design of the user's own."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,7 +18,6 @@ from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
 from ..contract import Items, Scored, Suite
 from ..item_files import compared_items
-from ..standard_view import GroupScores
 from .averages import grouped, surprisal_rows
 from .data import load
 from .design import Design
@@ -55,11 +53,13 @@ class RegionSuite(Suite):
         Measure(
             "criterion_accuracy",
             "criteria",
+            "share of the criteria that items fulfil",
             table=CRITERIA,
             column="correct",
             live_key="regions/criteria",
             chance=None,
             right_or_wrong=True,
+            ties="do not fulfil a strict comparison",
             counted="tested criteria",
             why_excluded="a region has no surprisal",
         ),
@@ -120,18 +120,9 @@ class RegionSuite(Suite):
         return [row for suite, inside in by_suite for row in surprisal_rows(str(suite), inside)]
 
     @classmethod
-    def group_scores(
-        cls, runs: Runs, measure: Measure, rows: pd.DataFrame, published: pd.DataFrame
-    ) -> GroupScores:
-        """Return what the table of criteria is made of: by suite, and by criterion of suites with several."""
-        scores = super().group_scores(runs, measure, rows, published)
-        options = {"file": "regions", "measure": "accuracy", "ties": "do not fulfil a strict comparison"}
-        return replace(
-            scores,
-            rows=rows.assign(is_repeated=is_single(rows)),
-            caption="Items that fulfil the criteria, as a proportion.",
-            options={**scores.options, **options},
-        )
+    def labelled(cls, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return results; a suite with one criterion has the scores of that criterion."""
+        return super().labelled(rows).assign(is_repeated=is_single(rows))
 
     @classmethod
     def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:

@@ -42,6 +42,7 @@ MEASURES = tuple(
         live_key="german/auc" if kind == "1-6" else None,
         counted="sets",
         comparisons=6 if kind == "1-6" else 2,
+        ties="count half",
     )
     for kind, label in KIND_LABELS.items()
 )
