@@ -363,6 +363,7 @@ def test_options_of_models_on_the_command_line(
 # ---- commands ---------------------------------------------------------------------------------------------
 
 OWN = ["--data", "pairs.csv", "--lemmas", "lemmas.csv"]
+FONT = ["--font", "DejaVu Serif", "--paper", "text"]
 COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
     "run": (
         [*OWN, "-m", "tiny-causal", "--out", "new"],
@@ -380,7 +381,7 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         {"config": ["--config", "deu"], "source": ["--source", "design"], "flawed": ["--flawed", "new.csv"]},
     ),
     "merge": (["parts", "--out", "new"], {"out": ["--out", "newer"]}),
-    "report": (["one"], {"plain_latex": ["--plain-latex"], "paper": ["--paper", "text"]}),
+    "report": (["one"], {"plain_latex": ["--plain-latex"], "paper": ["--paper", "text"], "font": FONT}),
     "frequency": (
         ["one", "--counts", "frequencies.csv"],
         {"counts": ["--counts", "fewer.csv"], "language": ["--language", "de"]},
@@ -389,6 +390,7 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         ["one", "two", "--out", "new"],
         {"out": ["--out", "newer"], "json_file": ["--json", "new.json"], "csv_file": ["--csv", "new.csv"]}
         | {"reference": ["--reference", "tiny-lstm"], "by": ["--by", "number"], "paper": ["--paper", "text"]}
+        | {"font": FONT}
         | {"common_lemmas": ["--common-lemmas"], "figures": ["--figures"], "measure": ["--measure", "tse"]},
     ),
     "explore": (

@@ -9,7 +9,9 @@ import pytest
 from run_records import record_of
 from score_tables import score_table
 from synthetic_runs import agreement_rows, placed, write_run
+from typer.testing import CliRunner
 
+from tse_scorers.cli.app import app
 from tse_scorers.report import comparison
 from tse_scorers.report.blocks import Chart, Section, View
 from tse_scorers.report.charts import dots
@@ -47,6 +49,29 @@ def test_pdfs_have_the_widths_of_a_paper_and_embedded_fonts_of_8_points(paper):
         width = float(re.search(rb"/MediaBox \[ 0 0 ([0-9.]+)", pdf)[1]) / 72
         assert width == pytest.approx(3.03, abs=0.01) and path.stem.endswith("-column")
         assert b"/FontFile2" in pdf and b"/Type3" not in pdf and b"/Subtype /Image" not in pdf
+        assert fonts_of(pdf) == {"STIXGeneral-Regular"}  # Times
+
+
+def fonts_of(pdf: bytes) -> set[str]:
+    return {name.decode().rpartition("+")[2] for name in re.findall(rb"/BaseFont /(\S+)", pdf)}
+
+
+def test_figures_have_the_font_of_the_paper(tmp_path):
+    """They were set in DejaVu Sans, whatever the document's font."""
+    chart = Chart("dots", "font", {"": pd.DataFrame({"a": [0.5]}, index=["b"])}, "Nothing.", x="score")
+    section = Section("s", "S", "", {}, [View("P", "", [chart])])
+    for font, name in (("Times", "STIXGeneral-Regular"), ("DejaVu Serif", "DejaVuSerif")):
+        write_paper(tmp_path, [section], font=font)
+        assert fonts_of((tmp_path / "paper" / "font-column.pdf").read_bytes()) == {name}
+    with pytest.raises(
+        ValueError, match=r"No font 'DejaVu Serifs' .*expected Times.* Did you mean DejaVu Serif"
+    ):
+        write_paper(tmp_path, [section], font="DejaVu Serifs")
+
+
+def test_a_font_without_a_paper_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"font.* has no effect .*paper column"):
+        CliRunner().invoke(app, ["report", str(tmp_path), "--font", "Times"], catch_exceptions=False)
 
 
 def test_no_figure_is_higher_than_a_page_and_rows_that_would_overlap_are_not_drawn():

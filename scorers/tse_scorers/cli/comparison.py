@@ -12,7 +12,7 @@ from ..io.ours import RESULTS_FILE
 from ..models.options import DATA, OUTPUT
 from . import tables, terminal
 from .help import App
-from .options import PaperWidth, Reference, option
+from .options import PaperFont, PaperWidth, Reference, check_font, option
 from .shown_report import say_written
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def compare(
             "--paper",
         ),
     ] = None,
+    font: PaperFont = None,
     common_lemmas: Annotated[
         bool,
         option(
@@ -106,6 +107,7 @@ def compare(
         from ..runs.report import write_report
         from ..suites.registry import all_measures, names
 
+        paper_font = check_font(font, paper)
         _keep_inputs(folders, out, json_file)
         if csv_file is not None:
             check_table(csv_file)
@@ -143,7 +145,7 @@ def compare(
         page = write_report(out, folders, sections, figures=figures, compared=answers(rows))
     terminal.say(f"Report: {page}")
     if paper:
-        say_written(lambda: write_panels(out, sections, widths=paper))
+        say_written(lambda: write_panels(out, sections, widths=paper, font=paper_font))
 
 
 def _keep_inputs(folders: Sequence[Path], out: Path, json_file: Path | None) -> None:

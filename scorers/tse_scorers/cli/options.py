@@ -15,7 +15,16 @@ from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
 import typer
 
 from ..io.bundle import bundle_folder
-from ..models.options import EVERYDAY, MODEL, OUTPUT, Described, ModelOptions, Option, described_options
+from ..models.options import (
+    EVERYDAY,
+    MODEL,
+    OUTPUT,
+    Described,
+    ModelOptions,
+    Option,
+    OptionError,
+    described_options,
+)
 from ..suites.registry import (
     all_names,
     built_in_options,
@@ -95,6 +104,31 @@ class PaperWidth(StrEnum):
 
     COLUMN = "column"
     TEXT = "text"
+
+
+PaperFont = Annotated[
+    str | None,
+    option(
+        "The font of figures for a paper: the family of one that this machine has, or Times. Default: Times, because "
+        "most papers are set in it.",
+        OUTPUT,
+        "--font",
+    ),
+]
+
+
+def check_font(font: str | None, paper: list[PaperWidth] | None) -> str:
+    """Return the font of a paper's figures; raise OptionError if there is no paper, or ValueError if no such font."""
+    if font is not None and not paper:
+        raise OptionError(
+            Option("font", font), " has no effect without figures for a paper; add ", Option("paper"), " column."
+        )  # fmt: skip
+    from ..report.plots import TIMES
+    from ..report.plots import check_font as require_font
+
+    if font is not None:
+        require_font(font)
+    return font or TIMES
 
 
 Overwrite = Annotated[

@@ -9,7 +9,7 @@ from ..io.files import check_folder
 from ..models.options import DATA, OUTPUT
 from . import terminal
 from .help import App
-from .options import Overwrite, PaperWidth, option
+from .options import Overwrite, PaperFont, PaperWidth, check_font, option
 from .shown_report import say_written, show_report
 
 app = App()
@@ -51,15 +51,17 @@ def report(
             "--paper",
         ),
     ] = None,
+    font: PaperFont = None,
 ) -> None:
     """Make `results.json` again from the scores of a run, and write its report."""
     with terminal.waiting("Reading the scores"):
         from ..runs.report import refresh_results, write_paper
 
+        paper_font = check_font(font, paper)
         folder = refresh_results(out)
     show_report(out, not plain_latex, folder)
     if paper:
-        say_written(lambda: write_paper(out, not plain_latex, widths=paper))
+        say_written(lambda: write_paper(out, not plain_latex, paper, paper_font))
 
 
 @app.command()

@@ -9,6 +9,7 @@ import pandas as pd
 
 from .curves import OTHERS, ROOM_FOR_NAMES, chosen_lines, name_ends
 from .labels import legend, line_name
+from .latex import COLUMN_INCHES
 from .line_styles import PAPER, Line
 from .plots import figure_size, paper_width
 from .systems import shortened
@@ -181,14 +182,15 @@ def cutoff_places(curves: pd.DataFrame) -> dict[tuple[str, float], float]:
 
 
 def name_cutoffs(axes: "Axes", ticks: Mapping[tuple[str, float], float], is_large: bool) -> None:
-    """Label each second cut-off, or only the ends of each side and a middle."""
+    """Label each second or third cut-off, or only the ends of each side and a middle."""
     shown: dict[float, str] = {}
     for side in ("bottom", "top"):
         of_side = [(place, cutoff) for (of, cutoff), place in ticks.items() if of == side]
         middle = of_side[len(of_side) // 2 :][: side == "top"]  # the other side is too narrow for it
         ends = {of_side[0], *middle, of_side[-1]} if of_side else set()
-        # Each second one, from the last: neighbours such as 0.001 and 0.0001 would run into each other.
-        for place, cutoff in of_side[::-2] if is_large else ends:
+        # From the last: neighbours such as 0.001 and 0.0001 would touch, and in a paper's column the next as well.
+        step = 3 if side == "bottom" and paper_width() == COLUMN_INCHES else 2
+        for place, cutoff in of_side[::-step] if is_large else ends:
             shown[place] = f"{100 * cutoff:.3g}"
     axes.set_xticks(list(shown), list(shown.values()), fontsize=7)
     axes.tick_params(axis="x", labelbottom=True)

@@ -18,7 +18,7 @@ from .blocks import Chart, Section
 from .charts import draw, paper_charts
 from .latex import COLUMN_INCHES, TEXT_INCHES, escape, to_latex
 from .page import templates
-from .plots import Pdf, draw_pdf
+from .plots import TIMES, Pdf, check_font, draw_pdf
 from .systems import slugs
 from .tables import Table
 
@@ -62,6 +62,7 @@ def write_paper(
     latex_intervals: bool = True,
     widths: Sequence[str] = ("column",),
     methods: str = "",
+    font: str = TIMES,
 ) -> Written:
     """Write the figures and tables of sections for a paper into `out/paper`.
 
@@ -72,12 +73,14 @@ def write_paper(
         widths: of the figures, keys of `WIDTHS`. Of a figure that is too wide for a column, the one as wide as the text
             is written.
         methods: the paragraph on methods.
+        font: of the figures; see `plots.check_font`.
 
     Raises:
-        ValueError: a width is unknown, or a file cannot be written.
+        ValueError: a width or the font is unknown, or a file cannot be written.
     """
     if unknown := [width for width in widths if width not in WIDTHS]:
         raise ValueError(f"{unknown[0]!r} is not a width of a figure; expected {' or '.join(WIDTHS)}.")
+    check_font(font)
     folder = out / "paper"
     try:
         make_folder(folder, out)
@@ -88,7 +91,7 @@ def write_paper(
         figures, too_wide, n_figures = [], [], 0
         for block in blocks:
             for name, caption, panel in paper_panels(block) if isinstance(block, Chart) else ():
-                pdfs = _pdfs(panel, widths)
+                pdfs = _pdfs(panel, widths, font)
                 for width in WIDTHS:  # those of an earlier report, too
                     (folder / f"{name}-{width}.pdf").unlink(missing_ok=True)
                 for width, pdf in pdfs.items():
@@ -113,13 +116,13 @@ def write_paper(
         raise unwritable(Path(error.filename or folder), error) from error
 
 
-def _pdfs(chart: Chart, widths: Sequence[str]) -> dict[str, Pdf]:
+def _pdfs(chart: Chart, widths: Sequence[str], font: str) -> dict[str, Pdf]:
     """Draw a panel in the widths that were asked for and hold it; in that of the text where none of them does."""
     figure = partial(draw, chart)
-    fitting = {width: pdf for width in widths if (pdf := draw_pdf(figure, WIDTHS[width])) is not None}
+    fitting = {width: pdf for width in widths if (pdf := draw_pdf(figure, WIDTHS[width], font)) is not None}
     if fitting or "text" in widths:
         return fitting
-    return {"text": pdf} if (pdf := draw_pdf(figure, WIDTHS["text"])) is not None else {}
+    return {"text": pdf} if (pdf := draw_pdf(figure, WIDTHS["text"], font)) is not None else {}
 
 
 def _index(methods: str, tables: Sequence[_Snippet], figures: Sequence[_Snippet]) -> str:

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..io.files import printable
+from ..io.suggestions import did_you_mean
 from .line_styles import GRID, INK, MUTED, PAPER
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ PAPER_WIDTH: ContextVar[float | None] = ContextVar("paper_width", default=None)
 
 SMALL, SMALL_SIZE = "small", 7
 """Marks text of a paper (as its gid) that has this size in points, the smallest there."""
+TIMES = "Times"
+"""The font of a paper where none is named: STIX General, which has its shapes and comes with matplotlib."""
 PAPER_HEIGHT = 7.4
 """Inches of the highest figure of a paper, which leaves room for its caption."""
 
@@ -106,8 +109,27 @@ class Pdf(NamedTuple):
     lacks_numbers: bool
 
 
-def draw_pdf(draw: Callable[[], "Figure"], width: float) -> Pdf | None:
+def check_font(font: str) -> None:
+    """Raise ValueError unless matplotlib finds a font of this family on this machine."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font_names
+
+    try:
+        findfont(FontProperties(family=_family(font)), fallback_to_default=False)
+    except ValueError as error:
+        raise ValueError(
+            f"No font {font!r} was found on this machine; expected {TIMES}, or the name of a family that matplotlib "
+            f"finds, such as DejaVu Sans.{did_you_mean(font, [TIMES, *get_font_names()])}"
+        ) from error
+
+
+def _family(font: str) -> str:
+    return "STIXGeneral" if font == TIMES else font
+
+
+def draw_pdf(draw: Callable[[], "Figure"], width: float, font: str = TIMES) -> Pdf | None:
     """Draw a figure for a paper: `width` inches wide, white, text 8 pt (small numbers 7), fonts embedded as TrueType.
+
+    Letters that the font lacks are those of DejaVu Sans.
 
     Returns:
         The PDF; None if the figure does not fit.
@@ -119,7 +141,7 @@ def draw_pdf(draw: Callable[[], "Figure"], width: float) -> Pdf | None:
             from matplotlib.collections import QuadMesh
             from matplotlib.text import Text
 
-            rcParams.update(_PAPER_STYLE)
+            rcParams.update(_PAPER_STYLE | {"font.family": [_family(font), "DejaVu Sans"]})
             warnings.filterwarnings("error", message="constrained_layout not applied", category=UserWarning)
             figure = draw()
             figure.set_size_inches(width, figure.get_figheight())

@@ -30,6 +30,7 @@ from ..report.observations import MOST as MOST_SAID
 from ..report.observations import Answer, observations, split_pair
 from ..report.page import Summary, write_page
 from ..report.paper import Written
+from ..report.plots import TIMES
 from ..report.revisions import MOST as MOST_SHOWN
 from ..report.revisions import positions, without_earlier
 from ..report.selection import best_of_many, only
@@ -93,16 +94,19 @@ def write_report(
         return write_page(out, runs, shown, summary, latex_intervals)
 
 
-def write_paper(out: Path, latex_intervals: bool = True, widths: Sequence[str] = ("column",)) -> Written:
+def write_paper(
+    out: Path, latex_intervals: bool = True, widths: Sequence[str] = ("column",), font: str = TIMES
+) -> Written:
     """Write figures, tables and a paragraph on methods of a run for a paper into `out/paper`, with an index of them.
 
     Args:
         out: output folder of `tse run`.
         latex_intervals: show intervals in LaTeX tables.
         widths: of the figures: `column` (3.03 inches) or `text` (6.3 inches).
+        font: of the figures: `Times`, or the family of a font that this machine has.
 
     Raises:
-        ValueError: the folder has no results, a width is unknown, or a file cannot be written.
+        ValueError: the folder has no results, a width or the font is unknown, or a file cannot be written.
     """
     runs, summary, sections = _analysed([out])
     measures = {suite.name: suite.measures for suite in suites_of(runs)}
@@ -110,7 +114,7 @@ def write_paper(out: Path, latex_intervals: bool = True, widths: Sequence[str] =
     methods = methods_paragraph(lines, runs.signatures, summary.names.heading)
     with colours_of(list(summary.board.rows)):
         shown = [*filter(None, [summary.curves]), *sections]
-        return paper.write_paper(out, shown, latex_intervals, widths, methods)
+        return paper.write_paper(out, shown, latex_intervals, widths, methods, font)
 
 
 def _analysed(
