@@ -157,16 +157,15 @@ def _draw_panel(
 
 def _draw_curve(axes: "Axes", curve: Curve, line: Line, name: str, is_large: bool) -> None:
     """Draw a line; what rests on few contexts is faded, and so is what joins it to the rest."""
-    style = line.style() | {"marker": "", "linewidth": 1.5}
+    style = line.style() | {"linewidth": 1.5, "marker": line.marker if is_large else "", "markersize": 3.5}
     beside = np.concatenate([[False], curve.few, [False]])
     faded = np.where(beside[1:-1] | beside[:-2] | beside[2:], curve.y, np.nan)
     if np.isfinite(faded).any():
-        axes.plot(curve.x, faded, alpha=0.4, **style)
+        axes.plot(curve.x, faded, alpha=0.4, **style | {"marker": ""})
     axes.plot(curve.x, np.where(curve.few, np.nan, curve.y), **style, label=name)
-    if is_large and line.marker:
-        at: dict[str, Any] = {"marker": line.marker, "linestyle": "", "markersize": 3.5, "color": line.colour}
-        axes.plot(curve.x, np.where(curve.few, np.nan, curve.y), **at)
-        axes.plot(curve.x, np.where(curve.few, curve.y, np.nan), **at, markerfacecolor=PAPER)
+    if is_large and curve.few.any():
+        hollow = style | {"linestyle": "", "markerfacecolor": PAPER}
+        axes.plot(curve.x, np.where(curve.few, curve.y, np.nan), **hollow)
     if is_large and np.isfinite(curve.low).any():
         axes.fill_between(curve.x, curve.low, curve.high, color=line.colour, alpha=0.13, linewidth=0)
 
