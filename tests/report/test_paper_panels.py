@@ -14,6 +14,10 @@ from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.paper import paper_panels
 from tse_scorers.suites.registry import find_suite
 
+LETTERS = (
+    "N, D and A: the nominative, dative and accusative, in the order of the clause. ag, re and pa: which noun is "
+    "agent, recipient and patient. Nouns 1 and 2 are people, noun 3 is a thing."
+)
 KINDS = {"1-6": "all six", "1-2_dative": "doubled dative"}
 
 
@@ -81,7 +85,7 @@ def test_captions_of_a_paper_name_system_and_kind_and_people_stand_once(tmp_path
         for own in blocks
         if own.name.startswith("german_table1_")
     ]
-    shown, of_models = "AUC by case order and role assignment.", "n (effective units): 300."
+    shown, of_models = f"AUC by case order and role assignment. {LETTERS}", "n (effective units): 300."
     assert said == [
         [
             f"humans: {KINDS['1-6']}: {shown}",
