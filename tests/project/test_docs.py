@@ -271,6 +271,17 @@ def test_every_page_is_in_the_navigation_and_opens_with_a_title(page):
     assert page.read_text(encoding="utf-8").startswith("# ")
 
 
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES[1:], CONTRIBUTING, ROOT / "CHANGELOG.md", *sorted(ROOT.glob("metrics/*/README.md"))],
+    ids=name_of,
+)
+def test_every_page_begins_with_who_needs_it_and_what_for(page):
+    """A reader who is wrong here sees it at once. The first page begins with its question."""
+    beginning = " ".join(page.read_text(encoding="utf-8").partition("\n## ")[0].split())
+    assert re.search(r"For everybody \w+ .*\b[Aa]fterwards\b", beginning)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_page_of_a_command_has_an_example(name):
     """The pages listed options only; nobody saw what a command prints."""

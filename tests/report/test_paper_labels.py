@@ -46,6 +46,13 @@ def test_long_labels_of_a_column_are_broken_and_none_look_the_same(narrow):
     assert len(set(row_labels(alike).values())) == len(set(row_labels(alike, 2).values())) == 2
 
 
+def test_rows_of_a_page_have_whole_names_beside_their_counts():
+    """Two rows of the first figure were "Across object relativ… (n 3,040 to 21,280)"."""
+    names = [f"Across object relative {kind} (n 3,040 to 21,280)" for kind in ("clause", "(no that)")]
+    assert list(row_labels(names, 2).values()) == names
+    assert len(set(row_labels(names).values())) == 2
+
+
 def test_the_axis_of_a_column_is_named_inside_of_it(narrow):
     """`difference from tiny-masked` was cut at the right, and labels were broken inside words."""
     long = ["Determiner noun agreement with adj irregular 2", "overall"]

@@ -58,7 +58,7 @@ def score(
     column: Annotated[
         str | None,
         option(
-            "The column that holds the sentences. Default: sentence, because most tables call it so; with "
+            "The column that holds the sentences. Default: sentence, because it is the most common name; with "
             "--by region: text.",
             DATA,
         ),

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 LABEL = 42
 """Characters of a label."""
+_SCREEN_LABEL = 56
+"""On a page, characters of a label of two lines in a paper: a name, and its number of items."""
 _PAPER_LABEL = 8
 """In a paper, characters of a label per inch of the figure."""
 LINE = 0.12
@@ -28,12 +30,18 @@ def row_labels(names: Sequence[str], n_lines: int = 1, width: int | None = None)
 
     Args:
         names: what is labelled.
-        n_lines: 2 to break long labels of a paper over two lines.
-        width: characters of a line; by default, `LABEL`, or less in a paper, where labels must leave room.
+        n_lines: 2 to break long labels of a paper over two lines; on a page, they have one longer line.
+        width: characters of a line; by default, `LABEL`, or less in a paper, where labels must leave room. It is more
+            where labels would be alike.
+
+    >>> list(row_labels(["an object clause (n 12)", "an object phrase (n 12)"], width=15).values())
+    ['an object …use (n 12)', 'an object …ase (n 12)']
     """
     paper = paper_width()
     if paper is None:
-        return {name: shortened(name, width or LABEL) for name in names}
+        return _distinct(
+            {name: name for name in names}, width or (LABEL if n_lines == 1 else _SCREEN_LABEL), 1
+        )
     return _distinct(_paper_names(names), width or min(LABEL, int(_PAPER_LABEL * paper)), n_lines)
 
 
