@@ -44,8 +44,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     pages = {"reference/command-line.md": command_line()}
     pages |= {_page_of(name): command_page(name) for name in get_command(app).commands}
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
-        pages[name.lower()] = _with_links_of_the_site(_read(ROOT / name))
-    pages["index.md"] = _with_links_of_the_site(_read(ROOT / "README.md"))
+        pages[name.lower()] = with_links_of_the_site(_read(ROOT / name))
+    pages["index.md"] = with_links_of_the_site(_read(ROOT / "README.md"))
     for card in sorted(ROOT.glob("metrics/*/README.md")):
         pages[f"reference/metrics/{card.parent.name}.md"] = _without_front_matter(_read(card))
     for path, content in pages.items():
@@ -199,14 +199,14 @@ def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _with_links_of_the_site(text: str) -> str:
-    """Point links into docs/ to the site's pages; links to other files of the repository become their text."""
+def with_links_of_the_site(text: str) -> str:
+    """Point links into docs/ to the site's pages; after the text of a link to another file stands where it is."""
 
     def link(match: re.Match[str]) -> str:
         path = match["path"].removeprefix("./")
         if path.startswith("docs/") or path in ("CONTRIBUTING.md", "CHANGELOG.md"):
             return f"[{match['text']}]({path.removeprefix('docs/') if '/' in path else path.lower()})"
-        return match["text"]
+        return f"{match['text']} (`{path}`)"
 
     return re.sub(r"\[(?P<text>[^\]]+)\]\((?!\w+:|#)(?P<path>[^)]+)\)", link, text)
 

@@ -18,7 +18,7 @@ import pytest
 from browser import chromium, opened, serious_violations, sideways
 from doc_snippets import ROOT, blocks, commands, same_output, with_outputs
 from documented_names import cut_returns
-from generated_pages import command_page
+from generated_pages import command_page, with_links_of_the_site
 from launching import forked
 from nothing_from_outside import warn_of_what_is_loaded
 from served_folder import served
@@ -280,6 +280,14 @@ def test_every_page_begins_with_who_needs_it_and_what_for(page):
     """A reader who is wrong here sees it at once. The first page begins with its question."""
     beginning = " ".join(page.read_text(encoding="utf-8").partition("\n## ")[0].split())
     assert re.search(r"For everybody \w+ .*\b[Aa]fterwards\b", beginning)
+
+
+def test_a_link_out_of_the_site_becomes_the_place_of_the_file():
+    """A reader of the site's first page was sent to notebooks without a word of where they are."""
+    text = "[a notebook](examples/a.ipynb), [statistics](docs/concepts/statistics.md#references), [log](CHANGELOG.md)"
+    assert with_links_of_the_site(text) == (
+        "a notebook (`examples/a.ipynb`), [statistics](concepts/statistics.md#references), [log](changelog.md)"
+    )
 
 
 @pytest.mark.parametrize("name", COMMANDS)
