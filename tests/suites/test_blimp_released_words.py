@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from white_space import SPACES
 
 from tse_scorers import load_scorer
 from tse_scorers.suites.minimal_pairs.data.pair_tables import PREFIX_COLUMNS, pair_table
@@ -90,3 +91,13 @@ def test_a_real_model_is_more_accurate_by_the_words_of_the_release(
     assert sum(own != other for own, other in zip(words, guessed, strict=True)) == 224
     assert accuracy(words) == pytest.approx(by_release, abs=0.005)
     assert accuracy(guessed) == pytest.approx(by_guess, abs=0.005)
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_any_white_space_separates_words(space):
+    good, bad, other = (
+        sentence.replace(" ", space)
+        for sentence in ("The cat eats mice.", "The cat eat mice.", "The cats eats mice.")
+    )
+    assert one_prefix(good, bad) == ("The cat", "eats", "eat")
+    assert two_prefix(good, other) == ("The cat", "The cats", "eats")

@@ -13,14 +13,11 @@ import pytest
 from plain_loop import at_mask, next_token
 from tiny import OTHER, VERBS, tiny_model
 
-from tse_scorers import Slot
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.suites.agreement import scores as agreement
-from tse_scorers.suites.agreement.ask import gap_answers
 from tse_scorers.suites.agreement.ask.inflections import inflections_in_vocabulary
 from tse_scorers.suites.agreement.ask.top_forms import top_forms
-from tse_scorers.suites.agreement.gap_cards import compare_forms, gap_card
 from tse_scorers.suites.agreement.suite import AgreementSuite
 
 LEMMAS = pd.DataFrame(
@@ -213,22 +210,3 @@ def test_a_causal_model_without_context_is_refused(leading_space):
     scorer = CausalScorer(model, tokenizer, leading_space=leading_space)
     with pytest.raises(ValueError, match="Use bos"):
         agreement.score_contexts(scorer, pairs_of(*OPENING), LEMMAS)
-
-
-@pytest.mark.parametrize("kind, family", [("masked", "roberta"), ("causal", "gpt2")])
-def test_the_explorer_says_the_same(kind, family):
-    scorer = scorer_of(kind, family)
-    model = gap_answers.gap_model(scorer)
-    slot = Slot(*OPENING[0][:2])
-    answer = gap_answers.ask(model, slot, "singular")
-    lemmas = agreement.load_lemmas(gap_answers.LEMMAS)
-    context = agreement.score_contexts(scorer, pairs_of(OPENING[0]), lemmas).contexts.to_pandas().iloc[0]
-    assert float(answer.scores.top.ew[0, -1]) == pytest.approx(context["ew_top_1"])
-    assert float(answer.scores.top.mw[0, -1]) == pytest.approx(context["mw_top_1"], abs=1e-5)
-    by_word = {form.form: form.status for form in answer.most_probable(shown=100)}
-    assert by_word["Is"] == "correct" and by_word["Are"] == "incorrect" and "is" not in by_word
-    logprobs = [answer.logprobs[single(scorer, word)] for word in ("Is", "Are")]
-    said = compare_forms(answer, ("is", "are"))
-    assert said.status == ("correct" if logprobs[0] > logprobs[1] else "incorrect")
-    assert f"P(Is) = {np.exp(logprobs[0]):.3g}" in said.text and "P(Are)" in said.text
-    assert gap_card(answer, verb=("is", "are")).verb == said

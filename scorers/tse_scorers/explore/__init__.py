@@ -8,11 +8,14 @@
     page/          the page: HTML, style and scripts, without a library
     server.py      how it is served: on this machine only, nothing is fetched from elsewhere
     questions.py   what the served page asks models
-    cards.py       their answers about a gap; templates/ → HTML
+    gap_contexts.py  sentences with a gap: those that users type, and the contexts of a run
+    gap_answers.py   a model's distribution at a gap, with its scores
+    gap_cards.py     the same in words and numbers
+    cards.py       a card of each model as HTML (templates/)
 
     tse explore RESULTS… [--model M …]     serves the page; only then can models be asked
     tse explore RESULTS… --export DIR      writes it to a folder that opens from disk, without a server or network
 
-Nothing here knows a suite (`suites/<suite>/tab.py` says what its tabs show), except that questions about a gap are
-answered by the agreement suite. Nothing here computes a score. Serving needs `pip install 'refined-tse[explore]'`.
+Nothing here knows a suite (each says what its tabs show), except that questions about a gap are those of the agreement
+suite. Nothing here computes a score. Serving needs `pip install 'refined-tse[explore]'`.
 """

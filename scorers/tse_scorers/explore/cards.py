@@ -10,8 +10,8 @@ import jinja2
 from ..models.queries import Slot
 from ..report.page import templates
 from ..report.tables import decimals
-from ..suites.agreement.ask.gap_answers import LISTED, GapModel, ask, find_lemma, gap_model
-from ..suites.agreement.gap_cards import GapCard, difference_from_run, gap_card
+from .gap_answers import LISTED, GapModel, ask, find_lemma, gap_model
+from .gap_cards import GapCard, difference_from_run, gap_card
 
 
 def notice(text: str, kind: str = "problem") -> str:

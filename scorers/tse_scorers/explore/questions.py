@@ -15,8 +15,7 @@ from ..models.base import WordScorer
 from ..report.inputs import Runs
 from ..report.systems import model_names
 from ..runs.granted import Granted
-from ..suites.agreement.ask import gap_answers
-from ..suites.agreement.data import gap_contexts
+from . import gap_answers, gap_contexts
 from .runs import models_of, read_folders
 
 LONGEST = 5000

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ...models.words import capitalized
 from ...report.inputs import ScoreFile
-from .data.gap_contexts import sentence_with_gap
+from .data.sentences import sentence, sentence_with_gap
 from .data.tables import load
 from .options import CLAMS
 
@@ -49,7 +48,7 @@ def _with_sentences(pairs: pd.DataFrame, file: ScoreFile, signature: Mapping[str
     both = pairs.join(with_suffix[[column for column in with_suffix if column not in pairs]], on="context_id")
     for side, verb in (("good", "form_correct"), ("bad", "form_incorrect")):
         parts = zip(both["prefix"], both[verb], both["suffix"], strict=True)
-        both[f"sentence_{side}"] = [_sentence(*part) for part in parts]
+        both[f"sentence_{side}"] = [sentence(*part) for part in parts]
     return _of_shipped_data(both, signature)
 
 
@@ -68,7 +67,3 @@ def _of_shipped_data(pairs: pd.DataFrame, signature: Mapping[str, object]) -> pd
     for column in sentences:
         pairs[column] = pairs[column].where(~is_shipped, sentences_of[column].to_numpy())
     return pairs
-
-
-def _sentence(prefix: str, verb: str, suffix: str) -> str:
-    return f"{prefix} {verb}{suffix}" if prefix else f"{capitalized(verb)}{suffix}"

@@ -10,7 +10,7 @@ from ...report.blocks import ScoredItems
 from ...report.inputs import Runs
 from ..item_files import files_of, items_of_rows, read_files
 from .ask.outcomes import Outcomes, read_outcomes
-from .data.gap_contexts import sentence_with_gap
+from .data.sentences import sentence, sentence_with_gap
 
 _CONTEXT = ["context_id", "group", "prefix", "suffix", "number"]
 _PAIR = [
@@ -81,7 +81,7 @@ def _pair_rows(runs: Runs, system: str) -> pd.DataFrame:
     both = pairs.merge(contexts.drop(columns="group", errors="ignore"), on=["config", "context_id"])
     for text, verb in (("good", "form_correct"), ("bad", "form_incorrect")):
         parts = zip(both["prefix"], both[verb], both["suffix"], strict=True)
-        both[text] = [f"{prefix} {form}{suffix}".strip() for prefix, form, suffix in parts]
+        both[text] = [sentence(*part) for part in parts]
     return both.drop_duplicates(_KEYS, ignore_index=True)
 
 

@@ -13,13 +13,13 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules, split_revision
 from ...io.files import slug
 from ...io.records import ROWS
-from ...io.result_row import ResultRow, Scalar
+from ...io.result_row import Scalar
 from ...io.table_files import Tables, fingerprint, is_table
 from ...models.answers import pair_logprobs
 from ...models.base import FormScorer, GapScorer, PairScorer, Scorer
 from ...models.options import Option, OptionError
 from ...report.blocks import ScoredItems, Section
-from ...report.inputs import Runs, ScoreFile, ScoreTables
+from ...report.inputs import Runs, ScoreTables
 from ...report.measure import Measure
 from ..checks import Finding
 from ..contract import Items, Scored, Suite
@@ -46,7 +46,6 @@ from .data.contrast import (
     by_list,
     contrast_of,
     joined,
-    own_contrasts,
     require_lists,
     require_options,
     with_forms,
@@ -102,6 +101,8 @@ class AgreementSuite(Suite):
     options: AgreementOptions
     measures = MEASURES
     config_names: ClassVar[Mapping[str, str]] = CONFIG_NAMES
+    more = staticmethod(part_rows)
+    item_table, labelled = staticmethod(item_table), staticmethod(labelled)
     columns: ClassVar[Mapping[str, pa.Schema]] = {
         **_COLUMNS,
         "forms": KEPT_FORMS,
@@ -281,21 +282,6 @@ class AgreementSuite(Suite):
             yield scored_contexts(lemmas, at_cutoffs)
 
     @classmethod
-    def more(cls, tables: ScoreTables) -> list[ResultRow]:
-        """Return EW over parts of the lemma list."""
-        return part_rows(tables)
-
-    @classmethod
-    def item_table(cls, file: ScoreFile) -> pd.DataFrame | None:
-        """Return scores of contexts or pairs with their sentences; None for the other tables."""
-        return item_table(file)
-
-    @classmethod
-    def labelled(cls, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return results with the construction, and where several data sets have it, with the data."""
-        return labelled(rows)
-
-    @classmethod
     def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
         """Return the pairs of TSE, or the contexts of EW and MW at a cut-off."""
         if measure.name == TSE.name:
@@ -306,7 +292,7 @@ class AgreementSuite(Suite):
     def views(cls, runs: Runs) -> Section | None:
         """Return what report and explorer show, with a text on the data that were scored."""
         section = super().views(runs)
-        return section and replace(section, lead=lead_of(runs.suite(cls.name), own_contrasts(runs)))
+        return section and replace(section, lead=lead_of(runs))
 
     @classmethod
     def hub_dataset(cls, row: Mapping[str, Scalar], organization: str | None) -> str:

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from ...report.inputs import Runs
 from .options import CONFIG_NAMES
 
 QUESTION = "Does the model find the right form of a word more probable than the wrong one?"
@@ -41,13 +42,14 @@ WHOLE_DATA = "All of "
 """Begins the label of the mean over a data set."""
 
 
-def lead_of(rows: pd.DataFrame, contrasts: list[str]) -> str:
-    """Say what is tested.
-
-    Args:
-        rows: results of the suite.
-        contrasts: those of the runs that are not number.
-    """
+def lead_of(runs: Runs) -> str:
+    """Say what is tested in runs."""
+    rows, signatures = (
+        runs.suite("agreement"),
+        [file.signature for file in runs.scores("agreement", "contexts")],
+    )
+    # Of those that are not number, signatures have the values: `masculine / feminine`.
+    contrasts = sorted({str(signature["contrast"]) for signature in signatures if "contrast" in signature})
     is_english = rows["config"].isin(CONFIG_NAMES).all()
     example = " (The keys to the cabinet __ on the table)" if is_english else ""
     lead = (

@@ -1,6 +1,6 @@
 """Minimal pairs of sentences as a suite: BLiMP, another registered set, or the user's own; also in context."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -18,7 +18,7 @@ from ...io.signatures import Signature
 from ...io.table_files import Tables
 from ...models.base import PairScorer, Scorer
 from ...models.options import Option, OptionError
-from ...report.blocks import ScoredItems, Section, View
+from ...report.blocks import ScoredItems, Section
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
 from ..contract import Items, Scored, Suite
@@ -96,6 +96,8 @@ class MinimalPairSuite(Suite):
         "e8ef8c46c913f9e6": _WHOLE_BLIMP,  # the copy on the Hub, with the words of the release
     }
     config_names: ClassVar[Mapping[str, str]] = {BLIMP: "BLiMP", f"{BLIMP}{AFTER}": "BLiMP in context"}
+    title_of, group_name = staticmethod(title_of), staticmethod(group_name)
+    more_views = staticmethod(in_context_views)
     live_groups: ClassVar[str] = "phenomenon"
     live_options: ClassVar[Mapping[str, object]] = {"methods": ["full"]}
     flaws: tuple[Flaw, ...]
@@ -258,16 +260,6 @@ class MinimalPairSuite(Suite):
         return sentence_choices(self.config, self.pairs, self.linking)
 
     @classmethod
-    def title_of(cls, configs: Collection[str | None]) -> str:
-        """Return the title of results on data of these configurations."""
-        return title_of(configs)
-
-    @classmethod
-    def group_name(cls, level: str, value: str) -> str:
-        """Return what a group is called in headings and sentences."""
-        return group_name(level, value)
-
-    @classmethod
     def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:
         """Yield whether each pair is right, by method, or by context and length with what changes with it."""
         if IN_CONTEXT in tables:
@@ -295,8 +287,3 @@ class MinimalPairSuite(Suite):
         """Return what report and explorer show, with texts on the pairs that were scored."""
         section = super().views(runs)
         return section and replace(section, **section_texts(runs)._asdict())
-
-    @classmethod
-    def more_views(cls, runs: Runs) -> Iterator[View]:
-        """Yield accuracies after contexts and inside templates."""
-        return in_context_views(runs)

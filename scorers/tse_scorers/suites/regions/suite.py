@@ -13,7 +13,7 @@ from ...io.records import ROWS
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables
 from ...models.base import Scorer
-from ...report.blocks import ScoredItems, View
+from ...report.blocks import ScoredItems
 from ...report.inputs import Runs, ScoreTables, table_named
 from ...report.measure import Measure
 from ..contract import Items, Scored, Suite
@@ -69,6 +69,7 @@ class RegionSuite(Suite):
         CRITERIA: CRITERION_SCORES,
         ROWS: METRICS,
     }
+    more_views = staticmethod(more_views)
     live_groups: ClassVar[str] = "suite"
 
     def load(self) -> Items:
@@ -129,8 +130,3 @@ class RegionSuite(Suite):
         """Return the items, each with the words of all its conditions."""
         about = "Where the conditions of an item have different words, these stand beside each other (– for none)."
         return compared_items(runs, cls, measure, rows, sentences, about)
-
-    @classmethod
-    def more_views(cls, runs: Runs) -> Iterator[View]:
-        """Yield surprisals of regions, and interactions."""
-        return more_views(runs)

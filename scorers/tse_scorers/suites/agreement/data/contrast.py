@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from ....io.table_files import Tables
 from ....models.options import Option, OptionError
-from ....report.inputs import Runs
 from ..options import AgreementOptions
 
 FORMS = ("singular", "plural")
@@ -168,9 +167,3 @@ def _marked(table: pa.Table, group: str | None, offset: int) -> pa.Table:
     if "opening" in table.column_names:  # a table of lemmas or of their outcomes
         table = table.append_column(GROUP, pa.array([group] * len(table), pa.string()))
     return table
-
-
-def own_contrasts(runs: Runs) -> list[str]:
-    """Return the contrasts of runs that are not number, as signatures name them: `masculine / feminine`."""
-    signatures = [file.signature for file in runs.scores("agreement", "contexts")]
-    return sorted({str(signature["contrast"]) for signature in signatures if "contrast" in signature})

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from ....models.queries import Slot
-from ....report.inputs import Runs
-from ....report.tables import score
-from .tables import load
+from ..models.queries import Slot
+from ..report.inputs import Runs
+from ..report.tables import score
+from ..suites.agreement.data.sentences import GAP, sentence_with_gap
+from ..suites.agreement.data.tables import load
 
-GAP = "___"
 LONGEST = 1000  # characters
 SHOWN = 200
 """Number of contexts in the list of choices."""
@@ -57,11 +57,6 @@ def parse(sentence: str) -> Slot:
     return Slot(prefix, f" {suffix}" if suffix[:1].isalnum() else suffix)
 
 
-def sentence_with_gap(prefix: str, suffix: str) -> str:
-    """Return a context in the form in which users type it."""
-    return f"{prefix} {GAP}{suffix}".strip()
-
-
 def run_contexts(runs: Runs, models: dict[str, str], model: str) -> pd.DataFrame:
     """Return a model's contexts with its scores: group, prefix, suffix, number, ew, mw; empty if it has none.
 
@@ -92,7 +87,7 @@ def shipped_contexts() -> pd.DataFrame:
 
 
 def choices(contexts: pd.DataFrame, others: pd.DataFrame, row: str, order: str) -> list[tuple[str, str]]:
-    """Return the choices for the contexts of one construction: (shown text, value for `chosen`).
+    """Return the choices for the contexts of one construction: (shown text, number and sentence).
 
     Args:
         contexts: the first model's contexts, from `run_contexts`.
@@ -121,16 +116,6 @@ def _with_other(contexts: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     return contexts.merge(theirs, on=keys, suffixes=("", "_other"))
 
 
-def chosen(choice: str) -> tuple[str, str]:
-    """Return (sentence with its gap, number) of a choice.
-
-    >>> chosen("plural The keys ___ here.")
-    ('The keys ___ here.', 'plural')
-    """
-    number, sentence = choice.split(" ", 1)
-    return sentence, number
-
-
 def _choice(context: dict[str, object]) -> tuple[str, str]:
     sentence = sentence_with_gap(str(context["prefix"]), str(context["suffix"]))
     scores = [
@@ -143,5 +128,6 @@ def _choice(context: dict[str, object]) -> tuple[str, str]:
 
 def constructions(runs: Runs) -> list[str]:
     """Return the rows of Table 2 in the runs, or those of the shipped templates if there are no runs."""
-    rows = runs.suite("agreement")["group"]
-    return rows[rows != "all"].unique().tolist() or shipped_contexts()["group"].unique().tolist()
+    groups = runs.suite("agreement")["group"]
+    of_runs = [str(group) for group in groups.unique() if group != "all"]
+    return of_runs or [str(group) for group in shipped_contexts()["group"].unique()]

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....engine.arrays import Indices
-from ....io.bundle import metric_modules
-from ....models.base import GapScorer, Logprobs, Scorer
-from ....models.queries import Slot
-from ....report.blocks import Form
-from ..data.tables import load_lemmas
-from .inflections import Inflections, Status, inflections_in_vocabulary
+from ..engine.arrays import Indices
+from ..io.bundle import metric_modules
+from ..models.base import GapScorer, Logprobs, Scorer
+from ..models.queries import Slot
+from ..report.blocks import Form
+from ..suites.agreement.ask.inflections import Inflections, Status, inflections_in_vocabulary
+from ..suites.agreement.data.tables import load_lemmas
 
 if TYPE_CHECKING:
     import torch

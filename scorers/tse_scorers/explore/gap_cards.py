@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...io.bundle import metric_modules
-from ...models.base import GapScorer
-from ...models.queries import Slot
-from ...models.words import capitalized
-from ...report.blocks import Form
-from ...report.tables import MISSING, decimals, score
-from .ask.gap_answers import LEMMAS, LISTED, GapAnswer
-from .ask.inflections import Status
-from .measures import WHOLE
+from ..io.bundle import metric_modules
+from ..models.base import GapScorer
+from ..models.queries import Slot
+from ..models.words import capitalized
+from ..report.blocks import Form
+from ..report.tables import MISSING, decimals, score
+from ..suites.agreement.ask.inflections import Status
+from ..suites.agreement.measures import WHOLE
+from .gap_answers import LEMMAS, LISTED, GapAnswer
 
 DECISIVE = ("revision", "dtype", "leading_space", "bos_at_gap", "lemmas")
 """Entries of a run's signature that change the scores at a gap."""
