@@ -148,7 +148,9 @@ def test_an_answer_comes_before_its_question_terms_and_curves(tmp_path):
     places = [
         text.index(part) for part in ('class="answers"', 'class="said"', 'class="question"', 'class="curves"')
     ]
-    assert places == sorted(places) and places[-1] < text.index('class="leaderboard"')
+    board = text.index('class="leaderboard"')
+    assert places == sorted(places) and places[-1] < board
+    assert text.index("</table>", board) < text.index("The bar is the score")  # how to read it comes below it
 
 
 def test_shared_styles_become_classes():
