@@ -16,7 +16,7 @@ from rich.console import Console
 
 import tse_scorers
 from tse_scorers.io.results import read_results
-from tse_scorers.report.inline_svg import inline, share_styles
+from tse_scorers.report.inline_svg import inline
 from tse_scorers.report.latex import to_latex
 from tse_scorers.report.plots import style, to_svg
 from tse_scorers.report.summary import headlines
@@ -116,10 +116,6 @@ def test_pictures(name):
         assert not tags & {"script", "a", "image", "foreignObject", "iframe", "h1", "img"}
         assert not any(key.startswith("on") for element in root.iter() for key in element.attrib)
         assert not UNSEEN.search(text)
-    shared, rules = share_styles({"p": inside, "q": inside})
-    texts = [element.text for element in ElementTree.fromstring(inside).iter("text")]
-    assert [element.text for element in ElementTree.fromstring(shared["p"]).iter("text")] == texts
-    assert "{" in rules and "all:unset" not in rules
 
 
 @NAMES

@@ -16,7 +16,7 @@ from tse_scorers.report import curves
 from tse_scorers.report.charts import dots
 from tse_scorers.report.comparable import not_comparable
 from tse_scorers.report.comparison import best_first
-from tse_scorers.report.inline_svg import inline, share_styles
+from tse_scorers.report.inline_svg import inline
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.line_styles import HUES, INK, MUTED, colours_of, lines
 from tse_scorers.report.series import section
@@ -153,16 +153,13 @@ def test_an_answer_comes_before_its_question_terms_and_curves(tmp_path):
     assert text.index("</table>", board) < text.index("The bar is the score")  # how to read it comes below it
 
 
-def test_shared_styles_become_classes():
+def test_pictures_of_the_page_take_its_colours():
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><g><path d="M 0 0 L 10 0" style="stroke: #59636e"/></g>'
         '<path d="M 0 0 L 0 10" style="stroke: #59636e"/><path d="M 0 0 L 9 9 z" style="fill: #fefefe"/></svg>'
     )
-    pictures, rules = share_styles({"one": inline(svg, "one", "a line")})
-    assert rules == ".s0{stroke:var(--muted)}"
-    assert (
-        pictures["one"].count("<path") == pictures["one"].count('class="s0"') == 2
-    )  # the page is the background
+    picture = inline(svg, "one", "a line")
+    assert picture.count("<path") == picture.count("stroke: var(--muted)") == 2  # the page is the background
 
 
 def test_a_system_without_an_overall_difference_comes_last():

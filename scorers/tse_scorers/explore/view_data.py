@@ -20,6 +20,7 @@ from ..report.cutoff_charts import FEW_CONTEXTS
 from ..report.leaderboard import BADGES
 from ..report.numbers import FEW_ITEMS
 from ..report.observations import split_pair
+from ..report.scales import short_number
 from ..report.tables import ScoredItems, Table, joined, score, shared_headings
 
 _SHOWN = ("people",)
@@ -272,7 +273,7 @@ def _numbers(x: "pd.Series[float]") -> _Axis:
     values = sorted(set(x))
     positive = [value for value in values if value > 0]
     if values[0] < 0 or not positive:
-        places = {("", value): (_short(value), float(value)) for value in values}
+        places = {("", value): (short_number(value), float(value)) for value in values}
         return _Axis(places, list(places.values())[:: -(-len(places) // _MOST_TICKS)])
     least, most = (math.log10(value) for value in (positive[0], positive[-1]))
     zero = least - 0.1 * max(most - least, 1)
@@ -283,19 +284,7 @@ def _numbers(x: "pd.Series[float]") -> _Axis:
     ticks = [tick for tick in ticks if positive[0] <= tick <= positive[-1]] or positive
     shown = ticks[:: -(-len(ticks) // _MOST_TICKS)]
     at_zero = [("0", zero)] if values[0] == 0 else []
-    return _Axis(places, at_zero + [(_short(tick), math.log10(tick)) for tick in shown])
-
-
-def _short(value: float) -> str:
-    """Return a number for a tick.
-
-    >>> _short(2000), _short(5e9), _short(0.5)
-    ('2k', '5B', '0.5')
-    """
-    for size, letter in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:g}{letter}"
-    return f"{value:g}"
+    return _Axis(places, at_zero + [(short_number(tick), math.log10(tick)) for tick in shown])
 
 
 def _points(view: Chart) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """A picture's SVG as an element of an HTML page."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping
 from xml.etree import ElementTree
 
 from ..io.files import printable
@@ -61,25 +59,3 @@ def _adapted(key: str, value: str, name: str) -> str:
         value = re.sub(r"font-family:[^;]*;?\s*", "", value)  # the page has one
         value = re.sub(r"(font:[^;]*?)'DejaVu Sans'[^;]*", r"\1system-ui, sans-serif", value)
     return value
-
-
-def share_styles(pictures: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """Replace the styles that occur more than once in pictures by classes.
-
-    Args:
-        pictures: elements of the page, as `inline` returns them.
-
-    Returns:
-        The pictures, and the rules of the classes for the page's style sheet.
-    """
-    # Inside tags only: the text of a picture, a model's name for one, may look like an attribute.
-    pattern = re.compile(r'(<[^<>]*) style="([^"]*)"')
-    counts = Counter(style for svg in pictures.values() for _, style in pattern.findall(svg))
-    often = [style for style, n in counts.most_common() if n > 1]
-    classes = {style: f"s{number}" for number, style in enumerate(often)}
-
-    def named(match: re.Match[str]) -> str:
-        return f'{match[1]} class="{classes[match[2]]}"' if match[2] in classes else match[0]
-
-    rules = [f".{name}{{{style.replace(': ', ':').replace('; ', ';')}}}" for style, name in classes.items()]
-    return {name: pattern.sub(named, svg) for name, svg in pictures.items()}, "\n".join(rules)

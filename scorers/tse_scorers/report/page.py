@@ -18,7 +18,7 @@ from ..io.ours import require_own_page
 from .blocks import Block, Chart, Example, Examples, Section, View
 from .charts import MANY, save
 from .comparable import MARKED, not_comparable
-from .inline_svg import inline, share_styles
+from .inline_svg import inline
 from .inputs import Runs
 from .leaderboard import Leaderboard
 from .line_styles import colours_of
@@ -144,7 +144,6 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         "decimals": decimals,
         "summary": summary_of,
     }
-    drawn, styles = share_styles(drawn)
     systems, heading = list(dict.fromkeys(runs.rows["system"])), summary.names.heading
     signatures = [
         {
@@ -167,7 +166,6 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         sections=sections,
         folded_groups=lambda view: folded_groups(view, len(systems)),
         drawn={name: Markup(svg) for name, svg in drawn.items()},
-        picture_styles=Markup(styles),
         signatures=signatures,
         partial=list(
             dict.fromkeys(

@@ -81,9 +81,9 @@ def short_number(value: float) -> str:
     """Write a number of steps or tokens in few characters.
 
     >>> short_number(512.0), short_number(143000.0), short_number(2.5e9), short_number(0.5)
-    ('512', '143k', '2.5G', '0.5')
+    ('512', '143k', '2.5B', '0.5')
     """
-    for unit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+    for unit, letter in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= unit:
             return f"{value / unit:g}{letter}"
     return f"{value:g}"
