@@ -66,6 +66,15 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     return re.sub(r"^\| \{\{ metrics \}\} \|$", _metrics, markdown, flags=re.MULTILINE)
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Keep the two ends of an interval in a table on one line."""
+
+    def cell(match: re.Match[str]) -> str:
+        return re.sub(r"\[([−+<>\d.]+), ([−+<>\d.]+)\]", "[\\1,\N{NO-BREAK SPACE}\\2]", match[0])
+
+    return re.sub(r"<td[^>]*>[^<]*</td>", cell, html)
+
+
 def _options(match: re.Match[str]) -> str:
     declared = built_in_options() if match[1] == "suites" else {"": ModelOptions}
     owners: dict[str, list[str]] = {}

@@ -18,7 +18,7 @@ import pytest
 from browser import chromium, opened, serious_violations, sideways
 from doc_snippets import ROOT, blocks, commands, same_output, with_outputs
 from documented_names import cut_returns
-from generated_pages import command_page, with_links_of_the_site
+from generated_pages import command_page, on_page_content, with_links_of_the_site
 from launching import forked
 from nothing_from_outside import warn_of_what_is_loaded
 from served_folder import served
@@ -288,6 +288,12 @@ def test_a_link_out_of_the_site_becomes_the_place_of_the_file():
     assert with_links_of_the_site(text) == (
         "a notebook (`examples/a.ipynb`), [statistics](concepts/statistics.md#references), [log](changelog.md)"
     )
+
+
+def test_an_interval_in_a_table_stays_on_one_line():
+    """[0.69, was at the end of a line and 0.74] on the next one; code keeps its spaces."""
+    html = "<td>0.72 [0.69, 0.74]</td><code>[0.5, 0.2]</code>"
+    assert on_page_content(html) == html.replace("0.69, ", "0.69,\N{NO-BREAK SPACE}")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
