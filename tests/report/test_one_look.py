@@ -150,6 +150,8 @@ def test_an_answer_comes_before_its_question_terms_and_curves(tmp_path):
     ]
     board = text.index('class="leaderboard"')
     assert places == sorted(places) and places[-1] < board
+    answer = text[places[0] : places[-1]]
+    assert "step1000" in answer and "m@step" not in answer  # the table has the whole names
     assert text.index("</table>", board) < text.index("The bar is the score")  # how to read it comes below it
 
 

@@ -98,6 +98,19 @@ def end_names(names: Sequence[str], width: int = 24) -> dict[str, str]:
     return {name: shortened(last[name] if distinct else name, width) for name in names}
 
 
+def revision_names(labels: Iterable[str]) -> dict[str, str]:
+    """Call the revisions of a single model by these alone; other systems keep their labels.
+
+    >>> revision_names(["org/m@step0", "org/m@step1"]), revision_names(["org/m@step0", "gpt2"])
+    ({'org/m@step0': 'step0', 'org/m@step1': 'step1'}, {'org/m@step0': 'org/m@step0', 'gpt2': 'gpt2'})
+    """
+    parts = {label: label.rpartition("@") for label in labels}
+    is_one_model = len({model for model, *_ in parts.values()} - {""}) == 1 and all(
+        at for _, at, _ in parts.values()
+    )
+    return {label: revision if is_one_model else label for label, (_, _, revision) in parts.items()}
+
+
 def without_organisation(label: str) -> str:
     """Return a system's label without what stands before its model's own name.
 

@@ -35,7 +35,7 @@ from ..report.revisions import MOST as MOST_SHOWN
 from ..report.revisions import positions, without_earlier
 from ..report.selection import best_of_many, only
 from ..report.summary import headlines
-from ..report.systems import model_names
+from ..report.systems import model_names, revision_names
 from ..statistics.differences import Difference, holm
 from ..suites.contract import Suite
 from ..suites.registry import aggregate, names, published_curves, section_of, suites_of
@@ -136,7 +136,8 @@ def _analysed(
         runs = runs.in_order(summary.board.rows)
     best, sentences = best_of_many(runs, _headlines(runs.rows, measures, called), called)
     sections = [(suite.name, section) for suite in suites if (section := _section(best, suite))]
-    summary = replace(summary, answers=_asked(summary.answers, dict(sections)))
+    short = revision_names(summary.board.rows)
+    summary = replace(summary, answers=_asked(summary.answers, dict(sections), short))
     lines = _headlines(best.rows, measures, called)
     noticed = [
         _noticed(section, best, called, name, lines[lines["suite_name"] == name])
@@ -222,8 +223,16 @@ def _noticed(
     return section.with_notice(" ".join(filter(None, [unpublished, unlike])), shown, " ".join(over))
 
 
-def _asked(answers: Sequence[Answer], sections: Mapping[str, Section]) -> list[Answer]:
-    """Put the question of each section, and one of its items, before its answer."""
+def _asked(
+    answers: Sequence[Answer], sections: Mapping[str, Section], short: Mapping[str, str]
+) -> list[Answer]:
+    """Put the question of each section, and one of its items, with its answer.
+
+    Args:
+        answers: of the suites.
+        sections: suite -> its section.
+        short: label of a system -> what answers call it.
+    """
     with_questions = []
     for answer in answers:
         section = sections.get(answer.suite)
@@ -231,7 +240,7 @@ def _asked(answers: Sequence[Answer], sections: Mapping[str, Section]) -> list[A
             continue
         pair = section.example()
         example = None if pair is None else split_pair(pair.good, pair.bad)
-        wrong_for = "" if pair is None else pair.wrong_for
+        wrong_for = "" if pair is None else short.get(pair.wrong_for, pair.wrong_for)
         good, bad = example[1:3] if example and example[2] else ("laughs", "laugh")
         terms = {
             term: words.replace("{good}", good).replace("{bad}", bad) for term, words in answer.terms.items()
@@ -253,9 +262,14 @@ def _summary(
     measures = {suite.name: suite.measures for suite in suites}
     lines = _headlines(runs.rows, measures, called)
     levels = {suite.name: suite.live_groups for suite in suites}
+    short = revision_names(lines["system"])
+    usable_lines, rows, all_lines = (
+        frame.assign(system=frame["system"].map(short))
+        for frame in (usable(lines, runs.signatures), runs.rows, lines)
+    )
     return Summary(
         leaderboard(lines, runs.signatures, curves is not None),
-        observations(usable(lines, runs.signatures), runs.rows, measures, levels, called, lines, compared),
+        observations(usable_lines, rows, measures, levels, called, all_lines, compared),
         curves=curves,
         names=called,
     )
