@@ -81,12 +81,3 @@ def data_signature(table: pd.DataFrame, user_columns: Collection[str]) -> dict[s
     decisive = table[sorted(set(table.columns) - set(user_columns))]
     of_own = {"own_columns": fingerprint(table[list(user_columns)])} if len(user_columns) else {}
     return {"dataset_fingerprint": fingerprint(decisive), **of_own}
-
-
-def pair_numbers(frame: pd.DataFrame) -> "pd.Series[Any]":
-    """Return the name of each row: its `pair_id`, its `item` where each row has its own, else its number."""
-    if "pair_id" in frame:
-        return of_one_type(frame["pair_id"])
-    if "item" in frame and frame["item"].notna().all() and frame["item"].is_unique:
-        return of_one_type(frame["item"])
-    return pd.Series(range(len(frame)), index=frame.index)

@@ -6,6 +6,8 @@ cell_tables.py  Tables 1 and 6 to 28: all cells
 means.py        Tables 2 to 4: means, and the frequency bias
 people.py       Table 5: correlation with people; the explorer's tab `People`
 contrasts.py    constraints on word order
+human_ratings.py   raw ratings → scores of sentences and AUCs (section 4.1); for ratings of your own
+template_means.py  whether templates have similar means
 reproduced.py   numbers of the tables, for `tse reproduce`
 """
 

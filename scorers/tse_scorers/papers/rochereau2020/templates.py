@@ -13,8 +13,8 @@ from ...report.tables import MISSING, Table, count, decimals, p_value, stacked
 from ...statistics.clustered import Units, clustered_mean
 from ...statistics.estimate import DIFFERENCE
 from ...suites.variation_sets.estimate.intervals import UNIT, set_aucs
-from ...suites.variation_sets.estimate.template_means import compare_means
 from .cells import SETS, contrast_means, orders, roles
+from .template_means import compare_means
 
 Sentences = dict[str, pd.DataFrame]  # system → `template`, `case_order`, `positions`, `logprob`
 Sets = dict[str, pd.DataFrame]  # system → its variation sets, as `set_aucs` returns them

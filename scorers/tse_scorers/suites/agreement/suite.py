@@ -184,17 +184,19 @@ class AgreementSuite(Suite):
                     Option(name), " has no effect on imported scores, which have no lemmas; remove it."
                 )
         correct, incorrect = pair_logprobs(scorer, self.pairs, ("form_correct", "form_incorrect"))
-        signature = {
-            "suite": self.name,
+        tables = looked_up_tables(self.pairs, correct, incorrect, self.items.own_columns)
+        return {"suite": self.name, **self._described_pairs(), **scorer.signature}, tables
+
+    def _described_pairs(self) -> dict[str, object]:
+        """Return what decides TSE besides the scorer."""
+        return {
             "metric": "refined_tse",
             "metric_version": metric_modules("refined_tse").scores.VERSION,
             "dataset": f"{self.dataset}/{self.config}",
             **data_signature(self.pairs, self.items.own_columns),
             "n_pairs": len(self.pairs),
-            **scorer.signature,
+            **self._contrast.signature,
         }
-        tables = looked_up_tables(self.pairs, correct, incorrect, self.items.own_columns)
-        return signature | self._contrast.signature, tables
 
     def describe(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the scores besides the scorer."""
@@ -202,21 +204,16 @@ class AgreementSuite(Suite):
         is_sample = options.lemma_sample is not None and options.lemma_sample < len(lemmas)
         sides = sides_of(options.whole_words, options.sampler)
         return {
-            "metric": "refined_tse",
-            "metric_version": metric_modules("refined_tse").scores.VERSION,
+            **self._described_pairs(),
             **{f"cutoffs_{side}": list(cutoffs) for side, cutoffs in sides},
             "forms": options.forms,
             "word_end": options.word_end_for(scorer),
-            "dataset": f"{self.dataset}/{self.config}",
-            **data_signature(self.pairs, self.items.own_columns),
-            "n_pairs": len(self.pairs),
             "lemmas_fingerprint": fingerprint(lemmas[[*FORMS]]),
             "n_lemmas_listed": len(lemmas),
             **({"lemma_sample": options.lemma_sample} if is_sample else {}),
             **({"sentence_pll": True} if options.sentence_pll else {}),
             "lemmas": self._lemma_list,
             **({"lemma_groups": fingerprint(lemmas[[GROUP]])} if GROUP in lemmas else {}),
-            **self._contrast.signature,
         }
 
     def check_scorer(self, scorer: Scorer) -> None:

@@ -16,11 +16,11 @@ from ...io.bundle import metric_modules
 from ...io.score_columns import Values, described
 from ...io.table_files import fingerprint
 from ...models.answers import continuation_logprobs, sentence_logprobs
-from ...models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
+from ...models.base import ContinuationScorer, Logprobs, Scorer
 from ...statistics.units import OWN_UNITS
 from ..own_columns import column_arrays, data_signature
 from .ask.context_queries import PLACE, Sweep, queries
-from .ask.linking import Counts, Linking, ScoredSide, n_scored
+from .ask.linking import Linking, ScoredSide, n_scored, token_counts
 from .data.contexts import PARTS, SEED, Chains
 from .data.pair_tables import names_of_own
 from .scores import LINKED
@@ -126,7 +126,7 @@ def _scored(
     outcomes = metric_modules("minimal_pair_accuracy").accuracy.outcomes
     results = outcomes(linked.get("score_good", good), linked.get("score_bad", bad))
     rows = rows.assign(
-        n_context_tokens=_token_counts(scorer, rows["prefix"]),
+        n_context_tokens=token_counts(scorer, rows["prefix"]),
         logprob_good=good,
         logprob_bad=bad,
         correct=results.correct.astype(np.int8),
@@ -151,9 +151,9 @@ def _sides(
     sides = {}
     for side, logprobs in (("good", good), ("bad", bad)):
         texts = _texts(rows, f"sentence_{side}")
-        n_tokens = _token_counts(scorer, (rows["prefix"] + " " + texts).str.strip())
+        n_tokens = token_counts(scorer, (rows["prefix"] + " " + texts).str.strip())
         counts = [n_scored(n_tokens, scorer.signature), n_scored(n_tokens, of_continuations)]
-        after = n_tokens - _token_counts(scorer, rows["prefix"])
+        after = n_tokens - token_counts(scorer, rows["prefix"])
         unigrams = None
         if linking.unigrams is not None:
             unigrams = linking.unigrams.logprobs(scorer, list(texts), list(rows["prefix"]), inside.tolist())
@@ -185,15 +185,3 @@ def _logprobs(
         texts = [text for side in ("sentence_good", "sentence_bad") for text in _texts(rows[inside], side)]
         logprobs[:, inside] = sentence_logprobs(scorer, texts, progress).reshape(2, -1)
     return logprobs[0], logprobs[1]
-
-
-def _token_counts(scorer: Scorer, texts: "pd.Series[str]") -> Counts:
-    """Return the tokens of each text, 0 for an empty one; words between spaces if the scorer does not count tokens."""
-    different = [text for text in texts.unique() if text]
-    counts = (
-        scorer.token_counts(different)
-        if isinstance(scorer, TokenCounter)
-        else [len(text.split()) for text in different]
-    )
-    counted = {"": 0} | dict(zip(different, map(int, counts), strict=True))
-    return texts.map(counted).to_numpy()

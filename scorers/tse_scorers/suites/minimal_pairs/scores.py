@@ -18,10 +18,10 @@ from ...io.bundle import metric_modules
 from ...io.score_columns import Values, described
 from ...io.suggestions import unknown_name
 from ...models.answers import continuation_logprobs, pair_logprobs, sentence_logprobs
-from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer, TokenCounter
+from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer
 from ..own_columns import column_arrays, data_signature
 from .ask.continuations import continuations, require_continuations
-from .ask.linking import Counts, Linking, ScoredSide, n_scored
+from .ask.linking import Linking, ScoredSide, n_scored, token_counts
 from .data.pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, names_of_own
 from .data.tables import load, select
 from .measures import METHODS
@@ -168,7 +168,7 @@ def _score_method(
     unigrams = _unigrams(scorer, table, linking) if method == "full" else {}
     if scorable.any():
         good[scorable], bad[scorable] = _ask(scorer, table[scorable], method, progress)
-    n_good, n_bad = _token_counts(scorer, table)
+    n_tokens = {side: token_counts(scorer, table[f"sentence_{side}"]) for side in ("good", "bad")}
     linked: dict[str, Logprobs | list[str]] = {}
     if linking is not None:
         # A prefix method compares words, not sentences.
@@ -177,10 +177,10 @@ def _score_method(
             side: ScoredSide(
                 table[f"sentence_{side}"].tolist(),
                 logprobs,
-                n_scored(n_tokens, scorer.signature),
+                n_scored(n_tokens[side], scorer.signature),
                 unigrams.get(side),
             )
-            for side, logprobs, n_tokens in (("good", good, n_good), ("bad", bad, n_bad))
+            for side, logprobs in (("good", good), ("bad", bad))
         }
         needs_continuations = used.function.needs_continuations and len(table)
         linked = used.columns(sides, continuations(scorer, table, progress) if needs_continuations else None)
@@ -192,8 +192,8 @@ def _score_method(
         "method": [method] * len(table),
         "logprob_good": pa.array(good, mask=~scorable),
         "logprob_bad": pa.array(bad, mask=~scorable),
-        "n_tokens_good": n_good,
-        "n_tokens_bad": n_bad,
+        "n_tokens_good": n_tokens["good"],
+        "n_tokens_bad": n_tokens["bad"],
         "correct": pa.array(pairs.correct.astype(np.int8), mask=~scorable),
         "tie": pairs.tie,
     }
@@ -252,18 +252,3 @@ def _once_each(
     answers = np.asarray(answer(list(place)), dtype=np.float64)
     good, bad = (answers[[place[query] for query in side]] for side in sides)
     return good, bad
-
-
-def _token_counts(scorer: Scorer, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
-    """Tokens of both sentences if the scorer counts them, otherwise words between spaces."""
-
-    def words(sentences: list[str]) -> Counts:
-        return np.array([len(sentence.split()) for sentence in sentences])
-
-    if table.empty:
-        return np.zeros(0), np.zeros(0)
-    sides = [list(table["sentence_good"]), list(table["sentence_bad"])]
-    count: Callable[[list[str]], ArrayLike] = (
-        scorer.token_counts if isinstance(scorer, TokenCounter) else words
-    )
-    return _once_each(sides, count)

@@ -73,7 +73,8 @@ def outcome_table(answers: Mapping[bool, tuple[Indices, NDArray[np.float64], int
         if n_lemmas:
             ends = np.cumsum(_sizes(n_lemmas))
             columns = np.split(_as_bytes(numbers)[:, : ends[-1]], ends[:-1], axis=1)
-            outcomes = zip(_COLUMNS, map(_binary, columns), strict=True)
+            cells = ([row.tobytes() for row in column] for column in columns)
+            outcomes = zip(_COLUMNS, cells, strict=True)
             about = {"context_id": contexts, "opening": np.full(len(contexts), opening)}
             parts.append(pa.table(about | dict(outcomes), schema=OUTCOMES))
     return pa.concat_tables(parts) if parts else OUTCOMES.empty_table()
@@ -249,13 +250,6 @@ def _as_numbers(content: Bytes) -> NDArray[np.float64]:
 def _as_bytes(numbers: NDArray[np.float64]) -> Bytes:
     eight = np.ascontiguousarray(numbers.astype("<u8"))[..., None].view(np.uint8)
     return np.ascontiguousarray(eight[..., :_BYTES]).reshape(len(numbers), -1)
-
-
-def _binary(content: Bytes) -> pa.Array:
-    rows, size = content.shape
-    offsets = np.arange(rows + 1, dtype=np.int32) * size
-    data = np.ascontiguousarray(content)
-    return pa.Array.from_buffers(pa.binary(), rows, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
 def _matrix(column: "pd.Series[Any]", dtype: np.dtype[Any], size: int) -> NDArray[Any]:

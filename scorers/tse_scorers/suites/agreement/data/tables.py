@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -10,7 +11,7 @@ from ....io.suggestions import did_you_mean, unknown_name
 from ....io.table_files import is_table, read_table, require_columns, require_text
 from ...checks import matching, require_group_names
 from ...hub_data import is_hub_id, own_table
-from ...own_columns import of_one_type, pair_numbers
+from ...own_columns import of_one_type
 from ...sampling import limited
 from ..options import CLAMS, NAMES
 from .checks import check_forms
@@ -59,7 +60,7 @@ def read_pairs(
     _require_not_sentences(frame, dataset, table)
     frame, column = with_number(frame, table)
     check_pairs(frame, table, column)
-    frame = frame.assign(pair_id=pair_numbers(frame))
+    frame = frame.assign(pair_id=_pair_numbers(frame))
     frame["construction"] = of_one_type(frame["construction" if "construction" in frame else "group"])
     if groups:
         there = frame["group"].unique().tolist()
@@ -71,6 +72,15 @@ def read_pairs(
             )
         frame = frame[frame["group"].isin(groups)]
     return limited(frame, "group", limit), column
+
+
+def _pair_numbers(frame: pd.DataFrame) -> "pd.Series[Any]":
+    """Return the name of each row: its `pair_id`, its `item` where each row has its own, else its number."""
+    if "pair_id" in frame:
+        return of_one_type(frame["pair_id"])
+    if "item" in frame and frame["item"].notna().all() and frame["item"].is_unique:
+        return of_one_type(frame["item"])
+    return pd.Series(range(len(frame)), index=frame.index)
 
 
 def _require_not_sentences(frame: pd.DataFrame, dataset: str, table: str) -> None:

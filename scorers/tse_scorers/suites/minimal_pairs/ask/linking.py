@@ -24,7 +24,7 @@ from ....io.bundle import metric_modules
 from ....io.files import read_text, require_regular_file
 from ....io.table_files import read_counts, read_table
 from ....models.answers import sentence_logprobs
-from ....models.base import Logprobs, Scorer, TokenLister
+from ....models.base import Logprobs, Scorer, TokenCounter, TokenLister
 from ....models.ngram import NgramScorer, load
 from ....models.ngram.base import END
 from ....models.ngram.laplace import LaplaceNgramScorer
@@ -279,6 +279,18 @@ class Linking:
             if side.unigrams is not None:
                 columns[f"unigram_logprob_{name}"] = side.unigrams
         return columns
+
+
+def token_counts(scorer: Scorer, texts: Sequence[str]) -> Counts:
+    """Return the tokens of each text, 0 for an empty one; words between spaces if the scorer does not count tokens."""
+    different = [text for text in dict.fromkeys(texts) if text]
+    counts = (
+        scorer.token_counts(different)
+        if isinstance(scorer, TokenCounter)
+        else [len(text.split()) for text in different]
+    )
+    counted = {"": 0} | dict(zip(different, map(int, counts), strict=True))
+    return np.array([counted[text] for text in texts], dtype=np.int64)
 
 
 def n_scored(n_tokens: ArrayLike, signature: Mapping[str, object]) -> Counts:

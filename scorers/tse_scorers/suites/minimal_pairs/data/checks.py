@@ -16,6 +16,7 @@ from ...checks import (
     white_space,
 )
 from ..registry import Flaw
+from .prefixes import n_shared
 
 _SENTENCES = ("sentence_good", "sentence_bad")
 
@@ -139,13 +140,8 @@ def _differences(pairs: pd.DataFrame) -> list[Finding]:
 def _n_differing(good: str, bad: str) -> int:
     """Return the number of words between the shared start and the shared end, in the longer sentence."""
     first, second = good.split(), bad.split()
-    shortest = min(len(first), len(second))
-    before = 0
-    while before < shortest and first[before] == second[before]:
-        before += 1
-    after = 0
-    while after < shortest - before and first[-1 - after] == second[-1 - after]:
-        after += 1
+    before = n_shared(first, second)
+    after = n_shared(first[before:][::-1], second[before:][::-1])
     return max(len(first), len(second)) - before - after
 
 

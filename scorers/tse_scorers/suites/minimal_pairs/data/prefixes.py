@@ -9,6 +9,7 @@ has a lexical item of several words (`newspaper article`, `works with`). Except 
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -49,7 +50,7 @@ def one_prefix(good: str, bad: str) -> OnePrefix | None:
     OnePrefix(prefix='The cat', word_good='eats', word_bad='eat')
     """
     good_words, bad_words = _words(good), _words(bad)
-    same = _common(good_words, bad_words)
+    same = n_shared(good_words, bad_words)
     if not 0 < same < min(len(good_words), len(bad_words)):
         return None
     return OnePrefix(" ".join(good_words[:same]), good_words[same], bad_words[same])
@@ -62,7 +63,7 @@ def shared_start(good: str, bad: str) -> tuple[str, str, str]:
     ('The cat', 'eats mice.', 'eat mice.')
     """
     words = good.split(), bad.split()
-    same = min(_common(*words), len(words[0]) - 1, len(words[1]) - 1)
+    same = min(n_shared(*words), len(words[0]) - 1, len(words[1]) - 1)
     return " ".join(words[0][:same]), " ".join(words[0][same:]), " ".join(words[1][same:])
 
 
@@ -75,7 +76,7 @@ def two_prefix(good: str, bad: str, paradigm: str = "") -> TwoPrefix | None:
     TwoPrefix(prefix_good='The cat', prefix_bad='The cats', word='eats')
     """
     good_words, bad_words = _words(good), _words(bad)
-    shared = _common(good_words[::-1], bad_words[::-1])
+    shared = n_shared(good_words[::-1], bad_words[::-1])
     if not 0 < shared < min(len(good_words), len(bad_words)):
         return None
     tail = " ".join(good_words[len(good_words) - shared :])
@@ -92,7 +93,7 @@ def _words(sentence: str) -> list[str]:
     return sentence.strip().rstrip(".?!").split()
 
 
-def _common(first: list[str], second: list[str]) -> int:
+def n_shared(first: Sequence[str], second: Sequence[str]) -> int:
     """Return how many items two lists share at their start."""
     length = 0
     for one, other in zip(first, second, strict=False):

@@ -18,8 +18,8 @@ from typing import Any
 
 import pandas as pd
 
-from ....io.bundle import metric_modules
-from ....io.table_files import as_numbers, require_columns
+from ...io.bundle import metric_modules
+from ...io.table_files import as_numbers, require_columns
 
 LOWEST, HIGHEST = 0, 99
 FILLERS = ("acceptable", "ungrammatical")

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from tse_scorers import load_data
-from tse_scorers.suites.variation_sets.estimate.human_ratings import auc_rows, normalize
-from tse_scorers.suites.variation_sets.estimate.template_means import compare_means
+from tse_scorers.papers.rochereau2020.human_ratings import auc_rows, normalize
+from tse_scorers.papers.rochereau2020.template_means import compare_means
 
 
 def ratings(*rows) -> pd.DataFrame:
