@@ -1,6 +1,6 @@
 """The columns of the user's table that no score needs: they come out beside the scores, as they went in."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -42,6 +42,20 @@ def of_one_type(column: "pd.Series[Any]") -> "pd.Series[Any]":
 def column_arrays(columns: pd.DataFrame) -> dict[str, pa.Array]:
     """Return columns of `own_columns` for a table of scores; the type does not depend on which rows are there."""
     return {str(name): _array(column) for name, column in columns.items()}
+
+
+def score_table(
+    schema: Iterable[pa.Field], scores: Mapping[str, Any], user_columns: pd.DataFrame
+) -> pa.Table:
+    """Return a table of scores: the declared columns, each with its type, then the user's own.
+
+    Args:
+        schema: the declared columns.
+        scores: their values; others are left out.
+        user_columns: from `own_columns`.
+    """
+    declared = {field.name: pa.array(scores[field.name], field.type) for field in schema}
+    return pa.table(declared | column_arrays(user_columns))
 
 
 def shared_arrays(columns: pd.DataFrame, groups: Collection[Hashable]) -> dict[str, pa.Array]:

@@ -18,7 +18,7 @@ from ...io.table_files import fingerprint
 from ...models.answers import continuation_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, Scorer
 from ...statistics.units import OWN_UNITS
-from ..own_columns import column_arrays, data_signature
+from ..own_columns import data_signature, score_table
 from .ask.context_queries import PLACE, Sweep, queries
 from .ask.linking import Linking, ScoredSide, n_scored, token_counts
 from .data.contexts import PARTS, SEED, Chains
@@ -134,8 +134,7 @@ def _scored(
         **linked,
     )
     schema = [*CONTEXT_SCORES, *(field for field in LINKED if field.name in linked)]
-    scored = {field.name: pa.array(rows[field.name], field.type) for field in schema}
-    return pa.table(scored | column_arrays(rows[[column for column in OWN_UNITS if column in rows]]))
+    return score_table(schema, rows, rows[[column for column in OWN_UNITS if column in rows]])
 
 
 def _sides(

@@ -19,7 +19,7 @@ from ...io.score_columns import Values, described
 from ...io.suggestions import unknown_name
 from ...models.answers import continuation_logprobs, pair_logprobs, sentence_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer
-from ..own_columns import column_arrays, data_signature
+from ..own_columns import data_signature, score_table
 from .ask.continuations import continuations, require_continuations
 from .ask.linking import Linking, ScoredSide, n_scored, token_counts
 from .data.pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, names_of_own
@@ -197,10 +197,10 @@ def _score_method(
         "correct": pa.array(pairs.correct.astype(np.int8), mask=~scorable),
         "tie": pairs.tie,
     }
-    scored = {name: pa.array(columns[name], type=EXAMPLES.field(name).type) for name in EXAMPLES.names}
     if linking is not None:
-        scored |= _linked_arrays(linked, scorable)
-    return pa.table(scored | column_arrays(table[names_of_own(table)]))
+        columns |= _linked_arrays(linked, scorable)
+    schema = EXAMPLES if linking is None else [*EXAMPLES, *LINKED]
+    return score_table(schema, columns, table[names_of_own(table)])
 
 
 def _unigrams(scorer: Scorer, table: pd.DataFrame, linking: Linking | None) -> dict[str, Logprobs]:

@@ -20,11 +20,6 @@ class Factors(NamedTuple):
     first: tuple[str, str]
     second: tuple[str, str]
 
-    @property
-    def label(self) -> str:
-        """The interaction for people: `no-obj / obj x no-comma / comma`."""
-        return f"{' / '.join(self.first)} x {' / '.join(self.second)}"
-
 
 def two_factors(conditions: Sequence[str]) -> Factors | None:
     """Return the factors that four conditions cross, or None.

@@ -21,7 +21,7 @@ from ...io.table_files import Tables
 from ...models.answers import token_logprobs
 from ...models.base import ScoredTokens, Scorer, TokenScorer
 from ...models.tokens import part_of_token
-from ..own_columns import column_arrays, data_signature
+from ..own_columns import data_signature, score_table
 from .data import OF_SCORES
 from .design import COLUMNS, KEYS, Design, region_columns
 
@@ -128,8 +128,7 @@ def score_design(scorer: Scorer, design: Design, progress: Progress | None = Non
         ValueError: the scorer has no surprisals.
     """
     scored = score_regions(require_tokens(scorer), design.regions, progress)
-    columns = {field.name: pa.array(scored[field.name], field.type) for field in REGION_SCORES}
-    regions = pa.table(columns | column_arrays(own_of(scored)))
+    regions = score_table(REGION_SCORES, scored, own_of(scored))
     return {REGIONS: regions, CRITERIA: _criteria_table(outcomes(scored, design))}
 
 

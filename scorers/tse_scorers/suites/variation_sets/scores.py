@@ -21,7 +21,7 @@ from ...models.answers import sentence_logprobs
 from ...models.base import Scorer, TokenCounter
 from ...models.options import Option, OptionError
 from ..hub_data import is_hub_id, own_table
-from ..own_columns import column_arrays, data_signature, own_columns
+from ..own_columns import data_signature, own_columns, score_table
 from .options import OWN, RELEASED
 
 DATASET = "german_argument_structure"
@@ -230,5 +230,4 @@ def score_variation_sentences(
         "logprob": logprobs,
         "n_tokens": counts,
     }
-    scored = {field.name: pa.array(columns[field.name], field.type) for field in SENTENCES}
-    return pa.table(scored | column_arrays(sentences.drop(columns=list(COLUMNS))))
+    return score_table(SENTENCES, columns, sentences.drop(columns=list(COLUMNS)))
