@@ -21,7 +21,7 @@ FLOORS = (
     ("__init__", "__main__"),
 )
 """Folders and files of the package, from the ground up: each imports only from the floors below it."""
-ROOMS = ("data", "ask", "estimate")
+ROOMS = ("data", "ask", "estimate", "show")
 """Rooms of a large suite, from the ground up: a room imports only those before it."""
 
 

@@ -12,7 +12,7 @@ from tse_scorers.io.results import read_results
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.suites.agreement.suite import AgreementSuite
 from tse_scorers.suites.minimal_pairs import scores as blimp
-from tse_scorers.suites.minimal_pairs import shown_items
+from tse_scorers.suites.minimal_pairs.show import shown_items
 from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 

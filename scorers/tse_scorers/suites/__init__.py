@@ -27,10 +27,9 @@ In a suite's folder:
     data/        data as a checked table
     ask/         what models are asked, and what they answer
     estimate/    averages with intervals, and what `tse compare` compares; no model runs here
-    texts.py     what its section says, and what it calls its groups
-    shown_items.py  the items behind its scores, with their texts
+    show/        what its section says, what it calls its groups, and the items behind its scores
 
-A small suite has a file in the place of a room. A room imports only those before it. Report and explorer show each
+A small suite has files in the place of a room. A room imports only those before it. Report and explorer show each
 suite in the same way, from these declarations; tables and figures of papers are analyses of other packages (`papers/`).
 
 Scores are defined in the metrics' modules; suites ask models and average.

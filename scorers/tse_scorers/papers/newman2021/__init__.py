@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ...report.blocks import View
 from ...report.inputs import Runs
 from ...suites.agreement.estimate.frequency import METRICS as METRICS_BY_FREQUENCY
-from ...suites.agreement.texts import labelled
+from ...suites.agreement.show.texts import labelled
 from ...suites.analyses import Analyses
 from .coverage import coverage_view, strata_views
 from .cutoffs import curve_views, cutoff_views

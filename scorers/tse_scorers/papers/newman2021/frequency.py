@@ -10,7 +10,7 @@ from ...report.curves import on_bands, on_naming
 from ...report.findings import extremes
 from ...report.tables import Table, count, score, signed
 from ...suites.agreement.estimate.frequency import BAND, METRICS, RELATIVE, SLOPE, band_name
-from ...suites.agreement.texts import WHOLE_DATA
+from ...suites.agreement.show.texts import WHOLE_DATA
 
 _NAMES = {SLOPE: "ten times as frequent", RELATIVE: "correct form ten times as frequent as the other"}
 

@@ -14,7 +14,7 @@ from ...report.blocks import View
 from ...report.revisions import HASH
 from ...report.tables import MISSING, Table
 from ...suites.agreement.estimate.frequency import BAND, band_name
-from ...suites.agreement.texts import WHOLE_DATA
+from ...suites.agreement.show.texts import WHOLE_DATA
 
 LEAST = 3
 """The number of checkpoints from which a model is a series."""

@@ -22,7 +22,7 @@ from ...report.tables import (
 )
 from ...suites.agreement.measures import WHOLE, without_cutoff
 from ...suites.agreement.options import CONFIG_NAMES
-from ...suites.agreement.texts import WHOLE_DATA
+from ...suites.agreement.show.texts import WHOLE_DATA
 from ..published import published
 from .coverage import by_metric, forms_of, lemma_counts
 

@@ -19,7 +19,7 @@ from ...report.inputs import Runs
 from ...report.measure import PublishedCurves
 from ...report.tables import counts_table
 from ...suites.analyses import Analyses
-from ...suites.minimal_pairs.texts import flawed_pairs
+from ...suites.minimal_pairs.show.texts import flawed_pairs
 from .analyses import correlations, method_view, predictor_view
 from .conditions import locality, regularity
 from .paradigms import METHODS, accuracies, by_paradigm, published_scores

@@ -16,7 +16,7 @@ from ...report.inputs import Runs
 from ...report.tables import Table, count, formatted, note_on_intervals, score, with_interval
 from ...statistics.clustered import Units, means_of_groups
 from ...suites.minimal_pairs.measures import ACCURACY
-from ...suites.minimal_pairs.texts import phenomenon_name
+from ...suites.minimal_pairs.show.texts import phenomenon_name
 from .paradigms import HUMANS, METHODS, phenomenon_of, system_names
 
 BINS = 10

@@ -19,7 +19,7 @@ from ...report.revisions import HASH
 from ...report.series import LEAST
 from ...report.tables import Table, formatted, stacked
 from ...statistics.estimate import t_quantile
-from ...suites.minimal_pairs.texts import phenomenon_name
+from ...suites.minimal_pairs.show.texts import phenomenon_name
 from ..published import published
 from .paradigms import HUMANS, PUBLISHED, phenomenon_of
 

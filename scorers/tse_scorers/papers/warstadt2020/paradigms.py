@@ -8,7 +8,7 @@ from ...io.bundle import metric_modules
 from ...report.inputs import Runs, configs_apart
 from ...report.published import shipped
 from ...report.tables import CELLS, with_published
-from ...suites.minimal_pairs.texts import is_without_paradigms, phenomenon_name
+from ...suites.minimal_pairs.show.texts import is_without_paradigms, phenomenon_name
 from ...suites.standard_view import OVERALL
 from ..published import published
 

@@ -9,8 +9,8 @@ from ...io.bundle import metric_modules
 from ...io.records import SINGLE
 from ...report.blocks import Chart, Control, View
 from ...report.inputs import Runs
-from ...suites.minimal_pairs.shown_items import judged_pairs
-from ...suites.minimal_pairs.texts import from_blimp
+from ...suites.minimal_pairs.show.shown_items import judged_pairs
+from ...suites.minimal_pairs.show.texts import from_blimp
 from .paradigms import HUMANS, by_paradigm, system_names
 
 TITLE = "People"

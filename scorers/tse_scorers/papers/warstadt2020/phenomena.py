@@ -9,7 +9,7 @@ from ...report.best import best_of_rows
 from ...report.blocks import Chart, View
 from ...report.tables import Table
 from ...suites.minimal_pairs.measures import ACCURACY, METHOD_LABELS
-from ...suites.minimal_pairs.texts import is_without_paradigms
+from ...suites.minimal_pairs.show.texts import is_without_paradigms
 from ...suites.standard_view import OVERALL
 from .paradigms import HUMANS, PUBLISHED, RUN, accuracy_cells, prefix_marks, system_names
 

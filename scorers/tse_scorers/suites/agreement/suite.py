@@ -57,11 +57,11 @@ from .estimate.common_list import COMMON, common_list
 from .estimate.frequency import FREQUENCIES
 from .estimate.scored import METRICS, LemmaTables, scored_contexts, scored_pairs
 from .estimate.strata import part_rows
-from .item_table import item_table
 from .measures import MEASURES, TSE
 from .options import CLAMS, CONFIG_NAMES, DEFAULT_LIST, AgreementOptions
-from .shown_items import context_items, pair_items
-from .texts import QUESTION, SOURCE, TERMS, labelled, lead_of
+from .show.item_table import item_table
+from .show.shown_items import context_items, pair_items
+from .show.texts import QUESTION, SOURCE, TERMS, labelled, lead_of
 
 _DATASETS = {
     "marvin_linzen": "agreement_templates",

@@ -38,9 +38,9 @@ from .options import MinimalPairOptions
 from .registry import Flaw, find_set, hub_dataset_of, is_registered
 from .scores import EXAMPLES, LINKED, describe, score_pairs
 from .set_pairs import WHOLE_SET, as_authors, load_set, make_linking, select_pairs
-from .shown_in_context import in_context_views
-from .shown_items import pair_items
-from .texts import group_name, is_without_paradigms, phenomenon_name, section_texts, title_of
+from .show.shown_in_context import in_context_views
+from .show.shown_items import pair_items
+from .show.texts import group_name, is_without_paradigms, phenomenon_name, section_texts, title_of
 
 BLIMP = "blimp"
 """BLiMP, as `data`, as a configuration in results, and as the data set of a local copy there."""

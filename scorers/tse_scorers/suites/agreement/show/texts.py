@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from ...report.inputs import Runs
-from .options import CONFIG_NAMES
+from ....report.inputs import Runs
+from ..options import CONFIG_NAMES
 
 QUESTION = "Does the model find the right form of a word more probable than the wrong one?"
 TERMS = {

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ...io.bundle import metric_modules
-from ...report.comparable import listed
-from ...report.inputs import Runs
-from ...report.tables import count
+from ....io.bundle import metric_modules
+from ....report.comparable import listed
+from ....report.inputs import Runs
+from ....report.tables import count
 
 QUESTION = "Does the model find the acceptable one of two sentences more probable?"
 LEAD = (

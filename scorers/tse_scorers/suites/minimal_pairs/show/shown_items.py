@@ -4,10 +4,10 @@ from functools import partial
 
 import pandas as pd
 
-from ...report.blocks import ScoredItems
-from ...report.inputs import Runs
-from ...report.published import shipped
-from ..item_files import files_of, items_of_rows, read_files
+from ....report.blocks import ScoredItems
+from ....report.inputs import Runs
+from ....report.published import shipped
+from ...item_files import files_of, items_of_rows, read_files
 from .texts import phenomenon_name
 
 _COLUMNS = [

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ...report.inputs import ScoreFile
-from .data.sentences import sentence, sentence_with_gap
-from .data.tables import load
-from .options import CLAMS
+from ....report.inputs import ScoreFile
+from ..data.sentences import sentence, sentence_with_gap
+from ..data.tables import load
+from ..options import CLAMS
 
 _SHIPPED = ("marvin_linzen", *CLAMS)
 

@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from ...report.blocks import ScoredItems
-from ...report.inputs import Runs
-from ..item_files import files_of, items_of_rows, read_files
-from .ask.outcomes import Outcomes, read_outcomes
-from .data.sentences import sentence, sentence_with_gap
+from ....report.blocks import ScoredItems
+from ....report.inputs import Runs
+from ...item_files import files_of, items_of_rows, read_files
+from ..ask.outcomes import Outcomes, read_outcomes
+from ..data.sentences import sentence, sentence_with_gap
 
 _CONTEXT = ["context_id", "group", "prefix", "suffix", "number"]
 _PAIR = [

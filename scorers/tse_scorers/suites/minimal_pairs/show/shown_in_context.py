@@ -5,12 +5,12 @@ from functools import partial
 
 import pandas as pd
 
-from ...io.result_row import group_name
-from ...report.blocks import Block, Chart, Control, ScoredItems, Table, View
-from ...report.inputs import Runs, configs_apart
-from ..item_files import files_of, items_of_rows, read_files
-from .data.contexts import NONE
-from .measures import ACCURACY, CONTEXT_LABELS, IN_CONTEXT
+from ....io.result_row import group_name
+from ....report.blocks import Block, Chart, Control, ScoredItems, Table, View
+from ....report.inputs import Runs, configs_apart
+from ...item_files import files_of, items_of_rows, read_files
+from ..data.contexts import NONE
+from ..measures import ACCURACY, CONTEXT_LABELS, IN_CONTEXT
 
 TAB = "In context"
 _TEMPLATE = "template: "

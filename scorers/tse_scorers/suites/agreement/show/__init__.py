@@ -1,0 +1,1 @@
+"""What report, explorer and exports show of agreement, from results of runs."""

@@ -1,0 +1,1 @@
+"""What report and explorer show of minimal pairs, from results of runs."""
