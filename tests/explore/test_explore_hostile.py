@@ -38,6 +38,6 @@ def test_no_name_runs_in_the_browser(tmp_path):
             injected = "() => [...document.querySelectorAll('[onerror], [onload], img[src=x]')].length"
             text = shown.locator("body").inner_text()
             assert not dialogs and shown.evaluate(injected) == 0
-            assert "\u202e" not in text and "no results" in text
+            assert "\u202e" not in text and "does not contain results" in text
     finally:
         served.close()

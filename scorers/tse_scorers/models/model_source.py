@@ -200,7 +200,7 @@ def _require_weights(folder: Path) -> None:
     checkpoints = sorted(path.parent.name for path in folder.glob("*/*.safetensors"))
     if checkpoints and not (folder / "config.json").is_file():
         raise ValueError(
-            f"The folder {str(folder)!r} does not contain model, but its subfolders do: "
+            f"The folder {str(folder)!r} does not contain a model, but its subfolders do: "
             f"{', '.join(dict.fromkeys(checkpoints))}. Name one of them, or run all with --revisions '*'."
         )
     files = sorted(path.name for path in folder.glob(f"*{GGUF}"))
