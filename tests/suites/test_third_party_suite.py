@@ -107,7 +107,10 @@ def test_it_is_found_by_its_name(site):
 def test_it_has_options_of_its_own(site, tmp_path):
     command = ["run", "--suite", "word_order", "--model", "tiny-causal", "--device", "cpu", "--no-report"]
     tse(*command, "--suite-option", "length=short", "--out", tmp_path)
-    assert [row["group"] for row in read_results(tmp_path)["results"]] == ["all", "length:short"]
+    results = read_results(tmp_path)
+    assert [row["group"] for row in results["results"]] == ["all", "length:short"]
+    (model,) = results["signature"]["models"]
+    assert model["recipe"]["partial_reasons"] == ["--length short"]
     for given, said in (
         ("lengths=short", "lengths has no effect with suite='word_order'"),
         ("limit=3", "Write --limit."),

@@ -31,7 +31,9 @@ class WordOrderOptions(SuiteOptions):
     """The options of the suite."""
 
     limit: int | None = limit_option()
-    length: str | None = option("Only these sentences: short or long", "both", "the study has both")
+    length: str | None = option(
+        "Only these sentences: short or long", "both", "the study has both", partial=True
+    )
 
 
 class WordOrder(Suite):

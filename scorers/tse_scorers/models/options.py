@@ -162,6 +162,7 @@ class Described:
         least: the smallest number that it takes; None for other options.
         flags: how the command line spells it; empty for `--name`.
         takes_table: in Python, it takes a data frame, data set or list of dicts in the place of a file.
+        partial: whether it leaves out a part of the data or of a lemma list, as which results are then marked.
     """
 
     text: str
@@ -171,6 +172,7 @@ class Described:
     least: int | None = None
     flags: tuple[str, ...] = ()
     takes_table: bool = False
+    partial: bool = False
 
     @property
     def whole(self) -> str:
@@ -188,6 +190,7 @@ def option(
     least: int | None = None,
     flags: tuple[str, ...] = (),
     takes_table: bool = False,
+    partial: bool = False,
 ) -> Any:
     """Declare an option, as a field of a dataclass, with what people read about it.
 
@@ -202,8 +205,9 @@ def option(
         least: the smallest number that it takes; None for other options.
         flags: how the command line spells it; empty for `--name`.
         takes_table: in Python, it takes a data frame, data set or list of dicts in the place of a file.
+        partial: whether it leaves out a part of the data or of a lemma list, as which results are then marked.
     """
-    described = Described(text, without, because, panel, least, flags, takes_table)
+    described = Described(text, without, because, panel, least, flags, takes_table, partial)
     return field(default=default, metadata={"described": described})
 
 

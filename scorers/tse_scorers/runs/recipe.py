@@ -4,16 +4,15 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import cast
 
 from ..io.environment import environment
 from ..io.files import is_file
 from ..io.signatures import RecipeContent, Signature, SourceFile
 from ..models.model_source import FILES
-from ..models.options import ModelOptions
+from ..models.options import ModelOptions, described_options
 from ..suites.contract import Suite
 from ..suites.registry import made_of, options_of_each
 from ..suites.released_data import knows_data_of, released_data, released_lists
@@ -130,10 +129,13 @@ def partial_reasons(
     A released data set is known by a hash of its content, since a changed copy keeps its name. The user's own data are
     whole as they are.
     """
-    reasons = [f"--limit {options['limit']}"] if "limit" in options else []
-    reasons += [f"--lemma-sample {options['lemma_sample']}"] if "lemma_sample" in options else []
-    reasons += ["--without-flawed"] if options.get("without_flawed") else []
-    reasons += [f"--groups {group}" for group in cast(Sequence[str], options.get("groups", []))]
+    reasons = [
+        flag if value is True else f"{flag} {value}"
+        for option, described in described_options(type(suite.options)).items()
+        if described.partial and (given := options.get(option))
+        for flag in [f"--{option.replace('_', '-')}"]
+        for value in (given if isinstance(given, list | tuple) else [given])
+    ]
     reasons += [] if shard is None else [f"--shard {shard[0]}/{shard[1]}"]
     lemmas = signature.get("lemmas_fingerprint")
     if is_own_data(suite):

@@ -6,7 +6,7 @@ are made from them. An option that several suites have has the same declaration 
     @dataclass(frozen=True)
     class GardenPathOptions(SuiteOptions):
         limit: int | None = limit_option()
-        length: str | None = option("Only these sentences: short or long", "both", "the study has both")
+        length: str | None = option("Only these sentences: short or long", "both", "the study has both", partial=True)
 
 Values are checked against the annotations: `bool`, `int`, `float`, `str`, `Path`, `Literal`, and lists of texts or
 whole numbers; others are not checked. In Python, only None means that an option was not given. On the command line, the
@@ -120,6 +120,7 @@ def groups_option() -> Any:
         "published averages are over all groups",
         panel=EVERYDAY,
         flags=("--groups", "-g"),
+        partial=True,
     )
 
 
@@ -131,4 +132,5 @@ def limit_option() -> Any:
         "a part gives less certain scores, which are marked as partial",
         panel=EVERYDAY,
         least=1,
+        partial=True,
     )

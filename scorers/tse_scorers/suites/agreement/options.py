@@ -90,6 +90,7 @@ class AgreementOptions(SuiteOptions):
         "all",
         "a sample makes EW and MW less certain",
         least=1,
+        partial=True,
     )
     keep_forms: bool = option(
         "Write the log-probability of each form at each gap as well (Parquet)",

@@ -36,6 +36,7 @@ class MinimalPairOptions(SuiteOptions):
         "they are scored and counted",
         "published accuracies are over all pairs",
         False,
+        partial=True,
     )
     linking: str | None = option(
         "How whole sentences are compared: sum, mean_token, mean_char, mean_byte, mean_continuation, slln[:alpha], "
