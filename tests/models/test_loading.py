@@ -129,7 +129,7 @@ def test_pickled_weights_are_not_read(gpt2):
     torch.save({}, gpt2 / "pytorch_model.bin")
     (gpt2 / "model.safetensors").unlink()
     message = refused(gpt2)
-    assert "no *.safetensors weights" in message and "save_pretrained" in message
+    assert "does not contain *.safetensors weights" in message and "save_pretrained" in message
 
 
 def cut(path):
