@@ -6,10 +6,8 @@ from functools import reduce
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from ....engine.arrays import Indices
 from ....report.inputs import TableSource
 from ....report.measure import Measure
 from ....statistics.differences import crossed_difference
@@ -132,7 +130,7 @@ class ContextScores(ItemScores):
         return self.over(common)
 
     def over(self, lemmas: pd.MultiIndex) -> "ContextScores":
-        """Return the scores over some of the lemmas; exact for EW, see `KeptForms` for MW."""
+        """Return the scores over some of the lemmas; exact for EW, and for MW if all forms were kept."""
         is_chosen = self.lemmas.isin(lemmas)
         if is_chosen.all():
             return self
@@ -142,7 +140,7 @@ class ContextScores(ItemScores):
         if self.measure.name == "ew":
             over_lemmas = self.outcomes.correct(places, np.flatnonzero(is_chosen)).mean(axis=1)
         elif self.forms is not None:
-            over_lemmas = KeptForms.read(self.forms.select(KEPT_FORMS.names)).mw(self.items, is_chosen)
+            over_lemmas = mw_of_forms(self.forms, self.items, is_chosen)
         else:
             over_lemmas = self.outcomes.mw(places, scores, is_chosen)
         items = self.items.assign(score=np.where(np.isnan(scores) | (places < 0), np.nan, over_lemmas))
@@ -218,42 +216,23 @@ def _over_suffixes(items: pd.DataFrame) -> pd.DataFrame:
     return grouped.first().assign(score=grouped["score"].mean())
 
 
-@dataclass(frozen=True)
-class KeptForms:
-    """The log-probabilities of one kind of gap that `--keep-forms` wrote.
+def mw_of_forms(forms: TableSource, items: pd.DataFrame, lemmas: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return MW of contexts over some of the lemmas, (contexts,); NaN if their forms have probability 0.
 
-    They are float32, so MW is exact up to about seven digits. Without them, `Outcomes.mw` estimates it.
+    The log-probabilities are float32, so MW is exact up to about seven digits.
 
-    Attributes:
-        context_id: (contexts,).
-        singular: (contexts, lemmas) log-probabilities of the singulars, in the order of the table `lemmas`.
-        plural: the same of the plurals.
+    Args:
+        forms: the table that `--keep-forms` wrote, of gaps of one kind.
+        items: the contexts, a column `context_id` and `number` in their index.
+        lemmas: (lemmas,) booleans that select lemmas.
     """
-
-    context_id: Indices
-    singular: NDArray[np.float32]
-    plural: NDArray[np.float32]
-
-    @classmethod
-    def read(cls, forms: pa.Table) -> "KeptForms":
-        """Read the table `forms` of gaps of one kind."""
-        columns = (forms[name].combine_chunks() for name in ("logprob_singular", "logprob_plural"))
-        matrices = [column.flatten().to_numpy().reshape(forms.num_rows, -1) for column in columns]
-        return cls(forms["context_id"].to_numpy(), *matrices)
-
-    def mw(self, items: pd.DataFrame, lemmas: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return MW of contexts over some of the lemmas, (contexts,); NaN if their forms have probability 0.
-
-        Args:
-            items: the contexts, a column `context_id` and `number` in their index.
-            lemmas: (lemmas,) booleans that select lemmas.
-        """
-        rows = pd.Index(self.context_id).get_indexer(items["context_id"])
-        masses = [
-            np.exp(forms[:, lemmas].astype(np.float64)).sum(axis=1)[rows]
-            for forms in (self.singular, self.plural)
-        ]
-        is_singular = items.index.get_level_values("number") == "singular"
-        correct, total = np.where(is_singular, *masses), masses[0] + masses[1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(rows >= 0, correct / total, np.nan)
+    table = forms.select(KEPT_FORMS.names)
+    rows = pd.Index(table["context_id"].to_numpy()).get_indexer(items["context_id"])
+    masses = []
+    for name in ("logprob_singular", "logprob_plural"):
+        logprobs = table[name].combine_chunks().flatten().to_numpy().reshape(table.num_rows, -1)
+        masses.append(np.exp(logprobs[:, lemmas].astype(np.float64)).sum(axis=1)[rows])
+    is_singular = items.index.get_level_values("number") == "singular"
+    correct, total = np.where(is_singular, *masses), masses[0] + masses[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(rows >= 0, correct / total, np.nan)
