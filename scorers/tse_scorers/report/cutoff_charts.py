@@ -90,6 +90,7 @@ def cutoff_grid(
         )
         place = grid[row, column] if panel in large else grid[len(large) + row, column]
         axes = figure.add_subplot(place, sharey=first)
+        axes.spines[:].set_in_layout(False)  # see `panel_grid`
         first = first or axes
         _draw_panel(axes, {label: lines.get((panel, label)) for label in styles}, styles, panel in large)
         axes.set_title(shortened(panel, 34), fontsize=8)

@@ -25,7 +25,7 @@ _STYLE: Any = {
     "figure.facecolor": PAPER, "savefig.facecolor": PAPER, "axes.facecolor": "none",
     "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 9.5,
     "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": MUTED, "axes.titlesize": 10,
-    "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.linewidth": 0.8,
+    "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.titley": 1.0, "axes.linewidth": 0.8,
     "xtick.color": MUTED, "ytick.color": MUTED, "xtick.labelcolor": INK, "ytick.labelcolor": INK,
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "axes.axisbelow": True,
     "grid.color": GRID, "grid.linewidth": 0.7, "lines.linewidth": 1.6, "lines.markersize": 4.5,
@@ -68,6 +68,8 @@ def panel_grid(n: int, across: int, width: float, height: float, **shared: Any) 
 
     figure = Figure(figsize=figure_size(width, height))
     grid = figure.subplots(-(-n // across), across, squeeze=False, **shared)
+    for axes in grid.flat:
+        axes.spines[:].set_in_layout(False)  # they lie on its edges; measuring them places all ticks again
     for axes in list(grid.flat)[n:]:
         axes.set_visible(False)
     return figure, grid
