@@ -99,16 +99,15 @@ class Places(NamedTuple):
     @classmethod
     def of(cls, cells: pd.DataFrame, across: Sequence[str], corner: str | None = None) -> "Places":
         """Find the place of each cell; see `spread`."""
-        by = list(across)
-        heads = cells[by].drop_duplicates()
-        heads = heads.iloc[np.argsort(pd.factorize(heads[by[0]])[0], kind="stable")]
-        if len(by) == 1:
-            headings, of_cells = pd.Index(heads[by[0]]), pd.Index(cells[by[0]])
-        else:
-            headings, of_cells = (pd.MultiIndex.from_frame(frame) for frame in (heads, cells[by]))
         rows, labels = pd.factorize(cells["label"], use_na_sentinel=False)
-        nameless = headings.set_names(None if len(by) == 1 else [None] * len(by))
-        return cls(pd.Index(labels, name=corner), nameless, rows, headings.get_indexer(of_cells))
+        columns, headings = pd.factorize(cells[across[0]], use_na_sentinel=False)
+        if len(across) > 1:  # what has the same upper heading stands together
+            by = list(across)
+            heads = cells[by].drop_duplicates()
+            heads = heads.iloc[np.argsort(headings.get_indexer(heads[by[0]]), kind="stable")]
+            headings, of_cells = (pd.MultiIndex.from_frame(frame) for frame in (heads, cells[by]))
+            headings, columns = headings.set_names([None] * len(by)), headings.get_indexer(of_cells)
+        return cls(pd.Index(labels, name=corner), headings, rows, columns)
 
     def frame(self, values: "pd.Series[Any]") -> pd.DataFrame:
         """Return the table of a number of each cell; of several cells of one place, the last one counts."""
@@ -428,10 +427,10 @@ class Table:
             return places.frame(cells[column])
 
         values = wide("score")
-        is_own = wide("n").notna().any() | wide("se").notna().any()  # not those that others published
+        is_own = (wide("n").notna() | wide("se").notna()).any()  # not those that others published
 
         def own(column: str) -> pd.DataFrame:
-            return wide(column).loc[:, is_own]
+            return wide(column) if is_own.all() else wide(column).loc[:, is_own]
 
         has_n = cells["n"].notna().any()
         basis = Basis.of(own, by_measure=across[-1] == "measure") if has_n else None
@@ -520,7 +519,10 @@ class Table:
 
 def formatted(values: pd.DataFrame, form: Callable[[float], str]) -> pd.DataFrame:
     """Format every cell; a missing number becomes a dash."""
-    return values.astype(object).map(lambda value: MISSING if pd.isna(value) else form(value))
+    cells = [
+        [MISSING if pd.isna(value) else form(value) for value in row] for row in values.to_numpy(dtype=object)
+    ]
+    return pd.DataFrame(cells, values.index, values.columns, dtype=object)
 
 
 def counts_table(
@@ -564,14 +566,16 @@ def formatted_with_intervals(
         basis: what the scores are over; few items are shown, as in 1.00 (n 2), where not all scores of the row have
             as many.
     """
-    there = intervals.map(lambda ends: ends.reindex(index=values.index, columns=values.columns))
-    frames = [frame.to_numpy(dtype=float) for frame in (values, there.low, there.high)]
+    ends = (
+        end.reindex(index=values.index, columns=values.columns) for end in (intervals.low, intervals.high)
+    )
+    frames = [frame.to_numpy(dtype=float) for frame in (values, *ends)]
     cells = [
         [with_interval(value, low, high, form) for value, low, high in zip(*rows, strict=True)]
         for rows in zip(*frames, strict=True)
     ]
     text = pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
-    if basis is None or len(values.columns) > _WIDE:
+    if basis is None or len(values.columns) > _WIDE or not (basis.n < FEW_ITEMS).any(axis=None):
         return text
     n = basis.n.reindex(index=values.index, columns=values.columns)
     unlike = basis.unlike().reindex(index=values.index, columns=values.columns, fill_value=False)

@@ -175,7 +175,7 @@ def _cell_table(
         columns = table.values.columns
         beside = formatted(means[columns.get_level_values(-1)].set_axis(columns, axis=1), score)
         beside = beside.reindex(table.values.index).replace(MISSING, "")
-    text = marked(table.text, spread(cells, "tied", across))
+    text = marked(table.text, spread(cells, "tied", across)) if cells["tied"].any() else table.text
     basis = table.basis and table.basis.map(lambda frame: frame.dropna(axis=1, how="all"))
     return replace(table, text=text, beside=beside, basis=basis, cells=None, note=f"{ORDER_KEY} {ROLE_KEY}")
 
