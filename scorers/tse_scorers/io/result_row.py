@@ -336,5 +336,7 @@ def _check(column: str, value: object, kind: Kind | None) -> None:
 
 def plain(value: Scalar) -> Scalar:
     """Return a value of a row as JSON has it."""
+    if type(value) is float:  # nearly all values that come here
+        return value if math.isfinite(value) else None
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -66,13 +66,12 @@ def _examples(forms: pd.DataFrame, system: str) -> list[Example]:
     turn.iloc[papers] = -1
     shown = EXAMPLES_PER_SYSTEM + len(papers)
     chosen = contexts.assign(turn=turn).sort_values("turn", kind="stable").head(shown)
-    forms = chosen[["group", "context_id"]].merge(forms)
+    forms = chosen[["group", "context_id"]].merge(forms).sort_values("rank", kind="stable")
     examples = []
-    for (row, _), top in forms.groupby(["group", "context_id"], sort=False):
-        top = top.sort_values("rank")
-        first = top.iloc[0]
-        listed = [Form(str(f.form), float(f.probability), f.status) for f in top.itertuples()]
-        kind = f"{row}, {first['number']}"
-        prefix, suffix = ("" if pd.isna(first[side]) else str(first[side]) for side in ("prefix", "suffix"))
+    for (row, _), of_context in forms.groupby(["group", "context_id"], sort=False):
+        top = list(of_context.itertuples())
+        listed = [Form(str(f.form), float(f.probability), f.status) for f in top]
+        kind = f"{row}, {top[0].number}"
+        prefix, suffix = ("" if pd.isna(side) else str(side) for side in (top[0].prefix, top[0].suffix))
         examples.append(Example(system, kind, prefix, suffix, listed))
     return examples

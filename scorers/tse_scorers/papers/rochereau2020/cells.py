@@ -1,5 +1,7 @@
 """The 36 cells of case order by role assignment: this run's cells, the paper's cells, and means of them."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
@@ -75,6 +77,7 @@ def our_cells(rows: pd.DataFrame) -> Cells:
     return grids_of(_placed(rows[rows["level"] == "cell"]).assign(auc=rows["score"]))
 
 
+@cache
 def published_cells() -> Cells:
     """Return the paper's cells, a table that repeats another one by mistake is left empty."""
     paper = published("rochereau2020_auc")
@@ -87,11 +90,12 @@ def published_cells() -> Cells:
 def all_cells(rows: pd.DataFrame) -> Cells:
     """Return the cells of people, then of this run, then of the paper's models."""
     paper = published_cells()
-    humans = {HUMANS: paper.pop(HUMANS)} if HUMANS in paper else {}
-    return humans | our_cells(rows) | paper
+    humans = {HUMANS: paper[HUMANS]} if HUMANS in paper else {}
+    return humans | our_cells(rows) | {system: grids for system, grids in paper.items() if system != HUMANS}
 
 
-def published_scores(rows: pd.DataFrame) -> pd.DataFrame:
+@cache
+def published_scores() -> pd.DataFrame:
     """Return the paper's AUCs as rows of results: those of cells, and their means."""
     return pd.DataFrame(
         [

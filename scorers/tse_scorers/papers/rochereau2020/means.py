@@ -144,7 +144,7 @@ def _selected(rows: pd.DataFrame, by: str) -> pd.DataFrame:
 def _table(mean_table: MeanTable, rows: pd.DataFrame, excluded: Collection[str]) -> Table:
     """Return a table of means, people first, with marks of ties; `excluded` are systems that cannot be the best."""
     scored = _selected(rows.assign(tied=is_tied(rows).astype(float)), mean_table.by)
-    cells = with_published(scored, _selected(published_scores(rows), mean_table.by), ["tied"])
+    cells = with_published(scored, _selected(published_scores(), mean_table.by), ["tied"])
     order = [*orders(), *roles(), *SETS.values(), "mean"]
     cells = cells.iloc[np.lexsort([cells["system"] != HUMANS, cells["label"].map(order.index)])]
     table = Table.of_scores(

@@ -10,8 +10,8 @@ from ...report.blocks import View
 from ...report.inputs import Runs
 from ...report.numbers import ranged
 from ...report.tables import MISSING, Table, count, decimals, p_value, stacked
-from ...statistics.clustered import Units, clustered_mean
-from ...statistics.estimate import DIFFERENCE
+from ...statistics.clustered import Units, clustered_means
+from ...statistics.estimate import ACCURACY, DIFFERENCE
 from ...suites.variation_sets.estimate.intervals import UNIT, set_aucs
 from .cells import SETS, contrast_means, orders, roles
 from .template_means import compare_means
@@ -94,11 +94,14 @@ def _over_templates(
     for system, aucs in sets.items():
         numbers = by_template(aucs)
         units = Units(numbers.index.to_numpy(), UNIT)
-        for column in numbers:
-            is_mean = isinstance(column, tuple) and column[1] != "effect"
-            estimate = clustered_mean(numbers[column], units, (0.0, 1.0) if is_mean else DIFFERENCE)
-            names = column if isinstance(column, tuple) else (column,)
-            estimates.append((system, *names, estimate.ci_low, estimate.ci_high, estimate.se))
+        is_mean = np.array([isinstance(column, tuple) and column[1] != "effect" for column in numbers])
+        for places, score_range in ((is_mean, ACCURACY), (~is_mean, DIFFERENCE)):
+            of_range = numbers.loc[:, places]
+            for column, estimate in zip(
+                of_range, clustered_means(of_range.T, units, score_range), strict=True
+            ):
+                names = column if isinstance(column, tuple) else (column,)
+                estimates.append((system, *names, estimate.ci_low, estimate.ci_high, estimate.se))
     keys = [name for name in cells if name != "score"]
     ends = pd.DataFrame(estimates, columns=[*keys, "ci_low", "ci_high", "se"])
     return cells.merge(ends, how="left", on=keys)

@@ -67,7 +67,9 @@ def grouped(pairs: pd.DataFrame) -> Iterator[Group]:
     for level in ("language", "field", "phenomenon", "paradigm"):
         if level in pairs and (level != "language" or has_languages(pairs)):
             for value, inside in numbers.groupby(pairs[level]):
-                yield Group(level, str(value), inside, _words(inside, name))
+                is_one = level == "paradigm"  # of which there are many: they have no strata
+                units = Units(inside["word"].to_numpy(), name) if is_one else _words(inside, name)
+                yield Group(level, str(value), inside, units)
 
 
 def has_languages(pairs: pd.DataFrame) -> bool:
