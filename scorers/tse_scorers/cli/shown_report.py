@@ -1,6 +1,8 @@
 """The end of a run: its report, its headlines on the terminal, and what failed."""
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,18 @@ if TYPE_CHECKING:
     from ..runs.jobs import Failure
 
 
+@contextmanager
+def collecting_rarely() -> Iterator[None]:
+    """Look rarely for objects in cycles: a report makes millions of others, whose search takes a sixth of its time."""
+    threshold = gc.get_threshold()
+    gc.set_threshold(200_000, *threshold[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*threshold)
+
+
+@collecting_rarely()
 def show_report(out: Path, latex_intervals: bool = True, folder: "OutputFolder | None" = None) -> None:
     """Write the report of an output folder, which may have been read before, and print its headlines."""
     with terminal.waiting("Writing the report"):
