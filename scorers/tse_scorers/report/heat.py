@@ -180,7 +180,7 @@ def _heat_map(
     axes.set_yticks(
         np.arange(values.shape[0]) + 0.5, [shape.rows[str(name)] for name in frame.index], fontsize=size
     )
-    axes.tick_params(length=0)
+    axes.tick_params(length=0, left=False, bottom=False)
     if shape.is_tilted:
         for label in axes.get_xticklabels():
             upright: dict[str, Any] = {"rotation": 90, "va": "center"}

@@ -137,18 +137,20 @@ def _shallow(pairs: pd.DataFrame) -> dict[str, "pd.Series[float]"]:
 def _binned(x: "pd.Series[float]", pairs: pd.DataFrame) -> pd.DataFrame:
     """Average the share of right answers over equally full bins of x, or over its values if they are whole numbers."""
     frame = pairs[["correct", "paradigm"]].assign(x=x).dropna()
-    frame["paradigm"] = pd.factorize(frame["paradigm"])[0]
-    if (frame["x"] == frame["x"].round()).all():
-        bins = [of_value for _, of_value in frame.groupby("x") if len(of_value) >= ENOUGH_PAIRS]
+    x, correct = frame["x"], frame["correct"].to_numpy(dtype=float)
+    if (x == x.round()).all():
+        codes = pd.factorize(x, sort=True)[0]
+        codes = np.where(np.bincount(codes)[codes] >= ENOUGH_PAIRS, codes, -1)
     else:
-        places = pd.qcut(frame["x"], BINS, labels=False, duplicates="drop")
-        bins = [of_bin for _, of_bin in frame.groupby(places)]
+        codes = pd.qcut(x, BINS, labels=False, duplicates="drop").to_numpy()
+    bins = [np.flatnonzero(codes == code) for code in np.unique(codes[codes >= 0])]
     # The pairs of a paradigm are alike, so paradigms are the units.
-    scores = [of_bin["correct"].to_numpy(dtype=float)[None] for of_bin in bins]
-    means = means_of_groups(scores, [Units(of_bin["paradigm"], "paradigms") for of_bin in bins])
+    paradigms = pd.factorize(frame["paradigm"])[0]
+    units = [Units(paradigms[places], "paradigms") for places in bins]
+    means = means_of_groups([correct[None, places] for places in bins], units)
     points = [
-        (of_bin["x"].mean(), mean.mean, len(of_bin), mean.ci_low, mean.ci_high, mean.reliable)
-        for of_bin, (mean,) in zip(bins, means, strict=True)
+        (x.to_numpy()[places].mean(), mean.mean, len(places), mean.ci_low, mean.ci_high, mean.reliable)
+        for places, (mean,) in zip(bins, means, strict=True)
     ]
     return pd.DataFrame(points, columns=["x", "y", "n", "ci_low", "ci_high", "reliable"])
 

@@ -98,6 +98,11 @@ class LemmaTables:
         return Coverage.of(self.listed)
 
     @cached_property
+    def unsampled(self) -> float:
+        """The share of the list that a sample left out."""
+        return unsampled_share(self.listed)
+
+    @cached_property
     def outcomes(self) -> Sequence[Outcomes]:
         """The outcomes of each kind of gap and, where groups have lemmas of their own, of each group."""
         outcomes, lemmas = (optional_table(self.tables, name) for name in ("outcomes", "lemmas"))
@@ -138,8 +143,8 @@ class ScoredContexts(ScoredPairs):
         estimates, outcomes = super().estimates(group, means), self.outcomes_of(group)
         if outcomes is not None and EW in estimates:
             estimates[EW] = nouns_by_lemmas(group, outcomes) or estimates[EW]
-        if outcomes is not None and MW in estimates and (unsampled := unsampled_share(self.lemmas.listed)):
-            estimates[MW] = over_sampled_lemmas(estimates[MW], outcomes, group.items, unsampled)
+        if outcomes is not None and MW in estimates and self.lemmas.unsampled:
+            estimates[MW] = over_sampled_lemmas(estimates[MW], outcomes, group.items, self.lemmas.unsampled)
         return estimates
 
     def counts(self, group: Group) -> dict[str, Scalar]:
