@@ -79,11 +79,13 @@ def test_the_first_screen_says_what_paired_differences_show():
         ("b", "TSE", -0.01, 0.1, 0.9), ("b", "EW", -0.2, 0.1, 0.01), ("c", "EW", 0.1, 0.05, 0.02)
     )
     finding, more = answers(clear)["s"]
-    assert finding == "b is below a in EW"
-    assert (
-        more
-        == ", by −0.200 [−0.300, −0.100] on the same items. 2 of 3 differences have p below 0.05 (adjusted)."
+    assert finding == "c is above a in EW"  # which is better comes before the larger difference of b
+    assert more == (
+        ", by +0.100 [+0.050, +0.150] on the same items. With p below 0.05 (adjusted), 1 of 3 scores are above those "
+        "of a, and 1 below."
     )
+    (worse,) = answers(clear.iloc[1:2]).values()
+    assert "".join(worse) == "b is below a in EW, by −0.200 [−0.300, −0.100] on the same items."
     assert answers(clear.assign(different="data set")) == answers(clear.assign(reliable=False)) == {}
     assert answers(clear.iloc[:0]) == {}
 

@@ -78,7 +78,7 @@ def section(
 
 
 def answers(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Say what the differences of each suite show, for the first screen: the largest clear one, or that none is.
+    """Say what the differences of each suite show, for the first screen: which model is better, or that none is.
 
     Returns:
         Name of a suite -> the few words that matter most, and the rest of their sentence. A suite is left out where all
@@ -91,7 +91,8 @@ def answers(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
         of_data = of_suite.groupby(["config", "reference"], sort=False, dropna=False)
         _, compared = next(iter(of_data))
         clear = compared[compared["p_adjusted"] < ALPHA]
-        shown = compared if clear.empty else clear
+        better = clear[clear["difference"] > 0]
+        shown = next((frame for frame in (better, clear) if len(frame)), compared)
         shown = shown[shown["measure"] == shown["measure"].iloc[0]]
         shown = shown.sort_values("difference", key=abs, ascending=False, kind="stable")
         row = shown.iloc[0]
@@ -105,8 +106,11 @@ def answers(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
             finding = f"{row['system']} is {place} {row['reference']} in {row['measure']}"
             more = f", by {by} on the same items."
             if len(compared) > 1:
-                have = "has" if len(clear) == 1 else "have"
-                more += f" {len(clear)} of {len(compared)} differences {have} p below {ALPHA} (adjusted)."
+                worse = len(clear) - len(better)
+                more += (
+                    f" With p below {ALPHA} (adjusted), {len(better)} of {len(compared)} scores are above those of "
+                    f"{row['reference']}, and {worse} below."
+                )
         said[str(suite)] = (finding, more)
     return said
 
