@@ -181,6 +181,9 @@ def test_help_fits_two_screens(tse, suite, monkeypatch):
     assert len(shown.splitlines()) < 90
     everyday, _, others = shown.partition("─ Model ─")
     assert everyday.index("─ Everyday ─") < everyday.index("--model")
+    groups = [] if suite in ("german", "variation_sets") else ["--groups"]
+    eight = ["--model", "--suite", "--data", *groups, "--limit", "--out", "--device", "--dtype"]
+    assert re.findall("│ (--[a-z]+)", everyday.split("╰")[0]) == eight
     assert ("--lemmas" in everyday) == (suite == "agreement") and "--start-token" in others
     assert ("--methods" in shown) == (suite in ("blimp", "minimal_pairs"))
     assert tse("run", *named, "--help")[1] == shown

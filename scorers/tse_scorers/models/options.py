@@ -407,7 +407,7 @@ class ModelOptions:
         "auto",
         "bfloat16 changes decisions",
         "auto",
-        panel=MODEL,
+        panel=EVERYDAY,
     )
     pll: PseudoLikelihood | None = option(
         "Masked models: within_word_l2r or original",
