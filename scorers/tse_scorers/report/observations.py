@@ -52,6 +52,7 @@ def observations(
     names: Names | None = None,
     all_lines: pd.DataFrame | None = None,
     compared: Mapping[str, tuple[str, str]] | None = None,
+    noun: str = "model",
 ) -> list[Answer]:
     """Return what is known of each suite: which system is better, the largest gap of two measures, the weakest group.
 
@@ -63,6 +64,7 @@ def observations(
         names: what suites call themselves and their groups.
         all_lines: with those that cannot be the best; by default, there are none.
         compared: what paired differences show of a suite, which is said instead of what its intervals show.
+        noun: what a system is, such as a checkpoint.
     """
     names, all_lines = names or Names(), lines if all_lines is None else all_lines
     answers = []
@@ -79,13 +81,14 @@ def observations(
         if compared and suite in compared:
             (finding, more), on_first = compared[suite], None
         else:
-            finding, more, told = _best(usable, shown_lines) or _not_ranked(shown_lines) or ("", "", ())
-            on_first = _on_first(usable, shown_lines, told)
+            best = _best(usable, shown_lines, noun) or _not_ranked(shown_lines, noun)
+            finding, more, told = best or ("", "", ())
+            on_first = _on_first(usable, shown_lines, told, noun)
         parts = (
             finding + more,
             on_first,
             _gap(wide, of_suite),
-            _weakest(wide, of_suite, groups_of(levels.get(suite, ""))),
+            _weakest(wide, of_suite, groups_of(levels.get(suite, "")), noun),
         )
         shown = set(shown_lines["measure"])
         terms = {
@@ -140,10 +143,9 @@ def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
 
 _Finding = tuple[str, str, Collection[str]]
 """The few words of a sentence that matter most, the rest of it, and the measures that it is about."""
-_NONE_BETTER = "No model is shown to be better"
 
 
-def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> _Finding | None:
+def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> _Finding | None:
     """Say what a single model has, or of several which one the intervals of a measure show to be better."""
     lines = _of_first_data(lines)
     if lines.empty:
@@ -164,24 +166,27 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame) -> _Finding | None:
     )
     name = first["measure"]
     if len(near) == len(others):
-        return _NONE_BETTER, f" by the 95 % intervals of {name}{_ends(first, others.iloc[-1])}.", {name}
+        ends = _ends(first, others.iloc[-1])
+        return f"No {noun} is shown to be better", f" by the 95 % intervals of {name}{ends}.", {name}
     compared = {first["system"], *others["system"]}
     apart = [
         system for system in all_lines.loc[all_lines["measure"] == name, "system"] if system not in compared
     ]
     not_compared = f" (not compared, as the table marks: {listed(apart, 3)})" if apart else ""
     if near.empty:
-        below = "interval of the other model is" if len(others) == 1 else "intervals of all other models are"
+        below = (
+            f"interval of the other {noun} is" if len(others) == 1 else f"intervals of all other {noun}s are"
+        )
         more = f", {first['text']}; the 95 % {below} below its own{not_compared}."
         return f"{first['system']} has the highest {name}", more, {name}
     more = (
         f", {first['text']}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other "
-        f"models{not_compared}, and cannot be told apart from {listed(list(near['system']), 3)}."
+        f"{noun}s{not_compared}, and cannot be told apart from {listed(list(near['system']), 3)}."
     )
     return f"{first['system']} may have the highest {name}", more, {name}
 
 
-def _not_ranked(lines: pd.DataFrame) -> _Finding | None:
+def _not_ranked(lines: pd.DataFrame, noun: str) -> _Finding | None:
     """Say what the first measure is where no interval can be relied on, and why."""
     lines = _of_first_measure(lines)
     if lines.empty:
@@ -190,16 +195,17 @@ def _not_ranked(lines: pd.DataFrame) -> _Finding | None:
     name = str(first["measure"])
     if len(lines) == 1:
         return f"{first['system']}: {name} {first['text']}", f"{few}.", {name}
-    return _NONE_BETTER, f" by {name}{_ends(first, lines.iloc[-1])}{few}.", {name}
+    return f"No {noun} is shown to be better", f" by {name}{_ends(first, lines.iloc[-1])}{few}.", {name}
 
 
-def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Collection[str]) -> str | None:
+def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Collection[str], noun: str) -> str | None:
     """Say what the first measure shows where the answer is about others, since it ranks none or too few of the models.
 
     Args:
         lines: that can be ranked.
         all_lines: with those that cannot.
         told: the measures that the answer is about.
+        noun: what a system is.
     """
     of_first = _of_first_measure(all_lines)
     if of_first.empty or (name := str(of_first["measure"].iloc[0])) in told:
@@ -211,7 +217,7 @@ def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Collection[str
     few = _few_units(shown)
     if len(shown) == 1:
         return f"{name} {shown['text'].iloc[0]}{few}."
-    return f"By {name}, no model is shown to be better{_ends(shown.iloc[0], shown.iloc[-1])}{few}."
+    return f"By {name}, no {noun} is shown to be better{_ends(shown.iloc[0], shown.iloc[-1])}{few}."
 
 
 def _of_first_data(lines: pd.DataFrame) -> pd.DataFrame:
@@ -274,7 +280,7 @@ def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
     )
 
 
-def _weakest(wide: pd.DataFrame, measures: Sequence[Measure], groups: str) -> str | None:
+def _weakest(wide: pd.DataFrame, measures: Sequence[Measure], groups: str, noun: str) -> str | None:
     """Name the group with the lowest mean over systems of the first measure, and for how many it is the lowest."""
     if wide.empty:
         return None
@@ -287,5 +293,5 @@ def _weakest(wide: pd.DataFrame, measures: Sequence[Measure], groups: str) -> st
     n, n_lowest = scores.loc[group].notna().sum(), (scores.loc[group] == scores.min()).sum()
     only = "only " if 2 * n_lowest < n else ""
     how_often = f"; the lowest for {only}{n_lowest} of them" if n_lowest else ""
-    of_models = "" if n == 1 else f", the mean of {n} models{how_often}"
+    of_models = "" if n == 1 else f", the mean of {n} {noun}s{how_often}"
     return f"Lowest {measure.label} of {len(means)} {groups}: “{group}” ({measure.form(means.min())}{of_models})."

@@ -263,13 +263,14 @@ def _summary(
     lines = _headlines(runs.rows, measures, called)
     levels = {suite.name: suite.live_groups for suite in suites}
     short = revision_names(lines["system"])
+    noun = "model" if all(label == name for label, name in short.items()) else "checkpoint"
     usable_lines, rows, all_lines = (
         frame.assign(system=frame["system"].map(short))
         for frame in (usable(lines, runs.signatures), runs.rows, lines)
     )
     return Summary(
         leaderboard(lines, runs.signatures, curves is not None),
-        observations(usable_lines, rows, measures, levels, called, all_lines, compared),
+        observations(usable_lines, rows, measures, levels, called, all_lines, compared, noun),
         curves=curves,
         names=called,
     )
