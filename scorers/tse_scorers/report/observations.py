@@ -292,6 +292,7 @@ def _weakest(wide: pd.DataFrame, measures: Sequence[Measure], groups: str, noun:
     group = means.idxmin()
     n, n_lowest = scores.loc[group].notna().sum(), (scores.loc[group] == scores.min()).sum()
     only = "only " if 2 * n_lowest < n else ""
-    how_often = f"; the lowest for {only}{n_lowest} of them" if n_lowest else ""
-    of_models = "" if n == 1 else f", the mean of {n} {noun}s{how_often}"
+    how_often = f", for {only}{n_lowest} of which it is the lowest" if n_lowest else ""
+    guessing = "" if measure.chance is None else f", where guessing gives {measure.chance:g}"
+    of_models = "" if n == 1 else f"{guessing}; the mean of {n} {noun}s{how_often}"
     return f"Lowest {measure.label} of {len(means)} {groups}: “{group}” ({measure.form(means.min())}{of_models})."
