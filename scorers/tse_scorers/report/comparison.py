@@ -98,7 +98,7 @@ def answers(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
         row = shown.iloc[0]
         by = f"{signed(row['difference'])} [{signed(row['ci_low'])}, {signed(row['ci_high'])}]"
         if clear.empty:
-            which = row["measure"] if len(shown) == 1 else f"the largest in {row['measure']}"
+            which = f"{'that' if len(shown) == 1 else 'the largest'} in {row['measure']}"
             finding = f"No difference from {row['reference']} is shown"
             more = f": {which} is {by} ({row['system']})."
         else:
