@@ -118,6 +118,11 @@ def test_a_sentence_ranks_what_intervals_rank():
     assert (
         said(wide) == "No model is shown to be better by the 95 % intervals of TSE, from 0.6 (b) to 0.5 (a)."
     )
+    three = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2), "c": (0.7, 0.2)})
+    assert said(wide, three) == (
+        "No model is shown to be better by the 95 % intervals of TSE (not compared, as the table marks: c), from 0.6 "
+        "(b) to 0.5 (a)."
+    )
     unreliable = wide.assign(reliable=False, n_units_effective=2.0, unit="nouns")
     assert said(wide.iloc[:0], unreliable).startswith(
         "No model is shown to be better by TSE, from 0.6 (b) to 0.5 (a); no interval can be relied on: they are over at"
@@ -223,6 +228,26 @@ def test_sentences_state_what_the_rows_hold():
     both = pd.concat([rows, rows.assign(system="partial", score=0.1)])
     (answer,) = observations(_lines_of({"m": (0.9, 0.02)}), both, measures, {"agreement": ""})
     assert answer.sentences[1:] == expected
+
+
+def test_the_largest_gap_is_not_of_a_model_whose_measures_do_not_compare():
+    """Of a checkpoint over other lemmas, TSE 1.00 and EW 0.53 were the finding of a page."""
+    rows = pd.DataFrame(
+        [
+            {"suite": "agreement", "config": "x", "system": system, "metric": metric,
+             **placed({"suite": "agreement", "group": "Hard"}),
+             "cutoff_side": "top" if metric == "ew" else None, "cutoff": 1.0 if metric == "ew" else None,
+             "score": score}
+            for system, scores in (("a", (0.8, 0.7)), ("b", (0.8, 0.6)), ("c", (1.0, 0.1)))
+            for metric, score in zip(("tse", "ew"), scores, strict=True)
+        ]
+    )  # fmt: skip
+    of_all = {name: (0.8, 0.2) for name in "abc"}
+    lines = pd.concat([_lines_of(of_all), _lines_of(of_all, "EW")])
+    usable = lines[(lines["measure"] != "EW") | (lines["system"] != "c")]
+    measures = {"agreement": all_measures()["agreement"]}
+    (answer,) = observations(usable, rows, measures, {"agreement": ""}, all_lines=lines)
+    assert any(sentence.startswith("Largest gap between TSE and EW: b in") for sentence in answer.sentences)
 
 
 def test_nothing_is_ranked_by_a_score_over_too_few_units(eight):

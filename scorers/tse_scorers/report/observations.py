@@ -77,6 +77,9 @@ def observations(
             of_groups = of_groups[of_groups["system"].isin(usable["system"])]
         group_names = names.groups(suite, of_groups["level"].astype(str), of_groups["value"].astype(str))
         wide = _wide(of_groups.assign(group=group_names), of_suite)
+        for label in set(wide) & set(usable["measure"]):  # a system may compare in some measures only
+            systems = usable.loc[usable["measure"] == label, "system"]
+            wide[label] = wide[label].where(wide.index.isin(systems, level="system"))
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
         if compared and suite in compared:
             (finding, more), on_first = compared[suite], None
@@ -165,14 +168,14 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> _Finding |
         (ranking for ranking in ranked if len(ranking[2]) < len(ranking[1])), ranked[0]
     )
     name = first["measure"]
-    if len(near) == len(others):
-        ends = _ends(first, others.iloc[-1])
-        return f"No {noun} is shown to be better", f" by the 95 % intervals of {name}{ends}.", {name}
     compared = {first["system"], *others["system"]}
     apart = [
         system for system in all_lines.loc[all_lines["measure"] == name, "system"] if system not in compared
     ]
     not_compared = f" (not compared, as the table marks: {listed(apart, 3)})" if apart else ""
+    if len(near) == len(others):
+        by_name = f" by the 95 % intervals of {name}{not_compared}{_ends(first, others.iloc[-1])}."
+        return f"No {noun} is shown to be better", by_name, {name}
     if near.empty:
         below = (
             f"interval of the other {noun} is" if len(others) == 1 else f"intervals of all other {noun}s are"
