@@ -213,9 +213,7 @@ def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Collection[str
     of_first = _of_first_measure(all_lines)
     if of_first.empty or (name := str(of_first["measure"].iloc[0])) in told:
         return None
-    ranked = _of_first_data(lines[lines["measure"] == name]).sort_values(
-        "score", ascending=False, kind="stable"
-    )
+    ranked = _of_first_measure(lines[lines["measure"] == name])
     shown = ranked if len(ranked) > 1 else of_first
     few = _few_units(shown)
     if len(shown) == 1:

@@ -25,7 +25,7 @@ from .line_styles import colours_of
 from .names import Names
 from .observations import Answer
 from .print_blocks import MOST_PRINTED, breakable, print_blocks
-from .systems import revision_names, shortened
+from .systems import are_revisions, shortened
 from .table_forms import write_table
 from .tables import Table, decimals
 
@@ -194,7 +194,7 @@ def shown(value: Any) -> Any:
 
 def _names(systems: Sequence[str]) -> str:
     """Name the systems of a page, or count them; of the revisions of one model, name that."""
-    if len(systems) > 1 and any(label != name for label, name in revision_names(systems).items()):
+    if len(systems) > 1 and are_revisions(systems):
         return f"{systems[0].rpartition('@')[0]}, {len(systems)} revisions"
     return ", ".join(systems) if len(systems) <= MANY else f"{len(systems)} models"
 

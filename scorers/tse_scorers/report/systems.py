@@ -5,7 +5,7 @@ Report, explorer, comparison and files of scores all show this label, in every s
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,17 +98,24 @@ def end_names(names: Sequence[str], width: int = 24) -> dict[str, str]:
     return {name: shortened(last[name] if distinct else name, width) for name in names}
 
 
-def revision_names(labels: Iterable[str]) -> dict[str, str]:
+def are_revisions(labels: Iterable[str]) -> bool:
+    """Return whether systems are revisions of a single model.
+
+    >>> are_revisions(["org/m@step0", "org/m@step1"]), are_revisions(["org/m@step0", "gpt2"])
+    (True, False)
+    """
+    parts = [label.rpartition("@") for label in labels]
+    return all(at for _, at, _ in parts) and len({model for model, *_ in parts} - {""}) == 1
+
+
+def revision_names(labels: Collection[str]) -> dict[str, str]:
     """Call the revisions of a single model by these alone; other systems keep their labels.
 
     >>> revision_names(["org/m@step0", "org/m@step1"]), revision_names(["org/m@step0", "gpt2"])
     ({'org/m@step0': 'step0', 'org/m@step1': 'step1'}, {'org/m@step0': 'org/m@step0', 'gpt2': 'gpt2'})
     """
-    parts = {label: label.rpartition("@") for label in labels}
-    is_one_model = len({model for model, *_ in parts.values()} - {""}) == 1 and all(
-        at for _, at, _ in parts.values()
-    )
-    return {label: revision if is_one_model else label for label, (_, _, revision) in parts.items()}
+    is_series = are_revisions(labels)
+    return {label: label.rpartition("@")[2] if is_series else label for label in labels}
 
 
 def without_organisation(label: str) -> str:

@@ -35,7 +35,7 @@ from ..report.revisions import MOST as MOST_SHOWN
 from ..report.revisions import positions, without_earlier
 from ..report.selection import best_of_many, only
 from ..report.summary import headlines
-from ..report.systems import model_names, revision_names
+from ..report.systems import are_revisions, model_names, revision_names
 from ..statistics.differences import Difference, holm
 from ..suites.contract import Suite
 from ..suites.registry import aggregate, names, published_curves, section_of, suites_of
@@ -262,8 +262,8 @@ def _summary(
     measures = {suite.name: suite.measures for suite in suites}
     lines = _headlines(runs.rows, measures, called)
     levels = {suite.name: suite.live_groups for suite in suites}
-    short = revision_names(lines["system"])
-    noun = "model" if all(label == name for label, name in short.items()) else "checkpoint"
+    systems = list(lines["system"].unique())
+    short, noun = revision_names(systems), "checkpoint" if are_revisions(systems) else "model"
     usable_lines, rows, all_lines = (
         frame.assign(system=frame["system"].map(short))
         for frame in (usable(lines, runs.signatures), runs.rows, lines)

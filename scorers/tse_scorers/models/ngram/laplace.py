@@ -125,9 +125,8 @@ class LaplaceNgramScorer(NgramScorer):
         self._words = list(words)
         self._index = word_index(words)
         contexts, outcomes = counts.tocoo().coords
-        self._keys = (
-            contexts.astype(np.int64) * len(words) + outcomes
-        )  # in order, so that they can be searched
+        # In order, so that they can be searched.
+        self._keys = contexts.astype(np.int64) * len(words) + outcomes
         self._counts: NDArray[np.int64] = counts.data
         self._totals: NDArray[np.int64] = np.asarray(counts.sum(axis=1), dtype=np.int64)
         digest = hashlib.sha256("\n".join(words).encode())

@@ -44,10 +44,8 @@ WHOLE_DATA = "All of "
 
 def lead_of(runs: Runs) -> str:
     """Say what is tested in runs."""
-    rows, signatures = (
-        runs.suite("agreement"),
-        [file.signature for file in runs.scores("agreement", "contexts")],
-    )
+    rows = runs.suite("agreement")
+    signatures = [file.signature for file in runs.scores("agreement", "contexts")]
     # Of those that are not number, signatures have the values: `masculine / feminine`.
     contrasts = sorted({str(signature["contrast"]) for signature in signatures if "contrast" in signature})
     is_english = rows["config"].isin(CONFIG_NAMES).all()
