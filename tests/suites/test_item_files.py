@@ -14,3 +14,21 @@ def test_the_example_is_an_item_that_a_model_is_wrong_about_if_there_is_one():
     assert (wrong.good, wrong.bad, wrong.wrong_for) == ("B runs.", "B run.", "m")
     right = example(runs, "minimal_pairs", lambda system: items.assign(score=1.0))
     assert (right.good, right.wrong_for) == ("A runs.", "")
+
+
+def test_the_example_is_of_the_system_that_is_named_where_its_items_are_stored():
+    """A page showed an item of a checkpoint before training, which its answer does not name."""
+    items = pd.DataFrame({"good": ["A runs."], "bad": ["A run."], "score": [0.0]})
+    runs = SimpleNamespace(
+        scores=lambda suite: [SimpleNamespace(system=name) for name in ("step0", "step1", "step2")]
+    )
+
+    def read(system):
+        if system == "step2":
+            raise ValueError("No scores.")
+        return items
+
+    assert [example(runs, "minimal_pairs", read, first).wrong_for for first in ("step1", "step2")] == [
+        "step1",
+        "step0",
+    ]

@@ -68,7 +68,7 @@ class Pair:
     Attributes:
         good: the right one.
         bad: the wrong one.
-        wrong_for: a model that prefers the wrong one; "" where the first model does not.
+        wrong_for: a model that prefers the wrong one; "" where the model whose item it is does not.
     """
 
     good: str
@@ -296,7 +296,7 @@ class Section:
         source: the paper that the analyses follow.
         over: items, units and exclusions of the overall scores, in a sentence for measures that are alike.
         question: what is asked of a model, in a sentence; first on the page.
-        example: returns an item that was scored.
+        example: given a system, returns an item that was scored, by that system if its items are stored.
     """
 
     name: str
@@ -307,7 +307,7 @@ class Section:
     source: str = ""
     over: Sequence[str] = ()
     question: str = ""
-    example: Callable[[], Pair | None] = lambda: None
+    example: Callable[[str], Pair | None] = lambda system: None
 
     def in_report(self) -> "Section":
         """Return the section with all that the report shows; a view of another package that fails is a warning."""

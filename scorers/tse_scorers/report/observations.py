@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -28,6 +28,7 @@ class Answer:
         title: its title.
         sentences: the answer, the first one with an interval.
         finding: the few words of the first sentence that matter most, with which it begins.
+        system: the first system that it names, or "".
         question: what is asked.
         example: an item: what its two texts begin with, what differs in each, and what they end with.
         wrong_for: a model that prefers the wrong text of the example; "" for none.
@@ -38,6 +39,7 @@ class Answer:
     title: str
     sentences: Sequence[str]
     finding: str = ""
+    system: str = ""
     question: str = ""
     example: tuple[str, str, str, str] | None = None
     wrong_for: str = ""
@@ -81,12 +83,10 @@ def observations(
             systems = usable.loc[usable["measure"] == label, "system"]
             wide[label] = wide[label].where(wide.index.isin(systems, level="system"))
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
+        best = _best(usable, shown_lines, noun) or _not_ranked(shown_lines, noun) or _Finding("", "", "", ())
+        finding, more, on_first = best.words, best.more, _on_first(usable, shown_lines, best.measures, noun)
         if compared and suite in compared:
             (finding, more), on_first = compared[suite], None
-        else:
-            best = _best(usable, shown_lines, noun) or _not_ranked(shown_lines, noun)
-            finding, more, told = best or ("", "", ())
-            on_first = _on_first(usable, shown_lines, told, noun)
         parts = (
             finding + more,
             on_first,
@@ -98,7 +98,7 @@ def observations(
             measure.label: measure.words for measure in of_suite if measure.words and measure.label in shown
         }
         sentences = [sentence for sentence in parts if sentence]
-        answers.append(Answer(suite, title, sentences, finding, terms=terms))
+        answers.append(Answer(suite, title, sentences, finding, best.system, terms=terms))
     return answers
 
 
@@ -144,8 +144,13 @@ def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-_Finding = tuple[str, str, Collection[str]]
-"""The few words of a sentence that matter most, the rest of it, and the measures that it is about."""
+class _Finding(NamedTuple):
+    """A sentence: the few words that matter most, the rest of it, the first system and the measures that it names."""
+
+    words: str
+    more: str
+    system: str
+    measures: Collection[str]
 
 
 def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> _Finding | None:
@@ -161,7 +166,8 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> _Finding |
         chances = set(lines["chance"])
         guessing = f"; guessing gives {chances.pop()}" if len(chances) == 1 and None not in chances else ""
         more = "".join(f", {other}" for other in others) + f"{guessing}{no_others}."
-        return f"{lines['system'].iloc[0]}: {first}", more, set(lines["measure"])
+        system = lines["system"].iloc[0]
+        return _Finding(f"{system}: {first}", more, system, set(lines["measure"]))
     ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
     # The first measure whose intervals rank anything, else the first one.
     first, others, near = next(
@@ -175,18 +181,18 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> _Finding |
     not_compared = f" (not compared, as the table marks: {listed(apart, 3)})" if apart else ""
     if len(near) == len(others):
         by_name = f" by the 95 % intervals of {name}{not_compared}{_ends(first, others.iloc[-1])}."
-        return f"No {noun} is shown to be better", by_name, {name}
+        return _Finding(f"No {noun} is shown to be better", by_name, first["system"], {name})
     if near.empty:
         below = (
             f"interval of the other {noun} is" if len(others) == 1 else f"intervals of all other {noun}s are"
         )
         more = f", {first['text']}; the 95 % {below} below its own{not_compared}."
-        return f"{first['system']} has the highest {name}", more, {name}
+        return _Finding(f"{first['system']} has the highest {name}", more, first["system"], {name})
     more = (
         f", {first['text']}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other "
         f"{noun}s{not_compared}, and cannot be told apart from {listed(list(near['system']), 3)}."
     )
-    return f"{first['system']} may have the highest {name}", more, {name}
+    return _Finding(f"{first['system']} may have the highest {name}", more, first["system"], {name})
 
 
 def _not_ranked(lines: pd.DataFrame, noun: str) -> _Finding | None:
@@ -197,8 +203,9 @@ def _not_ranked(lines: pd.DataFrame, noun: str) -> _Finding | None:
     first, few = lines.iloc[0], _few_units(lines)
     name = str(first["measure"])
     if len(lines) == 1:
-        return f"{first['system']}: {name} {first['text']}", f"{few}.", {name}
-    return f"No {noun} is shown to be better", f" by {name}{_ends(first, lines.iloc[-1])}{few}.", {name}
+        return _Finding(f"{first['system']}: {name} {first['text']}", f"{few}.", first["system"], {name})
+    more = f" by {name}{_ends(first, lines.iloc[-1])}{few}."
+    return _Finding(f"No {noun} is shown to be better", more, first["system"], {name})
 
 
 def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Collection[str], noun: str) -> str | None:

@@ -226,7 +226,7 @@ def _noticed(
 def _asked(
     answers: Sequence[Answer], sections: Mapping[str, Section], short: Mapping[str, str]
 ) -> list[Answer]:
-    """Put the question of each section, and one of its items, with its answer.
+    """Put the question of each section, and an item of the first system that is named, with its answer.
 
     Args:
         answers: of the suites.
@@ -238,7 +238,7 @@ def _asked(
         section = sections.get(answer.suite)
         if section is None:
             continue
-        pair = section.example()
+        pair = section.example(next((label for label in short if short[label] == answer.system), ""))
         example = None if pair is None else split_pair(pair.good, pair.bad)
         wrong_for = "" if pair is None else short.get(pair.wrong_for, pair.wrong_for)
         good, bad = example[1:3] if example and example[2] else ("laughs", "laugh")

@@ -99,15 +99,17 @@ def compared_items(
     return ScoredItems(name, items_of_rows(rows), read, {"score": measure.label}, about=about)
 
 
-def example(runs: Runs, suite: str, read: Callable[[str], pd.DataFrame]) -> Pair | None:
-    """Return an item of the first system with stored items, one that it is wrong about if there is any; else None.
+def example(runs: Runs, suite: str, read: Callable[[str], pd.DataFrame], first: str = "") -> Pair | None:
+    """Return an item of a system, one that it is wrong about if there is any; None if no system has stored items.
 
     Args:
         runs: the results.
         suite: name of the suite.
         read: returns the items of a system, as `ScoredItems.read` does.
+        first: the system whose item is wanted; the others follow in order, if it has no stored items.
     """
-    for system in dict.fromkeys(file.system for file in runs.scores(suite)):
+    systems = dict.fromkeys(file.system for file in runs.scores(suite))
+    for system in sorted(systems, key=lambda system: system != first):
         try:
             items = read(system)
         except (KeyError, ValueError):  # missing or damaged: the section says so

@@ -191,10 +191,10 @@ def _remark_on_ties(measures: Sequence[Measure], rows: pd.DataFrame) -> dict[str
     return {}
 
 
-def _example(runs: Runs, suite: str, scores: Sequence[GroupScores]) -> Pair | None:
-    """Return an item of the first measure with texts of items."""
+def _example(runs: Runs, suite: str, scores: Sequence[GroupScores], first: str) -> Pair | None:
+    """Return an item of the first measure with texts of items, of the system `first` if it has any."""
     for group_scores in scores:
         items = group_scores.items and group_scores.items(group_scores.rows)
         if items is not None:
-            return example(runs, suite, items.read)
+            return example(runs, suite, items.read, first)
     return None
