@@ -183,11 +183,19 @@ def test_a_table_of_systems_has_what_each_score_rests_on():
         ("a", False),
     ]
     assert data["cells"] == [
-        [[0.5, 1500, 3, 0, 0.4, 0.6, 0], None],
-        [[None, 0, 5, 0, None, None, 0], None],
-        [[0.905, 1500, None, 1, 0.9, 0.91, 1], [0.25, None, None, None, None, None, None]],
+        [[0.5, 1500, 3, 0, 0.4, 0.6, 0, ["few units"]], None],
+        [[None, 0, 5, 0, None, None, 0, []], None],
+        [[0.905, 1500, None, 1, 0.9, 0.91, 1, []], [0.25, None, None, None, None, None, None, []]],
     ]
     assert data["items"] is None
+
+
+@pytest.mark.parametrize(("chance", "tied"), [(0.5, []), (0.25, ["all ties"]), (None, [])])
+def test_a_score_of_ties_alone_is_one_at_the_chance_of_its_measure(chance, tied):
+    """The page had a rule of its own, for which every measure's chance was 0.5."""
+    cells = CELLS.assign(score=0.25, n=40, n_ties=40, reliable=True)
+    data = blocks_data([Table.of_scores(cells, "A caption.", "Row", chance=chance)])
+    assert {tuple(cell[7]) for row in data["cells"] for cell in row if cell} == {tuple(tied)}
 
 
 def test_curves_keep_their_points_and_mark_missing_ones():
@@ -552,7 +560,7 @@ def test_scores_of_a_part_of_the_data_are_marked_in_every_page(scored):
     """Badges were on the report only."""
     view = loaded(Bundle([scored]), "view/1-1-0")
     assert [system["partial"] for system in view["systems"] if not system["published"]] == [True]
-    assert {"partial", "few items", "all ties"} <= set(view["badges"]) and view["few"] == 30
+    assert {"partial", "few items", "all ties"} <= set(view["badges"])
 
 
 def test_only_a_page_for_others_hides_where_a_server_is(scored):

@@ -14,7 +14,6 @@ from ..report.inputs import Runs
 from ..report.leaderboard import BADGES, Cell
 from ..report.leaderboard import leaderboard as in_report
 from ..report.measure import Measures, measured
-from ..report.numbers import FEW_ITEMS
 from ..report.revisions import positions
 from ..report.series import LEAST
 from ..report.summary import headlines
@@ -49,7 +48,6 @@ def leaderboard(runs: Runs, views: Mapping[str, Sequence[View]]) -> Data:
         "unit": "items",
         "digits": 2,
         "ties": "",
-        "few": FEW_ITEMS,
         "badges": BADGES,
         "systems": [_column(first[key], measures, views) for key in keys],
         "rows": [{"name": system, "total": False} for system in board.rows],

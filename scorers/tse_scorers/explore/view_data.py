@@ -17,8 +17,7 @@ import pandas as pd
 from ..report.blocks import Block, Chart, Examples
 from ..report.correlation import correlate
 from ..report.cutoff_charts import FEW_CONTEXTS
-from ..report.leaderboard import BADGES
-from ..report.numbers import FEW_ITEMS
+from ..report.leaderboard import BADGES, doubts_of
 from ..report.observations import split_pair
 from ..report.scales import short_number
 from ..report.tables import ScoredItems, Table, joined, score, shared_headings
@@ -95,7 +94,7 @@ def _codes(column: "pd.Series[Any]") -> dict[str, Any]:
 RESAMPLES = 1000
 """Of the bootstrap intervals."""
 NUMBERS = ("score", "n", "n_excluded", "n_ties", "ci_low", "ci_high", "reliable")
-"""What the page gets of a cell, in this order."""
+"""What the page gets of a cell, in this order, and before its badges."""
 
 
 CURVES = ("lines", "whiskers", "multiples", "cutoffs")
@@ -155,11 +154,14 @@ def _table(
 ) -> dict[str, Any]:
     assert view.cells is not None
     cells = view.cells.drop_duplicates(["label", "system"], keep="last")
-    cells = cells.reindex(columns=["label", "system", *NUMBERS, "config", "group"])
+    cells = cells.reindex(columns=["label", "system", *NUMBERS, "n_units", "config", "group"])
     scored_here = set(cells["system"][cells["n"].notna()])
+    badges = map(doubts_of, cells.assign(chance=view.chance).itertuples(index=False))
     numbers_of = {
-        (label, system): [plain_number(value) for value in numbers]
-        for label, system, *numbers, _, _ in cells.itertuples(index=False)
+        (label, system): [*map(plain_number, numbers), list(of_cell)]
+        for (label, system, *numbers), of_cell in zip(
+            cells[["label", "system", *NUMBERS]].itertuples(index=False), badges, strict=True
+        )
     }
     places = {
         label: [config if isinstance(config, str) else "", group]
@@ -174,7 +176,6 @@ def _table(
         "unit": view.unit,
         "digits": view.digits,
         "ties": view.ties,
-        "few": FEW_ITEMS,
         "badges": BADGES,
         "systems": [
             {

@@ -257,7 +257,7 @@ def _cells(
     of_row = [signatures.get((row.system, row.suite_name, row.config), {}) for row in rows]
     lemmas = usual([signature.get("lemmas") for signature in of_row])
     part = usual([scored_part(signature) for signature in of_row])
-    badges = [list(_badges(*flags_of_row, lemmas, part)) for flags_of_row in zip(rows, of_row, strict=True)]
+    badges = [_badges(*flags_of_row, lemmas, part) for flags_of_row in zip(rows, of_row, strict=True)]
     scores = [
         math.nan if UNUSABLE & set(row_badges) else row.score
         for row, row_badges in zip(rows, badges, strict=True)
@@ -278,17 +278,29 @@ def _cells(
         )  # fmt: skip
 
 
-def _badges(row: Any, signature: Mapping[str, Any], usual_lemmas: object, usual_part: str) -> Iterator[str]:
+def _badges(row: Any, signature: Mapping[str, Any], usual_lemmas: object, usual_part: str) -> list[str]:
+    badges = set(doubts_of(row))
+    if scored_part(signature) != usual_part:
+        badges.add("partial")
+    if row.over_lemmas and signature.get("lemmas") != usual_lemmas:
+        badges.add("other lemmas")
+    return [badge for badge in BADGES if badge in badges]
+
+
+def doubts_of(row: Any) -> Iterator[str]:
+    """Yield the badges that a score has whatever it is shown with; none where there is no score.
+
+    Args:
+        row: with `score`, `chance`, and the columns of results `n`, `n_ties`, `n_units` and `reliable`.
+    """
+    if pd.isna(row.score):
+        return
     if is_all_ties(row):
         yield "all ties"
-    if scored_part(signature) != usual_part:
-        yield "partial"
     if 0 < row.n < FEW_ITEMS:
         yield "few items"
     if row.n_units < MIN_RELIABLE_UNITS if pd.isna(row.reliable) else not row.reliable:
         yield "few units"
-    if row.over_lemmas and signature.get("lemmas") != usual_lemmas:
-        yield "other lemmas"
 
 
 def is_all_ties(row: Any) -> bool:

@@ -357,6 +357,7 @@ class Table:
         cells: of a table of scores, its cells (columns `CELLS`), which the explorer shows; None of other tables.
         unit: name of the counted items: contexts, pairs, sets.
         digits: the decimals of its scores.
+        chance: the score of guessing, None where there is none.
         totals: row headers of averages of other rows, which a line sets apart; they stay last however the explorer
             sorts the table.
         ties: what a tie does to the score, the end of a sentence about "ties, which …".
@@ -385,6 +386,7 @@ class Table:
     cells: pd.DataFrame | None = field(default=None, repr=False)
     unit: str = "items"
     digits: int = 2
+    chance: float | None = 0.5
     totals: Collection[str] = ()
     ties: str = "are never correct"
     items: ScoredItems | None = None

@@ -92,17 +92,10 @@ function tools(view, systems, reference, change, shown) {
     button("Download CSV", () => download([view.tab, view.measure, view.limited_to, reference >= 0 ? "differences" : ""], "csv", "text/csv", tableCsv(view, shown))));
 }
 
-// What makes a score unusable, as in the report; each score of the leaderboard comes with it.
-function badgesOf(view, [score, n, , ties, , , reliable, badges]) {
-  if (badges) return badges;
-  if (n === null || n === 0) return [];
-  return [...(ties >= n && (score === 0 || score === 0.5) ? ["all ties"] : []), ...(n < view.few ? ["few items"] : []), ...(reliable === 0 ? ["few units"] : [])];
-}
-
 // What makes a cell unusable as it is shown: a score, or a difference with its interval.
 function doubtsOf(view, row, system, reference) {
   const tested = testedDifference(view, row, system.column, reference), cell = row.cells[system.column];
-  return tested ? (tested[4] === 0 ? ["few units"] : []) : cell ? badgesOf(view, cell) : [];
+  return tested ? (tested[4] === 0 ? ["few units"] : []) : cell?.[7] ?? [];
 }
 
 // What limits all scores of a column (but those over everything) or of a row stands there once, not at each score.
@@ -216,7 +209,7 @@ function told(view, row, system, cell, tested, difference) {
   const [score, n, excluded, ties, low, high] = cell;
   const lines = [`${system.name} · ${row.name}: ${score === null ? "no score" : scored(view, system, score)}`];
   if (low !== null && high !== null) lines.push(`95 % interval: ${range(view, system, low, high)}`);
-  for (const name of badgesOf(view, cell)) lines.push(`⚠ ${name}: ${view.badges[name]}`);
+  for (const name of cell[7]) lines.push(`⚠ ${name}: ${view.badges[name]}`);
   if (tested) lines.push(`Difference from ${state.get("ref")}: ${number.difference(tested[0])}${tested[1] === null ? "" : `, 95 % interval: ${range(view, system, tested[1], tested[2], true)}`}, over ${number.count(tested[3])} that both scored`);
   else if (difference !== null) lines.push(`Difference from ${state.get("ref")}: ${number.difference(difference)}, without an interval`);
   lines.push(n === null ? "Published by others." : `${number.count(n)} ${view.unit}, ${number.count(excluded)} excluded, ${number.count(ties)} ties`);
