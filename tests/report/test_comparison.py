@@ -5,7 +5,7 @@ import pytest
 
 from tse_scorers.report.charts import forest
 from tse_scorers.report.comparison import answers, findings, forest_panels, section, without_repeated
-from tse_scorers.report.differences import units
+from tse_scorers.report.differences import overview, units
 
 
 def family_rows(reliable, p_adjusted, level="paradigm", systems=("b",)):
@@ -165,3 +165,14 @@ def test_the_only_paradigm_is_not_shown_beside_the_whole():
     assert list(without_repeated(rows)["group"]) == ["all"]
     rows.loc[1, "n_items"] = 9
     assert list(without_repeated(rows)["group"]) == ["all", "paradigm"]
+
+
+@pytest.mark.parametrize(("reliable", "interval"), [(True, "[0.000, +0.200]"), (False, "[0.000, +0.200]*")])
+def test_an_interval_not_to_rely_on_has_the_sign_of_other_tables(reliable, interval):
+    """A sentence below the table said it, and nothing at the interval."""
+    row = {
+        "suite": "s", "measure": "m", "system": "b", "score": 0.6, "reference_score": 0.5, "difference": 0.1,
+        "ci_low": 0.0, "ci_high": 0.2, "p_adjusted": 0.05, "minimum_detectable": 0.1, "n_units": 8, "unit": "verbs",
+        "n_units_effective": 2.7, "n_lemmas": None, "reliable": reliable,
+    }  # fmt: skip
+    assert overview(pd.DataFrame([row]), {}).loc[0, "95 % interval"] == interval

@@ -14,7 +14,7 @@ from .differences import ALPHA, how_many_differ, overview, units
 from .labels import line_name
 from .measure import Measures, measure_named
 from .names import Names, groups_of
-from .numbers import signed
+from .numbers import UNRELIABLE, signed
 from .systems import shortened
 from .tables import Table
 
@@ -158,7 +158,9 @@ def _counts(rows: pd.DataFrame) -> Iterator[str]:
 
 def _tests(rows: pd.DataFrame) -> Iterator[str]:
     for measure, of_measure in rows[rows["group"] == "all"].groupby("measure", sort=False):
-        yield f"{measure}: {of_measure['test'].iloc[0]} over {units(of_measure.iloc[0])}."
+        first = of_measure.iloc[0]
+        doubt = "" if first["reliable"] else f"{UNRELIABLE} "
+        yield f"{doubt}{measure}: {first['test']} over {units(first)}."
     yield from _approximate(rows)
 
 

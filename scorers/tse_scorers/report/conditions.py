@@ -8,6 +8,7 @@ from .blocks import Section, View
 from .differences import how_many_differ, units
 from .measure import Measures, measure_named
 from .names import Names
+from .numbers import UNRELIABLE
 from .tables import MISSING, Table, count, p_value, signed
 
 TERMS = {
@@ -50,7 +51,9 @@ def overview(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
             "model": row.system,
             "condition" if kind == "score" else str(kind): row.condition,
             "score" if kind == "score" else "value": form(row.value),
-            "interval": MISSING if pd.isna(row.ci_low) else f"[{form(row.ci_low)}, {form(row.ci_high)}]",
+            "interval": MISSING
+            if pd.isna(row.ci_low)
+            else f"[{form(row.ci_low)}, {form(row.ci_high)}]{'' if row.reliable else UNRELIABLE}",
             **({} if kind == "score" else {"p": MISSING if pd.isna(row.p) else p_value(row.p_adjusted)}),
             "n": count(row.n_items),
         }
@@ -62,7 +65,8 @@ def overview(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
 def findings(rows: pd.DataFrame) -> Iterator[str]:
     """Say what the intervals are over, what is left out, and how many contrasts of each family differ from 0."""
     over = dict.fromkeys(units(row | {"n_lemmas": None}) for row in rows.to_dict("records"))
-    yield f"95 % intervals are over {'; '.join(over)}."
+    doubt = "" if rows["reliable"].all() else f"{UNRELIABLE} "
+    yield f"{doubt}95 % intervals are over {'; '.join(over)}."
     if left_out := ", ".join(dict.fromkeys(count(n) for n in rows["n_without"] if n)):
         by = rows["by"].iloc[0].replace(" x ", " or ")
         yield f"Items left out, because they have no value of {by}: {left_out}."

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .measure import Measures, measure_named
-from .numbers import counted
+from .numbers import UNRELIABLE, counted
 from .tables import MISSING, count, decimals, p_value, signed
 
 ALPHA = 0.05
@@ -50,13 +50,15 @@ def _shown(row: dict[str, Any], measures: Measures) -> dict[str, str]:
     def form(value: Any, how: Any) -> str:
         return MISSING if value is None or pd.isna(value) else str(how(value))
 
-    missing = pd.isna(row["ci_low"])
+    missing, doubt = pd.isna(row["ci_low"]), "" if row["reliable"] else UNRELIABLE
     return {
         "model": str(row["system"]),
         "score": form(row["score"], measure.form),
         "reference": form(row["reference_score"], measure.form),
         "difference": form(row["difference"], signed),
-        "95 % interval": MISSING if missing else f"[{signed(row['ci_low'])}, {signed(row['ci_high'])}]",
+        "95 % interval": MISSING
+        if missing
+        else f"[{signed(row['ci_low'])}, {signed(row['ci_high'])}]{doubt}",
         "p": form(row["p_adjusted"], p_value),
         "detectable": form(
             row["minimum_detectable"],  # above 1 it is more than any two scores can differ

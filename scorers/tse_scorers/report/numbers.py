@@ -10,6 +10,8 @@ import pandas as pd
 FEW_ITEMS = 30
 """A score over fewer items stands with their number and has a badge; points of curves are faded."""
 MISSING = "–"
+UNRELIABLE = "*"
+"""Stands after an interval, and before the sentence that says why one should not rely on it."""
 
 
 def score(value: float, digits: int = 2) -> str:

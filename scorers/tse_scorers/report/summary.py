@@ -9,6 +9,7 @@ from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .comparable import Heading
 from .measure import Measure, Measures, measured
 from .names import data_name
+from .numbers import UNRELIABLE
 from .tables import with_interval
 
 _COLUMNS = (
@@ -20,8 +21,6 @@ _COPIED = (
     "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable",
     "n_lemmas", "n_lemmas_effective",
 )  # fmt: skip
-UNRELIABLE = "*"
-"""Stands after an interval, and before the sentence that says why one should not rely on it."""
 
 
 def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_name) -> pd.DataFrame:
