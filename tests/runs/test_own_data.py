@@ -1,6 +1,7 @@
 """A section on one's own data begins with one's own conditions and sentences, which were nowhere on its page."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tse_scorers import run
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.own_data import own_data_view
+from tse_scorers.runs.recipe import users_columns
 from tse_scorers.runs.report import write_report
 from tse_scorers.suites.registry import find_suite
 
@@ -61,6 +63,19 @@ def test_columns_that_a_suite_added_are_no_conditions(out):
     signatures = {key: signature | {"recipe": recipe} for key in runs.signatures}
     (sentences,) = _view_of(replace(runs, signatures=signatures), "minimal_pairs").blocks
     assert sentences.caption == "The first of your pairs."
+
+
+def test_columns_that_another_package_adds_when_it_loads_are_no_users(tmp_path):
+    """All columns of its rows were taken for the user's own."""
+    table = tmp_path / "mine.csv"
+    pd.DataFrame({"text": ["A b."], "freq": [1]}).to_csv(table, index=False)
+    items = SimpleNamespace(own_columns=(), frame=pd.DataFrame(columns=["text", "freq", "n_words"]))
+    suite = SimpleNamespace(name="of_a_package", items=items, options=SimpleNamespace(data=str(table)))
+    assert users_columns(suite) == ["text", "freq"]
+    suite.options.data = str(tmp_path / "absent.csv")
+    assert users_columns(suite) == []
+    suite.name = "minimal_pairs"
+    assert users_columns(suite) == ["text", "freq", "n_words"]
 
 
 def test_a_measure_that_is_no_mean_is_said_not_to_have_conditions(out, monkeypatch):

@@ -14,7 +14,8 @@ from ..io.signatures import RecipeContent, Signature, SourceFile
 from ..models.model_source import FILES
 from ..models.options import ModelOptions, described_options
 from ..suites.contract import Suite
-from ..suites.registry import made_of, options_of_each
+from ..suites.hub_data import columns_of
+from ..suites.registry import built_in_options, made_of, options_of_each
 from ..suites.released_data import knows_data_of, released_data, released_lists
 
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
@@ -64,7 +65,6 @@ class Recipe:
         """
         suite_options = self.given
         reasons, is_own = partial_reasons(suite_options, suite, shard, signature), is_own_data(suite)
-        columns = suite.items.own_columns or suite.items.frame.columns
         return {
             "command": command_line(),
             "suite": self.suite,
@@ -77,7 +77,7 @@ class Recipe:
             "partial": bool(reasons),
             "partial_reasons": reasons,
             "own_data": is_own,
-            "own_columns": [str(column) for column in columns] if is_own else [],
+            "own_columns": users_columns(suite) if is_own else [],
             "environment": environment(),
         }
 
@@ -154,6 +154,22 @@ def is_own_data(suite: Suite) -> bool:
     except ValueError:
         return suite.dataset not in suite.options.data_names()
     return False
+
+
+def users_columns(suite: Suite) -> list[str]:
+    """Return the columns of the rows of own data that the user's table has.
+
+    Of our own suites, these are all but the declared ones; `load` of another package may have added some.
+    """
+    columns = [str(column) for column in suite.items.own_columns or suite.items.frame.columns]
+    data = getattr(suite.options, "data", None)
+    if data is None or suite.name in built_in_options():
+        return columns
+    try:
+        of_table = set(columns_of(data))
+    except ValueError:  # no table: which columns are the user's is not known
+        return []
+    return [column for column in columns if column in of_table]
 
 
 def command_line() -> list[str] | None:
