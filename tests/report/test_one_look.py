@@ -125,7 +125,7 @@ def test_own_pairs_are_not_called_blimp(tmp_path):
 def test_results_without_groups_make_an_honest_page(tmp_path):
     """A KeyError said 'Accuracy by phenomenon'."""
     text = write_report(write_run(tmp_path / "run", _series(1)[:1], {})).read_text(encoding="utf-8")
-    assert "These results hold no accuracies by paradigm." in text and "0.900 ± 0.050" in text
+    assert "These results hold no accuracies by paradigm." in text and "0.90 ± 0.05" in text
 
 
 def test_a_page_does_not_say_that_a_series_stays_within_its_last_interval(tmp_path):

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -125,7 +124,7 @@ def _dominant(runs: Runs) -> Iterator[Table]:
     yield Table(
         "Lemmas that hold more than half of the listed probability of a context: share of such contexts.",
         values,
-        formatted(values, partial(score, digits=3)),
+        formatted(values, score),
         note="MW in these contexts is mostly about this one lemma.",
         folded=True,
     )

@@ -15,7 +15,6 @@ from ...report.findings import extremes
 from ...report.inputs import Runs
 from ...report.tables import Table, count, formatted, note_on_intervals, score, with_interval
 from ...statistics.clustered import Units, means_of_groups
-from ...suites.minimal_pairs.measures import ACCURACY
 from ...suites.minimal_pairs.show.texts import phenomenon_name
 from .paradigms import HUMANS, METHODS, phenomenon_of, system_names
 
@@ -121,7 +120,7 @@ def _first_to_last(name: str, panel: pd.DataFrame) -> str:
     points = panel.sort_values("x").groupby("label", sort=False)["y"]
     if not points.ngroups:
         return ""
-    low, high = (ACCURACY.form(ends.mean()) for ends in (points.first(), points.last()))
+    low, high = (score(ends.mean()) for ends in (points.first(), points.last()))
     return f"Mean accuracy by {name}: {low} at its lowest values, {high} at its highest."
 
 
@@ -163,9 +162,7 @@ def _bin_table(name: str, panel: pd.DataFrame) -> Table:
             values[(system, heading)] = part[column]
         text[(system, name)] = part["x"].map("{:.4g}".format)
         scored = zip(part["y"], part["ci_low"], part["ci_high"], strict=True)
-        text[(system, "accuracy")] = pd.Series(
-            [with_interval(*score, form=ACCURACY.form) for score in scored]
-        )
+        text[(system, "accuracy")] = pd.Series([with_interval(*score) for score in scored])
         text[(system, "pairs")] = part["n"].map(count)
     values, text = pd.DataFrame(values), pd.DataFrame(text).fillna("")
     values.index = text.index = pd.RangeIndex(1, len(values) + 1, name="Bin")
@@ -208,7 +205,6 @@ def _method_picture(wide: pd.DataFrame, method: str) -> Chart:
         caption=f"Whole sentences against {METHODS[method]}, over {n} paradigms.",
         alt=f"Mean accuracy by method: {_means_of(overall)}",
         x="accuracy",
-        digits=ACCURACY.digits,
         chance=0.5,
         number="Figure 6",
         tables=[
@@ -216,7 +212,7 @@ def _method_picture(wide: pd.DataFrame, method: str) -> Chart:
                 f"Accuracy: whole sentences and {METHODS[method]}; mean and standard deviation over phenomena "
                 "below.",
                 table_values,
-                formatted(table_values, ACCURACY.form),
+                formatted(table_values, score),
                 totals=["Mean"],
             )
         ],
@@ -224,7 +220,5 @@ def _method_picture(wide: pd.DataFrame, method: str) -> Chart:
 
 
 def _means_of(overall: pd.DataFrame) -> str:
-    means = (
-        f"{system}, {method} {ACCURACY.form(mean)}" for (system, method), mean in overall.loc["Mean"].items()
-    )
+    means = (f"{system}, {method} {score(mean)}" for (system, method), mean in overall.loc["Mean"].items())
     return "; ".join(means) + "."

@@ -10,7 +10,6 @@ import pandas as pd
 from ...report.blocks import Chart, View
 from ...report.tables import Table
 from ...statistics.estimate import Estimate, Stratum, mean_of_strata
-from ...suites.minimal_pairs.measures import ACCURACY
 from .paradigms import HUMANS, RUN, by_group, system_names
 
 Conditions = Mapping[str, Mapping[str, Sequence[str]]]
@@ -132,7 +131,6 @@ def _views(figure: _Figure, paradigms: pd.DataFrame, rows: pd.DataFrame | None) 
         figure.table,
         "Model",
         across=("panel", "measure"),
-        digits=ACCURACY.digits,
         about=_NOTE,
         file=figure.file,
     )
@@ -143,8 +141,6 @@ def _views(figure: _Figure, paradigms: pd.DataFrame, rows: pd.DataFrame | None) 
         figure.caption + (_WHISKERS if table.interval_note else ""),
         alt=figure.alt,
         x="accuracy",
-        digits=ACCURACY.digits,
-        form=ACCURACY.form,
         number=f"Figure {figure.number}",
         tables=[table],
         basis=table.basis,

@@ -8,7 +8,7 @@ import pandas as pd
 from ...report.best import best_of_rows
 from ...report.blocks import Chart, View
 from ...report.tables import Table
-from ...suites.minimal_pairs.measures import ACCURACY, METHOD_LABELS
+from ...suites.minimal_pairs.measures import METHOD_LABELS
 from ...suites.minimal_pairs.show.texts import is_without_paradigms
 from ...suites.standard_view import OVERALL
 from .paradigms import HUMANS, PUBLISHED, RUN, accuracy_cells, prefix_marks, system_names
@@ -67,8 +67,6 @@ def phenomenon_view(rows: pd.DataFrame, method: str, excluded: set[str]) -> View
         alt=f"{title}.",
         panel=title,
         x="accuracy",
-        digits=ACCURACY.digits,
-        form=ACCURACY.form,
         basis=table.basis,
         names_with_n=True,
     )
@@ -104,9 +102,7 @@ def _every_paradigm(rows: pd.DataFrame, excluded: set[str]) -> Table:
 
 def _table(cells: pd.DataFrame, caption: str, corner: str, excluded: set[str], **options: Any) -> Table:
     """Make a table of accuracies; the best are those of this run's systems whose scores compare."""
-    table = Table.of_scores(
-        cells, caption, corner, digits=ACCURACY.digits, across=("kind", "system"), **options
-    )
+    table = Table.of_scores(cells, caption, corner, across=("kind", "system"), **options)
     compared = [kind == RUN and system not in excluded for kind, system in table.values.columns]
     measures = ["accuracy" if is_compared else None for is_compared in compared]
     return replace(table, best=best_of_rows(table.values, table.text, measures, table.intervals))

@@ -22,11 +22,10 @@ def _accuracy(method: str) -> Measure:
     return Measure(
         "accuracy",
         METHOD_LABELS[method],
-        _WORDS.get(method, ""),
+        words=_WORDS.get(method, ""),
         at={"method": method},
         default={"method": "full"},
         live_key="minimal_pairs/accuracy" if is_full else None,
-        digits=3,  # the paper has one decimal of a percent
         right_or_wrong=True,
         curve_levels=("all", "phenomenon") if is_full else (),
         counted="pairs",
@@ -42,7 +41,6 @@ def _in_context(context: str) -> Measure:
         table=IN_CONTEXT,
         column="correct",
         live_key=f"in_context/{context}",
-        digits=3,
         right_or_wrong=True,
         counted="pairs",
         detail="" if context == NONE else "sentences of context {length:.0f}",

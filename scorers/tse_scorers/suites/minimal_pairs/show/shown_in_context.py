@@ -10,7 +10,7 @@ from ....report.blocks import Block, Chart, Control, ScoredItems, Table, View
 from ....report.inputs import Runs, configs_apart
 from ...item_files import files_of, items_of_rows, read_files
 from ..data.contexts import NONE
-from ..measures import ACCURACY, CONTEXT_LABELS, IN_CONTEXT
+from ..measures import CONTEXT_LABELS, IN_CONTEXT
 
 TAB = "In context"
 _TEMPLATE = "template: "
@@ -59,7 +59,7 @@ def _by_length(runs: Runs, rows: pd.DataFrame, group: tuple[str, str]) -> list[B
     table = _accuracies(runs, accuracies, "Accuracy by context and number of its sentences.", "in_context")
     change = Table.of_scores(
         rows[rows["metric"] == "accuracy_change"],
-        "Change of accuracy against the same pairs without a context.", "Context", digits=ACCURACY.digits,
+        "Change of accuracy against the same pairs without a context.", "Context",
         file="in_context_change", unit="pairs",
     )  # fmt: skip
     chart = Chart(
@@ -97,7 +97,7 @@ def _in_templates(runs: Runs, rows: pd.DataFrame, group: tuple[str, str]) -> lis
 
 def _accuracies(runs: Runs, rows: pd.DataFrame, caption: str, file: str) -> Table:
     return Table.of_scores(
-        rows, caption, "Context", digits=ACCURACY.digits, file=file, unit="pairs", measure="accuracy",
+        rows, caption, "Context", file=file, unit="pairs", measure="accuracy",
         limited_to=str(rows["value"].iloc[0]) or "all", items=_items(runs, rows),
     )  # fmt: skip
 
