@@ -23,6 +23,8 @@ from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.report import write_paper, write_report
 from tse_scorers.suites.registry import all_measures
 
+TSE, EW = "TSE (targeted syntactic evaluation)", "EW (all words equally weighted)"
+
 
 def _lines(runs):
     return headlines(runs.rows, all_measures())
@@ -116,33 +118,35 @@ def test_a_sentence_ranks_what_intervals_rank():
 
     wide = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2)})
     assert (
-        said(wide) == "No model is shown to be better by the 95 % intervals of TSE, from 0.6 (b) to 0.5 (a)."
+        said(wide)
+        == f"No model is shown to be better by the 95 % intervals of {TSE}, from 0.6 (b) to 0.5 (a)."
     )
     three = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2), "c": (0.7, 0.2)})
     assert said(wide, three) == (
-        "No model is shown to be better by the 95 % intervals of TSE (not compared, as the table marks: c), from 0.6 "
-        "(b) to 0.5 (a)."
+        f"No model is shown to be better by the 95 % intervals of {TSE} (not compared, as the table marks: c), from "
+        "0.6 (b) to 0.5 (a)."
     )
     unreliable = wide.assign(reliable=False, n_units_effective=2.0, unit="nouns")
     assert said(wide.iloc[:0], unreliable).startswith(
-        "No model is shown to be better by TSE, from 0.6 (b) to 0.5 (a); no interval can be relied on: they are over at"
+        f"No model is shown to be better by {TSE}, from 0.6 (b) to 0.5 (a); no interval can be relied on: they are "
+        "over too few units, at most 2.0 effective nouns"
     )
     alike = _lines_of({"a": (0.5, 0.2), "b": (0.5, 0.2)})
-    assert said(alike) == "No model is shown to be better by the 95 % intervals of TSE: all have 0.5."
+    assert said(alike) == f"No model is shown to be better by the 95 % intervals of {TSE}: all have 0.5."
     narrow = _lines_of({"a": (0.5, 0.01), "b": (0.6, 0.02), "c": (0.59, 0.02)}, "EW")
     assert said(pd.concat([wide, narrow])) == (
-        "b may have the highest EW, 0.6; by the 95 % intervals it is above 1 of 2 other models, and cannot be "
+        f"b may have the highest {EW}, 0.6; by the 95 % intervals it is above 1 of 2 other models, and cannot be "
         "told apart from c."
     )
     assert (
         said(narrow.iloc[:2])
-        == "b has the highest EW, 0.6; the 95 % interval of the other model is below its own."
+        == f"b has the highest {EW}, 0.6; the 95 % interval of the other model is below its own."
     )
     assert said(narrow.iloc[:2], narrow) == (
-        "b has the highest EW, 0.6; the 95 % interval of the other model is below its own (not compared, as the table "
-        "marks: c)."
+        f"b has the highest {EW}, 0.6; the 95 % interval of the other model is below its own (not compared, as the "
+        "table marks: c)."
     )
-    assert said(narrow.iloc[:1]) == "a: EW 0.5; guessing gives 0.5."
+    assert said(narrow.iloc[:1]) == f"a: {EW} 0.5; guessing gives 0.5."
 
 
 def test_the_first_measure_has_a_sentence_where_another_one_ranks_the_models():
@@ -160,15 +164,15 @@ def test_the_first_measure_has_a_sentence_where_another_one_ranks_the_models():
     wide = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2)})
     all_lines = pd.concat([wide, two], ignore_index=True)
     assert second(all_lines, all_lines) == [
-        "By TSE, no model is shown to be better, from 0.6 (b) to 0.5 (a)."
+        f"By {TSE}, no model is shown to be better, from 0.6 (b) to 0.5 (a)."
     ]
     unreliable = pd.concat([wide.assign(**few), two], ignore_index=True)
     assert second(two, unreliable) == [
-        "By TSE, no model is shown to be better, from 0.6 (b) to 0.5 (a); no interval can be relied on: they are over "
-        "at most 2.0 effective verbs."
+        f"By {TSE}, no model is shown to be better, from 0.6 (b) to 0.5 (a); no interval can be relied on: they are "
+        "over too few units, at most 2.0 effective verbs."
     ]
     assert second(two.iloc[:1], unreliable[unreliable["system"] == "a"]) == [
-        "TSE 0.5; do not rely on this interval, which is over 2.0 effective verbs."
+        f"{TSE} 0.5; do not rely on this interval, which is over too few units: 2.0 effective verbs."
     ]
     assert second(wide, pd.concat([wide, two], ignore_index=True)) == []
 
@@ -180,9 +184,9 @@ def test_only_the_few_words_of_a_finding_are_bold():
         columns=["suite", "level", "value", "system", "config", *measures["agreement"][1].where]
     )
     for scores, finding in (
-        ({"a": (0.5, 0.01), "b": (0.6, 0.02)}, "b has the highest TSE"),
+        ({"a": (0.5, 0.01), "b": (0.6, 0.02)}, f"b has the highest {TSE}"),
         ({"a": (0.5, 0.2), "b": (0.6, 0.2)}, "No model is shown to be better"),
-        ({"a": (0.5, 0.2)}, "a: TSE 0.5"),
+        ({"a": (0.5, 0.2)}, f"a: {TSE} 0.5"),
     ):
         (answer,) = observations(_lines_of(scores), rows, measures, {})
         assert answer.finding == finding and answer.sentences[0].startswith(finding)
@@ -247,7 +251,9 @@ def test_the_largest_gap_is_not_of_a_model_whose_measures_do_not_compare():
     usable = lines[(lines["measure"] != "EW") | (lines["system"] != "c")]
     measures = {"agreement": all_measures()["agreement"]}
     (answer,) = observations(usable, rows, measures, {"agreement": ""}, all_lines=lines)
-    assert any(sentence.startswith("Largest gap between TSE and EW: b in") for sentence in answer.sentences)
+    assert any(
+        sentence.startswith(f"Largest gap between TSE and {EW}: b in") for sentence in answer.sentences
+    )
 
 
 def test_nothing_is_ranked_by_a_score_over_too_few_units(eight):
@@ -313,7 +319,8 @@ def test_no_sentence_calls_a_part_of_the_data_the_best(eight):
         observations(each, rows, measures, {"agreement": ""})[0].sentences[0] for each in (lines, kept)
     )
     assert (
-        of_all.startswith(f"{MODELS[0]} may have the highest TSE, 1.00 ") and f"{MODELS[0]} " not in of_usable
+        of_all.startswith(f"{MODELS[0]} may have the highest {TSE}, 1.00 ")
+        and f"{MODELS[0]} " not in of_usable
     )
 
 

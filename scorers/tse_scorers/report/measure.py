@@ -49,8 +49,9 @@ class Measure:
     Attributes:
         name: its `metric` in results.
         label: what tables call it, for instance `EW`; its name where it is empty.
-        words: what the label stands for, as the first screen of a report says it; `{good}` and `{bad}` are the words
-            in which the texts of its example differ.
+        long: what the label abbreviates: `equally weighted`; follows its first use on a report.
+        words: what it measures, folded there; `{good}` and `{bad}` are the words in which the texts of its example
+            differ.
         at: its point on the measure's axes, as the rows of `results.json` have it besides the group.
         default: the point that its name leaves out.
         table: the table of scores that has its items, by default a suite's only one.
@@ -82,6 +83,7 @@ class Measure:
 
     name: str
     label: str = ""
+    long: str = ""
     words: str = ""
     at: Point = field(default_factory=dict)
     default: Point = field(default_factory=dict)

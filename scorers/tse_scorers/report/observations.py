@@ -88,18 +88,37 @@ def observations(
         if compared and suite in compared:
             (finding, more), on_first = compared[suite], None
         parts = (
-            finding + more,
+            finding,
+            more,
             on_first,
             _gap(wide, of_suite),
             _weakest(wide, of_suite, groups_of(levels.get(suite, "")), noun),
         )
+        finding, more, *others = _spelled_out([part or "" for part in parts], of_suite)
+        sentences = [sentence for sentence in (finding + more, *others) if sentence]
         shown = set(shown_lines["measure"])
         terms = {
-            measure.label: measure.words for measure in of_suite if measure.words and measure.label in shown
+            measure.label: ", ".join(filter(None, [measure.long, measure.words]))
+            for measure in of_suite
+            if measure.words and measure.label in shown
         }
-        sentences = [sentence for sentence in parts if sentence]
         answers.append(Answer(suite, title, sentences, finding, best.system, terms=terms))
     return answers
+
+
+def _spelled_out(parts: Sequence[str], measures: Sequence[Measure]) -> list[str]:
+    """Put what a label abbreviates after its first use; a label inside of a model's name is none.
+
+    >>> _spelled_out(["x-EW has the highest EW", ", 0.9. EW is not TSE."], [Measure("ew", "EW", "equally weighted")])
+    ['x-EW has the highest EW (equally weighted)', ', 0.9. EW is not TSE.']
+    """
+    spelled = list(parts)
+    for measure in measures:
+        label = re.compile(rf"(?<![\w/@.-]){re.escape(measure.label)}(?![\w/@-]|\.\w)")
+        place = next((place for place, part in enumerate(spelled) if label.search(part)), None)
+        if measure.long and place is not None:
+            spelled[place] = label.sub(f"{measure.label} ({measure.long})", spelled[place], count=1)
+    return spelled
 
 
 def split_pair(good: str, bad: str) -> tuple[str, str, str, str]:
@@ -254,8 +273,8 @@ def _few_units(lines: pd.DataFrame) -> str:
         return ""
     over = f"{decimals(lines['n_units_effective'].max(), 1)} effective {lines['unit'].iloc[0]}"
     if len(lines) == 1:
-        return f"; do not rely on this interval, which is over {over}"
-    return f"; no interval can be relied on: they are over at most {over}"
+        return f"; do not rely on this interval, which is over too few units: {over}"
+    return f"; no interval can be relied on: they are over too few units, at most {over}"
 
 
 def _ranked(lines: pd.DataFrame) -> "tuple[pd.Series[Any], pd.DataFrame, pd.DataFrame]":

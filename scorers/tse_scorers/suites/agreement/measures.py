@@ -17,7 +17,8 @@ _over_lemmas = partial(
 TSE = Measure(
     "tse",
     "TSE",
-    "targeted syntactic evaluation, how often the right form of the sentence's own word is the more probable one, "
+    "targeted syntactic evaluation",
+    "how often the right form of the sentence's own word is the more probable one, "
     "here “{good}” and not “{bad}”",
     table="pairs",
     live_key="tse/tse",
@@ -28,14 +29,16 @@ TSE = Measure(
 EW = _over_lemmas(
     "ew",
     "EW",
-    "equally weighted, the same question about every word of a long list in this place, each counting the same",
+    "all words equally weighted",
+    "the same question about every word of a long list in this place",
     column=f"ew{POINT}",
     live_key="tse/ew",
 )
 MW = _over_lemmas(
     "mw",
     "MW",
-    "model weighted, the share of the model's probability for the words of the list that falls on right forms",
+    "words weighted by the model",
+    "the share of the model's probability for the words of the list that falls on right forms",
     column=f"mw{POINT}",
     live_key="tse/mw",
 )

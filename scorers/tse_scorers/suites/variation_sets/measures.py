@@ -8,8 +8,8 @@ CONFIG_NAMES = {"ours": "sentences of this project", "rochereau2020": "sentences
 CASES = {"N": "nominative", "A": "accusative", "D": "dative"}
 ROLES = {"ag": "agent", "re": "recipient", "pa": "patient"}
 _WORDS = (
-    "area under the ROC curve, how often the right clause is more probable than one with the same case twice; "
-    "“nominative twice” counts only those with two nominatives"
+    "how often the right clause is more probable than one with the same case twice; “nominative twice” counts only "
+    "those with two nominatives"
 )
 
 
@@ -36,6 +36,7 @@ MEASURES = tuple(
     Measure(
         "auc",
         label,
+        "area under the ROC curve" if kind == "1-6" else "",
         _WORDS if kind == "1-6" else "",
         at={"variation_set": kind},
         default={"variation_set": "1-6"},
