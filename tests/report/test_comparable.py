@@ -30,6 +30,12 @@ def said(*models):
         ({"limit": None}, {"limit": 20}, "on a different part of the data"),
         ({"groups": None}, {"groups": ["Simple"]}, "on a different part of the data"),
         (
+            {"suite_options": {"data": "a.csv", "threshold": "median"}},
+            {"suite_options": {"data": "b.csv", "threshold": "best"}},
+            "with a different threshold",
+        ),
+        ({"suite_options": {}, "rule": 1}, {"suite_options": {}, "rule": 2}, "with a different rule"),
+        (
             {"forms": "single"},
             {"forms": "all", "limit": 20},
             "with a different --forms and on a different part of the data",
@@ -45,6 +51,8 @@ def test_models_of_one_table_that_do_not_compare(one, other, what):
 def test_models_that_compare():
     assert said(model("A", dtype="float32", pll="original"), model("B", dtype="bfloat16")) == []
     assert said(model("A", lemmas="german"), model("B", "others", lemmas="french")) == []  # two tables
+    of_scorer = {"suite_options": {"limit": "3"}, "n_items": 3, "recipe": {"scorer_keys": ["order"]}}
+    assert said(*(model(name) | of_scorer | {"order": order} for order, name in enumerate("AB"))) == []
 
 
 @pytest.mark.parametrize("key", ["dataset_fingerprint", "lemmas", "pll", "forms"])

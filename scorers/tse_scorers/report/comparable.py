@@ -37,6 +37,12 @@ _OF_TOOLS = {
     "leading_space": "leading space",
 }
 """The same for what differs from model to model, and decides nothing within one tool."""
+_PARTS = ("limit", "groups")
+_OF_DATA = frozenset({"data", "source", "config", *_PARTS})
+"""Options of a suite that choose its data, which other keys compare."""
+_UNCOMPARED = frozenset(
+    {"identity", "computed", "recipe", "shard", "series", "suite", "suite_options", "n_items"}
+)
 _PART = "part of the data"
 _HOW = {
     "data": "on different data",
@@ -148,6 +154,7 @@ def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     reasons = [
         name for key, name in _DECISIVE.items() if key in one and key in other and one[key] != other[key]
     ]
+    reasons += _other_options(one, other)
     if one.get("linking", "sum") != other.get("linking", "sum"):  # the sum is not named
         reasons.append("--linking")
     for key, (name, usual_value) in _CONVENTIONS.items():
@@ -162,6 +169,22 @@ def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     if len(word_ends - {None}) > 1:  # None: masked models have no word ends
         reasons.append("--word-end")
     return list(dict.fromkeys(reasons))
+
+
+def _other_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the options of a suite that differ, and what else its `describe` added to the default."""
+    options, other_options = one.get("suite_options"), other.get("suite_options")
+    if not isinstance(options, Mapping) or not isinstance(other_options, Mapping):
+        return  # its own `describe` names what decides
+    for name in {**options, **other_options}:
+        if name not in _OF_DATA and options.get(name) != other_options.get(name):
+            yield name
+    of_scorers = {
+        key for signature in (one, other) for key in (signature.get("recipe") or {}).get("scorer_keys") or ()
+    }
+    for key in one:
+        if key in other and key not in {*of_scorers, *_UNCOMPARED, *_DECISIVE} and one[key] != other[key]:
+            yield key
 
 
 def run_otherwise(names: Sequence[str], reasons: Sequence[str], others: str) -> str:
@@ -281,5 +304,5 @@ def _other_part(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
         signature["recipe"] for signature in (one, other) if isinstance(signature.get("recipe"), Mapping)
     ]
     suite_options = [recipe.get("suite_options") or {} for recipe in recipes]
-    parts = [[options.get(key) for key in ("limit", "groups")] for options in suite_options]
+    parts = [[options.get(key) for key in _PARTS] for options in suite_options]
     return [_PART] if len(parts) == 2 and parts[0] != parts[1] else []
