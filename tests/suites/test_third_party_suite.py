@@ -693,3 +693,19 @@ def test_a_measure_that_is_no_mean_has_no_conditions(judgments, tmp_path):
     assert set(pd.read_csv(tmp_path / "compared" / "conditions.csv")["measure"]) == {"accuracy"}
     with pytest.raises(ValueError, match=r"Matthews' r cannot be compared by label, .*: accuracy\."):
         Results.load(out).compare(by="label", measure="matthews")
+
+
+def test_a_measure_that_is_no_mean_has_no_mixed_model_and_no_power(judgments, tmp_path, monkeypatch):
+    """`tse power` printed its heading alone; the export said that there are no scores of items."""
+    out = tmp_path / "out"
+    tse("run", "--data", judgments, "-m", "tiny-causal", "-m", "tiny-masked", "--out", out, "--no-report")
+    export, power = ("export", "mixed-models", out, "--out", tmp_path / "models"), ("power", out, "-d", "0.1")
+    for command, began in ((export, "Not written"), (power, "Not planned")):
+        with pytest.warns(UserWarning, match=f"{began}: Matthews' r, because"):
+            said = tse(*command)
+        assert "judgments.parquet" in said or "accuracy: tiny-masked and tiny-causal" in said
+    suite = find_suite("judgments")
+    monkeypatch.setattr(suite, "measures", suite.measures[:1])
+    for command, began in ((export, "fitted by a mixed model"), (power, "The power for Matthews' r")):
+        with pytest.raises(ValueError, match=rf"{began}.*mean of its items' scores"):
+            tse(*command)

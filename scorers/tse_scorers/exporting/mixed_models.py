@@ -5,6 +5,7 @@ columns. The tables have what the formulas of lme4 need, and can be used with an
 """
 
 import json
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,10 +33,22 @@ def export(folders: Sequence[Path], out: Path, by: Sequence[str] = ()) -> list[P
         by: columns of the user's own table, which are fixed effects; by default `condition`, where there is one.
 
     Raises:
-        ValueError: a folder has no results, no table of scores has a column of `by`, or there are no scores of
-            items.
+        ValueError: a folder has no results, no table of scores has a column of `by`, there are no scores of items,
+            or no measure is a mean of them.
     """
     runs = read_runs(folders)
+    measures = [measure for suite in suites_of(runs) for measure in suite.measures]
+    if others := ", ".join(measure.label for measure in measures if measure.estimate is not None):
+        if all(measure.estimate is not None for measure in measures):
+            raise ValueError(
+                f"{others} cannot be fitted by a mixed model, which is fitted to a score of each item; expected a "
+                "measure that is the mean of its items' scores. `tse export items` writes the items, for another "
+                "analysis."
+            )
+        warnings.warn(
+            f"Not written: {others}, because mixed models are fitted to measures that are means of items.",
+            stacklevel=2,
+        )
     columns = dict.fromkeys(
         column
         for suite in suites_of(runs)
@@ -56,7 +69,7 @@ def _write(out: Path, by: tuple[str, ...], runs: Runs, suite: type[Suite]) -> It
     for file in runs.scores(suite.name):
         for measure, scores in suite.compared_items(replace(file, own_columns=by)).items():
             if scores.statistic is not None:
-                continue  # its items have no scores of their own
+                continue  # the message of `export` names the measure
             rows = scores.mixed_model.rows(scores)
             models[measure] = scores.mixed_model.with_conditions([column for column in by if column in rows])
             for place, (column, name) in enumerate(score_names(file, measure)._asdict().items()):

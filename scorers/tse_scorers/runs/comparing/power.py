@@ -3,6 +3,7 @@
 How much units differ is known from two systems in an earlier run (a pilot), or given. See `statistics/power.py`.
 """
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,17 +53,20 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
         group: name of a group in results.
 
     Raises:
-        ValueError: two runs are unlike, or no group has this name.
+        ValueError: two runs are unlike, no group has this name, or no measure is a mean of items.
     """
     names: dict[str, None] = {}
-    is_known = False
+    not_means: dict[str, None] = {}
+    is_known = is_planned = False
     for pair in paired(read_runs(folders), reference):
         for group_difference in pair.system.differences(pair.reference):
             names[group_difference.group] = None
             if group_difference.group == group:
                 is_known = True
                 if group_difference.components is None:
+                    not_means[pair.names.measure] = None
                     continue
+                is_planned = True
                 of_pair, estimate, detectable = (
                     group_difference.components,
                     group_difference.difference.estimate,
@@ -83,6 +87,16 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
             else "no two models scored the same items; run a second model"
         )
         raise ValueError(f"There is no difference for the group {group!r}; {groups}.")
+    if not_means and not is_planned:
+        raise ValueError(
+            f"The power for {', '.join(not_means)} cannot be computed, which needs a score of each item; expected a "
+            "measure that is the mean of its items' scores. `tse compare` tests the difference of these runs."
+        )
+    if not_means:
+        warnings.warn(
+            f"Not planned: {', '.join(not_means)}, because power is computed for measures that are means of items.",
+            stacklevel=2,
+        )
 
 
 def given(clusters: float, lemmas: float, cells: float) -> Pilot:
