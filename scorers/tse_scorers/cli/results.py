@@ -10,7 +10,7 @@ from ..models.options import DATA, OUTPUT
 from . import terminal
 from .help import App
 from .options import Overwrite, PaperFont, PaperWidth, check_font, option
-from .shown_report import collecting_rarely, say_written, show_report
+from .shown_report import quick_reports, say_written, show_report
 
 app = App()
 
@@ -58,7 +58,7 @@ def report(
         from ..runs.report import refresh_results, write_paper
 
         paper_font = check_font(font, paper)
-        with collecting_rarely():
+        with quick_reports():
             folder = refresh_results(out)
     show_report(out, not plain_latex, folder)
     if paper:
