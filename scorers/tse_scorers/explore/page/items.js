@@ -149,7 +149,7 @@ function drawItems(data, change) {
     h("p", { role: "status", "data-testid": "count" }, `${number.count(chosen.found.length)} of ${number.count(chosen.n)} ${view.items.unit}`),
     chosen.averaged > 1 ? h("p", { class: "tse-note" }, `The score is the mean over its ${chosen.averaged} ${view.items.averaged}s, each of which counts the same.`) : null,
     isPairs ? h("p", { class: "tse-note" }, `log P: the natural logarithm of a probability. Margin: ${view.items.values.logprob_good} − ${view.items.values.logprob_bad}.`) : null,
-    h("div", { class: "tse-scroll", role: "region", tabindex: "0", "aria-label": "Items" }, itemTable(data, chosen, shown)),
+    h("div", { class: "tse-scroll", role: "region", tabindex: "0", "aria-label": "Table of items" }, itemTable(data, chosen, shown)),
     pages > 1 ? h("p", { class: "pager" }, button("Previous", () => change({ page: page - 1 }), { disabled: page === 1 }), ` ${page} of ${pages} `,
       button("Next", () => change({ page: page + 1 }), { disabled: page === pages })) : null,
   ];
