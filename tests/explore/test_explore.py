@@ -33,10 +33,10 @@ from run_records import table_path
 import push_space
 from tse_scorers import Slot
 from tse_scorers.cli.app import app as command_line
-from tse_scorers.explore import cards
+from tse_scorers.explore import gap_cards
 from tse_scorers.explore.bundle import UNREADABLE, Bundle, for_others
-from tse_scorers.explore.cards import notice
 from tse_scorers.explore.export import PAGE, PAGE_FILES, check_export
+from tse_scorers.explore.gap_cards import notice
 from tse_scorers.explore.questions import Questions
 from tse_scorers.explore.runs import models_of, read_folders, warnings_of
 from tse_scorers.explore.server import app, launch
@@ -89,7 +89,7 @@ def scored(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def causal():
-    return cards.load("tiny-causal")
+    return gap_cards.load("tiny-causal")
 
 
 @pytest.mark.parametrize("host", ["256.1.1.1", "no such host", "192.0.2.1", "a" * 300])
@@ -104,23 +104,23 @@ def test_a_host_that_is_not_this_machine_is_an_error_at_once(host):
 
 
 def test_a_model_that_cannot_answer_says_so_beside_one_that_can():
-    good, bad = (cards.answer(name, KEYS, "plural", LISTED) for name in ("tiny-causal", "no/such/model"))
+    good, bad = (gap_cards.answer(name, KEYS, "plural", LISTED) for name in ("tiny-causal", "no/such/model"))
     assert good.count("<article") == 1 and "✓" in good and "✗" in good
     assert 'role="alert"' in bad and "no/such/model" in bad and "Traceback" not in bad
     if importlib.util.find_spec("kenlm"):
         ngram = Path(__file__).parents[1] / "golden" / "tiny_trigram.arpa"
-        refused = cards.answer(str(ngram), KEYS, "plural")
+        refused = gap_cards.answer(str(ngram), KEYS, "plural")
         assert "only scores whole sentences. Choose a masked or causal" in refused
 
 
 def test_a_model_that_was_scored_otherwise_is_marked():
     """A model trained on since the run has other scores than the run says."""
-    shown = cards.answer("tiny-causal", KEYS, "plural", signatures={"tiny-causal": {"lemmas": "clean"}})
+    shown = gap_cards.answer("tiny-causal", KEYS, "plural", signatures={"tiny-causal": {"lemmas": "clean"}})
     assert "scored this model with other settings" in shown
 
 
 def test_a_card_names_its_scores_and_escapes_the_sentence(causal):
-    shown = cards.answer("tiny-causal", Slot("The <b>keys</b>", "."), "plural", ALL, "is")
+    shown = gap_cards.answer("tiny-causal", Slot("The <b>keys</b>", "."), "plural", ALL, "is")
     assert "&lt;b&gt;keys" in shown and "<b>keys" not in shown
     for said in (
         "EW",

@@ -10,8 +10,7 @@
     questions.py   what the served page asks models
     gap_contexts.py  sentences with a gap: those that users type, and the contexts of a run
     gap_answers.py   a model's distribution at a gap, with its scores
-    gap_cards.py     the same in words and numbers
-    cards.py       a card of each model as HTML (templates/)
+    gap_cards.py     a card of each model as HTML (templates/), in words and numbers
 
     tse explore RESULTS… [--model M …]     serves the page; only then can models be asked
     tse explore RESULTS… --export DIR      writes it to a folder that opens from disk, without a server or network

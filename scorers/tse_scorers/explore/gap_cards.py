@@ -1,9 +1,11 @@
-"""A model's answer at one gap, in words and numbers for people to read."""
+"""What models say about a gap: a card of each as HTML, in words and numbers for people to read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
+import jinja2
 import numpy as np
 import pandas as pd
 
@@ -11,14 +13,16 @@ from ..io.bundle import metric_modules
 from ..models.base import GapScorer
 from ..models.queries import Slot
 from ..models.words import capitalized
-from ..report.blocks import Form
+from ..report.page import templates
 from ..report.tables import MISSING, decimals, score
 from ..suites.agreement.ask.inflections import Status
 from ..suites.agreement.measures import WHOLE
-from .gap_answers import LEMMAS, LISTED, GapAnswer
+from .gap_answers import LEMMAS, LISTED, GapAnswer, GapModel, ask, find_lemma, gap_model
 
 DECISIVE = ("revision", "dtype", "leading_space", "bos_at_gap", "lemmas")
 """Entries of a run's signature that change the scores at a gap."""
+LOADED = 4
+"""Models kept in memory."""
 
 
 @dataclass(frozen=True)
@@ -29,48 +33,85 @@ class Verdict:
     text: str
 
 
-@dataclass(frozen=True)
-class GapCard:
-    """The content of a card.
-
-    Attributes:
-        model: name of the model.
-        slot: the sentence with its gap.
-        scores: (name, value, meaning) of each score.
-        verb: the model's choice for one verb, None if none was looked up.
-        caption: what `forms` are.
-        forms: the most probable forms.
-        cutoffs: (name of the cut-off, EW, MW, covered mass).
-    """
-
-    model: str
-    slot: Slot
-    scores: Sequence[tuple[str, str, str]]
-    verb: Verdict | None
-    caption: str
-    forms: Sequence[Form]
-    cutoffs: Sequence[tuple[str, ...]]
-
-
-def gap_card(answer: GapAnswer, words: str = LISTED, verb: tuple[str, str] | None = None) -> GapCard:
-    """Describe a model's answer.
+def answer(
+    name: str,
+    slot: Slot,
+    number: str,
+    words: str = LISTED,
+    verb: str = "",
+    signatures: Mapping[str, Mapping[str, Any]] | None = None,
+    shown_name: str = "",
+) -> str:
+    """Ask one model; if it cannot answer, return a notice that says why.
 
     Args:
-        answer: the model's answer.
+        name: the model.
+        slot: the sentence with its gap.
+        number: of the subject, `singular` or `plural`.
         words: one of `gap_answers.WORDS`.
-        verb: (singular, plural) of a verb to look up.
+        verb: a form of a verb to look up, or "".
+        signatures: how the runs scored the models.
+        shown_name: how the model is called; by default, as `name`.
+
+    Returns:
+        HTML.
+
+    Raises:
+        ValueError: the verb is not in the list.
     """
-    listed = words == LISTED
-    return GapCard(
-        answer.model.scorer.name,
-        answer.slot,
-        _scores(answer),
-        None if verb is None else compare_forms(answer, verb),
-        f"The most probable {'forms of listed verbs' if listed else 'words'}: ✓ correct, ✗ incorrect"
-        + ("." if listed else ", · not judged."),
-        answer.most_probable(words),
-        _cutoffs(answer.scores),
+    lemma = find_lemma(verb) if verb.strip() else None
+    try:
+        model = load(name)
+        answered = ask(model, slot, number)
+        verdict = None if lemma is None else compare_forms(answered, lemma)
+    except ValueError as error:
+        return notice(f"{shown_name or name}: {error}")
+    forms, judged = ("forms of listed verbs", "") if words == LISTED else ("words", ", · not judged")
+    card = render(
+        "answer.html",
+        model=shown_name or model.scorer.name,
+        slot=slot,
+        scores=_scores(answered),
+        verdict=verdict,
+        caption=f"The most probable {forms}: ✓ correct, ✗ incorrect{judged}.",
+        forms=answered.most_probable(words),
+        cutoffs=_cutoffs(answered.scores),
     )
+    remark = difference_from_run(model.scorer, (signatures or {}).get(name, {}))
+    return card + (notice(remark, "remark") if remark else "")
+
+
+@lru_cache(maxsize=LOADED)
+def load(name: str) -> GapModel:
+    """Load a model, once, with the listed verbs that its vocabulary has.
+
+    Raises:
+        ValueError: it cannot be loaded, or gives no distribution at a gap.
+    """
+    # PyTorch and transformers take seconds to import, and many pages ask no model.
+    from transformers.utils import logging
+
+    from ..loading import load_scorer
+
+    logging.disable_progress_bar()  # the terminal belongs to the command that serves the page
+    return gap_model(load_scorer(name))
+
+
+def notice(text: str, kind: str = "problem") -> str:
+    """Return a paragraph that screen readers announce: a `problem`, or a `remark`."""
+    return render("notice.html", text=text, kind=kind)
+
+
+def render(template: str, **values: Any) -> str:
+    """Fill a template of `templates/`; strings are escaped."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = templates("tse_scorers.explore", "templates")
+    environment.filters["decimals"] = decimals
+    return environment
 
 
 def compare_forms(answer: GapAnswer, verb: tuple[str, str]) -> Verdict:

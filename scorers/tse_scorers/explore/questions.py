@@ -67,7 +67,7 @@ class Questions:
         """Return the card of one model about a sentence with a gap, as HTML."""
         slot = gap_contexts.parse(_text(question, "sentence"))
         options = _text(question, "number"), _text(question, "words"), _text(question, "verb")
-        from .cards import answer  # with what fills templates: most pages ask no model
+        from .gap_cards import answer  # with what fills templates: most pages ask no model
 
         with self._lock:
             model = self._model(question)
@@ -79,7 +79,7 @@ class Questions:
         if any(len(sentence) > LONGEST for sentence in sentences):
             raise ValueError(f"A sentence has more than {LONGEST} characters. Choose a shorter one.")
         name = self._model(question)
-        from .cards import load
+        from .gap_cards import load
 
         with self._lock:
             scorer = load(name).scorer
