@@ -97,6 +97,10 @@ def _place_parts(figure: "Figure") -> None:
     if (layout := figure.get_layout_engine()) is None:
         return
     FigureCanvasSVG(figure)
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if not axis.label.get_text():  # else it is placed beside its numbers, which are measured for that
+                axis.set_label_coords(0, 0)
     dpi, figure.dpi = figure.dpi, 72  # of SVG
     layout.execute(figure)
     figure.dpi = dpi
