@@ -11,7 +11,7 @@ import synthetic_runs as made
 
 pytest.importorskip("starlette", reason="needs starlette (pip install 'refined-tse[explore]')")
 
-from browser import chromium, opened, serious_violations, sideways
+from browser import chromium, opened, sideways, violations
 
 from tse_scorers import run
 from tse_scorers.explore.bundle import Bundle
@@ -102,7 +102,7 @@ def test_every_tab_fits_its_window_and_has_no_serious_fault_of_access(browser, a
             go_to(page, tab)
             assert sideways(page) <= 0, tab
             assert page.evaluate(UNNAMED) == 0, tab
-            assert not (found := serious_violations(page)), (tab, found)
+            assert not (found := violations(page)), (tab, found)
         colour = page.evaluate(
             "getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g).map(Number)"
         )
@@ -226,7 +226,7 @@ def test_differences_have_intervals_which_are_computed_for_the_shown_models(brow
         page.locator("details[open] li").filter(
             has_text="org/made-up and tiny-causal share no scores"
         ).wait_for()
-        assert not serious_violations(page)
+        assert not violations(page)
         page.get_by_label("Measure", exact=True).select_option(index=3)  # at a cut-off
         page.get_by_text("Differences have no interval here").wait_for()
 
@@ -246,7 +246,7 @@ def test_a_series_has_curves_with_bands(browser, tmp_path):
         assert page.locator(".chart .dot").count() == 3
         page.get_by_label("Of", exact=True).select_option("each field")
         page.get_by_role("checkbox", name="Syntax", exact=True).wait_for()
-        assert page.locator(".chart .dot").count() > 6 and not serious_violations(page)
+        assert page.locator(".chart .dot").count() > 6 and not violations(page)
     served.close()
 
 

@@ -91,9 +91,9 @@ def test_bold_scores_are_reliable_and_differ_from_the_others(tmp_path):
     others = [("x", 0.602, 0.58, 0.62, True), ("y", 0.5, 0.48, 0.52, True)]
     for number, (first, bold) in enumerate(
         [
-            (("m", 0.681, 0.0, 1.0, False), ["0.602"]),  # it does not count at all
+            (("m", 0.681, 0.0, 1.0, False), ["0.60"]),  # it does not count at all
             (("m", 0.681, 0.61, 0.75, True), []),
-            (("m", 0.681, 0.63, 0.73, True), ["0.681"]),
+            (("m", 0.681, 0.63, 0.73, True), ["0.68"]),
         ]
     ):
         assert _bold(tmp_path / str(number), [first, *others]) == (bold, bold)

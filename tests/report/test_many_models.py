@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from browser import chromium, opened, serious_violations, sideways
+from browser import chromium, opened, sideways, violations
 from many_models import MODELS, base_scores, copies, write_many
 from rich.console import Console
 from synthetic_runs import placed, result_frame, write_run
@@ -402,7 +402,7 @@ def test_the_leaderboard_is_sorted_by_the_column_that_a_reader_chooses(eight):
         board.locator("thead tr").last.locator("button").first.click()
         names = board.locator("tbody th").evaluate_all("heads => heads.map(head => head.title.toLowerCase())")
         assert names == sorted(names) and len(names) == len(first_names) == 8
-        assert not serious_violations(shown)
+        assert not violations(shown)
 
 
 @pytest.fixture(scope="module", params=[1, pytest.param(8, marks=pytest.mark.slow)])
@@ -422,7 +422,7 @@ def test_a_page_is_short_and_shows_all_labels_in_every_window(page):
                 assert sideways(shown) <= 0
                 assert shown.evaluate("document.documentElement.scrollHeight") < 13_000
                 assert not (faults := shown.evaluate(UNREADABLE)), (width, faults)
-                assert not (faults := serious_violations(shown)), (scheme, faults)
+                assert not (faults := violations(shown)), (scheme, faults)
 
 
 UNREADABLE = """[...document.querySelectorAll('svg')].filter(svg => svg.checkVisibility()).flatMap(svg => {

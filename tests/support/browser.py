@@ -54,14 +54,13 @@ def opened(browser: Any, address: str, width: str = "wide", scheme: str = "light
     assert not errors
 
 
-def serious_violations(page: Any) -> list[Any]:
-    """Return what axe-core finds serious or critical: its impact, its rule, and the first element."""
+def violations(page: Any) -> list[Any]:
+    """Return what axe-core finds, of all impacts: impact, rule, number of elements, and the first of them."""
     pytest.importorskip("axe_playwright_python", reason="needs axe-core (pip install axe-playwright-python)")
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate(
+    return page.evaluate(
         "axe.run().then(r => r.violations.map(v => [v.impact, v.id, v.nodes.length, v.nodes[0].html]))"
     )
-    return [violation for violation in found if violation[0] in ("serious", "critical")]
 
 
 def sideways(page: Any) -> int:
