@@ -68,18 +68,9 @@ def estimate(
         with terminal.waiting(f"Estimating {name}"):
             costs += [(scorer.name, chosen, estimate_cost(scorer, chosen)) for chosen, _ in suites_made]
     _show(costs, loading)
-    given_options = [recipe.given for _, recipe in suites_made]
-    if any(
-        options_of_suite.get("forms") == "all" and not {"limit", "lemma_sample"} <= set(options_of_suite)
-        for options_of_suite in given_options
-    ):
-        terminal.say(_CHEAPER_FORMS)
-
-
-_CHEAPER_FORMS = (
-    "To save time, add --limit 18 --lemma-sample 200, which scores a sample of pairs and verbs. With a model of "
-    "GPT-2's size, it takes about 6 times as long as --forms single on all pairs."
-)
+    for advice in dict.fromkeys(chosen.options.advice_on_time for chosen, _ in suites_made):
+        if advice:
+            terminal.say(advice)
 
 
 def _show(estimates: "Sequence[tuple[str, Suite, Estimate]]", loading: Mapping[str, float]) -> None:

@@ -81,13 +81,18 @@ class SuiteOptions:
         """Return the names that the option `data` knows."""
         return ()
 
+    @property
+    def advice_on_time(self) -> str:
+        """How scores with these options take less time, as sentences of `tse estimate`; "" where nothing is known."""
+        return ""
+
 
 def data_option(default: str | None = None) -> Any:
     """Declare the data."""
     return option(
         "A name of `tse data list`, a data set org/name of the Hub, or a file or folder of your own",
-        "agreement: marvin_linzen; minimal_pairs: BLiMP; german: ours",
-        "Newman et al. (2021) have its constructions in Table 2; most published accuracies are on BLiMP",
+        "the suite's own data, if it has any",
+        "published scores are over these",
         default,
         panel=EVERYDAY,
         takes_table=True,
@@ -97,8 +102,8 @@ def data_option(default: str | None = None) -> Any:
 def config_option() -> Any:
     """Declare the configuration of a data set."""
     return option(
-        "Configurations of a set of minimal pairs (deu,fra), separated by commas",
-        "the whole set (TurBLiMP: base)",
+        "Configurations of a data set (deu,fra), separated by commas",
+        "those that its authors average",
         "published averages are over whole sets",
     )
 
@@ -115,7 +120,7 @@ def source_option() -> Any:
 def groups_option() -> Any:
     """Declare a choice of groups."""
     return option(
-        "Only this row of Table 2, paradigm, phenomenon, field, language:code or suite; repeatable",
+        "Only this group of the data: a construction, paradigm, phenomenon, field, language:code or suite; repeatable",
         "all",
         "published averages are over all groups",
         panel=EVERYDAY,
@@ -127,7 +132,7 @@ def groups_option() -> Any:
 def limit_option() -> Any:
     """Declare a limit of the items of each group."""
     return option(
-        "At most this many pairs (german: templates; regions: items) of each group, for a trial",
+        "At most this many items of each group, for a trial",
         "all",
         "a part gives less certain scores, which are marked as partial",
         panel=EVERYDAY,
