@@ -72,6 +72,22 @@ def test_broken_ones_are_left_out_with_a_warning(runs, monkeypatch, value, said)
     assert view.title == "Scores by group"
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("variation_sets", "called 'german' in results; rename the entry point"),
+        ("germn", "Unknown suite 'germn'; .* Did you mean german.* Rename the entry point, or install"),
+    ],
+)
+def test_analyses_under_a_name_that_results_do_not_have_are_named(runs, monkeypatch, name, said):
+    """Under the other name of a suite, or a wrong one, they were not shown, and nothing said so."""
+    points = [EntryPoint(name, f"{__name__}:ANALYSES", registry.ANALYSES_GROUP)]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points if group != registry.GROUP else [])
+    with pytest.warns(UserWarning, match=rf"The analyses of '{name}' .* are not shown.* {said}"):
+        (view,) = VariationSetSuite.views(runs).in_report().views
+    assert view.title == "Scores by group"
+
+
 def failing(*_):
     raise KeyError("oops")
 

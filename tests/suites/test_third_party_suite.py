@@ -579,7 +579,8 @@ def test_a_package_that_cannot_be_imported_is_named(broken):
 
 def test_a_class_without_all_of_a_suite_is_refused_with_what_it_lacks(broken):
     source = "from tse_scorers.suites import contract\nclass Suite(contract.Suite):\n    name, measures = 'half', ()\n"
-    assert "lacks title, Options, ask, load;" in broken("half", source)
+    said = broken("half", source)
+    assert "lacks title, Options, ask, load;" in said and "Add them to the class, if the package is yours." in said
     assert "expected a subclass of tse_scorers.suites.contract.Suite" in broken("other", "class Suite: ...\n")
 
 

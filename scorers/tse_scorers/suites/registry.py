@@ -381,8 +381,21 @@ def _installed() -> dict[str, EntryPoint]:
 
 
 def analyses_of(suite: str) -> "list[Analyses]":
-    """Return what packages show of a suite, this one's first; a broken one is left out with a warning."""
-    declared = [point for point in entry_points(group=ANALYSES_GROUP) if point.name == suite]
+    """Return what packages show of a suite, this one's first; a broken one is left out with a warning.
+
+    Analyses under a name that no suite has in results are never shown; a warning says so.
+    """
+    points, names = entry_points(group=ANALYSES_GROUP), suite_names()
+    for point in (point for point in points if point.name not in names):
+        where = _guest(point, f"The analyses of {point.name!r}").where
+        name = own_name(point.name)
+        advice = (
+            f"This suite is called {name!r} in results; rename the entry point."
+            if name in names
+            else f"{unknown_name('suite', name, names)} Rename the entry point, or install the package of the suite."
+        )
+        warnings.warn(f"{where} are not shown. {advice}", stacklevel=2)
+    declared = [point for point in points if point.name == suite]
     loaded = []
     for point in sorted(declared, key=lambda point: (not _is_ours(point), point.value)):
         try:
@@ -447,7 +460,8 @@ def _loaded(declared: EntryPoint) -> "type[Suite]":
     missing = [member for member in ("name", "title", "Options", "measures") if not hasattr(suite, member)]
     if missing := [*missing, *sorted(suite.__abstractmethods__)]:
         raise ValueError(
-            f"{guest.where} lacks {', '.join(missing)}; a suite has these members. {guest.advice}"
+            f"{guest.where} lacks {', '.join(missing)}; a suite has these members. Add them to the class, if the "
+            f"package is yours. {guest.advice}"
         )
     if suite.name != declared.name or not re.fullmatch(r"[\w-]+", suite.name):
         raise ValueError(
