@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from tse_scorers.io.bundle import load_data
-from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.ask import scores as agreement
 
 from . import contexts, data, dtypes, forms, gaps, machine, mapping, models, processes, scaling, sentences
 from .options import Options

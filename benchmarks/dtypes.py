@@ -11,7 +11,7 @@ import torch
 from torch._dynamo.utils import counters
 
 from tse_scorers import load_scorer
-from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.ask import scores as agreement
 from tse_scorers.suites.minimal_pairs import scores as blimp
 
 from . import data, models

@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 
 from tse_scorers.models.queries import Slot
-from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.ask import scores as agreement
 
 from . import data, models, work
 

@@ -10,7 +10,7 @@ import torch
 
 from tse_scorers.engine.trie import build_trie
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.ask import scores as agreement
 from tse_scorers.suites.agreement.ask.inflections import inflections_in_vocabulary
 
 from . import data, kinds, literal, machine, models, sentences, work

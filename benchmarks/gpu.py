@@ -8,7 +8,7 @@ code on a CPU:
 from functools import partial
 from typing import Any
 
-from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.ask import scores as agreement
 from tse_scorers.suites.minimal_pairs import scores as blimp_suite
 
 from . import data, dtypes, gaps, sentences

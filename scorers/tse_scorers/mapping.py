@@ -26,11 +26,11 @@ from .models.options import checked_fields
 from .models.own_model import GivenModel
 from .runs.frequency import Zipf, per_million, word_list
 from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
+from .suites.agreement.ask.scores import AgreementScores, score_contexts
 from .suites.agreement.data.checks import check_numbers
 from .suites.agreement.data.contrast import GROUP
 from .suites.agreement.data.tables import check_pairs, require_once
 from .suites.agreement.options import AgreementOptions
-from .suites.agreement.scores import AgreementScores, score_contexts
 from .suites.checks import DataWarning, require_spelled, unsplit
 
 CHUNK = 10_000

@@ -23,7 +23,7 @@ from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.ask import scores as agreement
 from tse_scorers.suites.agreement.ask.top_forms import top_forms
 from tse_scorers.suites.agreement.data.paper_examples import TABLE_3, positions
 from tse_scorers.suites.agreement.suite import AgreementSuite

@@ -23,7 +23,7 @@ from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.ask import scores as agreement
 from tse_scorers.suites.agreement.estimate.coverage import coverage, main_list
 from tse_scorers.suites.agreement.options import AgreementOptions
 from tse_scorers.suites.agreement.suite import AgreementSuite

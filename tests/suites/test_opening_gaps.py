@@ -15,7 +15,7 @@ from tiny import OTHER, VERBS, tiny_model
 
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.ask import scores as agreement
 from tse_scorers.suites.agreement.ask.inflections import inflections_in_vocabulary
 from tse_scorers.suites.agreement.ask.top_forms import top_forms
 from tse_scorers.suites.agreement.suite import AgreementSuite

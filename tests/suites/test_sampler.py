@@ -14,7 +14,7 @@ from tse_scorers import Slot, load_scorer, make_suite
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.agreement import scores as agreement
+from tse_scorers.suites.agreement.ask import scores as agreement
 from tse_scorers.suites.agreement.ask.columns import RESERVED, score_columns
 from tse_scorers.suites.agreement.options import AgreementOptions
 from tse_scorers.suites.agreement.suite import AgreementSuite

@@ -16,7 +16,7 @@ from ..models.words import capitalized
 from ..report.page import templates
 from ..report.tables import MISSING, decimals, score
 from ..suites.agreement.ask.inflections import Status
-from ..suites.agreement.measures import WHOLE
+from ..suites.agreement.estimate.measures import WHOLE
 from .gap_answers import LEMMAS, LISTED, GapAnswer, GapModel, ask, find_lemma, gap_model
 
 DECISIVE = ("revision", "dtype", "leading_space", "bos_at_gap", "lemmas")

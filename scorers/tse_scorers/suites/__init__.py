@@ -23,9 +23,8 @@ In a suite's folder:
 
     options.py   what can be chosen
     suite.py     the class: data, signature
-    scores.py    scores per item
     data/        data as a checked table
-    ask/         what models are asked, and what they answer
+    ask/         what models are asked, and their answers as scores per item
     estimate/    averages with intervals, and what `tse compare` compares; no model runs here
     show/        what its section says, what it calls its groups, and the items behind its scores
 

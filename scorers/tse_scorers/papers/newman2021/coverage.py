@@ -13,8 +13,8 @@ from ...report.tables import Table, count, formatted, score, spread
 from ...suites.agreement.ask.columns import UNEQUAL
 from ...suites.agreement.ask.listing import COUNTS
 from ...suites.agreement.ask.outcomes import read_outcomes
+from ...suites.agreement.estimate.measures import without_cutoff
 from ...suites.agreement.estimate.strata import STRATA
-from ...suites.agreement.measures import without_cutoff
 
 _COVERAGE_TEXT = (
     "What the scores rest on. Contexts are those that differ for the model and enter the mean; without verb: no "

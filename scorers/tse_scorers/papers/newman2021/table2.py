@@ -20,7 +20,7 @@ from ...report.tables import (
     score,
     spread,
 )
-from ...suites.agreement.measures import WHOLE, without_cutoff
+from ...suites.agreement.estimate.measures import WHOLE, without_cutoff
 from ...suites.agreement.options import CONFIG_NAMES
 from ...suites.agreement.show.texts import WHOLE_DATA
 from ..published import published

@@ -55,9 +55,9 @@ from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
 from .data.verb_choices import OF_LEMMAS, verb_choices
 from .estimate.common_list import COMMON, common_list
 from .estimate.frequency import FREQUENCIES
+from .estimate.measures import MEASURES, TSE
 from .estimate.scored import METRICS, LemmaTables, scored_contexts, scored_pairs
 from .estimate.strata import part_rows
-from .measures import MEASURES, TSE
 from .options import CLAMS, CONFIG_NAMES, DEFAULT_LIST, AgreementOptions
 from .show.item_table import item_table
 from .show.shown_items import context_items, pair_items
@@ -222,8 +222,8 @@ class AgreementSuite(Suite):
 
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress) -> Tables:
         """Return scores per context and pair, and in one shard the lemmas of all."""
+        from .ask.scores import score_contexts
         from .ask.top_forms import top_forms
-        from .scores import score_contexts
 
         gaps = self._at_gaps(scorer)
         parts: dict[str | None, Tables] = {}

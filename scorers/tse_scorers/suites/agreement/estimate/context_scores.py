@@ -16,8 +16,8 @@ from ....statistics.power import components_of
 from ...items import Group, GroupDifference, ItemScores
 from ..ask.columns import KEPT_FORMS
 from ..ask.outcomes import Outcomes
-from ..measures import EW, WHOLE
 from .intervals import cells_of, groups_of
+from .measures import EW, WHOLE
 
 Outcomes01 = NDArray[np.uint8] | NDArray[np.float64]
 """Outcomes of contexts x lemmas: 0 or 1, or means of these over suffixes."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from ....io.result_row import Scalar
 from ....io.table_files import fingerprint
 from ..ask.listing import COUNTS, SCORED
-from ..measures import EW, MW
+from .measures import EW, MW
 
 
 class Coverage(NamedTuple):

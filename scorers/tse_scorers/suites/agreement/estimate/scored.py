@@ -26,11 +26,11 @@ from ...contract import Scored
 from ...items import Group, ItemScores
 from ..ask.columns import COUNTS
 from ..ask.outcomes import Outcomes, read_outcomes
-from ..measures import EW, MW, TSE, WITHOUT_LEMMAS, measures_in
 from .context_scores import KEY, ContextScores, context_groups
 from .coverage import Coverage
 from .intervals import cells_of, groups_of, with_pair_units, with_units
 from .lemma_sample import over_sampled_lemmas, unsampled_share
+from .measures import EW, MW, TSE, WITHOUT_LEMMAS, measures_in
 from .mixed_models import MIXED_MODELS, OF_PAIRS
 
 METRICS = described(

@@ -14,21 +14,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ...engine.arrays import Indices, digest
-from ...engine.progress import Progress
-from ...io.bundle import metric_modules
-from ...io.table_files import require_columns
-from ...models.base import FormScorer, GapScorer
-from .ask.columns import COUNTS, MEASURES, UNEQUAL, score_columns
-from .ask.gaps import Answers, Questions, context_table, form_table, gaps_of
-from .ask.inflections import Inflections
-from .ask.listing import list_lemmas, listed_table
-from .ask.outcomes import encode, lemma_table, outcome_table, outcome_width
-from .ask.template_verbs import TemplateVerbs
-from .ask.unequal_forms import sentence_scores
-from .ask.whole_words import read_words
-from .data.tables import COLUMNS, load, load_lemmas
-from .options import AgreementOptions
+from ....engine.arrays import Indices, digest
+from ....engine.progress import Progress
+from ....io.bundle import metric_modules
+from ....io.table_files import require_columns
+from ....models.base import FormScorer, GapScorer
+from ..data.tables import COLUMNS, load, load_lemmas
+from ..options import AgreementOptions
+from .columns import COUNTS, MEASURES, UNEQUAL, score_columns
+from .gaps import Answers, Questions, context_table, form_table, gaps_of
+from .inflections import Inflections
+from .listing import list_lemmas, listed_table
+from .outcomes import encode, lemma_table, outcome_table, outcome_width
+from .template_verbs import TemplateVerbs
+from .unequal_forms import sentence_scores
+from .whole_words import read_words
 
 __all__ = [
     "AgreementScores",
