@@ -1,5 +1,7 @@
 """Suites by name, and what their headline measures select."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -240,6 +242,18 @@ def test_a_copy_of_blimp_holds_its_pairs(tmp_path):
     )
     with pytest.raises(ValueError, match=r"copy of BLiMP, .*other pairs.*data="):
         make_suite("minimal_pairs", source=tmp_path / "own.jsonl")
+
+
+def test_a_copy_of_blimp_is_blimp_where_its_name_is_given_too(tmp_path):
+    """`--data blimp --source FOLDER` was called the user's own data, which were not comparable with BLiMP."""
+    row = {"UID": "wh_island", "sentence_good": "It is.", "sentence_bad": "It are."}
+    (tmp_path / "blimp.jsonl").write_text(json.dumps(row) + "\n")
+    for name in (None, "blimp"):
+        suite = make_suite("minimal_pairs", data=name, source=tmp_path / "blimp.jsonl")
+        assert (suite.dataset, suite.config) == ("blimp", "blimp")
+    row["UID"] = "mine"
+    (tmp_path / "blimp.jsonl").write_text(json.dumps(row) + "\n")
+    assert make_suite("minimal_pairs", data=str(tmp_path / "blimp.jsonl")).config == "own-blimp"
 
 
 def test_a_folder_of_pairs_is_no_data_set_of_the_hub(tmp_path, monkeypatch):

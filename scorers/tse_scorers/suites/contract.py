@@ -320,7 +320,7 @@ class Suite(ABC):
         data: str | None = getattr(options, "data", None)
         self.dataset = items.dataset or (self.name if data is None else data)
         config = items.config or (self.name if data is None else slug(Path(data).stem))
-        is_own_file = self.dataset == str(data)
+        is_own_file = self.dataset == str(data) and data not in options.data_names()
         # One's own blimp.csv is not BLiMP.
         self.config = f"own-{config}" if is_own_file and config in self.config_names else config
         self.findings = items.findings
