@@ -30,12 +30,12 @@ from tse_scorers.cli.app import app
 from tse_scorers.io import limits
 from tse_scorers.io.records import read_records
 from tse_scorers.io.results import read_results
+from tse_scorers.suites.minimal_pairs.data.released import WHOLE_SET
 from tse_scorers.suites.minimal_pairs.estimate.intervals import has_languages
 from tse_scorers.suites.minimal_pairs.registry import find_set, finding, load_pairs, set_names, sources
 from tse_scorers.suites.minimal_pairs.registry.audit import audit
 from tse_scorers.suites.minimal_pairs.registry.pair_set import Origin, read_set
 from tse_scorers.suites.minimal_pairs.registry.pairs import sentence_case
-from tse_scorers.suites.minimal_pairs.set_pairs import WHOLE_SET
 from tse_scorers.suites.registry import options_of_each
 from tse_scorers.suites.released_data import released_data
 

@@ -267,7 +267,7 @@ def test_a_folder_of_pairs_is_no_data_set_of_the_hub(tmp_path, monkeypatch):
     suite = make_suite("minimal_pairs", data="pairs/mine")
     monkeypatch.chdir(folder)
     with pytest.raises(ValueError, match=r"your own data, 'pairs/mine'.*--results-repo"):
-        suite.hub_dataset({"dataset": suite.dataset, "config": suite.config}, "org")
+        suite.known_data.hub_dataset({"dataset": suite.dataset, "config": suite.config}, "org")
 
 
 def test_an_option_of_several_suites_is_declared_alike():

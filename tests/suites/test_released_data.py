@@ -14,7 +14,7 @@ from tse_scorers.suites.minimal_pairs.scores import describe
 from tse_scorers.suites.registry import all_suites, find_suite
 from tse_scorers.suites.released_data import released_data, released_lists
 
-RELEASED = {name: known for suite in all_suites() for name, known in suite.released.items()}
+RELEASED = {name: known for suite in all_suites() for name, known in suite.known_data.released.items()}
 LEMMA_LISTS = released_lists(find_suite("agreement"))
 
 

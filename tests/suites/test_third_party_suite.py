@@ -35,6 +35,7 @@ from tse_scorers.suites.item_files import files_of, items_of_rows, read_files
 from tse_scorers.suites.items import Group
 from tse_scorers.suites.options import SuiteOptions, limit_option, option
 from tse_scorers.suites.registry import GROUP, all_suites, find_suite, section_of, suite_names
+from tse_scorers.suites.shown import Shown
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "word_order" / "word_order"
 N_SENTENCES = 6
@@ -349,23 +350,24 @@ def test_groups_by_any_column_are_added_as_the_documentation_shows(site, tmp_pat
 def test_its_items_are_shown_as_the_documentation_shows(site, tmp_path):
     """Each sentence stands beside its reversal, in the rows of its group and of all."""
 
-    class Shown(find_suite("word_order")):
+    def pairs(suite, runs, measure, rows):
+        def read(system):
+            items = read_files(
+                files_of(runs, suite.name, system), ["sentence", "reversal", "length", "in_order"]
+            )
+            return items.rename(columns={"sentence": "good", "reversal": "bad", "in_order": "score"})
+
+        return ScoredItems(suite.name, items_of_rows(rows), read, {"score": measure.label}, "sentences")
+
+    class WithReversals(find_suite("word_order")):
+        shown = Shown(items=pairs)
+
         def ask(self, scorer, items, progress):
             scored = super().ask(scorer, items, progress)
             return scored.assign(reversal=[text.split()[-1] for text in items["sentence"]])
 
-        @classmethod
-        def scored_items(cls, runs, measure, rows):
-            def read(system):
-                items = read_files(
-                    files_of(runs, cls.name, system), ["sentence", "reversal", "length", "in_order"]
-                )
-                return items.rename(columns={"sentence": "good", "reversal": "bad", "in_order": "score"})
-
-            return ScoredItems(cls.name, items_of_rows(rows), read, {"score": measure.label}, "sentences")
-
-    Run(Shown(Shown.Options()), tmp_path).add(ShorterIsBetter())
-    (table,) = Shown.views(read_runs([tmp_path])).views[0].chosen("in order", "length")
+    Run(WithReversals(WithReversals.Options()), tmp_path).add(ShorterIsBetter())
+    (table,) = WithReversals.views(read_runs([tmp_path])).views[0].chosen("in order", "length")
     assert table.items.rows == {"short": {"length": "short"}, "long": {"length": "long"}, "Overall": {}}
     items = table.items.read("shorter")
     assert items.loc[items["length"] == "long", ["good", "bad", "score"]].values.tolist() == [
@@ -528,15 +530,19 @@ def test_a_failure_in_its_code_names_the_line(site, tmp_path, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("member, left", [("more_views", ["Scores by group"]), ("views", None)])
-def test_a_view_of_its_own_that_fails_is_left_out(run, monkeypatch, member, left):
+@pytest.mark.parametrize(
+    "shown, name, left",
+    [
+        (Shown(views=lambda runs: {}["oops"]), "shown.views", ["Scores by group"]),
+        (Shown(lambda runs: {}["oops"]), "views", None),
+    ],
+)
+def test_what_it_shows_is_left_out_where_it_fails(run, monkeypatch, shown, name, left):
     from tse_scorers.report.inputs import read_runs
 
     suite = find_suite("word_order")
-    monkeypatch.setattr(suite, member, classmethod(lambda cls, runs: {}["oops"]), raising=False)
-    with pytest.warns(
-        UserWarning, match=rf"The suite 'word_order' .* failed in `{member}` \(KeyError: 'oops'"
-    ):
+    monkeypatch.setattr(suite, "shown", shown)
+    with pytest.warns(UserWarning, match=rf"The suite 'word_order' .* failed in `{name}` \(KeyError: 'oops'"):
         section = section_of(suite, read_runs([run[0]]))
     assert (section and [view.title for view in section.views]) == left
 
@@ -580,7 +586,10 @@ def test_a_package_that_cannot_be_imported_is_named(broken):
 def test_a_class_without_all_of_a_suite_is_refused_with_what_it_lacks(broken):
     source = "from tse_scorers.suites import contract\nclass Suite(contract.Suite):\n    name, measures = 'half', ()\n"
     said = broken("half", source)
-    assert "lacks title, Options, ask, load;" in said and "Add them to the class, if the package is yours." in said
+    assert (
+        "lacks title, Options, ask, load;" in said
+        and "Add them to the class, if the package is yours." in said
+    )
     assert "expected a subclass of tse_scorers.suites.contract.Suite" in broken("other", "class Suite: ...\n")
 
 

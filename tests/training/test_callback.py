@@ -549,7 +549,7 @@ def test_models_that_cannot_be_asked_fail_before_any_training(evaluation, tmp_pa
 
 def test_options_of_a_suite_for_training_can_be_overridden(monkeypatch):
     """A suite whose `live_options` has `groups` was given them twice."""
-    monkeypatch.setattr(find_suite("agreement"), "live_options", {"groups": ["Simple"]})
+    monkeypatch.setattr(find_suite("agreement").Options, "live_options", {"groups": ["Simple"]})
     assert LiveEvaluation(["agreement"], groups={"agreement": ["VP coordination"]}, budget=None)
     assert LiveEvaluation(["agreement"], budget=None)
 
@@ -560,7 +560,7 @@ def test_a_source_of_a_suite_for_training_can_be_overridden(monkeypatch, tmp_pat
     for name, count in (("default", 1), ("mine", 2)):
         (tmp_path / f"{name}.jsonl").write_text("\n".join([json.dumps(row)] * count))
     default = {"methods": ["full"], "data": tmp_path / "default.jsonl"}
-    monkeypatch.setattr(find_suite("minimal_pairs"), "live_options", default)
+    monkeypatch.setattr(find_suite("minimal_pairs").Options, "live_options", default)
     assert make_live_suites(["minimal_pairs"])[0].n_items == 1
     assert (
         make_live_suites(["minimal_pairs"], data={"minimal_pairs": tmp_path / "mine.jsonl"})[0].n_items == 2

@@ -15,7 +15,7 @@ import numpy as np
 from tse_scorers.io.table_files import require_columns
 from tse_scorers.models.answers import sentence_logprobs
 from tse_scorers.statistics import correlation
-from tse_scorers.suites.contract import Measure, Suite
+from tse_scorers.suites.contract import Measure, Shown, Suite, Text
 from tse_scorers.suites.hub_data import own_table
 from tse_scorers.suites.options import SuiteOptions, data_option, limit_option
 
@@ -63,7 +63,7 @@ class Judgments(Suite):
         Measure("accuracy", column="is_right", derived=is_right, right_or_wrong=True, why_excluded=HALF),
     )  # fmt: skip
     levels = ("group",)
-    question = "Acceptable sentences should be more probable than others."
+    shown = Shown(Text("Acceptable sentences should be more probable than others."))
 
     def load(self):
         """Return the sentences with their labels; each is in one of two halves."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tse_scorers.models.answers import sentence_logprobs
-from tse_scorers.suites.contract import Measure, Suite
+from tse_scorers.suites.contract import KnownData, Measure, Shown, Suite, Text
 from tse_scorers.suites.options import SuiteOptions, limit_option, option
 
 from .share_in_order import in_order
@@ -42,8 +42,8 @@ class WordOrder(Suite):
     name, title, Options = "word_order", "Order of words", WordOrderOptions
     measures = (Measure("in_order", "in order", right_or_wrong=True),)
     levels = ("length",)
-    question = "A sentence should be more probable than its words in reverse order."
-    hub_id = "someone/word_order"
+    shown = Shown(Text("A sentence should be more probable than its words in reverse order."))
+    known_data = KnownData("someone/word_order")
 
     def load(self) -> pd.DataFrame:
         """Return the sentences."""

@@ -50,7 +50,7 @@ def export(suite: Suite, out: Path, options: Collection[str] = ()) -> tuple[str,
     Raises:
         ValueError: the suite has no two-way choices, or an option does not decide them.
     """
-    choices = suite.two_way_choices()
+    choices = suite.choices()
     for option in options:
         if option in choices.unused:
             raise OptionError(

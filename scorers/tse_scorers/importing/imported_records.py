@@ -148,7 +148,10 @@ def _record(
     log: Log, out: Path, suite: Suite, recipe: Recipe, overwrite: bool, name: str | None, source: Path | None
 ) -> Imported | None:
     """Write the record of a log on one suite; None where it has none of the items."""
-    chosen, used = _matched(log, suite.two_way_choices().rows)
+    choices = suite.choices()
+    if choices.scores_of is None:
+        raise ValueError(f"Scores of other tools cannot be imported for the suite {suite.name}.")
+    chosen, used = _matched(log, choices.rows)
     n_data = suite.n_items
     places = np.array([choice is not None for choice in chosen], dtype=bool)
     if not places.any():
@@ -156,9 +159,7 @@ def _record(
     suite.keep_items(places)
     matched = [choice for choice in chosen if choice is not None]
     scorer = _LogScorer(log, name, dict(zip(suite.items.frame.index, matched, strict=True)))
-    described, tables = suite.looked_up(
-        scorer, only_outcomes=any(choice.logprobs is None for choice in matched)
-    )
+    described, tables = choices.scores_of(scorer, any(choice.logprobs is None for choice in matched))
     # Items of a log's own texts are compared by these; nothing else is known of the data.
     unknown = _OF_DATA if source is not None else ()
     signature = cast(Signature, {key: value for key, value in described.items() if key not in unknown})

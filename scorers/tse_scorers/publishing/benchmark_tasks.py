@@ -42,7 +42,7 @@ def benchmark(dataset: str, configs: Collection[str], title: str, description: s
 
 def _tasks(dataset: str, configs: Collection[str]) -> Iterator[tuple[str, str]]:
     for suite in all_suites():
-        for released in suite.released.values():
+        for released in suite.known_data.released.values():
             if released.dataset != dataset or released.config not in configs:
                 continue
             for measure in suite.measures:

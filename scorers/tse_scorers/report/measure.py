@@ -67,6 +67,8 @@ class Measure:
             computes the difference of two systems again without each unit in turn.
         live_key: what training logs call it, for instance `tse/ew`; by default the suite and its name; None if it is
             not logged.
+        main_level: the level of its groups that training logs have on request and that the first page of a report
+            compares; by default all levels.
         digits: the decimals with which its scores are printed, everywhere.
         chance: the score of guessing, 0 to 1 (of a correlation, 0); None where there is none.
         right_or_wrong: whether the score of one item is 0 or 1.
@@ -92,6 +94,7 @@ class Measure:
     derived: "Callable[[pd.DataFrame], ArrayLike] | None" = None
     estimate: "Estimator | None" = None
     live_key: str | None = ""
+    main_level: str = ""
     digits: int = 2
     chance: float | None = 0.5
     right_or_wrong: bool = False

@@ -13,10 +13,10 @@ def data_name(suite: str, config: str | None) -> str:
     return suite if config in (None, "all", suite) else f"{suite}: {config}"
 
 
-def plain_group(suite: str, level: str, value: str) -> str:
+def plain_group(level: str, value: str) -> str:
     """Return the name of a group as words.
 
-    >>> plain_group("german", "case_order", "NDA"), plain_group("regions", "suite", "wh_gap")
+    >>> plain_group("case_order", "NDA"), plain_group("suite", "wh_gap")
     ('NDA', 'wh gap')
     """
     return "all" if level == "all" else value.replace("_", " ")
@@ -61,7 +61,7 @@ class Names:
     """
 
     title: Callable[[str, Collection[str | None]], str] = lambda suite, _: suite
-    group: Callable[[str, str, str], str] = plain_group
+    group: Callable[[str, str, str], str] = lambda suite, level, value: plain_group(level, value)
     data: Callable[[str, str], str] = lambda _, config: config
 
     def groups(self, suite: str, levels: Iterable[str], values: Iterable[str]) -> list[str]:

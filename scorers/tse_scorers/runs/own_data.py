@@ -69,7 +69,7 @@ def _conditions_in(file: ScoreFile, suite: type[Suite], own_columns: Sequence[st
     columns = [name for name in file.column_names if name not in declared]
     if own_columns is None:
         return columns
-    in_scores = {suite.renamed.get(name, name) for name in own_columns}
+    in_scores = {suite.Options.renamed_columns.get(name, name) for name in own_columns}
     return [name for name in columns if name in in_scores]
 
 

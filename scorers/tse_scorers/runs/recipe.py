@@ -150,7 +150,7 @@ def partial_reasons(
 def is_own_data(suite: Suite) -> bool:
     """Return whether the data have neither the name of a data set on the Hub nor one that the suite knows."""
     try:
-        suite.hub_dataset({"dataset": suite.dataset, "config": suite.config}, "organization")
+        suite.known_data.hub_dataset({"dataset": suite.dataset, "config": suite.config}, "organization")
     except ValueError:
         return suite.dataset not in suite.options.data_names()
     return False

@@ -261,7 +261,7 @@ def _summary(
     """Return the first screen: answers, leaderboard, and the learning curves of a series."""
     measures = {suite.name: suite.measures for suite in suites}
     lines = _headlines(runs.rows, measures, called)
-    levels = {suite.name: suite.live_groups for suite in suites}
+    levels = {suite.name: next((m.main_level for m in suite.measures), "") for suite in suites}
     systems = list(lines["system"].unique())
     short, noun = revision_names(systems), "checkpoint" if are_revisions(systems) else "model"
     usable_lines, rows, all_lines = (

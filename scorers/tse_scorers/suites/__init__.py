@@ -1,17 +1,19 @@
 """Suites: what models are asked, and how their answers become scores.
 
     contract.py          a suite in six members, from which all else is derived
+    author_checks.py     what `load` and `ask` of a suite return is checked
+    shown.py             what report and explorer show besides: texts, names of groups, items, views
     standard_view.py     a suite's measures by group, for report and explorer
     analyses.py          what other packages show of a suite
     options.py           options, declared once
     registry.py          from a suite's name to its class
-    sampling.py          a share or a sample of the data that stands for the whole
+    sampling.py          the rows that a suite asks about; a share or a sample of them
     checks.py            what limits the scores of a table: counted and said
     own_columns.py       the user's own columns, copied to the scores
-    items.py             scores of items, for comparisons; two-way choices, for `tse export`
+    items.py             scores of items: averages, comparisons; two-way choices, for `tse export`
     item_files.py        scores of items as the explorer reads them, file by file
     published_scores.py  scores from a file, in place of a model
-    hub_data.py          data on the Hub, and released data
+    hub_data.py          tables of the user's own, on the Hub too; data sets that a suite knows
     released_data.py     whether a whole released data set was scored
 
     agreement/       TSE, EW and MW at the gap of a verb

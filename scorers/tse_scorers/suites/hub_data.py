@@ -1,4 +1,4 @@
-"""Data on the Hub: tables of the user's own, released data, and names for entries of a model's card."""
+"""Tables of the user's own, and the data sets that a suite knows: what is released, and its ids on the Hub."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -11,6 +11,7 @@ import pandas as pd
 from ..io.bundle import load_data
 from ..io.files import parse_yaml, read_text
 from ..io.result_row import Scalar
+from ..io.signatures import Signature
 from ..io.table_files import READERS, is_table, read_table
 from ..models.options import Option, OptionError
 
@@ -81,6 +82,56 @@ class ReleasedData:
     items: str = "pairs"
     on_hub: bool = True
     lemma_lists: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class KnownData:
+    """The data sets that a suite knows; a subclass where their ids on the Hub need more than a table.
+
+    Attributes:
+        hub_id: the id on the Hub of all data of the suite, where it is there.
+        released: fingerprint of the data, as the key `dataset_fingerprint` of a signature has it -> the released data
+            set with this content, whatever its file or folder is called.
+        config_names: configurations -> what headings call them, where that is not their name in results.
+        titles: configurations -> the title of results on this data alone, where that is not the suite's.
+    """
+
+    hub_id: str = ""
+    released: Mapping[str, ReleasedData] = field(default_factory=dict)
+    config_names: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+    def title_of(self, configs: Collection[str | None]) -> str:
+        """Return the title of results on data of these configurations; "" for the suite's.
+
+        >>> data = KnownData(titles={"blimp": "BLiMP"})
+        >>> data.title_of(["blimp"]), data.title_of(["blimp", "mine"])
+        ('BLiMP', '')
+        """
+        titles = {self.titles.get(str(config), "") for config in configs}
+        return titles.pop() if len(titles) == 1 else ""
+
+    def hub_dataset(self, row: Mapping[str, Scalar], organization: str | None) -> str:
+        """Return the id on the Hub of the data that a row of results is about, for entries of a model's card.
+
+        Where it is known which version the scores are of, `@` and its commit follow.
+
+        Args:
+            row: of `results.json`.
+            organization: the organization that hosts the released data sets, or None.
+
+        Raises:
+            ValueError: the data is the user's own, or no organization was given.
+        """
+        return self.hub_id or released_dataset(row, self.released.values(), organization)
+
+    def released_data(self, signature: Signature) -> ReleasedData | None:
+        """Return the released data set whose content was scored; None for any other.
+
+        Args:
+            signature: of one model, from `results.json`.
+        """
+        return self.released.get(str(signature.get("dataset_fingerprint")))
 
 
 class UnknownHostError(ValueError):

@@ -1,21 +1,26 @@
-"""Scores of items, and the differences of two systems on the items that both scored.
+"""Scores of items: their averages by group, and the differences of two systems on the items that both scored.
 
 A suite says which items there are, what groups and units they have. The arithmetic is in `tse_scorers.statistics`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..io.result_row import ResultRow, group_name
-from ..statistics.clustered import Units, clustered_mean
+from ..io.result_row import ResultRow, Scalar, group_name
+from ..report.measure import Measure
+from ..statistics.clustered import Units, clustered_mean, means_of_groups
 from ..statistics.differences import Difference, jackknife_difference, paired_difference
-from ..statistics.estimate import Estimate
+from ..statistics.estimate import ACCURACY, Estimate, Range
 from ..statistics.power import Components, components_of_items
+
+if TYPE_CHECKING:
+    from ..io.table_files import Tables
+    from ..models.base import PairScorer
 
 
 class Group(NamedTuple):
@@ -222,6 +227,100 @@ class ItemScores:
         return items.reset_index(drop=True).assign(item=names)[["item", *items.columns]]
 
 
+@dataclass(frozen=True)
+class Scored:
+    """Items with their scores on measures: what averages, intervals, comparisons and exports are made of.
+
+    Where scores are estimated in another way than by their means, or rows of results say more about them, a subclass
+    overrides `estimates`, `counts` or `details`, which are functions of a group.
+
+    Attributes:
+        columns: measures, each at its point -> the column of `items` with its scores.
+        items: one row each, with scores, NaN for none, and columns for `groups`; of `tie` and `nonfinite`, if there,
+            rows of results have the sums.
+        groups: gives the groups of all items, or of some of them, with their units.
+        key: columns that make an item the same in two runs.
+        score_range: the least and greatest score.
+        about: further columns of the rows of results.
+        mixed_model: how a mixed model is fitted to the scores.
+    """
+
+    columns: Mapping[Measure, str]
+    items: pd.DataFrame
+    groups: Callable[[pd.DataFrame], Iterable[Group]]
+    key: tuple[str, ...] = ()
+    score_range: Range = ACCURACY
+    about: Mapping[str, Scalar] = field(default_factory=dict)
+    mixed_model: MixedModel = field(default_factory=MixedModel)
+
+    def rows(self) -> Iterator[ResultRow]:
+        """Yield a row of results for each group and measure."""
+        groups = list(self.groups(self.items))
+        for group, means in zip(groups, self.means(groups), strict=True):
+            of_group = {**self.about, **self.counts(group)}
+            for measure, estimate in self.estimates(group, means).items():
+                details = self.details(group, measure, estimate)
+                yield group.row(measure.name, estimate, **of_group | details, **measure.at)
+
+    def means(self, groups: Sequence[Group]) -> list[dict[Measure, Estimate]]:
+        """Return the means over each group of the measures that are means; all are computed at once."""
+        columns = {measure: column for measure, column in self.columns.items() if measure.estimate is None}
+        scores = [
+            np.array([group.items[column] for column in columns.values()], dtype=float).reshape(
+                len(columns), len(group.items)
+            )
+            for group in groups
+        ]
+        estimates = means_of_groups(scores, [group.units for group in groups], self.score_range)
+        return [dict(zip(columns, of_group, strict=True)) for of_group in estimates]
+
+    def estimates(self, group: Group, means: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
+        """Return the estimate of each measure over a group of the items, of which `means` has the means."""
+        estimates = dict(means)
+        for measure, column in self.columns.items():
+            if measure.estimate is not None:
+                is_scored = group.items[column].notna().to_numpy()
+                estimates[measure] = measure.estimate(group.items[is_scored], group.units.of(is_scored))
+        return estimates
+
+    def counts(self, group: Group) -> dict[str, Scalar]:
+        """Return what all rows of a group count."""
+        return {
+            f"n_{kind}": int(group.items[column].to_numpy().sum())
+            for kind, column in (("ties", "tie"), ("nonfinite", "nonfinite"))
+            if column in group.items
+        }
+
+    def details(self, group: Group, measure: Measure, estimate: Estimate) -> dict[str, Scalar]:
+        """Return what else the row of an estimate says."""
+        return {}
+
+    def item_scores(self, measure: Measure) -> ItemScores:
+        """Return the items with their scores on one measure for comparisons, each once."""
+        key = list(self.key)
+        others = {"tie", "nonfinite", *self.columns.values()} - {self.columns[measure]}
+        items = self.items.drop(columns=[*others], errors="ignore").drop_duplicates(key).set_index(key)
+        return ItemScores(
+            items.rename(columns={self.columns[measure]: "score"}),
+            lambda shared: self.groups(shared.reset_index()),
+            self.mixed_model,
+            measure.estimate,
+        )
+
+
+def with_derived(items: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """Return the rows of a whole table with the measure's column, if that is derived from all of them."""
+    if measure.derived is None:
+        return items
+    scores = np.asarray(measure.derived(items), dtype=float)
+    if scores.shape != (len(items),):
+        raise ValueError(
+            f"`derived` of the measure {measure} returned an array of shape {scores.shape}; expected one score for "
+            f"each of {len(items)} rows, NaN for none."
+        )
+    return items.assign(**{measure.column: scores})
+
+
 CHOICES = ("group", "item", "context", "good", "bad")
 """Columns of `TwoWayChoices.rows`."""
 
@@ -237,6 +336,10 @@ class TwoWayChoices:
         mean_of_groups: whether the overall score is the mean of the groups, not of the rows.
         note: what is different where another tool scores them, as a sentence; empty if nothing is.
         unused: options of the suite that do not decide the choices.
+        scores_of: returns signature and scores of the suite's items, for `tse import`, where another tool has made the
+            choices; None where its scores cannot be those of the suite. Its arguments are a scorer with the
+            log-probabilities of both sides of each row of `Suite.items`, and whether these only say which side is the
+            more probable one.
     """
 
     name: str
@@ -244,3 +347,4 @@ class TwoWayChoices:
     mean_of_groups: bool
     note: str = ""
     unused: frozenset[str] = frozenset()
+    scores_of: "Callable[[PairScorer, bool], tuple[dict[str, object], Tables]] | None" = None

@@ -14,7 +14,7 @@ options of this package's suites have names of their own (`--limit`); any other 
 text becomes the annotated type. `tse run --suite NAME --help` shows both.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -63,7 +63,9 @@ class SuiteOptions:
             `tse run --data FILE` needs no `--suite`; one or several alternatives:
             `identifying_columns: ClassVar = (frozenset({"sentence", "label"}),)`. A table that lacks one of the columns
             still goes to this suite if no other suite has more of them; `load` then says what is missing.
+        renamed_columns: columns of a table of the user's own -> what the tables of scores call them, for `--by`.
         several_data: whether the option `data` may name several sets, separated by commas.
+        live_options: the values of options during training, where a callback does not give others.
 
     Raises:
         TypeError: an option has a value of another type.
@@ -71,7 +73,9 @@ class SuiteOptions:
     """
 
     identifying_columns: ClassVar[tuple[frozenset[str], ...]] = ()
+    renamed_columns: ClassVar[Mapping[str, str]] = {}
     several_data: ClassVar[bool] = False
+    live_options: ClassVar[Mapping[str, object]] = {}
 
     def __post_init__(self) -> None:
         checked_fields(self)

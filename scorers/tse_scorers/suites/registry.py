@@ -164,15 +164,15 @@ def names() -> "Names":
 
     def title(name: str, configs: Collection[str | None]) -> str:
         suite = suite_of(name)
-        return name if suite is None else suite.title_of(configs)
+        return name if suite is None else suite.known_data.title_of(configs) or suite.title
 
     def group(name: str, level: str, value: str) -> str:
         suite = suite_of(name)
-        return plain_group(name, level, value) if suite is None else suite.group_name(level, value)
+        return plain_group(level, value) if suite is None else suite.shown.group_name(level, value)
 
     def data(name: str, config: str) -> str:
         suite = suite_of(name)
-        return config if suite is None else suite.config_names.get(config, config)
+        return config if suite is None else suite.known_data.config_names.get(config, config)
 
     return Names(title, group, data)
 

@@ -16,13 +16,17 @@ if TYPE_CHECKING:
 def knows_data_of(suite: str) -> bool:
     """Whether a suite says which data are released; one of another package may not, or is not installed here."""
     with suppress(ValueError):
-        return bool(find_suite(suite).released)
+        return bool(find_suite(suite).known_data.released)
     return False
 
 
 def released_lists(suite: "type[Suite]") -> dict[str, str]:
     """Return the fingerprints of the released lemma lists of a suite -> their names."""
-    return {key: name for released in suite.released.values() for key, name in released.lemma_lists.items()}
+    return {
+        key: name
+        for released in suite.known_data.released.values()
+        for key, name in released.lemma_lists.items()
+    }
 
 
 def released_data(signature: Signature, suite: "type[Suite] | None" = None) -> ReleasedData | None:
@@ -35,7 +39,7 @@ def released_data(signature: Signature, suite: "type[Suite] | None" = None) -> R
         suite: the suite; by default the one that the signature names.
     """
     suite = suite or _suite(signature)
-    released = None if suite is None else suite.released_data(signature)
+    released = None if suite is None else suite.known_data.released_data(signature)
     if suite is None or released is None or "shard" in signature or _count(signature) != released.n:
         return None
     lemmas = signature.get("lemmas_fingerprint")
@@ -59,12 +63,12 @@ def hub_dataset(signature: Signature, row: Mapping[str, Scalar], organization: s
         organization: who hosts the released data sets on the Hub, or None.
 
     Raises:
-        ValueError: as `Suite.hub_dataset`.
+        ValueError: as `KnownData.hub_dataset`.
     """
     released = released_data(signature)
     if released is not None and str(row["dataset"]).count("/") != 1:
         row = {**row, "dataset": released.dataset, "config": released.config}
-    return find_suite(str(row["suite"])).hub_dataset(row, organization)
+    return find_suite(str(row["suite"])).known_data.hub_dataset(row, organization)
 
 
 def why_not_released(signature: Signature) -> str:
@@ -72,12 +76,14 @@ def why_not_released(signature: Signature) -> str:
     identity: Mapping[str, object] = signature.get("identity") or {}
     name = f"{identity.get('dataset')} ({identity.get('config')})"
     count, suite = _count(signature), _suite(signature)
-    released = None if suite is None else suite.released_data(signature)
+    released = None if suite is None else suite.known_data.released_data(signature)
     if released is not None and count == released.n:
         return f"{name} was scored with a lemma list that is neither released nor clean."
     about = str(identity.get("dataset")).rpartition("/")[2], identity.get("config")
     if released is None and suite is not None:
-        of_name = (data for data in suite.released.values() if (data.dataset, data.config) == about)
+        of_name = (
+            data for data in suite.known_data.released.values() if (data.dataset, data.config) == about
+        )
         released = next(of_name, None)
     if released is not None and count is not None and count != released.n:
         return f"{name}: {count:,} {released.items} were scored; the released data set has {released.n:,}."

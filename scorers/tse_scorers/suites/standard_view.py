@@ -18,11 +18,11 @@ from ..report.names import with_levels
 from ..report.tables import with_published
 from .item_files import example
 from .registry import analyses_of, guest_of
+from .shown import Text
 
 if TYPE_CHECKING:
     from .contract import Suite
 
-OVERALL = "Overall"
 ALL_GROUPS = "all groups"
 
 
@@ -75,7 +75,7 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
     if results.empty:
         return None
     analyses = analyses_of(suite.name)
-    rows = suite.labelled(results)
+    rows = suite.shown.labelled(results)
     published = (
         pd.concat([of_package.scores(results) for of_package in analyses]) if analyses else pd.DataFrame()
     )
@@ -85,17 +85,18 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
         if len(of_measure := _of(rows, measure))
     ]
     guest = guest_of(suite.name)
-    more = suite.more_views(runs) if guest is None else guest.views("more_views", suite.more_views, runs)
+    more = suite.shown.views(runs) if guest is None else guest.views("shown.views", suite.shown.views, runs)
     others = [*more, *(view for of_package in analyses for view in of_package.views(runs))]
-    title = suite.title_of(list(results["config"].unique()))
+    title = suite.known_data.title_of(results["config"].unique()) or suite.title
+    text = suite.shown.text if isinstance(suite.shown.text, Text) else suite.shown.text(runs)
     return Section(
         suite.name,
-        title,
-        suite.lead,
-        {**suite.terms, **_remark_on_ties(suite.measures, rows)},
+        text.title or title,
+        text.lead,
+        {**text.terms, **_remark_on_ties(suite.measures, rows)},
         [*_views_by_group(scores, suite.measures, others, title), *others],
-        question=suite.question,
-        source=suite.source,
+        question=text.question,
+        source=text.source,
         example=partial(
             _example,
             runs,
@@ -115,7 +116,7 @@ def _group_scores(
         "about": f"Over {rows['unit'].iloc[0]}.", "compared": measure.label if measure in suite.measures else "",
         "ties": measure.ties + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
     }  # fmt: skip
-    items = partial(suite.scored_items, runs, measure)
+    items = partial(suite.shown.items, suite, runs, measure)
     return GroupScores(measure, rows, f"{measure.label} of groups.", published, items, options)
 
 

@@ -7,7 +7,14 @@ from pathlib import Path
 from ..io.result_row import ResultRow
 from ..report.measure import Measure
 from ..suites.contract import Suite
-from ..suites.registry import default_suite, find_suite, make_suite, options_of_suite, suite_names
+from ..suites.registry import (
+    default_suite,
+    find_suite,
+    make_suite,
+    options_class,
+    options_of_suite,
+    suite_names,
+)
 
 Data = Mapping[str, str | Path]
 Groups = Mapping[str, Sequence[str]]
@@ -51,7 +58,7 @@ def make_live_suites(
             of_forms = forms if suite in takes_forms else None
             suite_options = {"groups": groups.get(suite), "data": data.get(suite), "forms": of_forms}
             given_options = {option: value for option, value in suite_options.items() if value is not None}
-            suite = make_suite(suite, **{**find_suite(suite).live_options, **given_options})
+            suite = make_suite(suite, **{**options_class(suite).live_options, **given_options})
         live_suites.append(suite)
     _check_keys(live_suites)
     return live_suites
@@ -72,7 +79,7 @@ def named_scores(suite: Suite, rows: Sequence[ResultRow], by_group: bool) -> dic
             continue
         if row.level == "all":
             scores |= _with_precision(key, row)
-        elif by_group and suite.live_groups in ("", row.level):
+        elif by_group and measures[key].main_level in ("", row.level):
             scores |= _with_precision(f"{key}/{row.value.replace(' ', '_')}", row)
     return scores
 

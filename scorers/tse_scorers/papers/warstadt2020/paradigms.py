@@ -9,7 +9,7 @@ from ...report.inputs import Runs, configs_apart
 from ...report.published import shipped
 from ...report.tables import CELLS, with_published
 from ...suites.minimal_pairs.show.texts import is_without_paradigms, phenomenon_name
-from ...suites.standard_view import OVERALL
+from ...suites.shown import OVERALL
 from ..published import published
 
 RUN, PUBLISHED, HUMANS = "this run", "released summary", "humans"

@@ -10,7 +10,7 @@ from ...report.blocks import Chart, View
 from ...report.tables import Table
 from ...suites.minimal_pairs.measures import METHOD_LABELS
 from ...suites.minimal_pairs.show.texts import is_without_paradigms
-from ...suites.standard_view import OVERALL
+from ...suites.shown import OVERALL
 from .paradigms import HUMANS, PUBLISHED, RUN, accuracy_cells, prefix_marks, system_names
 
 HUMANS_TEXT = (

@@ -90,7 +90,8 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
             file_columns = file.column_names
             of_scores = suite.score_columns(file) | {"score"}  # the last is what a measure is called
             condition_columns = [
-                name if name in file_columns else suite.renamed.get(name, name) for name in columns
+                name if name in file_columns else suite.Options.renamed_columns.get(name, name)
+                for name in columns
             ]
             wrong = of_scores.intersection(condition_columns)
             own_columns = tuple(name for name in condition_columns if name not in wrong)

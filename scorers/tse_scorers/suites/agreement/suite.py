@@ -10,20 +10,17 @@ import pandas as pd
 import pyarrow as pa
 
 from ...engine.progress import Progress
-from ...io.bundle import metric_modules, split_revision
+from ...io.bundle import metric_modules
 from ...io.files import slug
 from ...io.records import ROWS
-from ...io.result_row import Scalar
 from ...io.table_files import Tables, fingerprint, is_table
 from ...models.answers import pair_logprobs
 from ...models.base import FormScorer, GapScorer, PairScorer, Scorer
 from ...models.options import Option, OptionError
-from ...report.blocks import ScoredItems, Section
-from ...report.inputs import Runs, ScoreTables
+from ...report.inputs import ScoreTables
 from ...report.measure import Measure
 from ..checks import Finding
 from ..contract import Items, Scored, Suite
-from ..hub_data import is_hub_id
 from ..items import TwoWayChoices
 from ..own_columns import data_signature, own_columns
 from .ask.columns import (
@@ -50,7 +47,7 @@ from .data.contrast import (
     require_options,
     with_forms,
 )
-from .data.released import RELEASED
+from .data.released import TEMPLATES
 from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
 from .data.verb_choices import OF_LEMMAS, verb_choices
 from .estimate.common_list import COMMON, common_list
@@ -58,10 +55,8 @@ from .estimate.frequency import FREQUENCIES
 from .estimate.measures import MEASURES, TSE
 from .estimate.scored import METRICS, LemmaTables, scored_contexts, scored_pairs
 from .estimate.strata import part_rows
-from .options import CLAMS, CONFIG_NAMES, DEFAULT_LIST, AgreementOptions
-from .show.item_table import item_table
-from .show.shown_items import context_items, pair_items
-from .show.texts import QUESTION, SOURCE, TERMS, labelled, lead_of
+from .options import CLAMS, DEFAULT_LIST, AgreementOptions
+from .show.shown import SHOWN
 
 _DATASETS = {
     "marvin_linzen": "agreement_templates",
@@ -97,19 +92,16 @@ class AgreementSuite(Suite):
     """
 
     name, title, Options = "agreement", "Agreement", AgreementOptions
-    question, terms, source = QUESTION, TERMS, SOURCE
     options: AgreementOptions
     measures = MEASURES
-    config_names: ClassVar[Mapping[str, str]] = CONFIG_NAMES
     more = staticmethod(part_rows)
-    item_table, labelled = staticmethod(item_table), staticmethod(labelled)
     columns: ClassVar[Mapping[str, pa.Schema]] = {
         **_COLUMNS,
         "forms": KEPT_FORMS,
         "frequencies": FREQUENCIES,
         ROWS: METRICS,
     }
-    released = RELEASED
+    shown, known_data = SHOWN, TEMPLATES
 
     def load(self) -> Items:
         """Read the pairs and the lemmas, check each against the other, and note what is odd about them."""
@@ -166,7 +158,12 @@ class AgreementSuite(Suite):
         """The pairs."""
         return self.items.frame
 
-    def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, object], Tables]:
+    def choices(self) -> TwoWayChoices:
+        """Return the template's own verbs after their left contexts, which is TSE for a causal model."""
+        choices = verb_choices(self.config, self.pairs, is_own=self.config not in _DATASETS)
+        return replace(choices, scores_of=self._scores_of_choices)
+
+    def _scores_of_choices(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, object], Tables]:
         """Return signature and scores of pairs whose verbs were scored elsewhere: TSE, without EW and MW.
 
         Raises:
@@ -264,10 +261,6 @@ class AgreementSuite(Suite):
             }
         return joined(parts)
 
-    def two_way_choices(self) -> TwoWayChoices:
-        """Return the template's own verbs after their left contexts, which is TSE for a causal model."""
-        return verb_choices(self.config, self.pairs, is_own=self.config not in _DATASETS)
-
     @classmethod
     def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:
         """Yield pairs with TSE; contexts with EW and MW, without `measures` also with covered mass, at all cut-offs."""
@@ -277,24 +270,3 @@ class AgreementSuite(Suite):
         at_cutoffs = None if measures is None else [measure for measure in measures if measure != TSE]
         if at_cutoffs != []:
             yield scored_contexts(lemmas, at_cutoffs)
-
-    @classmethod
-    def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
-        """Return the pairs of TSE, or the contexts of EW and MW at a cut-off."""
-        if measure.name == TSE.name:
-            return pair_items(runs, rows)
-        return context_items(runs, rows, measure.name, *measure.at.values())
-
-    @classmethod
-    def views(cls, runs: Runs) -> Section | None:
-        """Return what report and explorer show, with a text on the data that were scored."""
-        section = super().views(runs)
-        return section and replace(section, lead=lead_of(runs))
-
-    @classmethod
-    def hub_dataset(cls, row: Mapping[str, Scalar], organization: str | None) -> str:
-        """Return the id of the templates on the Hub."""
-        dataset = str(row["dataset"])
-        if is_hub_id(dataset):
-            return split_revision(dataset)[0]
-        return super().hub_dataset(row, organization)

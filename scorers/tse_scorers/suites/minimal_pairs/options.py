@@ -21,6 +21,8 @@ class MinimalPairOptions(SuiteOptions):
     """The options of minimal pairs; each field says what it is for."""
 
     several_data: ClassVar = True
+    live_options: ClassVar = {"methods": ["full"]}
+    renamed_columns: ClassVar = {"UID": "paradigm", "linguistics_term": "phenomenon"}
     identifying_columns: ClassVar = (
         frozenset({"sentence_good", "sentence_bad"}),
         frozenset({"id", "title", "layout", "columns"}),  # the description of a set (YAML)

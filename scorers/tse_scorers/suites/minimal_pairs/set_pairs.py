@@ -12,13 +12,12 @@ from ...models.base import PseudoScorer, Scorer
 from ..checks import Finding
 from .ask.linking import Linking, load_unigrams
 from .data.pair_tables import pair_table
+from .data.released import WHOLE_SET
 from .data.tables import select
 from .options import MinimalPairOptions
 from .registry import Flaw, LoadedPairs, PairSet, find_set, load_pairs, set_names
 
 _LANGUAGE = "language:"
-WHOLE_SET = "n_pairs_of_set"
-"""Key of the signature of whole registered sets: how many pairs they have."""
 
 
 @dataclass(frozen=True)

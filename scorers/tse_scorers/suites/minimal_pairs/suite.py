@@ -12,39 +12,30 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.files import slug
 from ...io.records import ROWS, SINGLE
-from ...io.result_row import Scalar
 from ...io.score_columns import Values, described
-from ...io.signatures import Signature
 from ...io.table_files import Tables
 from ...models.base import PairScorer, Scorer
 from ...models.options import Option, OptionError
-from ...report.blocks import ScoredItems, Section
-from ...report.inputs import Runs, ScoreTables, table_named
+from ...report.inputs import ScoreTables, table_named
 from ...report.measure import Measure
 from ..contract import Items, Scored, Suite
-from ..hub_data import ReleasedData, released_dataset
 from ..items import TwoWayChoices
 from .ask.context_queries import make_sweep
 from .ask.sentence_choices import sentence_choices
 from .context_scores import CONTEXT_SCORES, describe_in_context, require_continuations, score_in_context
 from .data.checks import flaws_of, inspect, left_out
 from .data.contexts import AFTER, make_chains, parts_of
-from .data.pair_tables import RENAMED
-from .data.tables import HUB_DATASET, HUB_REVISION, load
+from .data.released import BLIMP, KNOWN_DATA
+from .data.tables import HUB_DATASET, load
 from .estimate.in_context import scored_in_context
 from .estimate.items import scored_pairs
 from .measures import IN_CONTEXT, MEASURES
 from .options import MinimalPairOptions
-from .registry import Flaw, find_set, hub_dataset_of, is_registered
+from .registry import Flaw, find_set, is_registered
 from .scores import EXAMPLES, LINKED, describe, score_pairs
-from .set_pairs import WHOLE_SET, as_authors, load_set, make_linking, select_pairs
-from .show.shown_in_context import in_context_views
-from .show.shown_items import pair_items
-from .show.texts import group_name, is_without_paradigms, phenomenon_name, section_texts, title_of
+from .set_pairs import as_authors, load_set, make_linking, select_pairs
+from .show.shown import SHOWN
 
-BLIMP = "blimp"
-"""BLiMP, as `data`, as a configuration in results, and as the data set of a local copy there."""
-_WHOLE_BLIMP = ReleasedData(BLIMP, BLIMP, 67_000)
 METRICS = described(
     (
         "accuracy",
@@ -90,16 +81,7 @@ class MinimalPairSuite(Suite):
         IN_CONTEXT: pa.schema([*CONTEXT_SCORES, *LINKED]),
         ROWS: METRICS,
     }
-    renamed = RENAMED
-    released: ClassVar[Mapping[str, ReleasedData]] = {
-        "380d77defd3b1864": _WHOLE_BLIMP,  # the files of the paper's repository
-        "e8ef8c46c913f9e6": _WHOLE_BLIMP,  # the copy on the Hub, with the words of the release
-    }
-    config_names: ClassVar[Mapping[str, str]] = {BLIMP: "BLiMP", f"{BLIMP}{AFTER}": "BLiMP in context"}
-    title_of, group_name = staticmethod(title_of), staticmethod(group_name)
-    more_views = staticmethod(in_context_views)
-    live_groups: ClassVar[str] = "phenomenon"
-    live_options: ClassVar[Mapping[str, object]] = {"methods": ["full"]}
+    shown, known_data = SHOWN, KNOWN_DATA
     flaws: tuple[Flaw, ...]
 
     def load(self) -> Items:
@@ -184,49 +166,19 @@ class MinimalPairSuite(Suite):
         """The pairs, as `data.load` returns them."""
         return self.items.frame
 
-    def signature(self, scorer: Scorer) -> dict[str, object]:
-        """Return everything that decides the scores."""
+    def describe(self, scorer: Scorer) -> dict[str, object]:
+        """Return what decides the scores; a masked model may be asked as the set's authors do."""
+        scorer = as_authors(scorer, self.authors_pll)
         linking = {} if self.linking is None else self.linking.signature(scorer)
         # The same pairs are asked about for each model.
         if self._flawed is None or self._flawed[0] is not self.pairs:
             self._flawed = self.pairs, int((flaws_of(self.pairs, self.flaws) != "").sum())
         n_flawed = {"n_flawed": self._flawed[1]} | self._left_out
-        return (
-            linking | self.set_signature | n_flawed | super().signature(as_authors(scorer, self.authors_pll))
-        )
-
-    @classmethod
-    def hub_dataset(cls, row: Mapping[str, Scalar], organization: str | None) -> str:
-        """Return the id on the Hub of BLiMP, or of a registered set."""
-        if row["dataset"] == HUB_DATASET:  # that is always one commit, and no folder gets this name
-            return f"{HUB_DATASET}@{HUB_REVISION}"
-        if row["dataset"] == BLIMP:
-            return HUB_DATASET
-        if (hub_id := hub_dataset_of(str(row["dataset"]))) is not None:
-            return hub_id
-        return released_dataset(row, (), organization)
-
-    @classmethod
-    def released_data(cls, signature: Signature) -> ReleasedData | None:
-        """Return BLiMP or the registered set that was scored, known by its content or by where it is from."""
-        if (of_content := super().released_data(signature)) is not None:
-            return of_content
-        identity: Mapping[str, object] = signature.get("identity") or {}
-        dataset, config = str(identity.get("dataset")), str(identity.get("config")).removesuffix(AFTER)
-        keys: Mapping[str, object] = signature
-        if (dataset, config) == (HUB_DATASET, BLIMP) and keys.get("n_paradigms") == 67:
-            return _WHOLE_BLIMP  # what the suite downloads is always one commit, and no folder gets this name
-        n_whole = keys.get(WHOLE_SET)
-        if not isinstance(n_whole, int):
-            return None
-        # The checksums of the registered set's files were right.
-        return ReleasedData(dataset, config, n_whole, on_hub=hub_dataset_of(dataset) is not None)
-
-    def describe(self, scorer: Scorer) -> dict[str, object]:
-        """Return what decides the scores."""
         if self._sweep is not None:
-            return describe_in_context(self.pairs, self._sweep, self._chains)
-        return describe(scorer, self.pairs, self.options.methods)
+            described = describe_in_context(self.pairs, self._sweep, self._chains)
+        else:
+            described = describe(scorer, self.pairs, self.options.methods)
+        return linking | self.set_signature | n_flawed | described | dict(scorer.signature)
 
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError where the scorer cannot score a sentence after a context."""
@@ -241,15 +193,7 @@ class MinimalPairSuite(Suite):
             return {IN_CONTEXT: scores}
         return {SINGLE: score_pairs(scorer, items, self.options.methods, progress, self.linking)}
 
-    def looked_up(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, object], Tables]:
-        """Return signature and scores of pairs whose sentences were scored elsewhere, by themselves."""
-        scores = score_pairs(scorer, self.pairs, ["full"])
-        for name in ("logprob_good", "logprob_bad") if only_outcomes else ():
-            place = scores.column_names.index(name)
-            scores = scores.set_column(place, name, pa.nulls(len(scores), pa.float64()))
-        return self.signature(scorer), {SINGLE: scores}
-
-    def two_way_choices(self) -> TwoWayChoices:
+    def choices(self) -> TwoWayChoices:
         """Return the pairs as whole sentences; raises ValueError where they are not compared by their sums alone."""
         if self._sweep is not None:
             other = Option("context") if self._sweep.kinds else Option("template")
@@ -257,7 +201,16 @@ class MinimalPairSuite(Suite):
                 other,
                 " is not known to other tools, which compare the two sentences by themselves; remove it.",
             )
-        return sentence_choices(self.config, self.pairs, self.linking)
+        choices = sentence_choices(self.config, self.pairs, self.linking)
+        return replace(choices, scores_of=self._scores_of_choices)
+
+    def _scores_of_choices(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, object], Tables]:
+        """Return signature and scores of pairs whose sentences were scored elsewhere, by themselves."""
+        scores = score_pairs(scorer, self.pairs, ["full"])
+        for name in ("logprob_good", "logprob_bad") if only_outcomes else ():
+            place = scores.column_names.index(name)
+            scores = scores.set_column(place, name, pa.nulls(len(scores), pa.float64()))
+        return self.signature(scorer), {SINGLE: scores}
 
     @classmethod
     def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:
@@ -266,24 +219,3 @@ class MinimalPairSuite(Suite):
             return scored_in_context(tables[IN_CONTEXT], measures)
         by_method = [measure for measure in measures or cls.measures if measure.table == SINGLE]
         return scored_pairs(table_named(tables, SINGLE), by_method)
-
-    @classmethod
-    def labelled(cls, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return the accuracies of pairs by themselves; of pairs without paradigms, only those over all."""
-        rows = super().labelled(rows[rows["metric"] == "accuracy"])
-        if is_without_paradigms(rows):
-            rows = rows[rows["level"] == "all"]
-        of_phenomenon = rows["level"] == "phenomenon"
-        names = rows["label"].where(~of_phenomenon, rows["value"].map(phenomenon_name))
-        return rows.assign(label=names, method=rows["method"].fillna("full"))
-
-    @classmethod
-    def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
-        """Return the pairs."""
-        return pair_items(runs, rows, str(measure.at["method"]))
-
-    @classmethod
-    def views(cls, runs: Runs) -> Section | None:
-        """Return what report and explorer show, with texts on the pairs that were scored."""
-        section = super().views(runs)
-        return section and replace(section, **section_texts(runs)._asdict())

@@ -2,34 +2,42 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from ...report.blocks import Block, Chart, Control, Table, View
+from ...report.blocks import Block, Chart, Control, ScoredItems, Table, View
 from ...report.inputs import Runs, ScoreFile, configs_apart
+from ...report.measure import Measure
 from ...report.tables import count, formatted
-from ..item_files import key_texts
+from ..item_files import compared_items, key_texts
+from ..shown import Shown, Text, with_labels
 from .scores import REGIONS
+
+if TYPE_CHECKING:
+    from ..contract import Suite
 
 TAB = "Regions"
 
-QUESTION = "Is the model surprised at the words where a sentence becomes ungrammatical or hard?"
-LEAD = (
-    "Where a sentence becomes hard, a model that knows its grammar is surprised. Each criterion compares surprisals of "
-    "regions between the conditions of an item."
-)
-TERMS = {
-    "Surprisal": "−log2 of the probability of a region's tokens given what precedes them, in bits, summed over the "
-    "region.",
-    "Criterion": "A comparison that an item fulfils or not. Accuracy is the share of items that fulfil it. Chance "
-    "depends on the criterion: 0.5 for one comparison, less for several at once.",
-    "Interaction": "In a 2 x 2 design, how much more the one factor changes the surprisal at one level of the other "
-    "factor than at the other level, in bits.",
-}
-SOURCE = (
-    "Hu, Gauthier, Qian, Wilcox & Levy (2020), A Systematic Assessment of Syntactic Generalization in Neural Language "
-    "Models, ACL."
+TEXT = Text(
+    question="Is the model surprised at the words where a sentence becomes ungrammatical or hard?",
+    lead=(
+        "Where a sentence becomes hard, a model that knows its grammar is surprised. Each criterion compares "
+        "surprisals of regions between the conditions of an item."
+    ),
+    terms={
+        "Surprisal": "−log2 of the probability of a region's tokens given what precedes them, in bits, summed over the "
+        "region.",
+        "Criterion": "A comparison that an item fulfils or not. Accuracy is the share of items that fulfil it. Chance "
+        "depends on the criterion: 0.5 for one comparison, less for several at once.",
+        "Interaction": "In a 2 x 2 design, how much more the one factor changes the surprisal at one level of the "
+        "other factor than at the other level, in bits.",
+    },
+    source=(
+        "Hu, Gauthier, Qian, Wilcox & Levy (2020), A Systematic Assessment of Syntactic Generalization in Neural "
+        "Language Models, ACL."
+    ),
 )
 COVERAGE = (
     "A token that reaches into the next region counts towards the region in which it begins, as in SyntaxGym. A region "
@@ -41,12 +49,25 @@ def _bits(value: float) -> str:
     return f"{value:.2f}".replace("-", "−")
 
 
-def more_views(runs: Runs) -> Iterator[View]:
+def views(runs: Runs) -> Iterator[View]:
     """Yield what is shown besides criteria by group: surprisals, interactions, and what they are over."""
     rows = configs_apart(runs.suite("regions"))
     yield from _regions(rows)
     yield from _interactions(rows)
     yield View("Coverage", COVERAGE, partial(_coverage, runs))
+
+
+def labelled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return results; a suite with one criterion has the scores of that criterion."""
+    return with_labels(rows).assign(is_repeated=is_single(rows))
+
+
+def region_items(suite: "type[Suite]", runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
+    """Return the items, each with the words of all its conditions."""
+    about = (
+        "Where the conditions of an item have different words, these stand beside each other (– for none)."
+    )
+    return compared_items(runs, suite, measure, rows, sentences, about)
 
 
 def sentences(file: ScoreFile, keys: pd.Index) -> "pd.Series[str]":
@@ -131,3 +152,6 @@ def _coverage(runs: Runs) -> list[Table]:
     columns = ["regions", "tokens", "tokens across two regions", "regions without a surprisal"]
     values = pd.DataFrame.from_dict(counts, orient="index", columns=columns).rename_axis("Model")
     return [Table("Regions and tokens.", values, formatted(values, count))]
+
+
+SHOWN = Shown(TEXT, labelled=labelled, items=region_items, views=views)

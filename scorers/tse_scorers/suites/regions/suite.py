@@ -13,11 +13,9 @@ from ...io.records import ROWS
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables
 from ...models.base import Scorer
-from ...report.blocks import ScoredItems
-from ...report.inputs import Runs, ScoreTables, table_named
+from ...report.inputs import ScoreTables, table_named
 from ...report.measure import Measure
 from ..contract import Items, Scored, Suite
-from ..item_files import compared_items
 from .averages import grouped, surprisal_rows
 from .data import load
 from .design import Design
@@ -32,7 +30,7 @@ from .scores import (
     require_tokens,
     score_design,
 )
-from .section import LEAD, QUESTION, SOURCE, TERMS, is_single, more_views, sentences
+from .section import SHOWN
 
 
 class RegionSuite(Suite):
@@ -47,7 +45,6 @@ class RegionSuite(Suite):
     """
 
     name, title, Options = "regions", "Regions", RegionOptions
-    question, lead, terms, source = QUESTION, LEAD, TERMS, SOURCE
     options: RegionOptions
     measures = (
         Measure(
@@ -57,6 +54,7 @@ class RegionSuite(Suite):
             table=CRITERIA,
             column="correct",
             live_key="regions/criteria",
+            main_level="suite",
             chance=None,
             right_or_wrong=True,
             ties="do not fulfil a strict comparison",
@@ -69,8 +67,7 @@ class RegionSuite(Suite):
         CRITERIA: CRITERION_SCORES,
         ROWS: METRICS,
     }
-    more_views = staticmethod(more_views)
-    live_groups: ClassVar[str] = "suite"
+    shown = SHOWN
 
     def load(self) -> Items:
         """Read the regions; items are never parted."""
@@ -81,15 +78,8 @@ class RegionSuite(Suite):
                 "columns item, condition, region and text, or a folder of such files with --data."
             )
         design = load(data, self.options.groups, self.options.criteria)
-        self._criteria, item = design.criteria, ("suite", "item")
-        return Items(
-            design.regions, config=slug(Path(data).stem), shard_by=item, sample_by=item, spread="suite"
-        )
-
-    @property
-    def n_items(self) -> int:
-        """The number of items."""
-        return len(self.items.frame[["suite", "item"]].drop_duplicates())
+        self._criteria = design.criteria
+        return Items(design.regions, config=slug(Path(data).stem), item_by=("suite", "item"), spread="suite")
 
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError where the scorer has no surprisals."""
@@ -119,14 +109,3 @@ class RegionSuite(Suite):
         regions = table_named(tables, REGIONS).select(columns).to_pandas()
         by_suite = regions.groupby("suite", sort=False)
         return [row for suite, inside in by_suite for row in surprisal_rows(str(suite), inside)]
-
-    @classmethod
-    def labelled(cls, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return results; a suite with one criterion has the scores of that criterion."""
-        return super().labelled(rows).assign(is_repeated=is_single(rows))
-
-    @classmethod
-    def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
-        """Return the items, each with the words of all its conditions."""
-        about = "Where the conditions of an item have different words, these stand beside each other (– for none)."
-        return compared_items(runs, cls, measure, rows, sentences, about)

@@ -41,6 +41,7 @@ MEASURES = tuple(
         at={"variation_set": kind},
         default={"variation_set": "1-6"},
         live_key="german/auc" if kind == "1-6" else None,
+        main_level="case_order",
         counted="sets",
         comparisons=6 if kind == "1-6" else 2,
         ties="count half",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -9,12 +10,16 @@ import pandas as pd
 from ...io.bundle import metric_modules, shipped_table
 from ...report.blocks import ScoredItems
 from ...report.inputs import Runs
+from ...report.measure import Measure
 from ..item_files import files_of, read_files
+
+if TYPE_CHECKING:
+    from ..contract import Suite
 
 _COLUMNS = ["template", "case_order", "positions", "sentence", "logprob"]
 
 
-def comparison_items(runs: Runs, rows: pd.DataFrame) -> ScoredItems:
+def comparison_items(suite: "type[Suite]", runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
     """Return the comparisons behind results with a `label`, of one kind of set or of several."""
     places = rows[["label", "level", "value", "variation_set"]].drop_duplicates("label", keep="last")
     values = {"logprob_good": "log P(acceptable)", "logprob_bad": "log P(violation)", "score": "credit"}

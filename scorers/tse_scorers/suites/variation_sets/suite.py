@@ -12,18 +12,17 @@ from ...io.records import ROWS, SINGLE
 from ...io.result_row import ResultRow
 from ...io.table_files import Tables
 from ...models.base import Scorer
-from ...report.blocks import ScoredItems
-from ...report.inputs import Runs, ScoreTables, table_named
+from ...report.inputs import ScoreTables, table_named
 from ...report.measure import Measure
 from ...statistics.estimate import Estimate
 from ..checks import WHITE_SPACE, openings_and_ends, white_space
 from ..contract import Items, Scored, Suite
-from ..hub_data import ReleasedData
+from ..hub_data import KnownData, ReleasedData
 from ..items import Group
 from .estimate.agreement_with_people import human_agreement
 from .estimate.intervals import OF_SENTENCES, grouped, mean_of_cells, set_aucs
 from .estimate.items import MIXED_MODEL, with_texts
-from .measures import CONFIG_NAMES, MEASURES, group_name
+from .measures import CONFIG_NAMES, MEASURES
 from .options import OWN, RELEASED, VariationSetOptions
 from .scores import (
     COLUMNS,
@@ -37,8 +36,7 @@ from .scores import (
     load,
     score_variation_sentences,
 )
-from .shown_items import comparison_items
-from .texts import LEAD, QUESTION, SOURCE, TERMS
+from .texts import SHOWN
 
 
 class ScoredSets(Scored):
@@ -61,17 +59,17 @@ class VariationSetSuite(Suite):
     """
 
     name, title, Options = "german", "German", VariationSetOptions
-    question, lead, terms, source = QUESTION, LEAD, TERMS, SOURCE
     options: VariationSetOptions
     measures = MEASURES
-    config_names: ClassVar[Mapping[str, str]] = CONFIG_NAMES
-    group_name = staticmethod(group_name)
     columns: ClassVar[Mapping[str, pa.Schema]] = {SINGLE: SENTENCES, ROWS: METRICS}
-    released: ClassVar[Mapping[str, ReleasedData]] = {
-        "149d777c56b5d615": ReleasedData(DATASET, OWN, 7_200, "sentences"),
-        "112c39d22f6eca30": ReleasedData(DATASET, RELEASED, 7_200, "sentences"),
-    }
-    live_groups: ClassVar[str] = "case_order"
+    shown = SHOWN
+    known_data = KnownData(
+        released={
+            "149d777c56b5d615": ReleasedData(DATASET, OWN, 7_200, "sentences"),
+            "112c39d22f6eca30": ReleasedData(DATASET, RELEASED, 7_200, "sentences"),
+        },
+        config_names=CONFIG_NAMES,
+    )
 
     def load(self) -> Items:
         """Read the sentences; those of one template in one order of its nouns are never parted by a sample."""
@@ -124,14 +122,3 @@ class VariationSetSuite(Suite):
         """Return correlations with people."""
         sentences = table_named(tables, SINGLE).select(OF_SENTENCES).to_pandas()
         return human_agreement(set_aucs(sentences)) if sentences["acceptable"].any() else []
-
-    @classmethod
-    def labelled(cls, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return results with the case order and the roles of a cell set apart."""
-        rows = super().labelled(rows)
-        return rows.assign(label=rows["label"].str.replace("|", " · "))
-
-    @classmethod
-    def scored_items(cls, runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
-        """Return the comparisons of acceptable sentences with violations."""
-        return comparison_items(runs, rows)

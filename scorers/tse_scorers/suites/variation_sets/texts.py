@@ -1,24 +1,42 @@
-"""What the section of the suite says."""
+"""What the section of the suite says, and what it calls its groups."""
 
-QUESTION = (
-    "German argument structure: does the model find a clause more probable than one with the same case twice?"
+import pandas as pd
+
+from ..shown import Shown, Text, with_labels
+from .measures import group_name
+from .shown_items import comparison_items
+
+TEXT = Text(
+    question=(
+        "German argument structure: does the model find a clause more probable than one with the same case twice?"
+    ),
+    lead=(
+        "Subordinate clauses with three noun phrases whose cases and order vary freely (…, dass der Soldat dem "
+        "Offizier einen Brief schreibt). A clause in which one case is there twice and another is missing is "
+        "impossible, whatever its order. Does the model rank it below the possible ones, and does it share people's "
+        "preferences among these?"
+    ),
+    terms={
+        "AUC": "The share of unacceptable variants of a sentence that score below the acceptable one, ties counting "
+        "half; 0.5 is chance, and below it the unacceptable ones are preferred.",
+        "Minimal variation set": "One acceptable sentence against those that double one of its cases: all six of them, "
+        "or the two that double the nominative, the accusative or the dative.",
+        "Case order": "Order of nominative (N), dative (D) and accusative (A) noun phrases in the clause. All six are "
+        "grammatical; people find some of them marked, above all those where the nominative comes late.",
+        "Role assignment": "Which noun is agent, recipient and patient. Nouns 1 and 2 are people, noun 3 is a thing: "
+        "ag1,re2,pa3 and ag2,re1,pa3 are plausible, the rest less so.",
+    },
+    source=(
+        "Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order argument structure; Keller "
+        "(2001), Gradience in grammar. Human and published values are those of the paper's own sentences."
+    ),
 )
-LEAD = (
-    "Subordinate clauses with three noun phrases whose cases and order vary freely (…, dass der Soldat dem Offizier "
-    "einen Brief schreibt). A clause in which one case is there twice and another is missing is impossible, whatever "
-    "its order. Does the model rank it below the possible ones, and does it share people's preferences among these?"
-)
-TERMS = {
-    "AUC": "The share of unacceptable variants of a sentence that score below the acceptable one, ties counting half; "
-    "0.5 is chance, and below it the unacceptable ones are preferred.",
-    "Minimal variation set": "One acceptable sentence against those that double one of its cases: all six of them, or "
-    "the two that double the nominative, the accusative or the dative.",
-    "Case order": "Order of nominative (N), dative (D) and accusative (A) noun phrases in the clause. All six are "
-    "grammatical; people find some of them marked, above all those where the nominative comes late.",
-    "Role assignment": "Which noun is agent, recipient and patient. Nouns 1 and 2 are people, noun 3 is a thing: "
-    "ag1,re2,pa3 and ag2,re1,pa3 are plausible, the rest less so.",
-}
-SOURCE = (
-    "Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order argument structure; Keller (2001), "
-    "Gradience in grammar. Human and published values are those of the paper's own sentences."
-)
+
+
+def labelled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return results with the case order and the roles of a cell set apart."""
+    rows = with_labels(rows)
+    return rows.assign(label=rows["label"].str.replace("|", " · "))
+
+
+SHOWN = Shown(TEXT, group_name, labelled, comparison_items)

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 
-from ...hub_data import ReleasedData
+from ....io.bundle import split_revision
+from ....io.result_row import Scalar
+from ...hub_data import KnownData, ReleasedData, is_hub_id
+from ..options import CONFIG_NAMES
 
 _ENGLISH = {"1df2ab6af95a7e4f": "released", "7998b6ccbae6d201": "clean"}
-RELEASED: Mapping[str, ReleasedData] = {
+_RELEASED = {
     fingerprint: ReleasedData(dataset, config, n, lemma_lists=lists)
     for fingerprint, dataset, config, n, lists in (
         ("640b89527fdc5cdd", "agreement_templates", "marvin_linzen", 121_220, _ENGLISH),
@@ -17,3 +20,17 @@ RELEASED: Mapping[str, ReleasedData] = {
         ("31418b4312a2739e", "blimp_agreement", "blimp", 4_000, _ENGLISH),
     )
 }
+
+
+class Templates(KnownData):
+    """The released templates; the user's own may be on the Hub."""
+
+    def hub_dataset(self, row: Mapping[str, Scalar], organization: str | None) -> str:
+        """Return the id of the templates on the Hub."""
+        dataset = str(row["dataset"])
+        if is_hub_id(dataset):
+            return split_revision(dataset)[0]
+        return super().hub_dataset(row, organization)
+
+
+TEMPLATES = Templates(released=_RELEASED, config_names=CONFIG_NAMES)

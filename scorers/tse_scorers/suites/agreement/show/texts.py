@@ -1,30 +1,36 @@
 """What the section of the suite says, and what its tables call groups of results."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from ....report.inputs import Runs
+from ...shown import Text
 from ..options import CONFIG_NAMES
 
-QUESTION = "Does the model find the right form of a word more probable than the wrong one?"
-TERMS = {
-    "TSE": "Targeted syntactic evaluation: the share of sentence pairs in which the model finds the right "
-    "form of the template's own verb more probable than the wrong one. Pairs whose two forms are not both "
-    "single tokens of the model's vocabulary are excluded and counted.",
-    "EW (systematicity)": "Equally weighted: the same question asked of every verb of a long list, each verb "
-    "counting the same. Does the model know the forms of any verb, likely or not?",
-    "MW (likely behaviour)": "Model weighted: of the probability that the model gives to the two forms of "
-    "the listed verbs, the share that lies on the right ones. If the model were to continue by itself, "
-    "would it be right?",
-    "Top p, bottom p": "The scores again with the verb list limited to forms within the most probable p of "
-    "the distribution (what nucleus sampling keeps), or to verbs with both forms within the least "
-    "probable p.",
-    "Covered mass": "The probability that the listed verbs' forms take up at the gap. The rest lies on other "
-    "words and other inflections, which say nothing about agreement.",
-}
-SOURCE = (
-    "Newman, Ang, Gong & Hewitt (2021), Refining Targeted Syntactic Evaluation of Language Models, NAACL. Templates: "
-    "Marvin & Linzen (2018), EMNLP; Warstadt et al. (2020), TACL."
+TEXT = Text(
+    question="Does the model find the right form of a word more probable than the wrong one?",
+    terms={
+        "TSE": "Targeted syntactic evaluation: the share of sentence pairs in which the model finds the right "
+        "form of the template's own verb more probable than the wrong one. Pairs whose two forms are not both "
+        "single tokens of the model's vocabulary are excluded and counted.",
+        "EW (systematicity)": "Equally weighted: the same question asked of every verb of a long list, each verb "
+        "counting the same. Does the model know the forms of any verb, likely or not?",
+        "MW (likely behaviour)": "Model weighted: of the probability that the model gives to the two forms of "
+        "the listed verbs, the share that lies on the right ones. If the model were to continue by itself, "
+        "would it be right?",
+        "Top p, bottom p": "The scores again with the verb list limited to forms within the most probable p of "
+        "the distribution (what nucleus sampling keeps), or to verbs with both forms within the least "
+        "probable p.",
+        "Covered mass": "The probability that the listed verbs' forms take up at the gap. The rest lies on other "
+        "words and other inflections, which say nothing about agreement.",
+    },
+    source=(
+        "Newman, Ang, Gong & Hewitt (2021), Refining Targeted Syntactic Evaluation of Language Models, NAACL. "
+        "Templates: Marvin & Linzen (2018), EMNLP; Warstadt et al. (2020), TACL."
+    ),
 )
+"""Without a lead, which depends on the data."""
 CONSTRUCTIONS = (
     "Simple",
     "In a sentential complement",
@@ -42,8 +48,8 @@ WHOLE_DATA = "All of "
 """Begins the label of the mean over a data set."""
 
 
-def lead_of(runs: Runs) -> str:
-    """Say what is tested in runs."""
+def text_of(runs: Runs) -> Text:
+    """Return what the section says of runs."""
     rows = runs.suite("agreement")
     signatures = [file.signature for file in runs.scores("agreement", "contexts")]
     # Of those that are not number, signatures have the values: `masculine / feminine`.
@@ -57,12 +63,12 @@ def lead_of(runs: Runs) -> str:
         "model sees the left side of the gap only, a masked model both sides; scores are means over the contexts that "
         "differ for the model. All scores lie between 0 and 1."
     )
-    if not contrasts:
-        return lead
-    return (
-        f"{lead} Data with other values than the two numbers ({'; '.join(contrasts)}): there, the two forms of a word "
-        "are those of the first and of the second value, and what is said here of verbs holds for these words."
-    )
+    if contrasts:
+        lead += (
+            f" Data with other values than the two numbers ({'; '.join(contrasts)}): there, the two forms of a word "
+            "are those of the first and of the second value, and what is said here of verbs holds for these words."
+        )
+    return replace(TEXT, lead=lead)
 
 
 def labelled(rows: pd.DataFrame) -> pd.DataFrame:

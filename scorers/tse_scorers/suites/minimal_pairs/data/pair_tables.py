@@ -51,8 +51,6 @@ _OF_SCORES = (
 _OF_LINKING = ("linking", "score_good", "score_bad", "unigram_logprob_good", "unigram_logprob_bad")
 RESERVED = (*_OF_SCORES, *_OF_LINKING, "correct", "tie", "prefixes_derived")
 """Columns of scores; a user's columns must not have these names."""
-RENAMED = {"UID": "paradigm", "linguistics_term": "phenomenon"}
-"""Columns of the user's own pairs -> what they are called in tables of scores."""
 
 
 def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:

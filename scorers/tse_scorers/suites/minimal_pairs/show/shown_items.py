@@ -1,14 +1,19 @@
 """The items behind the scores: minimal pairs, with people's judgments."""
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from ....report.blocks import ScoredItems
 from ....report.inputs import Runs
+from ....report.measure import Measure
 from ....report.published import shipped
 from ...item_files import files_of, items_of_rows, read_files
 from .texts import phenomenon_name
+
+if TYPE_CHECKING:
+    from ...contract import Suite
 
 _COLUMNS = [
     "method", "paradigm", "phenomenon", "field", "sentence_good", "sentence_bad", "logprob_good", "logprob_bad",
@@ -19,8 +24,9 @@ _COLUMNS = [
 _PAIR = ["paradigm", "sentence_good", "sentence_bad"]
 
 
-def pair_items(runs: Runs, rows: pd.DataFrame, method: str) -> ScoredItems:
+def pair_items(suite: "type[Suite]", runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
     """Return the minimal pairs that one method compares, behind results with a `label`."""
+    method = str(measure.at["method"])
     # Pairs have the names of phenomena that tables call them by.
     rows = rows.assign(value=rows["label"].where(rows["level"] == "phenomenon", rows["value"]))
     values = {"logprob_good": "log P(good)", "logprob_bad": "log P(bad)", "score": "correct"}

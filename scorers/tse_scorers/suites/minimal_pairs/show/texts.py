@@ -1,7 +1,7 @@
 """What the section of the suite says, and what it calls its groups."""
 
 from collections.abc import Collection
-from typing import NamedTuple
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,39 +11,46 @@ from ....io.bundle import metric_modules
 from ....report.comparable import listed
 from ....report.inputs import Runs
 from ....report.tables import count
+from ...shown import Text, with_labels
+from ..data.released import KNOWN_DATA
 
-QUESTION = "Does the model find the acceptable one of two sentences more probable?"
-LEAD = (
-    "A model passes a pair when it finds the acceptable sentence more probable. Its accuracy is a proportion, from 0 "
-    "to 1."
+_BY_THEMSELVES = Text(
+    question="Does the model find the acceptable one of two sentences more probable?",
+    lead=(
+        "A model passes a pair when it finds the acceptable sentence more probable. Its accuracy is a proportion, from "
+        "0 to 1."
+    ),
+    terms={
+        "Accuracy": "The share of minimal pairs in which the model gives the acceptable sentence the higher "
+        "probability. Guessing gives 0.5. Ties and pairs without a number are not right answers. A phenomenon's "
+        "accuracy is the mean of its paradigms, the overall one the mean of all paradigms.",
+        "One prefix, two prefixes": "Other ways to ask, where a paradigm allows it: which of two words is more "
+        "probable after the same beginning; or after which of two beginnings the same word is more probable.",
+    },
+    source=(
+        "Warstadt, Parrish, Liu, Mohananey, Peng, Wang & Bowman (2020), BLiMP: The Benchmark of Linguistic Minimal "
+        "Pairs for English, TACL 8."
+    ),
 )
-TERMS = {
-    "Accuracy": "The share of minimal pairs in which the model gives the acceptable sentence the higher "
-    "probability. Guessing gives 0.5. Ties and pairs without a number are not right answers. A phenomenon's accuracy "
-    "is the mean of its paradigms, the overall one the mean of all paradigms.",
-    "One prefix, two prefixes": "Other ways to ask, where a paradigm allows it: which of two words is more probable "
-    "after the same beginning; or after which of two beginnings the same word is more probable.",
-}
-SOURCE = (
-    "Warstadt, Parrish, Liu, Mohananey, Peng, Wang & Bowman (2020), BLiMP: The Benchmark of Linguistic Minimal Pairs "
-    "for English, TACL 8."
-)
-IN_CONTEXT_QUESTION = (
-    "Does the model still find the acceptable one of two sentences more probable after other sentences?"
-)
-IN_CONTEXT_LEAD = (
-    "A sentence seldom stands alone. Here a model judges the same minimal pairs after other sentences, or inside a "
-    "template."
-)
-IN_CONTEXT_TERMS = {
-    "Matched, mismatched": "The context holds acceptable sentences of the same paradigm, or of another phenomenon.",
-    "Ungrammatical": "The context holds the unacceptable sentences of the pairs that the matched context is made of.",
-    "Accuracy in context": "The share of pairs whose acceptable sentence is more probable after the context, the mean "
-    "over paradigms. Guessing gives 0.5.",
-}
-IN_CONTEXT_SOURCE = (
-    "Sinha et al. (2023), Language model acceptability judgements are not always robust to context, ACL; "
-    "Ide et al. (2024), How to Make the Most of LLMs' Grammatical Knowledge for Acceptability Judgments."
+_IN_CONTEXT = Text(
+    question=(
+        "Does the model still find the acceptable one of two sentences more probable after other sentences?"
+    ),
+    lead=(
+        "A sentence seldom stands alone. Here a model judges the same minimal pairs after other sentences, or inside a "
+        "template."
+    ),
+    terms={
+        "Matched, mismatched": "The context holds acceptable sentences of the same paradigm, or of another phenomenon.",
+        "Ungrammatical": "The context holds the unacceptable sentences of the pairs that the matched context is made "
+        "of.",
+        "Accuracy in context": "The share of pairs whose acceptable sentence is more probable after the context, the "
+        "mean over paradigms. Guessing gives 0.5.",
+    },
+    source=(
+        "Sinha et al. (2023), Language model acceptability judgements are not always robust to context, ACL; "
+        "Ide et al. (2024), How to Make the Most of LLMs' Grammatical Knowledge for Acceptability Judgments."
+    ),
 )
 _SPELLINGS = {
     "npi": "NPI", "subject verb": "subject–verb", "determiner noun": "determiner–noun",
@@ -51,37 +58,24 @@ _SPELLINGS = {
 }  # fmt: skip
 
 
-class SectionTexts(NamedTuple):
-    """What a section says of the pairs that were scored: by themselves, in context, or both."""
-
-    title: str
-    lead: str
-    terms: dict[str, str]
-    question: str
-    source: str
-
-
-def section_texts(runs: Runs) -> SectionTexts:
-    """Return what the section says of results."""
+def text_of(runs: Runs) -> Text:
+    """Return what the section says of the pairs that were scored: by themselves, in context, or both."""
     rows = runs.suite("minimal_pairs")
     alone = rows[rows["metric"] == "accuracy"]
     after = rows[rows["metric"].isin(("accuracy_in_context", "accuracy_change"))]
-    lead = " ".join([IN_CONTEXT_LEAD, *flawed_pairs(runs, set(after["config"]))])
-    in_context = SectionTexts(
-        "Minimal pairs in context", lead, IN_CONTEXT_TERMS, IN_CONTEXT_QUESTION, IN_CONTEXT_SOURCE
-    )
+    lead = " ".join([_IN_CONTEXT.lead, *flawed_pairs(runs, set(after["config"]))])
+    in_context = replace(_IN_CONTEXT, lead=lead, title="Minimal pairs in context")
     if alone.empty:
         return in_context
-    title = title_of(list(alone["config"].unique()))
-    by_themselves = SectionTexts(title, f"{_pairs(alone, title)} {LEAD}", TERMS, QUESTION, SOURCE)
+    title = KNOWN_DATA.title_of(alone["config"].unique()) or "Minimal pairs"
+    by_themselves = replace(_BY_THEMSELVES, lead=f"{_pairs(alone, title)} {_BY_THEMSELVES.lead}", title=title)
     if after.empty:
         return by_themselves
-    return SectionTexts(
-        title,
-        f"{by_themselves.lead} {in_context.lead}",
-        {**by_themselves.terms, **in_context.terms},
-        by_themselves.question,
-        f"{by_themselves.source} {in_context.source}",
+    return replace(
+        by_themselves,
+        lead=f"{by_themselves.lead} {in_context.lead}",
+        terms={**by_themselves.terms, **in_context.terms},
+        source=f"{by_themselves.source} {in_context.source}",
     )
 
 
@@ -110,11 +104,6 @@ def flawed_pairs(runs: Runs, configs: Collection[str]) -> list[str]:
     return [f"{sentence} ({listed(list(dict.fromkeys(names)))})." for sentence, names in systems.items()]
 
 
-def title_of(configs: Collection[str | None]) -> str:
-    """Name the data of a run by its configurations: BLiMP, or also other pairs."""
-    return "BLiMP" if set(configs) <= {None, "blimp"} else "Minimal pairs"
-
-
 def phenomenon_name(phenomenon: str) -> str:
     """Name a phenomenon as a heading.
 
@@ -134,6 +123,16 @@ def group_name(level: str, value: str) -> str:
     ('Determiner–noun agreement', 'Overall')
     """
     return "Overall" if level == "all" else phenomenon_name(value)
+
+
+def labelled(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the accuracies of pairs by themselves; of pairs without paradigms, only those over all."""
+    rows = with_labels(rows[rows["metric"] == "accuracy"])
+    if is_without_paradigms(rows):
+        rows = rows[rows["level"] == "all"]
+    of_phenomenon = rows["level"] == "phenomenon"
+    names = rows["label"].where(~of_phenomenon, rows["value"].map(phenomenon_name))
+    return rows.assign(label=names, method=rows["method"].fillna("full"))
 
 
 def from_blimp(paradigms: pd.Index) -> NDArray[np.bool_]:
