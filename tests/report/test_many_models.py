@@ -222,16 +222,13 @@ def test_sentences_state_what_the_rows_hold():
     no_lines = pd.DataFrame(columns=["suite_name", "score", "suite", "measure"])
     measures = {"agreement": all_measures()["agreement"]}
     (answer,) = observations(no_lines, rows, measures, {"agreement": ""})
-    expected = [
-        "Largest gap between TSE and EW: “Hard” (TSE 0.80, EW 0.50): better on the sentences' own words than on others "
-        "of the list.",
-        "Lowest TSE of 2 groups: “Hard” (0.80).",
-    ]
-    assert answer.sentences == expected
-    # A model that cannot be compared has no part in a mean.
+    gap = "“Hard” (TSE 0.80, EW 0.50): better on the sentences' own words than on others of the list."
+    lowest = "Lowest TSE of 2 groups: “Hard” (0.80)."
+    assert answer.sentences == [f"Largest gap between {TSE} and {EW}: {gap}", lowest]
+    # A model that cannot be compared has no part in a mean. The answer before it spells TSE out.
     both = pd.concat([rows, rows.assign(system="partial", score=0.1)])
     (answer,) = observations(_lines_of({"m": (0.9, 0.02)}), both, measures, {"agreement": ""})
-    assert answer.sentences[1:] == expected
+    assert answer.sentences[1:] == [f"Largest gap between TSE and {EW}: {gap}", lowest]
 
 
 def test_the_largest_gap_is_not_of_a_model_whose_measures_do_not_compare():
@@ -300,10 +297,10 @@ def test_no_group_is_the_weakest_where_all_have_the_same_score():
     assert answer.sentences == []
     rows.loc[2, "score"] = 0.9
     (answer,) = observations(no_lines, rows, {"agreement": tse}, {"agreement": ""})
-    assert answer.sentences == ["Lowest TSE of 2 groups: “Hard” (0.90)."]
+    assert answer.sentences == [f"Lowest {TSE} of 2 groups: “Hard” (0.90)."]
     rows = rows.assign(level=rows["level"].replace("group", "case_order"))
     (answer,) = observations(no_lines, rows, {"agreement": tse}, {"agreement": "case_order"})
-    assert answer.sentences == ["Lowest TSE of 2 case orders: “Hard” (0.90)."]
+    assert answer.sentences == [f"Lowest {TSE} of 2 case orders: “Hard” (0.90)."]
 
 
 def test_no_sentence_calls_a_part_of_the_data_the_best(eight):
