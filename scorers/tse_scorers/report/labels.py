@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .line_styles import place_of_system, systems_of_page
 from .plots import paper_width
-from .systems import end_names, shortened, without_organisation
+from .systems import distinct, end_names, shortened, without_organisation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,23 +71,15 @@ def _paper_names(names: Sequence[str]) -> dict[str, str]:
     page = systems_of_page()
     systems = [name for name in names if not page or place_of_system(name) is not None]
     all_systems = dict.fromkeys([*page, *systems])
-    ends = {name: without_organisation(name) for name in all_systems}
-    if len(set(ends.values())) < len(ends):
-        return {name: name for name in names}
+    ends = distinct(all_systems, without_organisation)
     return {name: ends.get(name, name) for name in names}
 
 
 def _distinct(names: Mapping[str, str], width: int, n_lines: int) -> dict[str, str]:
     """Shorten names to `width` characters a line, or to the fewest more that leave them distinct."""
-    most = longest(names.values())
-    while True:
-        labels = {
-            name: in_lines(shown, width) if n_lines > 1 else shortened(shown, width)
-            for name, shown in names.items()
-        }
-        if len(set(labels.values())) == len(set(names.values())) or width >= most:
-            return labels
-        width += 1
+    cut = in_lines if n_lines > 1 else shortened
+    widths = range(width, max(width, longest(names.values())) + 1)
+    return distinct(names, *(lambda name, at=at: cut(names[name], at) for at in widths))
 
 
 def in_lines(text: str, width: int) -> str:

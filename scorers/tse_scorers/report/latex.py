@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..io.files import printable
 from .print_blocks import naming_columns, packed, whole_groups
-from .systems import shortened, without_organisation
+from .systems import distinct, shortened, without_organisation
 from .tables import MISSING, Table, joined
 
 _EMS = {
@@ -268,17 +268,16 @@ def _with_headers(cells: Cells, rename: _Rename) -> Cells:
 
 def _clipped(names: Sequence[str]) -> dict[str, str]:
     """Shorten long names in the middle."""
-    return _distinct(names, {name: shortened(name, _LONGEST) for name in names})
+    return distinct(names, partial(shortened, width=_LONGEST))
 
 
 def _ends(
     systems: Sequence[str], names: Sequence[str], widths: Sequence[int] = (_SHORT, _LONGEST)
 ) -> dict[str, str]:
     """Leave organisations of systems out, and shorten to the first width that leaves names distinct."""
-    ends = _distinct(names, {name: _end(name, systems) for name in names})
-    return _distinct(
-        names, *({name: shortened(end, width) for name, end in ends.items()} for width in widths), ends
-    )
+    ends = distinct(names, partial(_end, systems=systems))
+    cuts = (lambda name, width=width: shortened(ends[name], width) for width in widths)
+    return distinct(names, *cuts, ends.__getitem__)
 
 
 def _end(name: str, systems: Sequence[str]) -> str:
@@ -289,12 +288,6 @@ def _end(name: str, systems: Sequence[str]) -> str:
     """
     system = max((label for label in systems if name.startswith(label)), key=len, default="")
     return without_organisation(system) + name.removeprefix(system)
-
-
-def _distinct(names: Sequence[str], *shorter: dict[str, str]) -> dict[str, str]:
-    """Return the first names that are distinct, at last the whole ones."""
-    unchanged = {name: name for name in names}
-    return next((shown for shown in shorter if len(set(shown.values())) == len(unchanged)), unchanged)
 
 
 COLUMN_INCHES, TEXT_INCHES = 3.03, 6.3

@@ -12,14 +12,13 @@ from .names import data_name
 from .numbers import UNRELIABLE
 from .tables import with_interval
 
-_COLUMNS = (
-    "system", "suite", "measure", "score", "text", "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit",
-    "n_units", "n_units_effective", "reliable", "n_lemmas", "n_lemmas_effective", "chance", "over_lemmas",
-    "is_share", "counted", "why_excluded", "detail", "suite_name", "config", "digits", "place",
-)  # fmt: skip
 _COPIED = (
     "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable",
     "n_lemmas", "n_lemmas_effective",
+)  # fmt: skip
+_COLUMNS = (
+    "system", "suite", "measure", "score", "text", *_COPIED, "chance", "over_lemmas", "is_share", "counted",
+    "why_excluded", "detail", "suite_name", "config", "digits", "place",
 )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ Report, explorer, comparison and files of scores all show this label, in every s
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,9 +93,21 @@ def end_names(names: Sequence[str], width: int = 24) -> dict[str, str]:
     >>> end_names(["org/model-70m", "gpt2"])
     {'org/model-70m': 'model-70m', 'gpt2': 'gpt2'}
     """
-    last = {name: without_organisation(name) for name in names}
-    distinct = len(set(last.values())) == len(last)
-    return {name: shortened(last[name] if distinct else name, width) for name in names}
+    return {name: shortened(end, width) for name, end in distinct(names, without_organisation).items()}
+
+
+def distinct(names: Iterable[str], *forms: Callable[[str], str]) -> dict[str, str]:
+    """Return names in the first form that leaves them distinct; as they are where none does.
+
+    >>> distinct(["a/model", "b/model"], without_organisation, lambda name: name.replace("/", " "))
+    {'a/model': 'a model', 'b/model': 'b model'}
+    """
+    unique = list(dict.fromkeys(names))
+    for form in forms:
+        shown = {name: form(name) for name in unique}
+        if len(set(shown.values())) == len(unique):
+            return shown
+    return {name: name for name in unique}
 
 
 def are_revisions(labels: Iterable[str]) -> bool:
