@@ -1,5 +1,8 @@
 """Checks of agreement pairs: the number matches the verbs, the forms differ, the contexts are clear."""
 
+from collections.abc import Iterator
+
+import numpy as np
 import pandas as pd
 
 from ...checks import (
@@ -11,7 +14,7 @@ from ...checks import (
     row_findings,
     white_space,
 )
-from .contrast import Contrast
+from .contrast import FORMS, Contrast
 
 _SHOWN = ("group", "prefix", "form_correct", "form_incorrect", "number")
 _NUMBER = Contrast()
@@ -84,15 +87,16 @@ def _verified(
     if english is not None:
         unknown = (correct == 0) & (incorrect == 0)
         correct[unknown] = _lemma_evidence(pairs[unknown], english)
-    sign = pairs["number"].map(dict(zip(contrast.values, (1, -1), strict=True)))
+    first, second = (pairs["number"] == value for value in contrast.values)
+    sign = first.astype(int) - second.astype(int)
     contradicts = (correct * sign < 0) | (incorrect * sign < 0)
     return contradicts, (correct == 0) & (incorrect == 0)
 
 
 def _lemma_evidence(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> "pd.Series[int]":
     """Return 1 if the two forms are a lemma's singular and plural, -1 if plural and singular, else 0."""
-    listed = set(zip(lemmas["singular"].str.lower(), lemmas["plural"].str.lower(), strict=True))
-    forms = zip(pairs["form_correct"].str.lower(), pairs["form_incorrect"].str.lower(), strict=True)
+    listed = set(_lowered(lemmas, FORMS))
+    forms = _lowered(pairs, ("form_correct", "form_incorrect"))
     return pd.Series(
         [(pair in listed) - (pair[::-1] in listed) for pair in forms], index=pairs.index, dtype=int
     )
@@ -100,9 +104,19 @@ def _lemma_evidence(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> "pd.Series[int
 
 def _evidence(forms: "pd.Series[str]", lemmas: pd.DataFrame) -> "pd.Series[int]":
     """Return 1 if a form is only a singular in the list, -1 if it is only a plural, else 0."""
-    singular, plural = (set(lemmas[column].str.lower()) for column in ("singular", "plural"))
-    numbers = {form: (form in singular) - (form in plural) for form in singular | plural}
-    return forms.str.lower().map(numbers).fillna(0).astype(int)
+    return _are_in(forms, lemmas["singular"]).astype(int) - _are_in(forms, lemmas["plural"]).astype(int)
+
+
+def _lowered(frame: pd.DataFrame, columns: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    first, second = (frame[column].str.lower().to_numpy() for column in columns)
+    return zip(first, second, strict=True)
+
+
+def _are_in(forms: "pd.Series[str]", *lists: "pd.Series[str]") -> "pd.Series[bool]":
+    """Return which forms are in one of the lists, in any case; equal forms are looked up once."""
+    listed = {word for words in lists for word in words.str.lower().to_numpy()}
+    codes, different = pd.factorize(forms.str.lower())
+    return pd.Series(np.array([form in listed for form in different], dtype=bool)[codes], index=forms.index)
 
 
 def inspect_lemmas(lemmas: pd.DataFrame) -> list[Finding]:
@@ -132,19 +146,20 @@ def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame, contrast: Contrast = _NUM
         pairs["prefix"] != "", "…"
     )  # the scorer capitalizes a verb without a prefix
     sentences = openings + " " + pairs["form_correct"] + pairs["suffix"]
+    coded = pairs.astype({column: "category" for column in _PAIR})  # texts that recur are compared as numbers
     return [
         *_unlisted_groups(pairs, lemmas),
-        *_undecided_contexts(pairs, contrast),
-        *_inconsistent_forms(pairs, contrast),
+        *_undecided_contexts(coded, contrast),
+        *_inconsistent_forms(coded, contrast),
         *row_findings(
-            pairs.duplicated(_PAIR),
+            coded.duplicated(_PAIR),
             pairs["prefix"] + " " + pairs["form_correct"] + pairs["suffix"],
             "rows that repeat an earlier row",
             "TSE counts each of them. Remove repetitions.",
         ),
         *row_findings(
-            pairs.duplicated(["group", "pair_id"], keep=False)
-            & pairs.duplicated([*_PAIR[:1], "pair_id", *_PAIR[4:]]),
+            coded.duplicated(["group", "pair_id"], keep=False)
+            & coded.duplicated([*_PAIR[:1], "pair_id", *_PAIR[4:]]),
             pairs["pair_id"].astype(str),
             "pairs with the pair_id of another pair that has the same verbs, in the same group",
             "`tse compare` treats such pairs as one. Give each pair its own pair_id.",
@@ -156,10 +171,8 @@ def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame, contrast: Contrast = _NUM
 
 
 def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]:
-    listed = {form for column in ("singular", "plural") for form in lemmas[column].str.lower()}
-    is_listed = pairs["form_correct"].str.lower().isin(listed) | pairs["form_incorrect"].str.lower().isin(
-        listed
-    )
+    lists = lemmas["singular"], lemmas["plural"]
+    is_listed = _are_in(pairs["form_correct"], *lists) | _are_in(pairs["form_incorrect"], *lists)
     share = is_listed.groupby(pairs["group"], sort=False).mean()
     without = share.index[share == 0].tolist()
     if not without:
@@ -194,8 +207,10 @@ def _with_both_values(
 ) -> list[Finding]:
     """Return a finding for each group, or set of groups, in which the same context occurs with both values."""
     contexts = pairs.drop_duplicates([*columns, "group", "number"])
-    both = contexts[contexts.groupby(columns)["number"].transform("nunique") > 1]
-    groups = both.groupby(columns, sort=False)["group"].agg(lambda names: tuple(sorted(names.unique())))
+    both = contexts[contexts.groupby(columns, observed=True)["number"].transform("nunique") > 1]
+    groups = both.groupby(columns, sort=False, observed=True)["group"].agg(
+        lambda names: tuple(sorted(names.unique()))
+    )
     return [
         Finding(
             f"{description} in the group{'s' if len(where) > 1 else ''} {', '.join(map(repr, where))}",
@@ -213,7 +228,7 @@ def _inconsistent_forms(pairs: pd.DataFrame, contrast: Contrast) -> list[Finding
     name = contrast.column
     return row_findings(
         twice,
-        forms["form_correct"] + " / " + forms["form_incorrect"],
+        forms["form_correct"].astype(str) + " / " + forms["form_incorrect"].astype(str),
         f"pairs of forms that are correct and incorrect in the same order with both {name}s",
         f"If the forms differ in {name}, one of the two {name}s is wrong. Check the column {name!r}.",
     )
