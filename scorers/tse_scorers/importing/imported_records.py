@@ -200,26 +200,28 @@ def _matched(log: Log, rows: pd.DataFrame) -> tuple[list[Choice | None], set[int
     `rows` are those of `TwoWayChoices`. Several items may have the same texts, as pairs that differ after the verb. A
     choice with the number and group of one of them is that item; any other one is all items with its texts.
     """
-    texts = [
-        (_spaced(context + good), _spaced(context + bad))
-        for context, good, bad in zip(rows["context"], rows["good"], rows["bad"], strict=True)
-    ]
-    names = list(zip(rows["group"].map(str), rows["item"].map(str), texts, strict=True))
-    item_names, item_texts = set(names), set(texts)
+    asked = [(_spaced(choice.good), _spaced(choice.bad)) for choice in log.choices]
+    columns = (rows[column].to_numpy() for column in ("group", "item", "context", "good", "bad"))
+    asked_texts, names = set(asked), {}  # a log may have 100 of 100,000 items
+    for row, (group, item, context, good, bad) in enumerate(zip(*columns, strict=True)):
+        texts = _spaced(context + good), _spaced(context + bad)
+        if texts in asked_texts:
+            names[row] = str(group), str(item), texts
+    item_names, item_texts = set(names.values()), {texts for *_, texts in names.values()}
     by_name: dict[tuple[str, str, tuple[str, str]], int] = {}
     by_text: dict[tuple[str, str], int] = {}
     used = set()
-    for place, choice in enumerate(log.choices):
-        choice_texts = _spaced(choice.good), _spaced(choice.bad)
-        name = (str(choice.labels.get("UID")), str(choice.labels.get("pair_id")), choice_texts)
-        if choice_texts in item_texts:
+    for place, (choice, texts) in enumerate(zip(log.choices, asked, strict=True)):
+        name = str(choice.labels.get("UID")), str(choice.labels.get("pair_id")), texts
+        if texts in item_texts:
             used.add(place)
         if name in item_names:
             by_name.setdefault(name, place)
         else:
-            by_text.setdefault(choice_texts, place)
-    places = [by_name.get(name, by_text.get(name[2])) for name in names]
-    return [None if place is None else log.choices[place] for place in places], used
+            by_text.setdefault(texts, place)
+    places = {row: by_name.get(name, by_text.get(name[2])) for row, name in names.items()}
+    by_row = (places.get(row) for row in range(len(rows)))
+    return [None if place is None else log.choices[place] for place in by_row], used
 
 
 def _spaced(text: str) -> str:

@@ -207,9 +207,10 @@ class PretrainedScorer(MapsDataSets, ABC):
             (before,) = self.opened([CARRIER.prefix])
             after = self.tokenizer(CARRIER.prefix + CARRIER.suffix)["input_ids"][len(before) :]
             texts = [CARRIER.prefix + " " + form + CARRIER.suffix for form in forms]
+        unknown = self.tokenizer.unk_token_id  # looking it up takes longer than the comparison of a row
         for row in self.tokenizer(texts)["input_ids"]:
             inside = row[len(before) : len(row) - len(after)]
-            fits = row == before + inside + after and self.tokenizer.unk_token_id not in inside
+            fits = row == before + inside + after and unknown not in inside
             yield inside if fits else []
 
     def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:

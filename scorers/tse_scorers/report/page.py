@@ -6,11 +6,12 @@ import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from ..io.files import make_folder, printable, unwritable, write_text
@@ -133,7 +134,8 @@ def _drawn(view: View, figures: Path) -> dict[str, str]:
     return {chart.name: inline(save(chart, figures), chart.name, chart.alt) for chart in pictures}
 
 
-def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summary: Summary) -> str:
+@cache
+def _template() -> Template:
     environment = templates("tse_scorers.report", ".")
     environment.filters |= {
         "kind": lambda block: {Table: "table", Chart: "picture", Examples: "examples"}[type(block)],
@@ -144,6 +146,10 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         "decimals": decimals,
         "summary": summary_of,
     }
+    return environment.get_template("template.html")
+
+
+def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summary: Summary) -> str:
     systems, heading = list(dict.fromkeys(runs.rows["system"])), summary.names.heading
     signatures = [
         {
@@ -154,7 +160,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
         }
         for run in runs.runs
     ]
-    return environment.get_template("template.html").render(
+    return _template().render(
         # Sections may leave out some.
         systems=_names(list(dict.fromkeys([*systems, *summary.board.rows]))) + _of_revisions(runs),
         n_open=OPEN_PARTS,

@@ -62,7 +62,7 @@ def suite_names() -> list[str]:
 
 def default_suite() -> str:
     """Return the name of the suite that runs where neither a suite nor data are named."""
-    return suite_names()[0]
+    return next(iter(_built_in()))
 
 
 def other_packages() -> set[str]:
@@ -142,7 +142,7 @@ def section_of(suite: "type[Suite]", runs: "Runs") -> "Section | None":
 
 def guest_of(suite: str) -> "Guest | None":
     """Return the package of a suite that is not of this one."""
-    declared = _installed().get(suite)
+    declared = None if suite in _built_in() else _installed().get(suite)
     return None if declared is None else _guest(declared, f"The suite {suite!r}")
 
 
