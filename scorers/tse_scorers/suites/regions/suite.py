@@ -50,7 +50,7 @@ class RegionSuite(Suite):
         Measure(
             "criterion_accuracy",
             "criteria",
-            "share of the criteria that items fulfil",
+            words="share of the criteria that items fulfil",
             table=CRITERIA,
             column="correct",
             live_key="regions/criteria",
