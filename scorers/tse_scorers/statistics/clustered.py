@@ -75,8 +75,8 @@ class Units:
     strata: npt.ArrayLike | None = None
     weighting: Weighting = "items"
 
-    def of(self, items: npt.NDArray[np.bool_]) -> "Units":
-        """Return the units of selected items; `items` is bool, (items,)."""
+    def of(self, items: npt.NDArray[np.bool_] | Codes) -> "Units":
+        """Return the units of some items, given by place or as bool, (items,)."""
         crossed, strata = (
             None if labels is None else np.asarray(labels)[items] for labels in (self.crossed, self.strata)
         )

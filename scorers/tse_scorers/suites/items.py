@@ -29,14 +29,31 @@ class Group(NamedTuple):
     Attributes:
         level: what groups of this kind are: `all`, `paradigm`, `phenomenon`, …
         value: which of them it is; "" for `all`.
-        items: its items.
-        units: of the items.
+        table: its items, or a table that has them among others.
+        units: of its items.
+        rows: the places of its items in the table; None for all.
     """
 
     level: str
     value: str
-    items: pd.DataFrame
+    table: pd.DataFrame
     units: Units
+    rows: NDArray[np.intp] | None = None
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """Its items, with all columns."""
+        return self.table if self.rows is None else self.table.iloc[self.rows]
+
+    @property
+    def n_items(self) -> int:
+        """How many items it has."""
+        return len(self.table if self.rows is None else self.rows)
+
+    def values(self, column: str) -> NDArray[Any]:
+        """Return a column of its items, which is much quicker than from `items`."""
+        values = self.table[column].to_numpy()
+        return values if self.rows is None else values[self.rows]
 
     @property
     def name(self) -> str:
@@ -53,7 +70,7 @@ class Group(NamedTuple):
         counted = {
             "score": estimate.mean,
             "n": estimate.n_items,
-            "n_excluded": len(self.items) - estimate.n_items,
+            "n_excluded": self.n_items - estimate.n_items,
         }
         about = estimate.columns() | counted | columns
         return ResultRow(level=self.level, value=self.value, metric=metric, **about)
@@ -62,6 +79,18 @@ class Group(NamedTuple):
 def only_all(items: pd.DataFrame) -> Iterator[Group]:
     """Yield one group of all items, each a unit by itself."""
     yield Group("all", "", items, Units(np.arange(len(items)), "items"))
+
+
+def rows_by(labels: pd.Series, sort: bool = False) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+    """Yield each label with the places of its rows, in order of appearance or sorted; missing labels have none.
+
+    >>> [(label, rows.tolist()) for label, rows in rows_by(pd.Series(["b", "a", None, "b"]))]
+    [('b', [0, 3]), ('a', [1])]
+    """
+    codes, values = pd.factorize(labels, sort=sort)
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(len(values)))
+    yield from zip(values, np.split(order, starts)[1:], strict=True)
 
 
 class GroupDifference(NamedTuple):
@@ -162,7 +191,7 @@ class ItemScores:
             yield from self._differences_of(self.statistic, reference, shared)
             return
         for group in self.groups(shared):
-            scores, others = group.items["score"], group.items["reference_score"]
+            scores, others = group.values("score"), group.values("reference_score")
             difference = paired_difference(scores, others, group.units)
             components = components_of_items(scores - others, group.units, difference.estimate)
             yield GroupDifference(
@@ -179,7 +208,7 @@ class ItemScores:
         """Yield the difference of another statistic than the mean on each group of shared items."""
         tables = [scores.items.loc[shared.index].reset_index() for scores in (self, reference)]
         for group in self.groups(shared.assign(place=np.arange(len(shared)))):
-            of_group = [table.iloc[group.items["place"]] for table in tables]
+            of_group = [table.iloc[group.values("place")] for table in tables]
 
             def values(
                 is_kept: NDArray[np.bool_],
@@ -190,8 +219,8 @@ class ItemScores:
                 return score, other
 
             difference = jackknife_difference(values, group.units)
-            ties = int((group.items["score"] == group.items["reference_score"]).sum())
-            yield GroupDifference(*group.place, difference, len(group.items), ties)
+            ties = int((group.values("score") == group.values("reference_score")).sum())
+            yield GroupDifference(*group.place, difference, group.n_items, ties)
 
     @property
     def n_lemmas(self) -> int | None:
@@ -215,7 +244,7 @@ class ItemScores:
     def estimates(self) -> Iterator[tuple[Group, Estimate]]:
         """Yield the score of each group."""
         for group in self.groups(self.items.dropna(subset=["score"])):
-            yield group, clustered_mean(group.items["score"], group.units)
+            yield group, clustered_mean(group.values("score"), group.units)
 
     def most_different(self, reference: "ItemScores", n: int) -> pd.DataFrame:
         """Return the items whose scores differ most: columns `item`, `score`, `reference_score`, `difference`."""
@@ -266,8 +295,8 @@ class Scored:
         """Return the means over each group of the measures that are means; all are computed at once."""
         columns = {measure: column for measure, column in self.columns.items() if measure.estimate is None}
         scores = [
-            np.array([group.items[column] for column in columns.values()], dtype=float).reshape(
-                len(columns), len(group.items)
+            np.array([group.values(column) for column in columns.values()], dtype=float).reshape(
+                len(columns), group.n_items
             )
             for group in groups
         ]
@@ -279,16 +308,16 @@ class Scored:
         estimates = dict(means)
         for measure, column in self.columns.items():
             if measure.estimate is not None:
-                is_scored = group.items[column].notna().to_numpy()
+                is_scored = pd.notna(group.values(column))
                 estimates[measure] = measure.estimate(group.items[is_scored], group.units.of(is_scored))
         return estimates
 
     def counts(self, group: Group) -> dict[str, Scalar]:
         """Return what all rows of a group count."""
         return {
-            f"n_{kind}": int(group.items[column].to_numpy().sum())
+            f"n_{kind}": int(group.values(column).sum())
             for kind, column in (("ties", "tie"), ("nonfinite", "nonfinite"))
-            if column in group.items
+            if column in group.table
         }
 
     def details(self, group: Group, measure: Measure, estimate: Estimate) -> dict[str, Scalar]:

@@ -310,7 +310,7 @@ def _own_and_common(systems: Sequence[SystemScores]) -> Iterator[dict[str, objec
                         "ci_high": estimate.ci_high,
                         "unit": estimate.unit,
                         "n_units": estimate.n_units,
-                        "n_items": len(group.items),
+                        "n_items": group.n_items,
                         "n_lemmas": item_scores.n_lemmas,
                         "approximate": item_scores.approximate,
                     }

@@ -215,7 +215,8 @@ class _Design(NamedTuple):
 
     @classmethod
     def of(cls, scores: ItemScores, items: pd.DataFrame, columns: list[str], names: ScoreNames) -> "_Design":
-        _, _, scored, units = next(iter(scores.groups(items.set_index(list(scores.items.index.names)))))
+        whole = next(iter(scores.groups(items.set_index(list(scores.items.index.names)))))
+        scored = whole.items
         levels = {column: list(dict.fromkeys(scored[column].dropna())) for column in columns}
         for column, values in levels.items():
             if len(values) < 2:
@@ -227,7 +228,7 @@ class _Design(NamedTuple):
             list(scored[columns].itertuples(index=False, name=None)), scored.index, dtype=object
         )
         labels = labels.where(scored[columns].notna().all(axis=1) & scored["score"].notna())
-        return cls(names, " x ".join(columns), levels, scored["score"], labels, units)
+        return cls(names, " x ".join(columns), levels, scored["score"], labels, whole.units)
 
     @property
     def is_comparable(self) -> bool:

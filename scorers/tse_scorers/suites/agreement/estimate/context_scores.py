@@ -164,10 +164,10 @@ class ContextScores(ItemScores):
         matrices = [scores._matrix(shared, lemmas) for scores in (self, reference)]
         items = shared.assign(place=np.arange(len(shared)))
         for group in context_groups(items):
-            rows = group.items["place"].to_numpy()
+            rows = group.values("place")
             cells, others = (cells_of(group.items, matrix[rows]) for matrix in matrices)
             difference = crossed_difference(cells.sums, others.sums, cells.name, cells.strata, cells.units)
-            n_ties = int((group.items["score"] == group.items["reference_score"]).sum())
+            n_ties = int((group.values("score") == group.values("reference_score")).sum())
             components = components_of(cells.sums.minus(others.sums), cells.strata, cells.units)
             yield GroupDifference(
                 *group.place, difference, len(rows), n_ties, difference.estimate.n_crossed, components

@@ -59,7 +59,8 @@ def frequency_rows(groups: Iterable[Group], outcomes: Outcomes, frequencies: pa.
     zipf = np.where(order[:, None] >= 0, zipf[order], np.nan)
     counts = frequencies["counts"][0].as_py()
     for group in groups:
-        with_outcomes = group._replace(items=group.items[group.items["context_id"].isin(outcomes.context_id)])
+        has_outcomes = np.isin(group.values("context_id"), outcomes.context_id)
+        with_outcomes = group._replace(table=group.items[has_outcomes], rows=None)
         for row in (*_bands(with_outcomes, outcomes, zipf), *_slopes(with_outcomes, outcomes, zipf)):
             yield replace(row, counts=counts)
 

@@ -26,7 +26,7 @@ from ....statistics.cells import CellSums, cell_sums, crossed_mean
 from ....statistics.clustered import Units
 from ....statistics.estimate import Estimate
 from ....statistics.units import MIN_GROUPS, SUBJECT_RULES, own_units, subject_clusters, verb_lemmas
-from ...items import Group
+from ...items import Group, rows_by
 
 
 def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
@@ -120,8 +120,8 @@ def groups_of(
     all_items = with_overall_units(items.drop_duplicates([*once_per]) if crossed is None else items)
     yield Group("all", "", all_items, units_of(all_items, crossed, fixed))
     if "group" in items and items["group"].ne("").any():
-        for group, inside in items.groupby("group", sort=False):
-            yield Group("group", str(group), inside, units_of(inside, crossed, fixed))
+        for group, rows in rows_by(items["group"]):
+            yield Group("group", str(group), items, units_of(items.iloc[rows], crossed, fixed), rows)
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ class ScoredContexts(ScoredPairs):
 
     def counts(self, group: Group) -> dict[str, Scalar]:
         """Return the numbers of ties and lemmas."""
-        n_lemmas = int(group.items["n_lemmas"].max()) if len(group.items) else None
+        n_lemmas = int(group.values("n_lemmas").max()) if group.n_items else None
         return super().counts(group) | {"n_lemmas": n_lemmas}
 
     def details(self, group: Group, measure: Measure, estimate: Estimate) -> dict[str, Scalar]:

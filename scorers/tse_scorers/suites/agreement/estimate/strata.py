@@ -50,7 +50,7 @@ def part_rows(tables: ScoreTables) -> list[ResultRow]:
         rows += _kind_rows(groups, outcomes[0], kinds)
     if has_unequal:
         for group in groups:
-            estimate = clustered_mean(group.items[UNEQUAL], group.units)  # the lemmas are fixed
+            estimate = clustered_mean(group.values(UNEQUAL), group.units)  # the lemmas are fixed
             rows.append(group.row(UNEQUAL, estimate, n_lemmas=n_unequal))
     if len(outcomes) == 1 and frequencies is not None:
         rows += frequency_rows(groups, outcomes[0], frequencies)

@@ -75,7 +75,7 @@ def in_groups(frame: pd.DataFrame) -> Iterator[Group]:
     pairs = with_units(frame.reset_index(drop=True))
     for group in grouped(pairs):
         if group.level != "field":
-            units, chains = group.units, group.items["chain"]
+            units, chains = group.units, group.values("chain")
             if units.name != "paradigms" and (chains != "").all():
-                units = replace(units, name=f"{units.name} x contexts", crossed=chains.to_numpy())
+                units = replace(units, name=f"{units.name} x contexts", crossed=chains)
             yield group._replace(units=units)

@@ -14,13 +14,16 @@ in all paradigms.
 
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from ....engine.arrays import Indices
 from ....io.bundle import metric_modules
 from ....statistics.clustered import Units
 from ....statistics.critical_words import critical_words
 from ....statistics.units import MIN_GROUPS, own_units
-from ...items import Group
+from ...items import Group, rows_by
 
 _SENTENCES = ["sentence_good", "sentence_bad"]
 
@@ -55,21 +58,18 @@ def grouped(pairs: pd.DataFrame) -> Iterator[Group]:
         pairs: with the columns of `with_units`, and `score`, NaN for none; `phenomenon`, `field` and `language` may be
             missing.
     """
-    scored = pairs[pairs["score"].notna()]
+    is_scored = pairs["score"].notna().to_numpy()
+    words, strata = pairs["word"].to_numpy(), pairs["stratum"].to_numpy()
     name = str(pairs["unit"].iloc[0]) if len(pairs) else "critical words"
-    units = _words(pairs, name)
-    if _paradigms_are_units(scored):
-        units = Units(pairs["stratum"].to_numpy(), "paradigms", weighting="clusters")
+    units = _words(words, strata, is_scored, name)
+    if _paradigms_are_units(pairs[is_scored]):
+        units = Units(strata, "paradigms", weighting="clusters")
     yield Group("all", "", pairs, units)
-    numbers = pairs.select_dtypes(["number", "bool"])  # texts would take most of the time
-    if "chain" in pairs:
-        numbers = numbers.assign(chain=pairs["chain"])
     for level in ("language", "field", "phenomenon", "paradigm"):
         if level in pairs and (level != "language" or has_languages(pairs)):
-            for value, inside in numbers.groupby(pairs[level]):
-                is_one = level == "paradigm"  # of which there are many: they have no strata
-                units = Units(inside["word"].to_numpy(), name) if is_one else _words(inside, name)
-                yield Group(level, str(value), inside, units)
+            for value, rows in rows_by(pairs[level], sort=True):
+                units = _words(words[rows], strata[rows], is_scored[rows], name)
+                yield Group(level, str(value), pairs, units, rows)
 
 
 def has_languages(pairs: pd.DataFrame) -> bool:
@@ -90,9 +90,9 @@ def _paradigms_are_units(pairs: pd.DataFrame) -> bool:
     )
 
 
-def _words(pairs: pd.DataFrame, name: str) -> Units:
-    words, strata = pairs["word"].to_numpy(), pairs["stratum"].to_numpy()
-    scored = strata[pairs["score"].notna().to_numpy()]
+def _words(words: Indices, strata: Indices, is_scored: NDArray[np.bool_], name: str) -> Units:
+    """Return critical words as units of pairs, within their paradigms where pairs of several have a score."""
+    scored = strata[is_scored]
     if (scored == scored[:1]).all():
         return Units(words, name)
     return Units(words, f"{name} (these paradigms)", strata=strata, weighting="strata")

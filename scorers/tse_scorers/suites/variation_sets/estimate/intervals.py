@@ -13,7 +13,7 @@ import pandas as pd
 
 from ....io.bundle import metric_modules
 from ....statistics.clustered import Units
-from ...items import Group
+from ...items import Group, rows_by
 
 UNIT = "templates"
 OF_SENTENCES = ["template", "case_order", "positions", "acceptable", "sentence", "logprob"]
@@ -66,19 +66,18 @@ def set_aucs(examples: pd.DataFrame) -> pd.DataFrame:
 
 def grouped(sets: pd.DataFrame) -> Iterator[Group]:
     """Yield each group of results, with its sets (of one kind) and their units."""
-    sets = sets.assign(template=pd.factorize(sets["template"])[0])  # numbers are quicker to group than names
-    yield Group("all", "", sets, units_of(sets))
-    numbers = sets.select_dtypes(["number", "bool"])  # texts would take most of the time
-    for level in ("case_order", "role"):
-        for value, inside in numbers.groupby(sets[level], sort=False):
-            yield Group(level, str(value), inside, units_of(inside))
-    for (order, role), inside in numbers.groupby([sets["case_order"], sets["role"]], sort=False):
-        yield Group("cell", f"{order}|{role}", inside, units_of(inside))
+    units = units_of(sets)
+    yield Group("all", "", sets, units)
+    cell_names = sets["case_order"] + "|" + sets["role"]
+    for level, labels in (("case_order", sets["case_order"]), ("role", sets["role"]), ("cell", cell_names)):
+        for value, rows in rows_by(labels):
+            yield Group(level, str(value), sets, units.of(rows), rows)
 
 
 def units_of(sets: pd.DataFrame) -> Units:
     """Return the templates as units; the mean is the mean of the cells' means."""
-    return Units(sets["template"].to_numpy(), UNIT, strata=sets["cell"].to_numpy(), weighting="strata")
+    templates = pd.factorize(sets["template"])[0]  # numbers are quicker than names
+    return Units(templates, UNIT, strata=sets["cell"].to_numpy(), weighting="strata")
 
 
 def cell_aucs(sets: pd.DataFrame, keys: list[str]) -> "pd.Series[float]":
@@ -89,9 +88,7 @@ def cell_aucs(sets: pd.DataFrame, keys: list[str]) -> "pd.Series[float]":
 
 def mean_of_cells(group: Group) -> float:
     """Return the mean over cells of a group of sets from exact fractions; NaN without sets that have an AUC."""
-    cell, credit, n_comparisons = (
-        group.items[column].to_numpy() for column in ("cell", "credit", "n_comparisons")
-    )
+    cell, credit, n_comparisons = (group.values(column) for column in ("cell", "credit", "n_comparisons"))
     n = np.bincount(cell, n_comparisons)
     shares = np.bincount(cell, credit)[n > 0] / n[n > 0]
     return float(shares.mean()) if len(shares) else math.nan
