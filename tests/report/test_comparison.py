@@ -17,6 +17,7 @@ def family_rows(reliable, p_adjusted, level="paradigm", systems=("b",)):
         "measure": "EW",
         "level": level,
         "test": "t",
+        "n_units_effective": [20.0 if is_reliable else 2.0 for is_reliable in reliable],
         "approximate": False,
         "n_family": len(reliable),
     }

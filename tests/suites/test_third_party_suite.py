@@ -719,3 +719,42 @@ def test_a_measure_that_is_no_mean_has_no_mixed_model_and_no_power(judgments, tm
     for command, began in ((export, "fitted by a mixed model"), (power, "The power for Matthews' r")):
         with pytest.raises(ValueError, match=rf"{began}.*mean of its items' scores"):
             tse(*command)
+
+
+class Knowing:
+    """Scores the sentences of a table as it was told."""
+
+    def __init__(self, name, logprobs):
+        self.name, self.signature, self.logprobs = name, {"model": name, "revision": "1"}, logprobs
+
+    def sentence_logprobs(self, sentences, progress=None):
+        return np.array([self.logprobs[text] for text in sentences])
+
+
+def test_a_correlation_without_an_interval_says_why(judgments, tmp_path):
+    """Its `reliable` was true; undefined scores had "too few units", were drawn, and were missing from LaTeX alone."""
+    rng = np.random.default_rng(0)
+    labels = [int(label) for label in rng.integers(2, size=90)]
+    groups = ["right"] * 30 + ["mixed"] * 30 + ["constant"] * 30
+    labels[60:] = [1] * 30
+    sentences = [f"Sentence {i} ." for i in range(90)]
+    table = pd.DataFrame({"sentence": sentences, "label": labels, "group": groups})
+    out = tmp_path / "out"
+    for name, is_wrong in (("a", lambda i: 30 <= i < 36), ("b", lambda i: 30 <= i < 50)):
+        logprobs = {text: -5.0 - 3 * ((labels[i] == 0) != is_wrong(i)) for i, text in enumerate(sentences)}
+        tse_scorers.run(Knowing(name, logprobs), suite="judgments", data=table, out=out)
+    results = read_results(out)["results"]
+    rows = {(row["model"], row["value"]): row for row in results if row["metric"] == "matthews"}
+    right, constant = rows["a", "right"], rows["a", "constant"]
+    assert (right["score"], right.get("se"), right["reliable"]) == (1.0, None, False)
+    assert (constant.get("score"), constant["reliable"]) == (None, False)
+    said = tse("compare", out, "--out", tmp_path / "compared")
+    assert (
+        "2 have no test, because a score is undefined or does not vary." in said
+        and "too few units" not in said
+    )
+    tse("report", out)
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "–: undefined over these items, as is a correlation with a constant side" in page
+    assert "at an end of its scale, or undefined without some unit, has no interval" in page
+    assert "constant" in (out / "judgments_matthews.tex").read_text(encoding="utf-8")

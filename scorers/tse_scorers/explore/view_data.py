@@ -154,7 +154,9 @@ def _table(
 ) -> dict[str, Any]:
     assert view.cells is not None
     cells = view.cells.drop_duplicates(["label", "system"], keep="last")
-    cells = cells.reindex(columns=["label", "system", *NUMBERS, "n_units", "config", "group"])
+    cells = cells.reindex(
+        columns=["label", "system", *NUMBERS, "n_units", "n_units_effective", "config", "group"]
+    )
     scored_here = set(cells["system"][cells["n"].notna()])
     badges = map(doubts_of, cells.assign(chance=view.chance).itertuples(index=False))
     numbers_of = {

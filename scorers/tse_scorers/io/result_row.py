@@ -103,13 +103,13 @@ class ResultRow(Mapping[str, Scalar]):
         n_ties: ties.
         n_nonfinite: items (comparisons, for sets) with a score that is NaN or plus infinity; they count as wrong.
         n_infinite: items with an infinite score.
-        se: standard error; NaN, as the ends of the interval, with fewer than two units.
+        se: standard error; NaN, as the ends of the interval, with fewer than two units, or where it is undefined.
         ci_low: lower end of the 95 % interval.
         ci_high: its upper end.
         unit: what varies.
         n_units: number of units.
         n_units_effective: how many units of equal size give the same precision.
-        reliable: whether there are enough units for the interval.
+        reliable: whether there is an interval, over enough units.
         n_lemmas: lemmas in the score; for TSE verbs.
         n_lemmas_effective: how many lemmas of equal weight give the same variance.
         forms: `single` or `all`.

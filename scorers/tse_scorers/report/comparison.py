@@ -194,7 +194,8 @@ def _blocks(
     tests = f"Test: {', '.join(overall['test'].unique())}."
     note = " ".join([tests, *_approximate(rows)])
     yield replace(_table(overall, measures, title, f"comparison_{number}"), note=note)
-    yield _forest_picture(rows, reference, number)
+    if (is_known := rows["difference"].notna()).any():
+        yield _forest_picture(rows[is_known], reference, number)
     if len(groups):
         by_group = _table(groups, measures, f"Differences from {reference} by group.")
         yield replace(by_group, folded=True, note=" ".join(_counts(groups)))

@@ -19,19 +19,33 @@ def how_many_differ(heading: str, family: pd.DataFrame) -> str:
     """Count the differences of one family of tests; a test over too few units does not count.
 
     >>> family = pd.DataFrame({"n_family": 2, "reliable": [True, False], "p": 0.01, "p_adjusted": 0.02})
+    >>> family["n_units_effective"] = [9, 3]
     >>> how_many_differ("EW, paradigms", family)
     "EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units to count."
     >>> how_many_differ("EW, paradigms", family[1:])
     'EW, paradigms: too few units for a test.'
+    >>> how_many_differ("MCC, groups", family[:1].assign(p=float("nan")))
+    'MCC, groups: 1 has no test, because a score is undefined or does not vary.'
     """
     tested = family[family["reliable"].astype(bool) & family["p"].notna()]
-    n, n_few = int((tested["p_adjusted"] < ALPHA).sum()), len(family) - len(tested)
-    if tested.empty:
-        return f"{heading}: too few units for a test{f' of any of {count(n_few)}' if n_few > 1 else ''}."
-    n_tests = int(family["n_family"].iloc[0])
-    adjusted = f" after Holm's adjustment of {count(n_tests)} tests" if n_tests > 1 else ""
-    sentence = f"{heading}: {n} of {len(tested)} differ{'s' if n == 1 else ''} (p below {ALPHA}{adjusted})."
-    return sentence + (f" {n_few} {'has' if n_few == 1 else 'have'} too few units to count." if n_few else "")
+    n = int((tested["p_adjusted"] < ALPHA).sum())
+    n_undefined = int((family["p"].isna() & (family["n_units_effective"] >= MIN_RELIABLE_UNITS)).sum())
+    n_few = len(family) - len(tested) - n_undefined
+    sentences = []
+    if len(tested):
+        n_tests = int(family["n_family"].iloc[0])
+        adjusted = f" after Holm's adjustment of {count(n_tests)} tests" if n_tests > 1 else ""
+        sentences.append(f"{n} of {len(tested)} differ{'s' if n == 1 else ''} (p below {ALPHA}{adjusted}).")
+    if n_few and sentences:
+        sentences.append(f"{n_few} {'has' if n_few == 1 else 'have'} too few units to count.")
+    elif n_few:
+        sentences.append(f"too few units for a test{f' of any of {count(n_few)}' if n_few > 1 else ''}.")
+    if n_undefined:
+        verb = "has" if n_undefined == 1 else "have"
+        sentences.append(
+            f"{count(n_undefined)} {verb} no test, because a score is undefined or does not vary."
+        )
+    return f"{heading}: {' '.join(sentences)}"
 
 
 def overview(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
@@ -71,7 +85,7 @@ def _shown(row: dict[str, Any], measures: Measures) -> dict[str, str]:
 def units(row: Mapping[str, Any] | pd.Series) -> str:
     """Say what an interval is over, and whether there are too few of it.
 
-    >>> few = {"n_units": 8, "n_units_effective": 2.71, "reliable": False}
+    >>> few = {"n_units": 8, "n_units_effective": 2.71, "se": 0.1, "reliable": False}
     >>> units({"unit": "paradigms", "n_lemmas": None} | few)
     '8 paradigms (2.7 effective, fewer than 4: not reliable)'
     >>> units({"n_units": 29, "unit": "subject nouns x lemmas", "n_lemmas": 900, "reliable": True})
@@ -83,7 +97,11 @@ def units(row: Mapping[str, Any] | pd.Series) -> str:
         whose = "that all have" if "n_lemmas_own" in row else "that both have"  # with --common-lemmas
         second = re.sub("^lemmas", f"lemmas {whose}", second)
         text += by + (second if pd.isna(row["n_lemmas"]) else counted(count(row["n_lemmas"]), second))
-    return text if row["reliable"] else f"{text} ({too_few(row['n_units_effective'])}: not reliable)"
+    if row["reliable"]:
+        return text
+    if row["n_units_effective"] >= MIN_RELIABLE_UNITS and pd.isna(row["se"]):
+        return f"{text} (a score is undefined)"
+    return f"{text} ({too_few(row['n_units_effective'])}: not reliable)"
 
 
 def too_few(n_effective: float) -> str:

@@ -108,8 +108,8 @@ class ScoreFile:
 
     @property
     def signature(self) -> Mapping[str, Any]:
-        """Return what decided the scores."""
-        return self.record.signature
+        """Return what decided the scores, and the recipe, which says what of it is the scorer's."""
+        return self.record.described
 
     @property
     def path(self) -> Path:

@@ -222,8 +222,10 @@ def _cells(table: Table, intervals: bool) -> Cells:
     rows: list[tuple[list[str], list[tuple[str, bool]]]] = []
     ruled: set[int] = set()
     n_names, basis = naming_columns(table), table.basis_columns
+    n_items = pd.DataFrame(index=table.text.index) if table.basis is None else table.basis.n
+    has_items = n_items.reindex(table.text.index).gt(0).any(axis=1).tolist()
     for place, (header, cells) in enumerate(table.rows()):
-        if cells and all(text == MISSING for text, _ in cells):
+        if cells and all(text == MISSING for text, _ in cells) and not has_items[place]:
             continue
         if header in table.rule_above and rows:
             ruled.add(len(rows))

@@ -21,10 +21,11 @@ BADGES = {
     "partial": "Another part of the data than that of most models, so not comparable with theirs.",
     "few items": f"An average of fewer than {FEW_ITEMS} items.",
     "few units": f"The interval is over fewer than {MIN_RELIABLE_UNITS} effective units; do not rely on it.",
+    "no interval": "The score has no interval: it is not defined without some unit, or is at the end of its scale.",
     "other lemmas": "Over another lemma list than those of most models, so not comparable with theirs.",
 }
 """Badge -> what it means."""
-UNUSABLE = {"all ties", "partial", "other lemmas", "few units"}
+UNUSABLE = {"all ties", "partial", "other lemmas", "few units", "no interval"}
 """Badges of numbers that cannot be the best of their column."""
 
 
@@ -59,7 +60,7 @@ class Cell:
     @property
     def is_unsure(self) -> bool:
         """Whether its interval is not one to rely on."""
-        return bool({"few units", "all ties"} & set(self.badges))
+        return bool({"few units", "no interval", "all ties"} & set(self.badges))
 
     @property
     def style(self) -> str:
@@ -291,7 +292,8 @@ def doubts_of(row: Any) -> Iterator[str]:
     """Yield the badges that a score has whatever it is shown with; none where there is no score.
 
     Args:
-        row: with `score`, `chance`, and the columns of results `n`, `n_ties`, `n_units` and `reliable`.
+        row: with `score`, `chance`, and the columns of results `n`, `n_ties`, `n_units`, `n_units_effective`, `ci_low`
+            and `reliable`.
     """
     if pd.isna(row.score):
         return
@@ -300,7 +302,8 @@ def doubts_of(row: Any) -> Iterator[str]:
     if 0 < row.n < FEW_ITEMS:
         yield "few items"
     if row.n_units < MIN_RELIABLE_UNITS if pd.isna(row.reliable) else not row.reliable:
-        yield "few units"
+        has_enough_units = row.n_units_effective >= MIN_RELIABLE_UNITS  # False for NaN
+        yield "no interval" if has_enough_units and pd.isna(row.ci_low) else "few units"
 
 
 def is_all_ties(row: Any) -> bool:

@@ -89,10 +89,19 @@ def _is_unreliable(lines: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def warnings_of(lines: pd.DataFrame) -> Iterator[str]:
-    """Yield one line per suite and data set with unreliable intervals, among those that `headlines` returns."""
+    """Yield a line per suite and data set with unreliable or without intervals, among what `headlines` returns."""
     for (name, unit), of_unit in lines[_is_unreliable(lines)].groupby(["suite", "unit"], sort=False):
         labels = ", ".join(of_unit["measure"].unique())
         yield (
             f"{UNRELIABLE} Do not rely on the intervals of {labels} ({name}): they are over fewer than "
             f"{MIN_RELIABLE_UNITS} effective units, here {unit}."
         )
+    has_units = lines["n_units_effective"].astype(float) >= MIN_RELIABLE_UNITS
+    undefined = lines[lines["reliable"].eq(False) & lines["se"].isna() & has_units]
+    for (name, measure), rows in undefined.groupby(["suite", "measure"], sort=False):
+        for is_scored, why in (
+            (True, "has no interval, being at an end of its scale or undefined without some unit"),
+            (False, "is undefined over these items, as is a correlation with a constant side"),
+        ):
+            if systems := list(rows.loc[rows["score"].notna() == is_scored, "system"]):
+                yield f"{measure} ({name}) {why}: {', '.join(systems)}."

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from ..statistics.estimate import MIN_RELIABLE_UNITS
 from .numbers import (
     FEW_ITEMS,
     MISSING,
@@ -280,6 +281,9 @@ def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, abou
     >>> row = {"score": 1.0, "ci_low": float("nan"), "n_units": 4.0, "n_lemmas": 1.0}
     >>> note_on_intervals(pd.DataFrame({"a": ["1.00 [0.40, 1.00]"]}), pd.DataFrame([row]))
     'In brackets: the ends of the 95 % interval; a score over a single unit has no interval.'
+    >>> row = {"score": float("nan"), "n": 12}
+    >>> note_on_intervals(pd.DataFrame({"a": ["–"]}), pd.DataFrame([row]))
+    '–: undefined over these items, as is a correlation with a constant side.'
     """
     cells = [str(cell) for cell in text.to_numpy(dtype=object).flat]
     has_half, has_ends = (any(sign in cell for cell in cells) for sign in "±[")
@@ -288,10 +292,17 @@ def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, abou
         ends = "an interval that is not symmetric is in brackets"
         clauses.append(ends if has_half else "In brackets: the ends of the 95 % interval")
     if rows is not None:
+        rows = rows.reindex(columns=CELLS)
         is_without = rows["score"].notna() & rows["ci_low"].isna()
         is_single = rows[["n_units", "n_lemmas"]].min(axis=1) == 1  # of either kind, where two cross
         if (is_without & is_single).any():
             clauses.append("a score over a single unit has no interval")
+        if (is_without & rows["reliable"].eq(False) & rows["n_units_effective"].ge(MIN_RELIABLE_UNITS)).any():
+            clauses.append(
+                "a score that is at an end of its scale, or undefined without some unit, has no interval"
+            )
+        if (rows["score"].isna() & rows["n"].gt(0)).any():
+            clauses.append(f"{MISSING}: undefined over these items, as is a correlation with a constant side")
     note = f"{'; '.join(clauses)}." if clauses else ""
     return " ".join(filter(None, [note[:1].upper() + note[1:], about if has_half or has_ends else ""]))
 

@@ -95,8 +95,8 @@ class Estimate:
 
     @property
     def reliable(self) -> bool:
-        """Whether there is a score, and at least 4 effective units of each kind: 3 degrees of freedom."""
-        return not math.isnan(self.mean) and enough_units(self.df + 1)
+        """Whether there is an interval, over at least 4 effective units of each kind: 3 degrees of freedom."""
+        return not (math.isnan(self.mean) or math.isnan(self.se)) and enough_units(self.df + 1)
 
 
 class Stratum(NamedTuple):

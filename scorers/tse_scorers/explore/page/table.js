@@ -95,7 +95,7 @@ function tools(view, systems, reference, change, shown) {
 // What makes a cell unusable as it is shown: a score, or a difference with its interval.
 function doubtsOf(view, row, system, reference) {
   const tested = testedDifference(view, row, system.column, reference), cell = row.cells[system.column];
-  return tested ? (tested[4] === 0 ? ["few units"] : []) : cell?.[7] ?? [];
+  return tested ? (tested[4] === 0 ? [tested[1] === null ? "no interval" : "few units"] : []) : cell?.[7] ?? [];
 }
 
 // What limits all scores of a column (but those over everything) or of a row stands there once, not at each score.
