@@ -18,7 +18,14 @@ from .engine.progress import Progress, bars
 from .io.bundle import metric_modules
 from .io.declared import HALF_CHARACTER, has_half_character
 from .io.suggestions import suggesting_keywords
-from .io.table_files import fingerprint, require_columns, require_text, require_unreserved, word_lists
+from .io.table_files import (
+    fingerprint,
+    require_columns,
+    require_text,
+    require_unreserved,
+    require_words,
+    word_lists,
+)
 from .loading import load_scorer
 from .models.answers import continuation_logprobs, sentence_logprobs, with_windows, word_logprobs
 from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
@@ -228,18 +235,6 @@ def _mapped(
     return result.with_format(dataset_format["type"], **dataset_format["format_kwargs"])
 
 
-def _require_words(frame: pd.DataFrame, columns: Sequence[str]) -> None:
-    """Raise ValueError where a text has no word, or half of a character; the message names the row."""
-    for column in columns:
-        for row, text in enumerate(frame[column], 1):
-            if not text.strip() or has_half_character(text):
-                expected = "whole characters" if text.strip() else "at least one word"
-                raise ValueError(
-                    f"{_WHAT} holds {text!r:.80} in column {column!r} of row {row}; expected a text with {expected}. "
-                    "Fix this column, or remove the row."
-                )
-
-
 @dataclass(frozen=True)
 class _Texts:
     """Log-probabilities of whole texts."""
@@ -264,7 +259,7 @@ class _Texts:
     def check(self, frame: pd.DataFrame) -> None:
         require_columns(frame, self.columns, _WHAT)
         require_text(frame, self.columns, _WHAT)
-        _require_words(frame, self.texts)
+        require_words(frame, self.texts, _WHAT)
 
     def check_scorer(self, scorer: Scorer) -> None:
         if self.context and not isinstance(scorer, ContinuationScorer):
@@ -321,8 +316,7 @@ class _Words:
 
     def check(self, frame: pd.DataFrame) -> None:
         require_columns(frame, self.columns, _WHAT)
-        require_text(frame, self.texts, _WHAT)
-        _require_words(frame, self.texts)
+        require_words(frame, self.texts, _WHAT)
         for text, words in zip(self.texts, self.words, strict=False):
             require_spelled(frame[text], word_lists(frame, words, _WHAT), _WHAT)
         for text in () if self.words else self.texts:

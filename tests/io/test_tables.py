@@ -6,7 +6,7 @@ from hostile import HOSTILE, require_harmless_cells
 from own_tables import WORDS, write_table
 
 from tse_scorers.io import table_files
-from tse_scorers.io.table_files import is_table, read_table, require_columns, require_text
+from tse_scorers.io.table_files import is_table, read_table, require_columns, require_text, require_words
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".json", ".parquet"])
@@ -73,6 +73,8 @@ def test_what_is_no_text_is_said_with_its_row(value, kind):
     with pytest.raises(ValueError, match=rf"\({kind}\) .*'prefix' .*row 2; expected text"):
         require_text(frame, ["prefix"], "The table")
     require_text(frame.head(1), ["prefix"], "The table")
+    with pytest.raises(ValueError, match=rf"\({kind}\) .*'prefix' .*row 2; expected text"):
+        require_words(frame, ["prefix"], "The table")
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv"])

@@ -16,7 +16,7 @@ FLOORS = (
     ("suites",),
     ("loading",),
     ("runs",),
-    ("mapping", "results", "training", *BESIDE),
+    ("extending", "mapping", "results", "training", *BESIDE),
     ("cli", "running"),
     ("__init__", "__main__"),
 )

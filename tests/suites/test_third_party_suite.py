@@ -496,6 +496,63 @@ def test_levels_that_the_class_does_not_list_are_refused():
         Added(Known.Options())
 
 
+class Chosen(Known):
+    """Its options decide which measures a run has."""
+
+    measures = (
+        Measure("known"),
+        Measure("long"),
+        Measure("longer", derived=lambda items: items["word"] > "b"),
+    )
+
+    def load(self):
+        left_out = "known" if self.options.strict else "long"
+        self.measures = [measure for measure in self.measures if measure.name != left_out]
+        return super().load()
+
+    def ask(self, scorer, items, progress):
+        names = [measure.name for measure in self.measures if measure.derived is None]
+        return items.assign(**dict.fromkeys(names, 1.0))
+
+
+def test_a_run_has_the_measures_that_load_has_chosen(tmp_path):
+    """Averages were of all measures of the class, which failed after the model had run."""
+    for strict, name in ((True, "long"), (False, "known")):
+        suite = Chosen(Chosen.Options(strict=strict))
+        rows = suite.aggregate(suite.score(ShorterIsBetter(), lambda done, total: None))
+        assert {row.metric for row in rows} == {name, "longer"}
+
+
+@pytest.mark.parametrize(
+    "chosen, said",
+    [
+        ((Measure("known"),), r"Wrong\.load left out the measure longer, which is derived"),
+        (
+            (Measure("other"),),
+            r"Wrong\.load set the measures other; expected .*known, long, longer.* List other",
+        ),
+    ],
+)
+def test_measures_that_results_on_disk_cannot_have_are_refused(chosen, said):
+    class Wrong(Chosen):
+        def load(self):
+            loaded = super().load()
+            self.measures = chosen
+            return loaded
+
+    with pytest.raises(ValueError, match=said):
+        Wrong(Wrong.Options())
+
+
+def test_the_users_column_is_not_replaced_by_derived_scores():
+    class WithColumn(Chosen):
+        def load(self):
+            return super().load().assign(longer="yes")
+
+    with pytest.raises(ValueError, match="has the column 'longer', in which the scores of longer stand"):
+        WithColumn(WithColumn.Options())
+
+
 def test_its_items_are_behind_its_scores(run):
     from tse_scorers.report.inputs import read_runs
 
@@ -672,6 +729,35 @@ def test_matthews_correlation_of_single_sentences(judgments, tmp_path):
     assert found["is_right"].dropna().tolist() == right.tolist() and found["accepted"].isna().sum() == len(
         first
     )
+
+
+def test_judgments_that_cannot_be_scored_are_named(judgments):
+    """A label 2 was scored without a word."""
+    table = pd.read_csv(judgments)
+    wrong = {
+        r"holds 2 in column 'label' of row 3; expected 0 or 1": {"label": [1, 0, 2]},
+        "holds '' in column 'sentence' of row 2; expected a text with at least one word": {
+            "sentence": ["a", "", "c"]
+        },
+    }
+    for said, columns in wrong.items():
+        table.head(3).assign(**columns).to_csv(judgments, index=False)
+        with pytest.raises(ValueError, match=said):
+            make_suite("judgments", data=str(judgments))
+    table[["sentence", "label"]].to_csv(judgments, index=False)
+    assert make_suite("judgments", data=str(judgments)).levels == ()
+
+
+def test_the_page_shows_the_judgments_as_they_are(root):
+    """The page leaves out imports, docstrings, and one of two measures."""
+    page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
+    shown = re.search(r"not run: a part of examples/judgments -->\n```python\n(.*?)```", page, re.DOTALL)[1]
+    lines = (
+        (root / "examples" / "judgments" / "judgments" / "__init__.py")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
+    assert set(shown.splitlines()) <= {line.removesuffix("  # fmt: skip") for line in lines}
 
 
 def test_judgments_are_compared_by_their_accuracy_and_their_correlation(judgments, tmp_path):

@@ -12,12 +12,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from tse_scorers.io.table_files import require_columns
-from tse_scorers.models.answers import sentence_logprobs
-from tse_scorers.statistics import correlation
-from tse_scorers.suites.contract import Measure, Shown, Suite, Text
-from tse_scorers.suites.hub_data import own_table
-from tse_scorers.suites.options import SuiteOptions, data_option, limit_option
+from tse_scorers.extending import (
+    Measure,
+    Shown,
+    Suite,
+    SuiteOptions,
+    Text,
+    correlation,
+    data_option,
+    limit_option,
+    own_table,
+    require_among,
+    require_columns,
+    require_words,
+    sentence_logprobs,
+)
 
 HALF = "they choose the threshold"
 
@@ -67,10 +76,14 @@ class Judgments(Suite):
 
     def load(self):
         """Return the sentences with their labels; each is in one of two halves."""
-        table = own_table(self.options.data)
-        require_columns(table, ["sentence", "label"], self.options.data)
+        data = self.options.data
+        table = own_table(data, ["sentence"])
+        require_columns(table, ["sentence", "label"], data)
+        require_words(table, ["sentence"], data)
+        require_among(table, "label", (0, 1), data)
+        self.levels = tuple(level for level in type(self).levels if level in table)
         half = np.random.default_rng(0).permutation(len(table)) % 2
-        return table[["sentence", "label"]].assign(group=table.get("group", "all items"), half=half)
+        return table[["sentence", "label", *self.levels]].assign(half=half)
 
     def ask(self, scorer, items, progress):
         """Score each sentence by its words."""

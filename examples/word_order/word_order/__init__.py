@@ -9,9 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tse_scorers.models.answers import sentence_logprobs
-from tse_scorers.suites.contract import KnownData, Measure, Shown, Suite, Text
-from tse_scorers.suites.options import SuiteOptions, limit_option, option
+from tse_scorers.extending import (
+    KnownData,
+    Measure,
+    Shown,
+    Suite,
+    SuiteOptions,
+    Text,
+    limit_option,
+    option,
+    sentence_logprobs,
+)
 
 from .share_in_order import in_order
 

@@ -224,6 +224,38 @@ def require_text(frame: pd.DataFrame, columns: Collection[str], title: str) -> N
             )
 
 
+def require_words(frame: pd.DataFrame, columns: Collection[str], title: str) -> None:
+    """Raise ValueError if a column contains values that are no text, or texts without a word.
+
+    The message names what was found, what was expected and what to do.
+    """
+    require_text(frame, columns, title)
+    for column in columns:
+        for row, text in enumerate(frame[column], 1):
+            if not text.strip() or has_half_character(text):
+                expected = "whole characters" if text.strip() else "at least one word"
+                raise ValueError(
+                    f"{title} holds {text!r:.80} in column {column!r} of row {row}; expected a text with {expected}. "
+                    "Fix this column, or remove the row."
+                )
+
+
+def require_among(frame: pd.DataFrame, column: str, values: Collection[object], title: str) -> None:
+    """Raise ValueError if a column contains other values than these.
+
+    >>> require_among(pd.DataFrame({"label": [1, 2]}), "label", (0, 1), "cola.csv")
+    Traceback (most recent call last):
+    ValueError: cola.csv holds 2 in column 'label' of row 2; expected 0 or 1. Fix this column.
+    """
+    wrong = ~frame[column].isin(list(values)).to_numpy(dtype=bool)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"{title} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected "
+            f"{' or '.join(map(str, values))}. Fix this column."
+        )
+
+
 def word_lists(frame: pd.DataFrame, column: str, title: str) -> "pd.Series[object]":
     """Return a column of lists of words as tuples; a list is also taken as JSON, which a CSV file holds.
 

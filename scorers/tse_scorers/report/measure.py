@@ -59,7 +59,10 @@ class Measure:
             `ew_{cutoff_side}_{cutoff:g}`. The score of an item is NaN where it has none, and 0 to 1 or bool if the
             measure is a mean.
         derived: returns `column`, given the rows of the whole table as a data frame, where the score of an item depends
-            on other items, such as being above a threshold; all shards are there. By default `ask` returns the column.
+            on other items, such as being above a threshold; all shards are there. What it needs of the options, `ask`
+            adds as a column. Choose a threshold on other items than those that get a score, as `examples/judgments`
+            does: intervals and tests do not choose it again, and would find far too much. By default `ask` returns the
+            column.
         estimate: how items become one number; called for each group with the rows of the table that have a score, and
             with their `Units`. For Matthews' correlation, which is Pearson's of two columns of 0 and 1:
             `lambda items, units: correlation(items["label"], items["accepted"], units)`, with

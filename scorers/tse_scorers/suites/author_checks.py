@@ -32,6 +32,38 @@ def require_levels(levels: Sequence[str], declared: Sequence[str], suite: str) -
         )
 
 
+def require_measures(
+    measures: Sequence[Measure], declared: Sequence[Measure], items: pd.DataFrame, suite: str
+) -> None:
+    """Raise ValueError where results on disk could not have the measures of a run.
+
+    Args:
+        measures: of the run, which `load` may have chosen.
+        declared: of the class.
+        items: the rows to ask about.
+        suite: the name of the class.
+    """
+    names, known = [str(measure) for measure in measures], [str(measure) for measure in declared]
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(
+            f"{suite}.load set the measures {', '.join(names)}; expected some of those of the class "
+            f"({', '.join(known)}), by which results on disk are read. List {', '.join(unknown)} in its `measures`."
+        )
+    for measure in declared:
+        if measure.derived is None:
+            continue
+        if str(measure) not in names:
+            raise ValueError(
+                f"{suite}.load left out the measure {measure}, which is derived: `derived` has the rows of scores, and "
+                "does not know what was chosen. Let `ask` add a column that says it, and derive the scores from that."
+            )
+        if measure.score_column in items:
+            raise ValueError(
+                f"The data of the suite has the column {measure.score_column!r}, in which the scores of {measure} "
+                "stand. Rename it in the data."
+            )
+
+
 def checked_answers(
     answers: pd.DataFrame, rows: pd.DataFrame, measures: Sequence[Measure], suite: str
 ) -> pd.DataFrame:

@@ -59,7 +59,7 @@ from ..report.inputs import Runs, ScoreFile, ScoreTables, known_columns, table_n
 from ..report.measure import Measure
 from ..statistics import Units
 from ..statistics.units import own_units
-from .author_checks import checked_answers, require_items, require_levels
+from .author_checks import checked_answers, require_items, require_levels, require_measures
 from .hub_data import KnownData
 from .items import Group, ItemScores, Scored, TwoWayChoices, with_derived
 from .options import SuiteOptions
@@ -82,7 +82,7 @@ class Suite(ABC):
         title: its name in tables and tabs.
         Options: a subclass of `SuiteOptions`, whose fields are its options.
         measures: its headline measures, in the order of tables; where options decide which a run has, `load` sets
-            `self.measures` to these.
+            `self.measures` to some of them, and `ask` returns the columns of these.
         options: the values of this run.
         key: columns that make an item the same in two runs; by default the first column of `load`. Name it where the
             table is the user's.
@@ -128,8 +128,8 @@ class Suite(ABC):
 
         The option `limit` is applied to what it returns. A table of the user's own is `own_table(self.options.data)`
         (`tse_scorers.suites.hub_data`): a file or a data set of the Hub. `run` writes a data frame to a file first;
-        `make_suite` takes none. `require_columns` and `require_text` of `tse_scorers.io.table_files` name the row that
-        is wrong.
+        `make_suite` takes none. `require_columns`, `require_words` and `require_among` of `tse_scorers.io.table_files`
+        name the row that is wrong.
         """
 
     @abstractmethod
@@ -189,6 +189,8 @@ class Suite(ABC):
                     f"The suite {cls.name} has no scores of {measure}; expected one of {expected}."
                 )
             table = table_named(tables, measure.table)
+            if measure.derived is None and measure.score_column not in table.column_names:
+                continue  # the options of the run left it out
             key = cls.key or (table.column_names[0],)
             columns = dict.fromkeys([*key, *cls.levels, "cluster", "item", measure.score_column])
             has_own_groups = any("groups" in vars(base) for base in cls.__mro__[: cls.__mro__.index(Suite)])
@@ -271,6 +273,7 @@ class Suite(ABC):
         self.findings = items.findings
         items = replace(items, spread=items.spread or next(iter(self.levels), ""))
         require_items(items.frame, key, self.levels, self.name)
+        require_measures(self.measures, type(self).measures, items.frame, type(self).__name__)
         self.items = items.limited(getattr(options, "limit", None))
         self._share: NDArray[np.bool_] | slice = slice(None)
         self.is_first_share = True
