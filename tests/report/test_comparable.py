@@ -34,7 +34,6 @@ def said(*models):
             {"suite_options": {"data": "b.csv", "threshold": "best"}},
             "with a different threshold",
         ),
-        ({"suite_options": {}, "rule": 1}, {"suite_options": {}, "rule": 2}, "with a different rule"),
         (
             {"forms": "single"},
             {"forms": "all", "limit": 20},
@@ -53,6 +52,10 @@ def test_models_that_compare():
     assert said(model("A", lemmas="german"), model("B", "others", lemmas="french")) == []  # two tables
     of_scorer = {"suite_options": {"limit": "3"}, "n_items": 3, "recipe": {"scorer_keys": ["order"]}}
     assert said(*(model(name) | of_scorer | {"order": order} for order, name in enumerate("AB"))) == []
+    (sentence,) = said(
+        *(of_scorer | model(name, rule=name) | {"recipe": of_scorer["recipe"]} for name in "AB")
+    )
+    assert "B was run with a different rule than A" in sentence
 
 
 @pytest.mark.parametrize("key", ["dataset_fingerprint", "lemmas", "pll", "forms"])

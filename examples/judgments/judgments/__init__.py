@@ -67,10 +67,17 @@ class Judgments(Suite):
 
     name, title, Options = "judgments", "Judgments", JudgmentOptions
     measures = (
-        Measure("matthews", "Matthews' r", column="accepted", derived=accepted, estimate=matthews, chance=0,
-                why_excluded=HALF),
+        Measure(
+            "matthews",
+            "Matthews' r",
+            column="accepted",
+            derived=accepted,
+            estimate=matthews,
+            chance=0,
+            why_excluded=HALF,
+        ),
         Measure("accuracy", column="is_right", derived=is_right, right_or_wrong=True, why_excluded=HALF),
-    )  # fmt: skip
+    )
     levels = ("group",)
     shown = Shown(Text("Acceptable sentences should be more probable than others."))
 

@@ -179,11 +179,15 @@ def _other_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator
     for name in {**options, **other_options}:
         if name not in _OF_DATA and options.get(name) != other_options.get(name):
             yield name
-    of_scorers = {
-        key for signature in (one, other) for key in (signature.get("recipe") or {}).get("scorer_keys") or ()
-    }
+    of_scorer, of_other = ((signature.get("recipe") or {}).get("scorer_keys") for signature in (one, other))
+    if of_scorer is None or of_other is None:
+        return
     for key in one:
-        if key in other and key not in {*of_scorers, *_UNCOMPARED, *_DECISIVE} and one[key] != other[key]:
+        if (
+            key in other
+            and key not in {*of_scorer, *of_other, *_UNCOMPARED, *_DECISIVE}
+            and one[key] != other[key]
+        ):
             yield key
 
 
