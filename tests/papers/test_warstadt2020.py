@@ -1,6 +1,7 @@
 """Figures 3 to 5 and Table 4 of Warstadt et al. (2020), with the published numbers."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from tse_scorers.papers.warstadt2020.growth import doublings_to, growth
 from tse_scorers.papers.warstadt2020.paradigms import by_paradigm, prefix_marks
 from tse_scorers.report.charts import draw
 from tse_scorers.report.inputs import read_runs
+from tse_scorers.report.numbers import score
 from tse_scorers.report.tables import Table
 from tse_scorers.suites.registry import find_suite
 
@@ -47,9 +49,7 @@ def test_figure_4_repeats_the_published_differences(blimp):
     and the six irregular paradigms of both kinds of agreement and, against the paper, 2.3 for GPT-2.
     """
     (part,) = regularity(by_paradigm(blimp))
-    values = (
-        part.of()[0].tables[0].values.map(lambda value: f"{value:.3f}".replace("-", "−"))
-    )  # as many as the paper prints
+    values = part.of()[0].tables[0].values.map(partial(score, digits=3))  # as many as the paper prints
     names = ("LSTM", "Transformer-XL", "GPT-2", "5-gram")
     found = [values.loc[f"{name} (released summary)", ("Both", "difference")] for name in names]
     assert found == ["0.052", "0.013", "0.023", "−0.020"]

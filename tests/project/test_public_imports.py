@@ -36,6 +36,7 @@ FRONT_DOORS = {
     "models.options.described_options": "what people are told of each option, whatever declares it",
     "report.charts.draw": "a picture of a section, whose lines and points are compared with numbers",
     "report.inputs.read_runs": "what the section of a suite is made from",
+    "report.numbers.score": "how all scores are printed, to as many decimals as a paper prints",
     "report.page.save": "draws and writes a picture, most of a small run's time: `conftest.py` replaces it",
     "report.summary.headlines": "the scores that a report begins with",
     "runs.comparing.compare.compare": "a comparison, as rows",
