@@ -839,7 +839,10 @@ def test_a_correlation_without_an_interval_says_why(judgments, tmp_path):
         "2 have no test, because a score is undefined or does not vary." in said
         and "too few units" not in said
     )
-    tse("report", out)
+    tse("report", out, "--paper", "column")
+    methods = (out / "paper" / "methods.tex").read_text(encoding="utf-8")
+    assert "intervals of Matthews' r are by a jackknife over sentences, on Fisher's z scale." in methods
+    assert "intervals of accuracy are cluster-robust" in methods and "data data" not in methods
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "–: undefined over these items, as is a correlation with a constant side" in page
     assert "at an end of its scale, or undefined without some unit, has no interval" in page

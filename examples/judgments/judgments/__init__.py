@@ -29,6 +29,7 @@ from tse_scorers.extending import (
 )
 
 HALF = "they choose the threshold"
+JACKKNIFE = "by a jackknife over sentences, on Fisher's z scale"
 
 
 def accepted(items):
@@ -73,10 +74,19 @@ class Judgments(Suite):
             column="accepted",
             derived=accepted,
             estimate=matthews,
+            interval=JACKKNIFE,
             chance=0,
+            counted="sentences",
             why_excluded=HALF,
         ),
-        Measure("accuracy", column="is_right", derived=is_right, right_or_wrong=True, why_excluded=HALF),
+        Measure(
+            "accuracy",
+            column="is_right",
+            derived=is_right,
+            right_or_wrong=True,
+            counted="sentences",
+            why_excluded=HALF,
+        ),
     )
     levels = ("group",)
     shown = Shown(Text("Acceptable sentences should be more probable than others."))

@@ -38,7 +38,7 @@ _OF_TOOLS = {
 }
 """The same for what differs from model to model, and decides nothing within one tool."""
 _PARTS = ("limit", "groups")
-_OF_DATA = frozenset({"data", "source", "config", *_PARTS})
+OF_DATA = frozenset({"data", "source", "config", *_PARTS})
 """Options of a suite that choose its data, which other keys compare."""
 _UNCOMPARED = frozenset(
     {"identity", "computed", "recipe", "shard", "series", "suite", "suite_options", "n_items"}
@@ -177,7 +177,7 @@ def _other_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator
     if not isinstance(options, Mapping) or not isinstance(other_options, Mapping):
         return  # its own `describe` names what decides
     for name in {**options, **other_options}:
-        if name not in _OF_DATA and options.get(name) != other_options.get(name):
+        if name not in OF_DATA and options.get(name) != other_options.get(name):
             yield name
     of_scorer, of_other = ((signature.get("recipe") or {}).get("scorer_keys") for signature in (one, other))
     if of_scorer is None or of_other is None:

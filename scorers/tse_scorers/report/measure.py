@@ -68,6 +68,8 @@ class Measure:
             `lambda items, units: correlation(items["label"], items["accepted"], units)`, with
             `tse_scorers.statistics.correlation`. By default the mean, with an interval over units. `tse compare`
             computes the difference of two systems again without each unit in turn.
+        interval: what the intervals of `estimate` are, for a paper's section on methods, after "95 % confidence
+            intervals are"; of a mean, it is known.
         live_key: what training logs call it, for instance `tse/ew`; by default the suite and its name; None if it is
             not logged.
         main_level: the level of its groups that training logs have on request and that the first page of a report
@@ -96,6 +98,7 @@ class Measure:
     column: str = ""
     derived: "Callable[[pd.DataFrame], ArrayLike] | None" = None
     estimate: "Estimator | None" = None
+    interval: str = ""
     live_key: str | None = ""
     main_level: str = ""
     digits: int = 2

@@ -6,14 +6,14 @@ from typing import Any
 import pandas as pd
 
 from .basis import alike, over
-from .comparable import Heading, scored_part
+from .comparable import OF_DATA, Heading, scored_part
 from .inputs import SignatureKey
 from .names import data_name
 from .numbers import count
 
 _PROGRAMS = ("torch", "transformers", "datasets")
 _INTERVALS = (
-    "95 % confidence intervals are cluster-robust over the units that items share, with degrees of freedom from their "
+    "are cluster-robust over the units that items share, with degrees of freedom from their "
     "effective number, 1 / Σw²; those of proportions are Korn and Graubard's (1998)."
 )
 
@@ -47,13 +47,16 @@ def methods_paragraph(
             for (system, of_suite, of), signature in of_lines.items()
             if of_suite == suite and of == config
         }
-        about = "; ".join(_data(of_systems))
+        about = "; ".join(_data(of_systems, config))
         name = str(of_data["suite"].iloc[0])
         texts = alike(of_data, lambda line: ", ".join(over(line)))
         measured = "; ".join(f"{_and(names)} over {text}" for text, names in texts.items())
         sentences.append(f"{name[:1].upper()}{name[1:]}{f' ({about})' if about else ''}: {measured}.")
-    sentences.append(_INTERVALS)
-    few = lines[lines["reliable"].eq(False)]
+    of_kind = {kind: list(rows["measure"].unique()) for kind, rows in lines.groupby("interval", sort=False)}
+    for kind, names in of_kind.items():
+        whose = f" of {_and(names)}" if kind or len(of_kind) > 1 else ""
+        sentences.append(f"95 % confidence intervals{whose} {f'are {kind}.' if kind else _INTERVALS}")
+    few = lines[lines["reliable"].eq(False) & lines["ci_low"].notna()]
     if len(few):
         where = dict.fromkeys(f"{line['measure']} ({line['suite']})" for line in few.to_dict("records"))
         sentences.append(
@@ -93,8 +96,8 @@ def _programs(signatures: Sequence[Mapping[str, Any]]) -> str:
     return f"Scored with {program}{with_libraries}." if program else ""
 
 
-def _data(signatures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what identifies data: its name and fingerprint, the list of lemmas, and what is not the released data."""
+def _data(signatures: Mapping[str, Mapping[str, Any]], config: object) -> Iterator[str]:
+    """Yield what identifies data, besides its configuration; its options, and what is not released."""
     if any((signature.get("recipe") or {}).get("own_data") for signature in signatures.values()):
         yield "our own data"
     for key, words in (
@@ -104,9 +107,13 @@ def _data(signatures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         ("lemmas_fingerprint", "their fingerprint {}"),
     ):
         values = [signature[key] for signature in signatures.values() if signature.get(key) is not None]
-        shown = [count(value) if key.startswith("n_") else str(value) for value in values]
+        shown = [count(value) if key.startswith("n_") else str(value) for value in values if value != config]
         if shown:
             yield words.format(_and(list(dict.fromkeys(shown))))
+    options = [(signature.get("suite_options") or {}).items() for signature in signatures.values()]
+    chosen = [f"{name} {value}" for of_system in options for name, value in of_system if name not in OF_DATA]
+    if chosen:
+        yield f"options: {_and(list(dict.fromkeys(chosen)))}"
     of_part: dict[str, list[str]] = {}
     for system, signature in signatures.items():
         if part := scored_part(signature):

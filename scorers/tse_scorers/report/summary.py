@@ -17,7 +17,7 @@ _COPIED = (
     "n_lemmas", "n_lemmas_effective",
 )  # fmt: skip
 _COLUMNS = (
-    "system", "suite", "measure", "score", "text", *_COPIED, "chance", "over_lemmas", "is_share", "counted",
+    "system", "suite", "measure", "score", "text", *_COPIED, "chance", "over_lemmas", "is_share", "interval", "counted",
     "why_excluded", "detail", "suite_name", "config", "digits", "place",
 )  # fmt: skip
 
@@ -34,8 +34,9 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_na
         Columns system, suite (as `heading` names its data), measure, score, text (the score as it is printed, with its
         interval), n, n_excluded, n_ties, se, ci_low, ci_high, unit, n_units, n_units_effective, reliable, n_lemmas,
         n_lemmas_effective, chance (or None), over_lemmas, is_share (whether a score is a mean of items, from 0 to 1),
-        counted, why_excluded, detail, suite_name, config, digits (of the measure's scores) and place (of the suite in
-        `measures`); one system after the other, its suites in the order of `measures`.
+        interval (how that of another score is computed), counted, why_excluded, detail, suite_name, config, digits (of
+        the measure's scores) and place (of the suite in `measures`); one system after the other, its suites in the
+        order of `measures`.
     """
     overall = rows[rows["group"] == "all"].to_dict("records")
     lines = [_headline(row, measure, heading) for row, measure in measured(overall, measures)]
@@ -61,6 +62,9 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dic
         "chance": measure.chance,
         "over_lemmas": measure.over_lemmas,
         "is_share": measure.estimate is None,
+        "interval": ""
+        if measure.estimate is None
+        else measure.interval or "those of its suite's own statistic",
         "counted": measure.counted,
         "why_excluded": measure.why_excluded,
         "detail": measure.detail.format(**row) if measure.detail else "",
