@@ -5,6 +5,9 @@ of the sentence's first noun phrase (The *pilots* that the guard loves [are] …
 before the gap (The pilots that the *guard* [loves] …; The banker knew the *pilot* [swims]).
 """
 
+import re
+from functools import lru_cache
+
 import pandas as pd
 
 MIN_GROUPS = 10
@@ -74,18 +77,14 @@ def subject_nouns(pairs: pd.DataFrame) -> "pd.Series[str]":
     """
     if (users_units := own_units(pairs, "prefix")) is not None:
         return users_units[1].rename("subject")
-    subjects = pairs["prefix"].to_numpy(dtype=object).copy()
-    of_row, constructions = pd.factorize(pairs["construction"])
-    for code, construction in enumerate(constructions):
-        if construction in SUBJECT_RULES:
-            is_of_construction = of_row == code
-            of_prefix, prefixes = pd.factorize(
-                subjects[is_of_construction]
-            )  # a prefix is searched once: many contexts have it
-            texts = pd.Series(prefixes, dtype=object)
-            nouns = texts.str.extract(SUBJECT_RULES[construction])["noun"].fillna(texts)
-            subjects[is_of_construction] = nouns.to_numpy(dtype=object)[of_prefix]
-    return pd.Series(subjects, index=pairs.index, name="subject").astype(str)
+    subjects = map(_subject_noun, pairs["construction"], pairs["prefix"])
+    return pd.Series(list(subjects), index=pairs.index, name="subject", dtype=object).astype(str)
+
+
+@lru_cache(maxsize=2**18)  # many contexts have the same prefix, and all systems the same contexts
+def _subject_noun(construction: str, prefix: str) -> str:
+    noun = re.search(SUBJECT_RULES[construction], prefix) if construction in SUBJECT_RULES else None
+    return prefix if noun is None else noun["noun"]
 
 
 def subject_clusters(pairs: pd.DataFrame) -> "pd.Series[str]":

@@ -25,8 +25,6 @@ from ....statistics.critical_words import critical_words
 from ....statistics.units import MIN_GROUPS, own_units
 from ...items import Group, rows_by
 
-_SENTENCES = ["sentence_good", "sentence_bad"]
-
 
 def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
     """Add the columns `word` (the unit), `unit` (its name) and `stratum` (the paradigm); the numbers count from 0.
@@ -40,14 +38,8 @@ def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
         name, words = user_units
         numbers = pd.factorize(words)[0]
     else:
-        name = "critical words"
-        unique = pairs[_SENTENCES].drop_duplicates()
-        keys = pd.MultiIndex.from_frame(unique)
-        words_of_pairs = pd.Series(critical_words(unique).to_numpy(), index=keys)
-        words = words_of_pairs.reindex(pd.MultiIndex.from_frame(pairs[_SENTENCES]))
-        numbers = (
-            pd.factorize(words.to_numpy())[0] * n_paradigms + codes
-        )  # a word is another unit in each paradigm
+        name = "critical words"  # a word is another unit in each paradigm
+        numbers = pd.factorize(critical_words(pairs))[0] * n_paradigms + codes
     return pairs.assign(word=numbers, unit=name, stratum=codes)
 
 
