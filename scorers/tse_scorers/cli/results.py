@@ -54,12 +54,11 @@ def report(
     font: PaperFont = None,
 ) -> None:
     """Make `results.json` again from the scores of a run, and write its report."""
-    with terminal.waiting("Reading the scores"):
+    with terminal.waiting("Reading the scores"), quick_reports():
         from ..runs.report import refresh_results, write_paper
 
         paper_font = check_font(font, paper)
-        with quick_reports():
-            folder = refresh_results(out)
+        folder = refresh_results(out)
     show_report(out, not plain_latex, folder)
     if paper:
         say_written(lambda: write_paper(out, not plain_latex, paper, paper_font))

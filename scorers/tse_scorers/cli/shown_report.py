@@ -22,11 +22,11 @@ def quick_reports() -> Iterator[None]:
 
     The search for cycles would take a sixth of its time, and so would calls of Arrow for texts of so few rows.
     """
-    from pandas import option_context
-
     threshold = gc.get_threshold()
     gc.set_threshold(200_000, *threshold[1:])
     try:
+        from pandas import option_context
+
         with option_context("mode.string_storage", "python"):
             yield
     finally:
