@@ -294,10 +294,15 @@ class Scored:
     def means(self, groups: Sequence[Group]) -> list[dict[Measure, Estimate]]:
         """Return the means over each group of the measures that are means; all are computed at once."""
         columns = {measure: column for measure, column in self.columns.items() if measure.estimate is None}
-        scores = [
-            np.array([group.values(column) for column in columns.values()], dtype=float).reshape(
-                len(columns), group.n_items
+        tables = {id(group.table): group.table for group in groups}  # mostly one, of which groups are parts
+        of_tables = {
+            key: np.array([table[column] for column in columns.values()], dtype=float).reshape(
+                len(columns), len(table)
             )
+            for key, table in tables.items()
+        }
+        scores = [
+            of_tables[id(group.table)][:, slice(None) if group.rows is None else group.rows]
             for group in groups
         ]
         estimates = means_of_groups(scores, [group.units for group in groups], self.score_range)
