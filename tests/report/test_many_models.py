@@ -24,6 +24,7 @@ from tse_scorers.runs.report import write_paper, write_report
 from tse_scorers.suites.registry import all_measures
 
 TSE, EW = "TSE (targeted syntactic evaluation)", "EW (all words equally weighted)"
+TESTED = "tse compare tests differences on the same items."
 
 
 def _lines(runs):
@@ -119,12 +120,12 @@ def test_a_sentence_ranks_what_intervals_rank():
     wide = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2)})
     assert (
         said(wide)
-        == f"No model is shown to be better by the 95 % intervals of {TSE}, from 0.6 (b) to 0.5 (a)."
+        == f"No model is shown to be better by the 95 % intervals of {TSE}, from 0.6 (b) to 0.5 (a). {TESTED}"
     )
     three = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2), "c": (0.7, 0.2)})
     assert said(wide, three) == (
         f"No model is shown to be better by the 95 % intervals of {TSE} (not compared, as the table marks: c), from "
-        "0.6 (b) to 0.5 (a)."
+        f"0.6 (b) to 0.5 (a). {TESTED}"
     )
     unreliable = wide.assign(reliable=False, n_units_effective=2.0, unit="nouns")
     assert said(wide.iloc[:0], unreliable).startswith(

@@ -293,7 +293,7 @@ def test_its_metric_gives_the_score_of_the_run(run):
         ({"load": lambda self: pd.DataFrame({"sentence": []})}, "has no rows"),
         (
             {"load": lambda self: pd.DataFrame({"sentence": ["A.", "A."], "length": "a"})},
-            "has 1 items more than once",
+            "has 1 item more than once",
         ),
         ({"load": lambda self: pd.DataFrame({"sentence": ["A."]})}, "length"),
         ({"ask": lambda self, scorer, items, progress: items}, "no column in_order, .*measure"),
@@ -390,7 +390,7 @@ def test_several_columns_make_an_item_the_same_in_two_runs():
     (scored,) = Pairs.scored(tables)
     assert list(scored.item_scores(*scored.columns).items.index) == [("a", "1"), ("a", "2"), ("bb", "2")]
     once = type("Once", (Pairs,), {"key": ("word",)})
-    with pytest.raises(ValueError, match=r"1 items more than once \(columns word\)"):
+    with pytest.raises(ValueError, match=r"1 item more than once \(columns word\)"):
         once(once.Options())
 
 
@@ -847,3 +847,16 @@ def test_a_correlation_without_an_interval_says_why(judgments, tmp_path):
     assert "–: undefined over these items, as is a correlation with a constant side" in page
     assert "at an end of its scale, or undefined without some unit, has no interval" in page
     assert "constant" in (out / "judgments_matthews.tex").read_text(encoding="utf-8")
+
+
+def test_a_report_of_a_correlation_names_only_what_it_shows(judgments, tmp_path, monkeypatch):
+    """It explained bars, pictures and other measures that were not there, and points that a measure has not."""
+    suite = find_suite("judgments")
+    monkeypatch.setattr(suite, "measures", suite.measures[:1])
+    out = tmp_path / "out"
+    tse("run", "--data", judgments, "-m", "tiny-causal", "--out", out)
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Matthews&#39; r: on a scale of its own. Below" in page
+    assert not re.search("The bar is the score|all others from 0|pictures", page)
+    with pytest.raises(ValueError, match=r"expected one of: matthews\.( |$)"):
+        Results.load(out).compare(by="label", measure="accepted")

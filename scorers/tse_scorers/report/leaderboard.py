@@ -121,6 +121,13 @@ class Leaderboard:
         return scores.pop() if len(scores) == 1 else None
 
     @property
+    def has_bars(self) -> bool:
+        """Whether there is a score with a bar, from 0 to 1."""
+        return any(
+            cell.is_share and cell.score == cell.score for cells in self.rows.values() for cell in cells
+        )
+
+    @property
     def others(self) -> Sequence[str]:
         """The measures with scores that are no shares."""
         cells = [cell for cells in self.rows.values() for cell in zip(self.columns, cells, strict=True)]

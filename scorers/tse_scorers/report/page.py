@@ -163,6 +163,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
     return _template().render(
         # Sections may leave out some.
         systems=_names(list(dict.fromkeys([*systems, *summary.board.rows]))) + _of_revisions(runs),
+        pictures=bool(drawn),
         n_open=OPEN_PARTS,
         most_printed=MOST_PRINTED,
         summary=summary,

@@ -20,6 +20,7 @@ from .. import __version__
 from ..engine.journal import FILE
 from ..engine.processes import decided_by_main, is_main, propagating_failures, rank_and_size
 from ..engine.progress import Progress
+from ..io.files import slug
 from ..io.records import (
     ROWS,
     DamagedFileError,
@@ -311,7 +312,13 @@ class Run:
         self, scorer: Scorer, signature: Signature, journal: Path | None, job: Job, stamp: str | None
     ) -> list[ResultRow]:
         """Compute the scores of one model, commit them, and return their averages, which are committed next."""
-        description = f"{scorer.name}: {self.suite.dataset}/{self.suite.config}"
+        data = [self.suite.dataset]
+        if self.suite.config not in (
+            self.suite.dataset,
+            slug(Path(self.suite.dataset).stem),
+        ):  # one's own file
+            data.append(self.suite.config)
+        description = f"{scorer.name}: {'/'.join(data)}"
         has_answers = journal is not None and any(file.stat().st_size for file in journal.glob(f"*/{FILE}"))
         with _keeping_answers(scorer, journal), self.announce(description) as progress:
             tell = self._naming_saved_answers(scorer.name, progress) if has_answers else progress

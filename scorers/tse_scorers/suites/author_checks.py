@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..io.table_files import require_columns
 from ..report.measure import Measure
+from ..report.numbers import counted
 
 
 def require_items(items: pd.DataFrame, key: Sequence[str], levels: Sequence[str], suite: str) -> None:
@@ -16,8 +17,9 @@ def require_items(items: pd.DataFrame, key: Sequence[str], levels: Sequence[str]
         raise ValueError(f"{table} has no rows.")
     require_columns(items, [*key, *levels], table)
     if key and (is_repeated := items.duplicated(list(key))).any():
+        n_repeated = counted(str(is_repeated.sum()), "items")
         raise ValueError(
-            f"{table} has {int(is_repeated.sum())} items more than once (columns {', '.join(key)}), the first: "
+            f"{table} has {n_repeated} more than once (columns {', '.join(key)}), the first: "
             f"{items.loc[is_repeated, list(key)].iloc[0].tolist()}. Each item may occur once; remove repetitions."
         )
 

@@ -131,7 +131,10 @@ def measures_named(suites: Sequence[type[Suite]], measures: Sequence[str] = ()) 
         with_name = {suite: measure for suite in suites if (measure := suite.measure(name))}
         if not with_name:
             names = list(dict.fromkeys(str(measure) for suite in suites for measure in suite.measures))
-            raise ValueError(unknown_name("measure", name, names, "one of these at another point"))
+            has_points = any(measure.at for suite in suites for measure in suite.measures)
+            raise ValueError(
+                unknown_name("measure", name, names, "one of these at another point" if has_points else "")
+            )
         for suite, measure in with_name.items():
             measures_of[suite][str(measure)] = measure
     return {suite: list(suite_measures.values()) for suite, suite_measures in measures_of.items()}
