@@ -1,5 +1,6 @@
 """Shared fixtures."""
 
+import functools
 import gc
 import importlib.util
 import os
@@ -7,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 from doc_snippets import draft
 from hypothesis import settings
 
@@ -73,6 +75,16 @@ def unsynced_files() -> Iterator[None]:
     """Lets the system write files when it likes: no test turns the power off, and thousands of them write records."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda file: None)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def commands_made_once() -> Iterator[None]:
+    """Makes the commands of `tse` once, from their declarations: as a program does, but tests enter many commands."""
+    made_once = functools.cache(typer.main.get_command)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.main.get_command", made_once)
+        patch.setattr("typer.testing._get_command", made_once)
         yield
 
 
