@@ -858,5 +858,9 @@ def test_a_report_of_a_correlation_names_only_what_it_shows(judgments, tmp_path,
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Matthews&#39; r: on a scale of its own. Below" in page
     assert not re.search("The bar is the score|all others from 0|pictures", page)
+    tse("explore", out, "--export", tmp_path / "page")
+    data = [file.read_text(encoding="utf-8") for file in (tmp_path / "page" / "data").rglob("*.js")]
+    shares = {value for text in data for value in re.findall(r'"shares": ?(\w+)', text)}
+    assert shares == {"false"}, "its cells are not shaded as shares are"
     with pytest.raises(ValueError, match=r"expected one of: matthews\.( |$)"):
         Results.load(out).compare(by="label", measure="accepted")

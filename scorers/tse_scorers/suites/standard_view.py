@@ -65,7 +65,7 @@ class GroupScores:
         }
         return Table.of_scores(
             with_published(shown, published), self.caption, corner.capitalize(), digits=self.measure.digits,
-            chance=self.measure.chance, **{**defaults, **self.options},
+            chance=self.measure.chance, are_shares=self.measure.estimate is None, **{**defaults, **self.options},
         )  # fmt: skip
 
 

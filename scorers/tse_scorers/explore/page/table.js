@@ -46,7 +46,7 @@ function drawTable(view, change, open) {
   const reference = view.systems.indexOf(referenceOf(view));
   view.differences ??= {};
   const rows = sortedRows(view, reference);
-  const shown = { systems, rows, reference, shade: state.get("shade", "1") === "1", intervals: state.get("ci", "bars"), widest: widest(view, systems, rows, reference), scale: scaleOf(view) };
+  const shown = { systems, rows, reference, shade: state.get("shade", "1") === "1", intervals: state.get("ci", "bars"), widest: widest(view, systems, rows, reference) };
   const body = rows.filter((row) => !row.total), totals = rows.filter((row) => row.total);
   shown.doubts = sharedDoubts(view, body, systems, reference);
   const heads = systems.filter(({ heading }, i) => heading && heading !== systems[i - 1]?.heading)
@@ -62,8 +62,8 @@ function drawTable(view, change, open) {
   if (first) first.tabIndex = 0;
   const problems = reference < 0 ? [] : [...new Set(systems.map((system) => view.differences[differenceName(view, system, view.systems[reference])]?.problem).filter(Boolean))];
   const doubts = new Set(rows.flatMap((row) => systems.flatMap((system) => doubtsOf(view, row, system, reference))));
-  const note = `Each score: hover or focus it for its interval and counts${view.ties && areShares(view) ? ` (ties ${view.ties})` : ""}.` +
-    (view.items ? ` Press it to see its ${view.items.unit}.` : view.across ? " Press it to see its items." : "") +
+  const note = `Each score: hover or focus it for its interval and counts${view.ties && shares(view).some(Boolean) ? ` (ties ${view.ties})` : ""}.` +
+    (view.items ? ` Press it to see its ${view.items.unit}.` : systems.some((system) => system.link && system.shares) ? " Press it to see its items." : "") +
     (view.across && rows.some((row) => row.cells.some((cell) => cell?.[8])) ? " Bold: higher than all other scores by the intervals; equal ones are bold together." : "") +
     (reference < 0 ? "" : !hasIntervals(view, view.systems[reference]) ? whyWithout(view, view.systems[reference])
       : ` Differences with an interval (95 %) are over what both models scored, as in tse compare, which also adjusts for their number.${nextDifference(view, view.systems[reference]) ? " More intervals are being computed." : ""}`);
@@ -173,15 +173,16 @@ function tableCell(view, row, system, shown, open) {
   const inner = h(link ? "a" : opens ? "button" : "span", { class: cell?.[8] ? "cell best" : "cell", tabindex: "-1", type: opens ? "button" : null, href: link,
     "data-key": `cell:${row.name}:${system.name}`, "data-tip": cell ? told(view, row, system, cell, tested, isDifference ? value : null) : null }, text);
   const parts = [inner];
+  const scale = scaleOf(view, system);
   const [low, high] = (isDifference ? tested?.slice(1, 3) : cell?.slice(4, 6)) ?? [null, null];
   if (low !== null && high !== null) {
-    const place = (end) => isDifference ? 50 + 50 * end / shown.widest : 100 * (end - shown.scale[0]) / (shown.scale[1] - shown.scale[0]);
+    const place = (end) => isDifference ? 50 + 50 * end / shown.widest : 100 * (end - scale[0]) / (scale[1] - scale[0]);
     if (shown.intervals === "bars") parts.push(h("i", { class: isDifference ? "track middle" : "track" }, h("i", { style: `left:${place(low)}%;right:${100 - place(high)}%` })));
     if (shown.intervals === "text") parts.push(h("small", {}, range(view, system, low, high, isDifference)));
   }
   const there = row.total ? [] : [...shown.doubts.ofColumn.get(system.column) ?? [], ...shown.doubts.ofRow.get(row.index) ?? []];
   parts.push(doubtMark(view, doubtsOf(view, row, system, shown.reference).filter((name) => !there.includes(name))));
-  const shade = shown.shade && value !== null && (isDifference || (areShares(view) && !system.published)) ? shadeOf(value, isDifference) : null;
+  const shade = shown.shade && value !== null && (isDifference || (areShares(view, system) && !system.published)) ? shadeOf(value, isDifference) : null;
   return h("td", { class: [system.published ? "published" : "", shade ?? "", opens ? "opens" : ""].join(" ").trim() || null,
     onclick: opens ? () => open(row.name, system.name, isDifference && view.systems[shown.reference].file ? view.systems[shown.reference].name : null) : null }, parts);  // the whole cell, not the number alone
 }
@@ -194,14 +195,19 @@ function shadeOf(value, isDifference) {
 }
 
 // Where columns are measures, each has its own decimals.
-const scored = (view, system, value) => number.score(value, system.digits ?? view.digits, areShares(view));
+const scored = (view, system, value) => number.score(value, system.digits ?? view.digits, areShares(view, system));
 const range = (view, system, low, high, isDifference = false) => [low, high].map((end) => isDifference ? number.difference(end) : scored(view, system, end)).join(" to ");
 
-// Whether a table has shares, 0 to 1; and from where to where its bars of intervals reach.
-const areShares = (view) => view.areShares ??= view.cells.flat().every((cell) => !cell || cell[0] === null || (cell[0] >= 0 && cell[0] <= 1));
-function scaleOf(view) {
-  if (areShares(view)) return [0, 1];
-  const ends = view.cells.flat().flatMap((cell) => cell ? [cell[0], cell[4], cell[5]] : []).filter((end) => end !== null);
+// Whether each column has shares, 0 to 1, as means have and a correlation has not; one of several measures by itself.
+const inColumn = (view, column) => view.cells.flatMap((row) => view.across ? row[column] ? [row[column]] : [] : row.filter(Boolean));
+const shares = (view) => view.shareColumns ??= view.systems.map((system, column) => (view.across ? system : view).shares !== false
+  && inColumn(view, column).every((cell) => cell[0] === null || (cell[0] >= 0 && cell[0] <= 1)));
+const areShares = (view, system) => shares(view)[system.column];
+
+// From where to where a column's bars of intervals reach.
+function scaleOf(view, { column }) {
+  if (shares(view)[column]) return [0, 1];
+  const ends = (view.ends ??= [])[column] ??= inColumn(view, column).flatMap((cell) => [cell[0], cell[4], cell[5]]).filter((end) => end !== null);
   return [Math.min(...ends), Math.max(...ends)];
 }
 
@@ -212,7 +218,7 @@ function told(view, row, system, cell, tested, difference) {
   for (const name of cell[7]) lines.push(`⚠ ${name}: ${view.badges[name]}`);
   if (tested) lines.push(`Difference from ${state.get("ref")}: ${number.difference(tested[0])}${tested[1] === null ? "" : `, 95 % interval: ${range(view, system, tested[1], tested[2], true)}`}, over ${number.count(tested[3])} that both scored`);
   else if (difference !== null) lines.push(`Difference from ${state.get("ref")}: ${number.difference(difference)}, without an interval`);
-  lines.push(n === null ? "Published by others." : `${number.count(n)} ${view.unit}, ${number.count(excluded)} excluded, ${number.count(ties)} ties`);
+  lines.push(n === null ? "Published by others." : `${number.count(n)} ${view.unit}, ${number.count(excluded)} excluded${areShares(view, system) ? `, ${number.count(ties)} ties` : ""}`);
   return lines.join("\n");
 }
 
