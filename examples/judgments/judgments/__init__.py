@@ -12,24 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from tse_scorers.extending import (
-    Measure,
-    Shown,
-    Suite,
-    SuiteOptions,
-    Text,
-    correlation,
-    data_option,
-    limit_option,
-    own_table,
-    require_among,
-    require_columns,
-    require_words,
-    sentence_logprobs,
-)
+import tse_scorers.extending as tse
 
 HALF = "they choose the threshold"
-JACKKNIFE = "by a jackknife over sentences, on Fisher's z scale"
 
 
 def accepted(items):
@@ -51,35 +36,35 @@ def is_right(items):
 
 def matthews(items, units):
     """Return Matthews' correlation, which is Pearson's between two columns of 0 and 1."""
-    return correlation(items["accepted"], items["label"], units)
+    return tse.correlation(items["accepted"], items["label"], units)
 
 
 @dataclass(frozen=True)
-class JudgmentOptions(SuiteOptions):
+class JudgmentOptions(tse.SuiteOptions):
     """The options of the suite."""
 
     identifying_columns: ClassVar = (frozenset({"sentence", "label"}),)
-    data: str | None = data_option()
-    limit: int | None = limit_option()
+    data: str | None = tse.data_option()
+    limit: int | None = tse.limit_option()
 
 
-class Judgments(Suite):
+class Judgments(tse.Suite):
     """Single sentences and their labels."""
 
     name, title, Options = "judgments", "Judgments", JudgmentOptions
     measures = (
-        Measure(
+        tse.Measure(
             "matthews",
             "Matthews' r",
             column="accepted",
             derived=accepted,
             estimate=matthews,
-            interval=JACKKNIFE,
+            interval="by a jackknife over sentences, on Fisher's z scale",
             chance=0,
             counted="sentences",
             why_excluded=HALF,
         ),
-        Measure(
+        tse.Measure(
             "accuracy",
             column="is_right",
             derived=is_right,
@@ -89,20 +74,20 @@ class Judgments(Suite):
         ),
     )
     levels = ("group",)
-    shown = Shown(Text("Acceptable sentences should be more probable than others."))
+    shown = tse.Shown(tse.Text("Acceptable sentences should be more probable than others."))
 
     def load(self):
         """Return the sentences with their labels; each is in one of two halves."""
         data = self.options.data
-        table = own_table(data, ["sentence"])
-        require_columns(table, ["sentence", "label"], data)
-        require_words(table, ["sentence"], data)
-        require_among(table, "label", (0, 1), data)
+        table = tse.own_table(data, ["sentence"])
+        tse.require_columns(table, ["sentence", "label"], data)
+        tse.require_words(table, ["sentence"], data)
+        tse.require_among(table, "label", (0, 1), data)
         self.levels = tuple(level for level in type(self).levels if level in table)
         half = np.random.default_rng(0).permutation(len(table)) % 2
         return table[["sentence", "label", *self.levels]].assign(half=half)
 
     def ask(self, scorer, items, progress):
         """Score each sentence by its words."""
-        logprobs = sentence_logprobs(scorer, items["sentence"].tolist(), progress)
+        logprobs = tse.sentence_logprobs(scorer, items["sentence"].tolist(), progress)
         return items.assign(per_word=logprobs / items["sentence"].str.split().str.len())

@@ -9,17 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from tse_scorers.extending import (
-    KnownData,
-    Measure,
-    Shown,
-    Suite,
-    SuiteOptions,
-    Text,
-    limit_option,
-    option,
-    sentence_logprobs,
-)
+import tse_scorers.extending as tse
 
 from .share_in_order import in_order
 
@@ -35,23 +25,23 @@ def reversed_words(sentence: str) -> str:
 
 
 @dataclass(frozen=True)
-class WordOrderOptions(SuiteOptions):
+class WordOrderOptions(tse.SuiteOptions):
     """The options of the suite."""
 
-    limit: int | None = limit_option()
-    length: str | None = option(
+    limit: int | None = tse.limit_option()
+    length: str | None = tse.option(
         "Only these sentences: short or long", "both", "the study has both", partial=True
     )
 
 
-class WordOrder(Suite):
+class WordOrder(tse.Suite):
     """Sentences against their reversals."""
 
     name, title, Options = "word_order", "Order of words", WordOrderOptions
-    measures = (Measure("in_order", "in order", right_or_wrong=True),)
+    measures = (tse.Measure("in_order", "in order", right_or_wrong=True),)
     levels = ("length",)
-    shown = Shown(Text("A sentence should be more probable than its words in reverse order."))
-    known_data = KnownData("someone/word_order")
+    shown = tse.Shown(tse.Text("A sentence should be more probable than its words in reverse order."))
+    known_data = tse.KnownData("someone/word_order")
 
     def load(self) -> pd.DataFrame:
         """Return the sentences."""
@@ -62,6 +52,6 @@ class WordOrder(Suite):
     def ask(self, scorer, items, progress) -> pd.DataFrame:
         """Score each sentence and its reversal."""
         texts = items["sentence"].tolist()
-        logprobs = sentence_logprobs(scorer, [*texts, *map(reversed_words, texts)], progress)
+        logprobs = tse.sentence_logprobs(scorer, [*texts, *map(reversed_words, texts)], progress)
         forward, backward = np.split(logprobs, 2)
         return items.assign(logprob=forward, logprob_reversed=backward, in_order=in_order(forward, backward))

@@ -12,7 +12,8 @@
 
 These six members are enough, where scores are means over items or a measure says how they are estimated.
 `examples/word_order` is this suite as a package. The data of `examples/judgments` is a table of the user's own (the
-option `data`, `identifying_columns`, and `tse_scorers.suites.hub_data.own_table`), and its measure is a correlation.
+option `data`, `identifying_columns`, and `own_table`), and its measure is a correlation. What a suite imports is in
+`tse_scorers.extending`.
 
 Derived are: signature, shards, samples, averages with intervals by group, comparison, items for mixed models and
 conditions, what report and explorer show, keys in training logs, command line and help.
@@ -126,10 +127,9 @@ class Suite(ABC):
     def load(self) -> "pd.DataFrame | Items":
         """Return all items to ask about, one row each; raises ValueError where `self.options` or the data are wrong.
 
-        The option `limit` is applied to what it returns. A table of the user's own is `own_table(self.options.data)`
-        (`tse_scorers.suites.hub_data`): a file or a data set of the Hub. `run` writes a data frame to a file first;
-        `make_suite` takes none. `require_columns`, `require_words` and `require_among` of `tse_scorers.io.table_files`
-        name the row that is wrong.
+        The option `limit` is applied to what it returns. A table of the user's own is `own_table(self.options.data)`:
+        a file or a data set of the Hub. `run` writes a data frame to a file first; `make_suite` takes none.
+        `require_columns`, `require_words` and `require_among` name the row that is wrong.
         """
 
     @abstractmethod
@@ -140,9 +140,9 @@ class Suite(ABC):
         A suite with several tables returns them by name. A column `context_id` numbers contexts from 0; `tse merge`
         continues the numbers from shard to shard.
 
-        The functions of `tse_scorers.models.answers` ask a scorer and check what it answers. Log-probabilities are
-        natural logs. Without a model (`tse estimate`), all answers are 0. `items` may be a share of the data
-        (`--shard`): a score that depends on other items is `derived` by its measure.
+        `sentence_logprobs`, `continuation_logprobs` and `word_logprobs` ask a scorer and check what it answers, natural
+        logs. Without a model (`tse estimate`), all answers are 0. `items` may be a share of the data (`--shard`): a
+        score that depends on other items is `derived` by its measure.
 
         Raises:
             ValueError: the scorer does not support the suite's questions.

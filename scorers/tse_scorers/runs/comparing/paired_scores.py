@@ -167,7 +167,7 @@ def systems_by_kind(
 
 def _refuse_unlike(system: SystemScores, reference: SystemScores) -> None:
     """Raise ValueError if two systems were run with different data or options."""
-    if unlike := comparable.different(system.file.record.described, reference.file.record.described):
+    if unlike := comparable.different(system.file.signature, reference.file.signature):
         raise ValueError(
             f"{system.file.system} and {reference.file.system} were run with different "
             f"{', '.join(unlike)} ({system.file.record.folder.name}, {reference.file.record.folder.name}), so their "
@@ -183,7 +183,7 @@ def _pair(
     reference_items: Mapping[str, ItemScores],
 ) -> Iterator[Paired]:
     """Yield each measure that both have."""
-    unlike = comparable.different(system.file.record.described, reference.file.record.described)
+    unlike = comparable.different(system.file.signature, reference.file.signature)
     for measure in (measure for measure in items if measure in reference_items):
         names = PairNames(*score_names(system.file, measure), reference.file.system)
         yield Paired(names, items[measure], reference_items[measure], unlike)
