@@ -24,7 +24,7 @@ from tse_scorers.runs.report import write_paper, write_report
 from tse_scorers.suites.registry import all_measures
 
 TSE, EW = "TSE (targeted syntactic evaluation)", "EW (all words equally weighted)"
-TESTED = "tse compare tests differences on the same items."
+TESTED = "The command tse compare tests differences on the same items."
 
 
 def _lines(runs):

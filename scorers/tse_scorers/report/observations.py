@@ -202,7 +202,9 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> _Finding |
     if len(near) == len(others):
         ends = _ends(first, others.iloc[-1])
         # Intervals that overlap are no test of a difference.
-        tested = "" if ends.startswith(":") else " tse compare tests differences on the same items."
+        tested = (
+            "" if ends.startswith(":") else " The command tse compare tests differences on the same items."
+        )
         by_name = f" by the 95 % intervals of {name}{not_compared}{ends}.{tested}"
         return _Finding(f"No {noun} is shown to be better", by_name, first["system"], {name})
     if near.empty:
