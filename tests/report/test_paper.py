@@ -220,7 +220,8 @@ def test_differences_of_a_comparison_are_panels_and_a_table_of_a_paper(tmp_path)
         "suite": "agreement", "config": "x", "reference": "org/a", "system": "org/b", "score": 0.8,
         "reference_score": 0.7,
         "difference": 0.1, "se": 0.02, "ci_low": 0.06, "ci_high": 0.14, "p": 1e-9, "p_adjusted": 0.2,
-        "minimum_detectable": 0.05, "n_units": 25, "unit": "nouns", "n_lemmas": None, "test": "t test", "different": "",
+        "minimum_detectable": 0.05, "n_units": 25, "n_units_effective": 25.0, "unit": "nouns", "n_lemmas": None,
+        "test": "t test", "different": "",
         "approximate": False, "reliable": True, "n_items": 10,
     }  # fmt: skip
     groups = ("all", "Simple", "Across a rather long object relative clause")
@@ -290,8 +291,9 @@ def test_a_folded_block_is_headed_by_a_whole_name():
     row = {
         "suite": "agreement", "config": "x", "reference": "gpt2 v. A of B", "system": "org/b", "score": 0.8,
         "reference_score": 0.7, "difference": 0.1, "se": 0.02, "ci_low": 0.06, "ci_high": 0.14, "p": 1e-9,
-        "p_adjusted": 0.2, "minimum_detectable": 0.05, "n_units": 25, "unit": "nouns", "n_lemmas": None,
-        "test": "t test", "different": "", "approximate": False, "reliable": True, "measure": "EW", "item": "x",
+        "p_adjusted": 0.2, "minimum_detectable": 0.05, "n_units": 25, "n_units_effective": 25.0, "unit": "nouns",
+        "n_lemmas": None, "test": "t test", "different": "", "approximate": False, "reliable": True,
+        "measure": "EW", "item": "x",
     }  # fmt: skip
     rows = pd.DataFrame(
         [placed(row | {"group": g, "n_family": 1, "n_items": n}) for g, n in (("all", 9), ("Simple", 5))]
