@@ -4,11 +4,15 @@ from .io.score_columns import Values, described
 from .io.table_files import require_among, require_columns, require_text, require_words
 from .models.answers import continuation_logprobs, sentence_logprobs, word_logprobs
 from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
+from .report.blocks import Chart, Control, ScoredItems, View
+from .report.inputs import Runs, ScoreFile
+from .report.tables import Table
 from .statistics import Estimate, Units, correlation
 from .suites.checks import Finding
 from .suites.contract import Items, KnownData, Measure, Scored, Shown, Suite, Text
-from .suites.hub_data import own_table
-from .suites.items import Group
+from .suites.hub_data import ReleasedData, own_table
+from .suites.item_files import files_of, items_of_rows, read_files
+from .suites.items import Group, MixedModel, TwoWayChoices
 from .suites.options import (
     SuiteOptions,
     config_option,
@@ -20,7 +24,9 @@ from .suites.options import (
 )
 
 __all__ = [
+    "Chart",
     "ContinuationScorer",
+    "Control",
     "Estimate",
     "Finding",
     "GapScorer",
@@ -28,25 +34,36 @@ __all__ = [
     "Items",
     "KnownData",
     "Measure",
+    "MixedModel",
+    "ReleasedData",
+    "Runs",
+    "ScoreFile",
     "Scored",
+    "ScoredItems",
     "Scorer",
     "Shown",
     "Suite",
     "SuiteOptions",
+    "Table",
     "Text",
     "TokenCounter",
+    "TwoWayChoices",
     "Units",
     "Values",
+    "View",
     "WordScorer",
     "config_option",
     "continuation_logprobs",
     "correlation",
     "data_option",
     "described",
+    "files_of",
     "groups_option",
+    "items_of_rows",
     "limit_option",
     "option",
     "own_table",
+    "read_files",
     "require_among",
     "require_columns",
     "require_text",

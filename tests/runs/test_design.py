@@ -63,6 +63,17 @@ def _power(clusters, lemmas, cells, n_units, n_lemmas):
     return TTestPower().power(0.05 / se / np.sqrt(n_units), n_units, 0.05)
 
 
+def test_power_from_one_unit_is_refused(tmp_path):
+    """It was said that an accuracy is no mean."""
+    pairs = pd.DataFrame({"sentence_good": ["The author laughs.", "The pilots smile."], "item": "1"})
+    pairs["sentence_bad"] = ["The author laugh.", "The pilots smiles."]
+    pairs.to_csv(tmp_path / "mine.csv", index=False)
+    out = tmp_path / "out"
+    tse_scorers.run(MODELS, data=tmp_path / "mine.csv", out=out, report=False, model_options=CPU)
+    with pytest.raises(ValueError, match="accuracy cannot be computed: these runs have a single unit"):
+        tse("power", out, "--difference", "0.1")
+
+
 def test_power_from_standard_deviations():
     assert given(0.1, 0, 0).about["unit"] == "clusters"
     assert given(0.1, 0.1, 0).about["unit"] == "clusters x lemmas"

@@ -109,7 +109,7 @@ class ResultRow(Mapping[str, Scalar]):
         unit: what varies.
         n_units: number of units.
         n_units_effective: how many units of equal size give the same precision.
-        reliable: whether there is an interval, over enough units.
+        reliable: whether there is an interval, over enough units; of a rank correlation with people, enough units.
         n_lemmas: lemmas in the score; for TSE verbs.
         n_lemmas_effective: how many lemmas of equal weight give the same variance.
         forms: `single` or `all`.

@@ -77,12 +77,12 @@ def section(
     return Section("comparison", "Differences", " ".join(not_compared), TERMS, parts)
 
 
-def answers(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
+def answers(rows: pd.DataFrame) -> dict[str, tuple[str, str, str]]:
     """Say what the differences of each suite show, for the first screen: which model is better, or that none is.
 
     Returns:
-        Name of a suite -> the few words that matter most, and the rest of their sentence. A suite is left out where all
-        runs differ in data or options, or no difference could be tested.
+        Name of a suite -> the few words that matter most, the rest of their sentence, and the model that they name. A
+        suite is left out where all runs differ in data or options, or no difference could be tested.
     """
     said = {}
     overall = rows[(rows["group"] == "all") & (rows["different"] == "")]
@@ -111,7 +111,7 @@ def answers(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
                     f" With p below {ALPHA} (adjusted), {len(better)} of {len(compared)} scores are above those of "
                     f"{row['reference']}, and {worse} below."
                 )
-        said[str(suite)] = (finding, more)
+        said[str(suite)] = (finding, more, str(row["system"]))
     return said
 
 
@@ -158,8 +158,9 @@ def _counts(rows: pd.DataFrame) -> Iterator[str]:
 
 def _tests(rows: pd.DataFrame) -> Iterator[str]:
     for measure, of_measure in rows[rows["group"] == "all"].groupby("measure", sort=False):
-        first = of_measure.iloc[0]
-        doubt = "" if first["reliable"] else f"{UNRELIABLE} "
+        unreliable = of_measure[~of_measure["reliable"].astype(bool)]
+        first = (of_measure if unreliable.empty else unreliable).iloc[0]
+        doubt = "" if unreliable.empty else f"{UNRELIABLE} "
         yield f"{doubt}{measure}: {first['test']} over {units(first)}."
     yield from _approximate(rows)
 

@@ -21,7 +21,8 @@ BADGES = {
     "partial": "Another part of the data than that of most models, so not comparable with theirs.",
     "few items": f"An average of fewer than {FEW_ITEMS} items.",
     "few units": f"The interval is over fewer than {MIN_RELIABLE_UNITS} effective units; do not rely on it.",
-    "no interval": "The score has no interval: it is not defined without some unit, or is at the end of its scale.",
+    "no interval": "Without an interval, as over a single unit, at the end of a scale, or where a score is not "
+    "defined without some unit.",
     "other lemmas": "Over another lemma list than those of most models, so not comparable with theirs.",
 }
 """Badge -> what it means."""

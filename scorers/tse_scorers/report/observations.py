@@ -54,7 +54,7 @@ def observations(
     levels: Mapping[str, str],
     names: Names | None = None,
     all_lines: pd.DataFrame | None = None,
-    compared: Mapping[str, tuple[str, str]] | None = None,
+    compared: Mapping[str, tuple[str, str, str]] | None = None,
     noun: str = "model",
 ) -> list[Answer]:
     """Return what is known of each suite: which system is better, the largest gap of two measures, the weakest group.
@@ -85,9 +85,10 @@ def observations(
             wide[label] = wide[label].where(wide.index.isin(systems, level="system"))
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
         best = _best(usable, shown_lines, noun) or _not_ranked(shown_lines, noun) or _Finding("", "", "", ())
-        finding, more, on_first = best.words, best.more, _on_first(usable, shown_lines, best.measures, noun)
+        finding, more, system = best.words, best.more, best.system
+        on_first = _on_first(usable, shown_lines, best.measures, noun)
         if compared and suite in compared:
-            (finding, more), on_first = compared[suite], None
+            (finding, more, system), on_first = compared[suite], None
         parts = (
             finding,
             more,
@@ -103,7 +104,7 @@ def observations(
             for measure in of_suite
             if measure.words and measure.label in shown
         }
-        answers.append(Answer(suite, title, sentences, finding, best.system, terms=terms))
+        answers.append(Answer(suite, title, sentences, finding, system, terms=terms))
     return answers
 
 

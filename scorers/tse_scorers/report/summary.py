@@ -104,7 +104,10 @@ def warnings_of(lines: pd.DataFrame) -> Iterator[str]:
     undefined = lines[lines["reliable"].eq(False) & lines["se"].isna() & has_units]
     for (name, measure), rows in undefined.groupby(["suite", "measure"], sort=False):
         for is_scored, why in (
-            (True, "has no interval, being at an end of its scale or undefined without some unit"),
+            (
+                True,
+                "has no interval, as at an end of a scale, or where a score is not defined without some unit",
+            ),
             (False, "is undefined over these items, as is a correlation with a constant side"),
         ):
             if systems := list(rows.loc[rows["score"].notna() == is_scored, "system"]):

@@ -305,7 +305,7 @@ class Suite(ABC):
 
     def signature(self, scorer: Scorer) -> dict[str, object]:
         """Return everything that decides the scores, the scorer's signature included; the same for every shard."""
-        return {"suite": self.name, **scorer.signature, **self.describe(scorer)}
+        return {"suite": self.name, **self.describe(scorer), **scorer.signature}
 
     def score(self, scorer: Scorer, progress: Progress) -> Tables:
         """Return scores per item, one table per name in `tables`; of an empty share, tables without rows.

@@ -57,6 +57,7 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
     """
     names: dict[str, None] = {}
     not_means: dict[str, None] = {}
+    single_units: dict[str, None] = {}
     is_known = is_planned = False
     for pair in paired(read_runs(folders), reference):
         for group_difference in pair.system.differences(pair.reference):
@@ -64,7 +65,8 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
             if group_difference.group == group:
                 is_known = True
                 if group_difference.components is None:
-                    not_means[pair.names.measure] = None
+                    without = single_units if pair.system.statistic is None else not_means
+                    without[pair.names.measure] = None
                     continue
                 is_planned = True
                 of_pair, estimate, detectable = (
@@ -87,6 +89,11 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
             else "no two models scored the same items; run a second model"
         )
         raise ValueError(f"There is no difference for the group {group!r}; {groups}.")
+    if single_units and not is_planned:
+        raise ValueError(
+            f"The power for {', '.join(single_units)} cannot be computed: these runs have a single unit, and "
+            "nothing says how much units differ. Run both models on more of the data."
+        )
     if not_means and not is_planned:
         raise ValueError(
             f"The power for {', '.join(not_means)} cannot be computed, which needs a score of each item; expected a "

@@ -167,8 +167,7 @@ class MinimalPairSuite(Suite):
         return self.items.frame
 
     def describe(self, scorer: Scorer) -> dict[str, object]:
-        """Return what decides the scores; a masked model may be asked as the set's authors do."""
-        scorer = as_authors(scorer, self.authors_pll)
+        """Return what decides the scores."""
         linking = {} if self.linking is None else self.linking.signature(scorer)
         # The same pairs are asked about for each model.
         if self._flawed is None or self._flawed[0] is not self.pairs:
@@ -178,7 +177,11 @@ class MinimalPairSuite(Suite):
             described = describe_in_context(self.pairs, self._sweep, self._chains)
         else:
             described = describe(scorer, self.pairs, self.options.methods)
-        return linking | self.set_signature | n_flawed | described | dict(scorer.signature)
+        return linking | self.set_signature | n_flawed | described
+
+    def signature(self, scorer: Scorer) -> dict[str, object]:
+        """Return everything that decides the scores; a masked model may be asked as the set's authors do."""
+        return super().signature(as_authors(scorer, self.authors_pll))
 
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError where the scorer cannot score a sentence after a context."""
