@@ -1,5 +1,7 @@
 """What a package that adds a suite imports; the reference page "Extension contracts" explains each name."""
 
+from .io.result_row import ResultRow
+from .io.results import CannotAggregateError
 from .io.score_columns import Values, described
 from .io.table_files import require_among, require_columns, require_text, require_words
 from .models.answers import continuation_logprobs, sentence_logprobs, word_logprobs
@@ -8,6 +10,7 @@ from .report.blocks import Chart, Control, ScoredItems, View
 from .report.inputs import Runs, ScoreFile
 from .report.tables import Table
 from .statistics import Estimate, Units, correlation
+from .suites.analyses import Analyses
 from .suites.checks import Finding
 from .suites.contract import Items, KnownData, Measure, Scored, Shown, Suite, Text
 from .suites.hub_data import ReleasedData, own_table
@@ -24,6 +27,8 @@ from .suites.options import (
 )
 
 __all__ = [
+    "Analyses",
+    "CannotAggregateError",
     "Chart",
     "ContinuationScorer",
     "Control",
@@ -36,6 +41,7 @@ __all__ = [
     "Measure",
     "MixedModel",
     "ReleasedData",
+    "ResultRow",
     "Runs",
     "ScoreFile",
     "Scored",

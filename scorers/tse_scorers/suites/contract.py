@@ -18,9 +18,9 @@ option `data`, `identifying_columns`, and `own_table`), and its measure is a cor
 Derived are: signature, shards, samples, averages with intervals by group, comparison, items for mixed models and
 conditions, what report and explorer show, keys in training logs, command line and help.
 
-On this page, the six members are followed by those about scores, which a suite with several tables, or with groups or
-samples of its own, needs: `key`, `levels`, `columns`, `tables`, `asks`; `check_scorer`, `describe`, `scored`, `groups`,
-`more`. The other three can be skipped until they are needed:
+Besides the six, a suite with several tables, or with groups or samples of its own, needs members about scores: `key`,
+`levels`, `columns`, `tables`, `asks`; `check_scorer`, `describe`, `scored`, `groups`, `more`. The other three can be
+skipped until they are needed:
 
     shown        what the page says of the suite and its groups, the items behind scores, further views (`shown.py`)
     known_data   released data, ids on the Hub, names in headings (`hub_data.py`)
@@ -85,8 +85,8 @@ class Suite(ABC):
         measures: its headline measures, in the order of tables; where options decide which a run has, `load` sets
             `self.measures` to some of them, and `ask` returns the columns of these.
         options: the values of this run.
-        key: columns that make an item the same in two runs; by default the first column of `load`. Name it where the
-            table is the user's.
+        key: columns that make an item the same in two runs; by default the first column of `load`. Each item may be
+            there once: name several columns where the first one has a value twice.
         levels: columns whose values are groups of results; each item must have a value. The class lists them all, and
             `load` sets `self.levels` to those that are there where some are optional. Groups by any other column, which
             may have gaps, are added in `groups`; or `tse compare --by` compares means by it.
@@ -97,7 +97,7 @@ class Suite(ABC):
         tables: names of the tables of this run, by default those of `columns`; where options decide, `load` sets
             `self.tables` to some of them.
         asks: the kinds of questions that a model is asked: `sentence` (log P of texts) and `gap` (the distribution at a
-            gap). Its options that decide the answers to others have no effect.
+            gap). An option of models that decides only answers to others, as `bos` does at gaps, has no effect.
         shown: what report and explorer show besides scores by group: what is tested in a sentence, names of groups,
             texts of items, further views.
         known_data: data sets that are known by name or content: their ids on the Hub, and what headings call them.
@@ -134,7 +134,7 @@ class Suite(ABC):
 
     @abstractmethod
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress) -> "pd.DataFrame | Tables":
-        """Return the rows of `items` with what the model answered, and the `column` of each measure.
+        """Return the rows of `items` with what the model answered, and the `column` of each measure but derived ones.
 
         The columns of `items`, which may be the user's own, keep their values: new ones need names of their own.
         A suite with several tables returns them by name. A column `context_id` numbers contexts from 0; `tse merge`
@@ -142,7 +142,8 @@ class Suite(ABC):
 
         `sentence_logprobs`, `continuation_logprobs` and `word_logprobs` ask a scorer and check what it answers, natural
         logs. Without a model (`tse estimate`), all answers are 0. `items` may be a share of the data (`--shard`): a
-        score that depends on other items is `derived` by its measure.
+        score that depends on other items is `derived` by its measure. Tokens are counted by
+        `scorer.token_counts(texts)`; `check_scorer` refuses a scorer that is no `TokenCounter`.
 
         Raises:
             ValueError: the scorer does not support the suite's questions.
