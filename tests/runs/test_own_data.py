@@ -69,13 +69,14 @@ def test_columns_that_another_package_adds_when_it_loads_are_no_users(tmp_path):
     """All columns of its rows were taken for the user's own."""
     table = tmp_path / "mine.csv"
     pd.DataFrame({"text": ["A b."], "freq": [1]}).to_csv(table, index=False)
-    items = SimpleNamespace(own_columns=(), frame=pd.DataFrame(columns=["text", "freq", "n_words"]))
-    suite = SimpleNamespace(name="of_a_package", items=items, options=SimpleNamespace(data=str(table)))
-    assert users_columns(suite) == ["text", "freq"]
+    items = SimpleNamespace(own_columns=(), frame=pd.DataFrame(columns=["text", "frequency", "n_words"]))
+    options = SimpleNamespace(data=str(table), renamed_columns={"freq": "frequency"})
+    suite = SimpleNamespace(name="of_a_package", items=items, options=options)
+    assert users_columns(suite) == ["text", "frequency"]
     suite.options.data = str(tmp_path / "absent.csv")
     assert users_columns(suite) == []
     suite.name = "minimal_pairs"
-    assert users_columns(suite) == ["text", "freq", "n_words"]
+    assert users_columns(suite) == ["text", "frequency", "n_words"]
 
 
 def test_a_measure_that_is_no_mean_is_said_not_to_have_conditions(out, monkeypatch):

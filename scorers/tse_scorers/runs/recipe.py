@@ -167,10 +167,10 @@ def users_columns(suite: Suite) -> list[str]:
         return columns
     try:
         of_table = set(columns_of(data))
-        renamed = type(suite.options).renamed_columns
-        of_table |= {renamed.get(column, column) for column in of_table}
     except ValueError:  # no table: which columns are the user's is not known
         return []
+    renamed = suite.options.renamed_columns
+    of_table |= {renamed.get(column, column) for column in of_table}
     return [column for column in columns if column in of_table]
 
 
