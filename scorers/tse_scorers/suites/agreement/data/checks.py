@@ -208,8 +208,10 @@ def _with_both_values(
     """Return a finding for each group, or set of groups, in which the same context occurs with both values."""
     contexts = pairs.drop_duplicates([*columns, "group", "number"])
     both = contexts[contexts.groupby(columns, observed=True)["number"].transform("nunique") > 1]
-    groups = both.groupby(columns, sort=False, observed=True)["group"].agg(
-        lambda names: tuple(sorted(names.unique()))
+    groups = (
+        both.astype({"group": object})
+        .groupby(columns, sort=False, observed=True)["group"]
+        .agg(lambda names: tuple(sorted(names.unique())))
     )
     return [
         Finding(
@@ -218,7 +220,7 @@ def _with_both_values(
             repr(of_groups.reset_index()["prefix"].iloc[0][:80]),
             advice,
         )
-        for where, of_groups in groups.groupby(groups, sort=False)
+        for where, of_groups in groups.groupby(groups, sort=False, observed=True)
     ]
 
 
