@@ -66,7 +66,7 @@ def test_columns_that_a_suite_added_are_no_conditions(out):
 
 
 def test_columns_that_another_package_adds_when_it_loads_are_no_users(tmp_path):
-    """All columns of its rows were taken for the user's own."""
+    """Columns that `load` had added were called the user's."""
     table = tmp_path / "mine.csv"
     pd.DataFrame({"text": ["A b."], "freq": [1]}).to_csv(table, index=False)
     items = SimpleNamespace(own_columns=(), frame=pd.DataFrame(columns=["text", "frequency", "n_words"]))
