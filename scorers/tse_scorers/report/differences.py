@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..statistics.estimate import MIN_RELIABLE_UNITS
+from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
 from .measure import Measures, measure_named
 from .numbers import UNRELIABLE, counted
 from .tables import MISSING, count, decimals, p_value, signed
@@ -29,7 +29,7 @@ def how_many_differ(heading: str, family: pd.DataFrame) -> str:
     """
     tested = family[family["reliable"].astype(bool) & family["p"].notna()]
     n = int((tested["p_adjusted"] < ALPHA).sum())
-    n_undefined = int((family["p"].isna() & (family["n_units_effective"] >= MIN_RELIABLE_UNITS)).sum())
+    n_undefined = int((family["p"].isna() & enough_units(family["n_units_effective"])).sum())
     n_few = len(family) - len(tested) - n_undefined
     sentences = []
     if len(tested):
@@ -99,7 +99,7 @@ def units(row: Mapping[str, Any] | pd.Series) -> str:
         text += by + (second if pd.isna(row["n_lemmas"]) else counted(count(row["n_lemmas"]), second))
     if row["reliable"]:
         return text
-    if row["n_units_effective"] >= MIN_RELIABLE_UNITS and pd.isna(row["se"]):
+    if enough_units(row["n_units_effective"]) and pd.isna(row["se"]):
         return f"{text} (a score is undefined)"
     return f"{text} ({too_few(row['n_units_effective'])}: not reliable)"
 

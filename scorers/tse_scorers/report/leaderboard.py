@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..statistics.estimate import MIN_RELIABLE_UNITS
+from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
 from .best import best_of
 from .comparable import listed, scored_part, usual
 from .inputs import SignatureKey
@@ -310,8 +310,7 @@ def doubts_of(row: Any) -> Iterator[str]:
     if 0 < row.n < FEW_ITEMS:
         yield "few items"
     if row.n_units < MIN_RELIABLE_UNITS if pd.isna(row.reliable) else not row.reliable:
-        has_enough_units = row.n_units_effective >= MIN_RELIABLE_UNITS  # False for NaN
-        yield "no interval" if has_enough_units and pd.isna(row.ci_low) else "few units"
+        yield "no interval" if enough_units(row.n_units_effective) and pd.isna(row.ci_low) else "few units"
 
 
 def is_all_ties(row: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..statistics.estimate import MIN_RELIABLE_UNITS
+from ..statistics.estimate import enough_units
 from .comparable import listed
 from .measure import Measure
 from .names import Names, groups_of
@@ -278,7 +278,7 @@ def _few_units(lines: pd.DataFrame) -> str:
     """Say that there is no interval, or over how few units they all are; empty where others limit scores too."""
     if not lines["reliable"].eq(False).all() or lines["n_units_effective"].isna().any():
         return ""
-    if lines["ci_low"].isna().all() and lines["n_units_effective"].ge(MIN_RELIABLE_UNITS).any():
+    if lines["ci_low"].isna().all() and enough_units(lines["n_units_effective"]).any():
         return "; without an interval"
     over = f"{decimals(lines['n_units_effective'].max(), 1)} effective {lines['unit'].iloc[0]}"
     if len(lines) == 1:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..statistics.estimate import MIN_RELIABLE_UNITS
+from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
 from .comparable import Heading
 from .measure import Measure, Measures, measured
 from .names import data_name
@@ -100,7 +100,7 @@ def warnings_of(lines: pd.DataFrame) -> Iterator[str]:
             f"{UNRELIABLE} Do not rely on the intervals of {labels} ({name}): they are over fewer than "
             f"{MIN_RELIABLE_UNITS} effective units, here {unit}."
         )
-    has_units = lines["n_units_effective"].astype(float) >= MIN_RELIABLE_UNITS
+    has_units = enough_units(lines["n_units_effective"].astype(float))
     undefined = lines[lines["reliable"].eq(False) & lines["se"].isna() & has_units]
     for (name, measure), rows in undefined.groupby(["suite", "measure"], sort=False):
         for is_scored, why in (

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..statistics.estimate import MIN_RELIABLE_UNITS
+from ..statistics.estimate import enough_units
 from .numbers import (
     FEW_ITEMS,
     MISSING,
@@ -297,7 +297,9 @@ def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, abou
         is_single = rows[["n_units", "n_lemmas"]].min(axis=1) == 1  # of either kind, where two cross
         if (is_without & is_single).any():
             clauses.append("a score over a single unit has no interval")
-        if (is_without & rows["reliable"].eq(False) & rows["n_units_effective"].ge(MIN_RELIABLE_UNITS)).any():
+        if (
+            is_without & rows["reliable"].eq(False) & enough_units(rows["n_units_effective"].astype(float))
+        ).any():
             clauses.append(
                 "a score that is at an end of its scale, or undefined without some unit, has no interval"
             )

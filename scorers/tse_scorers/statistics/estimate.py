@@ -28,11 +28,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import starmap
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 import scipy  # whose parts are imported when they are used
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Floats = npt.NDArray[np.float64]
 Range = tuple[float, float]
@@ -109,8 +112,12 @@ class Stratum(NamedTuple):
     n_items: float
 
 
-def enough_units(n_effective: float) -> bool:
-    """Whether an interval over this effective number of units is reliable."""
+@overload
+def enough_units(n_effective: float) -> bool: ...
+@overload
+def enough_units(n_effective: "pd.Series[float]") -> "pd.Series[bool]": ...
+def enough_units(n_effective: "float | pd.Series[float]") -> "bool | pd.Series[bool]":
+    """Whether an interval over this effective number of units, or each of several, is reliable; not for NaN."""
     return n_effective >= MIN_RELIABLE_UNITS - _ROUNDING
 
 
