@@ -282,6 +282,25 @@ def test_every_page_begins_with_who_needs_it_and_what_for(page):
     assert re.search(r"For everybody \w+ .*\b[Aa]fterwards\b", beginning)
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        *PAGES[1:],
+        *sorted(ROOT.glob("*.md")),
+        *(
+            page
+            for room in ("benchmarks", "datasets", "metrics")
+            for page in sorted((ROOT / room).rglob("*.md"))
+        ),
+    ],
+    ids=name_of,
+)
+def test_every_column_of_a_table_has_a_heading(page):
+    """A screen reader reads an empty heading as nothing; two cards had one."""
+    headings = re.findall(r"^\|(.*)\|\n\|[-: |]+\|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [heading for heading in headings if "" in map(str.strip, heading.split("|"))] == []
+
+
 def test_a_link_out_of_the_site_becomes_the_place_of_the_file():
     """A reader of the site's first page was sent to notebooks without a word of where they are."""
     text = "[a notebook](examples/a.ipynb), [statistics](docs/concepts/statistics.md#references), [log](CHANGELOG.md)"
