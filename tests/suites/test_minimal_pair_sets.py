@@ -4,10 +4,8 @@ import csv
 import hashlib
 import io
 import json
-import os
 import re
 import subprocess
-import sys
 import tarfile
 import zipfile
 from dataclasses import replace
@@ -298,30 +296,13 @@ def test_multiblimp_is_downloaded_from_the_hub_at_the_commit_that_is_named(hub, 
 
 
 def test_pairs_on_the_hub_need_no_registration(hub, tmp_path):
-    """`--data org/name` was for agreement alone; end to end through the real clients, in a process of its own."""
+    """`--data org/name` was for agreement alone; end to end through the real clients."""
     table = b"sentence_good,sentence_bad,kind\nThe author laughs.,The author laugh.,agreement\n"
-    commit = pushed(hub, "org/pairs", "test.csv", table)
-    command = [
-        sys.executable,
-        "-m",
-        "tse_scorers",
-        "run",
-        "--data",
-        f"org/pairs@{commit}",
-        "-m",
-        "tiny-causal",
-    ]
-    environment = os.environ | hub.environment(tmp_path / "home") | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [*command, "--device", "cpu", "--no-report"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    rows = read_results(tmp_path / "tse-results")["results"]
-    assert {(row["suite"], row["dataset"]) for row in rows} == {("minimal_pairs", f"org/pairs@{commit}")}
+    name = f"org/pairs@{pushed(hub, 'org/pairs', 'test.csv', table)}"
+    command = ["run", "--data", name, "-m", "tiny-causal", "--device", "cpu", "--no-report", "--out"]
+    CliRunner().invoke(app, [*command, str(tmp_path / "out")], catch_exceptions=False)
+    rows = read_results(tmp_path / "out")["results"]
+    assert {(row["suite"], row["dataset"]) for row in rows} == {("minimal_pairs", name)}
 
 
 def test_a_download_with_another_checksum_is_refused(hub, own):

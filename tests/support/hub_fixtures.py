@@ -17,6 +17,8 @@ def read_from(hub: LoopbackHub, cache: Path, monkeypatch: pytest.MonkeyPatch) ->
     for name in ("ENDPOINT", "HUGGINGFACE_CO_URL_TEMPLATE"):
         monkeypatch.setattr(constants, name, getattr(constants, name).replace(there, hub.url))
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
+    monkeypatch.setattr("datasets.config.HF_ENDPOINT", hub.url)
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", str(cache))
     monkeypatch.setattr("huggingface_hub.hf_api.api.endpoint", hub.url)
     monkeypatch.setattr("transformers.utils.hub._hf_api", None, raising=False)  # made when it is first needed
 
