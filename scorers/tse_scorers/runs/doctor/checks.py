@@ -3,12 +3,15 @@
 Checks are cheap (under a second for a small model; `tse run` makes them before it scores) or thorough.
 """
 
+import copy
+import warnings
 from collections.abc import Callable
 
 from ...models.base import Scorer
 from ...models.causal import CausalScorer
 from ...models.masked import MaskedScorer
 from ...models.options import OptionError
+from ...models.words import TextWarning
 from . import computation as model
 from . import inputs as inputs
 from .diagnosis import Diagnosis, NeuralScorer, Verdict, not_applicable
@@ -49,13 +52,19 @@ def diagnose(scorer: Scorer, *, thorough: bool = True) -> list[Diagnosis]:
         return [not_applicable(check, "no neural model of transformers is run") for check in checks]
     findings: list[Diagnosis] = []
     broken: str | None = None
-    for name, check in checks.items():
-        if broken is not None:
-            findings.append(not_applicable(name, f"not checked, because the check '{broken}' failed"))
-            continue
-        findings.append(_checked(name, check, scorer))
-        if name in FIRST and findings[-1].verdict == "failed":
-            broken = name
+    scorer = copy.copy(scorer)
+    scorer._unknown_named = (
+        set()
+    )  # words of the checks' English sentences may be unknown, and are not the user's
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TextWarning)
+        for name, check in checks.items():
+            if broken is not None:
+                findings.append(not_applicable(name, f"not checked, because the check '{broken}' failed"))
+                continue
+            findings.append(_checked(name, check, scorer))
+            if name in FIRST and findings[-1].verdict == "failed":
+                broken = name
     return findings
 
 

@@ -2,7 +2,6 @@
 
 import copy
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -15,7 +14,6 @@ from ...engine.arrays import Indices, Values
 from ...io.bundle import shipped_table
 from ...models.causal import CausalScorer
 from ...models.queries import CARRIER, Slot
-from ...models.words import TextWarning
 from ...suites.sampling import stratified_sample
 from .diagnosis import Diagnosis, NeuralScorer, not_applicable
 from .inputs import SENTENCE
@@ -152,16 +150,11 @@ def _left_padding_changes_scores(scorer: CausalScorer) -> bool:
 def same_scores(scorer: NeuralScorer) -> Diagnosis:
     """Check that a text has the same score alone, in a batch, and in another order."""
     check = "batching and order"
-    texts, windowed = (
-        list(TEXTS),
-        scorer.with_windows(),
-    )  # a model of few positions, or of letters, has them too
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TextWarning)
-        together = windowed.sentence_logprobs(texts)
-        reverse = windowed.sentence_logprobs(texts[::-1])[::-1]
-        single = windowed.one_text_at_a_time()
-        alone = np.concatenate([single.sentence_logprobs([text]) for text in texts])
+    texts, windowed = list(TEXTS), scorer.with_windows()  # for models of few positions, or of letters
+    together = windowed.sentence_logprobs(texts)
+    reverse = windowed.sentence_logprobs(texts[::-1])[::-1]
+    single = windowed.one_text_at_a_time()
+    alone = np.concatenate([single.sentence_logprobs([text]) for text in texts])
     difference = float(max(np.nanmax(abs(together - alone)), np.nanmax(abs(reverse - alone))))
     tolerance = max(1e-3, 4 * torch.finfo(scorer.model.dtype).eps * float(np.nanmax(abs(alone))))
     result = f"scores differ by {difference:.1g} nats at most"
