@@ -110,11 +110,9 @@ def write_page(
     """
     try:
         require_own_page(out / "report.html")
-        figures = out / "figures"
-        make_folder(figures, out)
         views = [view for section in filter(None, [summary.curves, *sections]) for view in section.views]
         with colours_of(list(summary.board.rows)):
-            drawn = {name: svg for view in views for name, svg in _drawn(view, figures).items()}
+            drawn = {name: svg for view in views for name, svg in _drawn(view, out).items()}
         for view in views:
             for block in view.of():
                 for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
@@ -126,11 +124,12 @@ def write_page(
         raise unwritable(Path(error.filename or out), error) from error
 
 
-def _drawn(view: View, figures: Path) -> dict[str, str]:
+def _drawn(view: View, out: Path) -> dict[str, str]:
     """Draw the pictures of a view; of many systems, each with its own picture, only the numbers are shown."""
     pictures = [block for block in view.of() if isinstance(block, Chart)]
-    if len(pictures) > MANY:
+    if not pictures or len(pictures) > MANY:
         return {}
+    make_folder(figures := out / "figures", out)
     return {chart.name: inline(save(chart, figures), chart.name, chart.alt) for chart in pictures}
 
 
