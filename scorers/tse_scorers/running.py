@@ -202,7 +202,7 @@ def _as_file(option: str, value: object, out: Path) -> object:
         raise ValueError(
             f"{option} has two columns with one name: {', '.join(map(str, value.columns))}. Rename them, or remove one."
         )
-    path = out / "data" / f"data-{fingerprint(value.astype(str))[:8]}.parquet"
+    path = out / "data" / f"data-frame-{fingerprint(value.astype(str))[:8]}.parquet"
     if is_main():
         make_folder(path.parent, out)
         try:

@@ -109,7 +109,7 @@ def test_a_table_is_taken_where_a_file_is(given, tmp_path):
         Lengths("a"), "minimal_pairs", tmp_path / "file", data=str(tmp_path / "pairs.csv"), report=False
     )
     assert [row.score for row in found] == [row.score for row in of_file]
-    assert found[0].config.startswith("data-")
+    assert found[0].config.startswith("data-frame-")
     assert found.items()["mood"].tolist() == PAIRS["mood"].tolist() * (len(found.items()) // 2)
     assert (tmp_path / "data" / f"{found[0].config}.parquet").is_file()
 
