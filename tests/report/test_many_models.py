@@ -17,7 +17,7 @@ from tse_scorers.report.charts import dots, forest
 from tse_scorers.report.comparison import forest_panels
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.leaderboard import leaderboard, usable
-from tse_scorers.report.observations import observations
+from tse_scorers.report.observations import Finding, observations
 from tse_scorers.report.summary import headlines
 from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.report import write_paper, write_report
@@ -77,7 +77,7 @@ def _lines_of(scores, measure="TSE", **more):
     lines = [
         about
         | more
-        | {"system": name, "score": own, "ci_low": own - half, "ci_high": own + half, "text": f"{own}"}
+        | {"system": name, "score": own, "ci_low": own - half, "ci_high": own + half, "with_ends": f"{own}"}
         for name, (own, half) in scores.items()
     ]
     return pd.DataFrame(lines)
@@ -124,7 +124,7 @@ def test_a_sentence_ranks_what_intervals_rank():
     )
     three = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2), "c": (0.7, 0.2)})
     assert said(wide, three) == (
-        f"No model is shown to be better by the 95 % intervals of {TSE} (not compared, as the table marks: c), from "
+        f"No model is shown to be better by the 95 % intervals of {TSE} (not compared, as marked below: c), from "
         f"0.6 (b) to 0.5 (a). {TESTED}"
     )
     unreliable = wide.assign(reliable=False, n_units_effective=2.0, unit="nouns")
@@ -133,7 +133,11 @@ def test_a_sentence_ranks_what_intervals_rank():
         "over too few units, at most 2.0 effective nouns"
     )
     alike = _lines_of({"a": (0.5, 0.2), "b": (0.5, 0.2)})
-    assert said(alike) == f"No model is shown to be better by the 95 % intervals of {TSE}: all have 0.5."
+    alike["with_ends"] += [
+        " [0.30, 0.71]",
+        " [0.29, 0.70]",
+    ]  # the table said "from 0.50 (a) to 0.50 (b)" of such
+    assert said(alike) == f"No model is shown to be better by the 95 % intervals of {TSE}: all have 0.50."
     narrow = _lines_of({"a": (0.5, 0.01), "b": (0.6, 0.02), "c": (0.59, 0.02)}, "EW")
     assert said(pd.concat([wide, narrow])) == (
         f"b may have the highest {EW}, 0.6; by the 95 % intervals it is above 1 of 2 other models, and cannot be "
@@ -144,8 +148,8 @@ def test_a_sentence_ranks_what_intervals_rank():
         == f"b has the highest {EW}, 0.6; the 95 % interval of the other model is below its own."
     )
     assert said(narrow.iloc[:2], narrow) == (
-        f"b has the highest {EW}, 0.6; the 95 % interval of the other model is below its own (not compared, as the "
-        "table marks: c)."
+        f"b has the highest {EW}, 0.6; the 95 % interval of the other model is below its own (not compared, as marked "
+        "below: c)."
     )
     assert said(narrow.iloc[:1]) == f"a: {EW} 0.5; guessing gives 0.5."
 
@@ -165,12 +169,12 @@ def test_the_first_measure_has_a_sentence_where_another_one_ranks_the_models():
     wide = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2)})
     all_lines = pd.concat([wide, two], ignore_index=True)
     assert second(all_lines, all_lines) == [
-        f"By {TSE}, no model is shown to be better, from 0.6 (b) to 0.5 (a)."
+        f"The answer is by EW because {TSE} tells no models apart, from 0.6 (b) to 0.5 (a)."
     ]
     unreliable = pd.concat([wide.assign(**few), two], ignore_index=True)
     assert second(two, unreliable) == [
-        f"By {TSE}, no model is shown to be better, from 0.6 (b) to 0.5 (a); no interval can be relied on: they are "
-        "over too few units, at most 2.0 effective verbs."
+        f"The answer is by EW because {TSE} tells no models apart, from 0.6 (b) to 0.5 (a); no interval can be relied "
+        "on: they are over too few units, at most 2.0 effective verbs."
     ]
     assert second(two.iloc[:1], unreliable[unreliable["system"] == "a"]) == [
         f"{TSE} 0.5; do not rely on this interval, which is over too few units: 2.0 effective verbs."
@@ -223,13 +227,16 @@ def test_sentences_state_what_the_rows_hold():
     no_lines = pd.DataFrame(columns=["suite_name", "score", "suite", "measure"])
     measures = {"agreement": all_measures()["agreement"]}
     (answer,) = observations(no_lines, rows, measures, {"agreement": ""})
-    gap = "“Hard” (TSE 0.80, EW 0.50): better on the sentences' own words than on others of the list."
+    gap = (
+        f"In “Hard”, m is right more often with the sentences' own words ({TSE} 0.80) than with all words of the "
+        f"lemma list ({EW} 0.50): the largest gap."
+    )
     lowest = "Lowest TSE of 2 groups: “Hard” (0.80)."
-    assert answer.sentences == [f"Largest gap between {TSE} and {EW}: {gap}", lowest]
+    assert answer.sentences == [gap, lowest]
     # A model that cannot be compared has no part in a mean. The answer before it spells TSE out.
     both = pd.concat([rows, rows.assign(system="partial", score=0.1)])
     (answer,) = observations(_lines_of({"m": (0.9, 0.02)}), both, measures, {"agreement": ""})
-    assert answer.sentences[1:] == [f"Largest gap between TSE and {EW}: {gap}", lowest]
+    assert answer.sentences[1:] == [gap.replace(TSE, "TSE"), lowest]
 
 
 def test_the_largest_gap_is_not_of_a_model_whose_measures_do_not_compare():
@@ -249,9 +256,7 @@ def test_the_largest_gap_is_not_of_a_model_whose_measures_do_not_compare():
     usable = lines[(lines["measure"] != "EW") | (lines["system"] != "c")]
     measures = {"agreement": all_measures()["agreement"]}
     (answer,) = observations(usable, rows, measures, {"agreement": ""}, all_lines=lines)
-    assert any(
-        sentence.startswith(f"Largest gap between TSE and {EW}: b in") for sentence in answer.sentences
-    )
+    assert any(sentence.startswith("In “Hard”, b is right more often") for sentence in answer.sentences)
 
 
 def test_nothing_is_ranked_by_a_score_over_too_few_units(eight):
@@ -302,6 +307,60 @@ def test_no_group_is_the_weakest_where_all_have_the_same_score():
     rows = rows.assign(level=rows["level"].replace("group", "case_order"))
     (answer,) = observations(no_lines, rows, {"agreement": tse}, {"agreement": "case_order"})
     assert answer.sentences == [f"Lowest {TSE} of 2 case orders: “Hard” (0.90)."]
+
+
+def test_the_lowest_of_a_suite_may_be_a_part_of_its_comparisons():
+    """The weakest case order had 0.51, and beside it stood 0.39 for sentences with two nominatives."""
+    orders = {"NDA": 0.51, "DNA": 0.53}
+    rows = pd.DataFrame(
+        [
+            {"suite": "german", "config": "ours", "system": system, "metric": "auc", "variation_set": "1-6",
+             "level": "case_order", "value": order, "group": order, "score": score}
+            for system in "ab"
+            for order, score in orders.items()
+        ]
+    )  # fmt: skip
+    of_suite = {"suite": "German", "suite_name": "german", "config": "ours"}
+    lines = pd.concat(
+        [
+            _lines_of({"a": (0.52, 0.01), "b": (0.52, 0.01)}, "AUC", **of_suite),
+            _lines_of({"a": (0.3, 0.01), "b": (0.4, 0.01)}, "AUC nominative twice", **of_suite),
+            _lines_of({"a": (0.7, 0.01), "b": (0.2, 0.01)}, "AUC dative twice", **of_suite),
+        ]
+    )
+    measures = {"german": all_measures()["german"]}
+    (answer,) = observations(lines, rows, measures, {"german": "case_order"})
+    assert answer.sentences[-1] == (
+        "Lowest of the 2 parts of AUC: “AUC nominative twice” (0.35 on average, the lowest for 1 of 2 models; guessing "
+        "gives 0.5)."
+    )
+    assert answer.sentences[0].startswith(
+        "b has the highest AUC nominative twice (area under the ROC curve), 0.4"
+    )
+    (answer,) = observations(lines.iloc[:2], rows, measures, {"german": "case_order"})
+    assert answer.sentences[-1].endswith(
+        "of 2 case orders: “NDA” (0.51 on average, the lowest for both models; guessing gives 0.5)."
+    )
+
+
+def test_a_comparison_says_why_it_compares_a_model_that_the_report_does_not():
+    """The reference of a comparison was "not compared" in the report of the same runs."""
+    measures = {"agreement": all_measures()["agreement"]}
+    rows = pd.DataFrame(
+        columns=["suite", "level", "value", "system", "config", *measures["agreement"][1].where]
+    )
+    lines = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2), "c": (0.7, 0.2)})
+    compared = {"agreement": Finding("b is above c in TSE", ", by +0.100 [+0.050, +0.150].", "b")}
+    for usable_lines, more in (
+        (
+            lines.iloc[:2],
+            ["Differences are over the items that both models scored, so c can be compared here, although the scores "
+             "in the table, which are over all items of a model, cannot."],
+        ),
+        (lines, []),
+    ):  # fmt: skip
+        (answer,) = observations(usable_lines, rows, measures, {}, all_lines=lines, compared=compared)
+        assert answer.sentences[1:] == more
 
 
 def test_no_sentence_calls_a_part_of_the_data_the_best(eight):

@@ -145,7 +145,7 @@ def test_the_ends_of_an_interval_near_1_are_not_rounded_to_a_false_one():
     lines = [line | {"system": name, "ci_low": low, "ci_high": high} for name, (low, high) in ends.items()]
     board = leaderboard(pd.DataFrame(lines), {})
     assert {name: cells[0].margin for name, cells in board.rows.items()} == {
-        "a": ">0.999", "b": "0.963 to >0.999", "c": ">0.999 to 1.000", "d": "0.963–1.000"
+        "a": "[>0.999, >0.999]", "b": "[0.963, >0.999]", "c": "[>0.999, 1.000]", "d": "[0.963, 1.000]"
     }  # fmt: skip
 
 

@@ -14,7 +14,8 @@ from .differences import ALPHA, how_many_differ, overview, units
 from .labels import line_name
 from .measure import Measures, measure_named
 from .names import Names, groups_of
-from .numbers import UNRELIABLE, signed
+from .numbers import UNRELIABLE, interval, signed
+from .observations import Finding
 from .systems import shortened
 from .tables import Table
 
@@ -77,12 +78,12 @@ def section(
     return Section("comparison", "Differences", " ".join(not_compared), TERMS, parts)
 
 
-def answers(rows: pd.DataFrame) -> dict[str, tuple[str, str, str]]:
+def answers(rows: pd.DataFrame) -> dict[str, Finding]:
     """Say what the differences of each suite show, for the first screen: which model is better, or that none is.
 
     Returns:
-        Name of a suite -> the few words that matter most, the rest of their sentence, and the model that they name. A
-        suite is left out where all runs differ in data or options, or no difference could be tested.
+        Name of a suite -> what is said of it. A suite is left out where all runs differ in data or options, or no
+        difference could be tested.
     """
     said = {}
     overall = rows[(rows["group"] == "all") & (rows["different"] == "")]
@@ -96,7 +97,7 @@ def answers(rows: pd.DataFrame) -> dict[str, tuple[str, str, str]]:
         shown = shown[shown["measure"] == shown["measure"].iloc[0]]
         shown = shown.sort_values("difference", key=abs, ascending=False, kind="stable")
         row = shown.iloc[0]
-        by = f"{signed(row['difference'])} [{signed(row['ci_low'])}, {signed(row['ci_high'])}]"
+        by = f"{signed(row['difference'])} {interval(row['ci_low'], row['ci_high'], signed)}"
         if clear.empty:
             which = f"{'that' if len(shown) == 1 else 'the largest'} in {row['measure']}"
             finding = f"No difference from {row['reference']} is shown"
@@ -111,7 +112,7 @@ def answers(rows: pd.DataFrame) -> dict[str, tuple[str, str, str]]:
                     f" With p below {ALPHA} (adjusted), {len(better)} of {len(compared)} scores are above those of "
                     f"{row['reference']}, and {worse} below."
                 )
-        said[str(suite)] = (finding, more, str(row["system"]))
+        said[str(suite)] = Finding(finding, more, str(row["system"]), {str(row["measure"])})
     return said
 
 

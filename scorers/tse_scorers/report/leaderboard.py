@@ -14,15 +14,14 @@ from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
 from .best import best_of
 from .comparable import listed, scored_part, usual
 from .inputs import SignatureKey
-from .numbers import FEW_ITEMS, MISSING, counted, interval, ranged, score
+from .numbers import FEW_ITEMS, MISSING, WHY_NO_INTERVAL, counted, interval, ranged, score
 
 BADGES = {
     "all ties": "The model found both alternatives equally probable in every item: the score says nothing.",
     "partial": "Another part of the data than that of most models, so not comparable with theirs.",
     "few items": f"An average of fewer than {FEW_ITEMS} items.",
     "few units": f"The interval is over fewer than {MIN_RELIABLE_UNITS} effective units; do not rely on it.",
-    "no interval": "Without an interval, as over a single unit, at the end of a scale, or where a score is not "
-    "defined without some unit.",
+    "no interval": f"The score has none, because it is {WHY_NO_INTERVAL}.",
     "other lemmas": "Over another lemma list than those of most models, so not comparable with theirs.",
 }
 """Badge -> what it means."""

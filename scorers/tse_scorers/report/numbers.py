@@ -12,6 +12,10 @@ FEW_ITEMS = 30
 MISSING = "–"
 UNRELIABLE = "*"
 """Stands after an interval, and before the sentence that says why one should not rely on it."""
+WHY_NO_INTERVAL = "at an end of its scale, or undefined without some unit"
+"""What a score over enough units is that has no interval."""
+WHY_NO_SCORE = "undefined over these items, as is a correlation with a constant side"
+"""What a score is that items have and their group has not."""
 
 
 def score(value: float, digits: int = 2) -> str:
@@ -26,15 +30,12 @@ def score(value: float, digits: int = 2) -> str:
 
 
 def interval(low: float, high: float, form: Callable[[float], str] = score) -> str:
-    """Format the ends of an interval; ends that cannot be told from the greatest score, but are below it, have a sign.
+    """Format the ends of an interval.
 
-    >>> interval(0.5, 0.75), interval(0.9996, 0.9999), interval(0.963, 0.9999)
-    ('0.50–0.75', '>0.99', '0.96 to >0.99')
+    >>> interval(0.5, 0.75), interval(0.963, 0.9999)
+    ('[0.50, 0.75]', '[0.96, >0.99]')
     """
-    ends = form(low), form(high)
-    if ends[0] == ends[1] and ends[0].startswith(">"):
-        return ends[0]
-    return (" to " if ">" in "".join(ends) else "–").join(ends)
+    return f"[{form(low)}, {form(high)}]"
 
 
 def decimals(value: float, digits: int) -> str:
@@ -70,12 +71,16 @@ def p_value(value: float) -> str:
     return "<0.001" if value < 0.001 else _bounded(value, 3)
 
 
-_SYMMETRIC = 0.02
-"""The largest difference between the two halves of an interval that is printed with ±."""
+SYMMETRIC = 0.02
+"""The largest difference between the two halves of an interval that is printed with ± in tables."""
 
 
 def with_interval(
-    value: float, low: float | None, high: float | None, form: Callable[[float], str] = score
+    value: float,
+    low: float | None,
+    high: float | None,
+    form: Callable[[float], str] = score,
+    symmetric: float = SYMMETRIC,
 ) -> str:
     """Format a score with its 95 % interval: half its width, or both ends where it is not symmetric.
 
@@ -84,6 +89,7 @@ def with_interval(
         low: lower end; None or NaN for none.
         high: upper end; None or NaN for none.
         form: formats a score.
+        symmetric: the largest difference between the halves of an interval that is printed with ±; -1 for none.
 
     >>> with_interval(0.78, 0.75, 0.81), with_interval(1.0, 0.4, 1.0), with_interval(0.5, None, None)
     ('0.78 ± 0.03', '1.00 [0.40, 1.00]', '0.50')
@@ -95,8 +101,8 @@ def with_interval(
     if low is None or high is None or pd.isna(low) or pd.isna(high):
         return form(value)
     below, above = value - low, high - value
-    if abs(below - above) > _SYMMETRIC + 1e-9:
-        return f"{form(value)} [{form(low)}, {form(high)}]"
+    if abs(below - above) > symmetric + 1e-9:
+        return f"{form(value)} {interval(low, high, form)}"
     margin = form(max(below, above))
     if max(below, above) > 0 and not margin.strip("0."):
         margin = f"<{margin[:-1]}1"

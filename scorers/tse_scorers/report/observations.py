@@ -11,7 +11,7 @@ from ..statistics.estimate import enough_units
 from .comparable import listed
 from .measure import Measure
 from .names import Names, groups_of
-from .numbers import count, decimals
+from .numbers import count, decimals, score
 
 MOST = 5
 """At most this many sentences about all suites."""
@@ -47,6 +47,15 @@ class Answer:
     terms: Mapping[str, str] = field(default_factory=dict)
 
 
+class Finding(NamedTuple):
+    """A sentence: the few words that matter most, the rest of it, the first system and the measures that it names."""
+
+    words: str
+    more: str
+    system: str
+    measures: Collection[str] = ()
+
+
 def observations(
     lines: pd.DataFrame,
     rows: pd.DataFrame,
@@ -54,7 +63,7 @@ def observations(
     levels: Mapping[str, str],
     names: Names | None = None,
     all_lines: pd.DataFrame | None = None,
-    compared: Mapping[str, tuple[str, str, str]] | None = None,
+    compared: Mapping[str, Finding] | None = None,
     noun: str = "model",
 ) -> list[Answer]:
     """Return what is known of each suite: which system is better, the largest gap of two measures, the weakest group.
@@ -84,17 +93,17 @@ def observations(
             systems = usable.loc[usable["measure"] == label, "system"]
             wide[label] = wide[label].where(wide.index.isin(systems, level="system"))
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
-        best = _best(usable, shown_lines, noun) or _not_ranked(shown_lines, noun) or _Finding("", "", "", ())
-        finding, more, system = best.words, best.more, best.system
-        on_first = _on_first(usable, shown_lines, best.measures, noun)
         if compared and suite in compared:
-            (finding, more, system), on_first = compared[suite], None
+            best, besides = compared[suite], _compared_too(usable, shown_lines)
+        else:
+            best = _best(usable, shown_lines, noun) or _not_ranked(shown_lines, noun) or Finding("", "", "")
+            besides = _on_first(usable, shown_lines, best.measures, noun)
         parts = (
-            finding,
-            more,
-            on_first,
+            best.words,
+            best.more,
+            besides,
             _gap(wide, of_suite),
-            _weakest(wide, of_suite, groups_of(levels.get(suite, "")), noun),
+            _weakest(wide, usable, of_suite, groups_of(levels.get(suite, "")), noun),
         )
         finding, more, *others = _spelled_out([part or "" for part in parts], of_suite)
         sentences = [sentence for sentence in (finding + more, *others) if sentence]
@@ -104,7 +113,7 @@ def observations(
             for measure in of_suite
             if measure.words and measure.label in shown
         }
-        answers.append(Answer(suite, title, sentences, finding, system, terms=terms))
+        answers.append(Answer(suite, title, sentences, finding, best.system, terms=terms))
     return answers
 
 
@@ -114,13 +123,17 @@ def _spelled_out(parts: Sequence[str], measures: Sequence[Measure]) -> list[str]
     >>> _spelled_out(["x-EW has the highest EW", ", 0.9. EW is not TSE."], [Measure("ew", "EW", "equally weighted")])
     ['x-EW has the highest EW (equally weighted)', ', 0.9. EW is not TSE.']
     """
-    spelled = list(parts)
-    for measure in measures:
-        label = re.compile(rf"(?<![\w/@.-]){re.escape(measure.label)}(?![\w/@-]|\.\w)")
-        place = next((place for place, part in enumerate(spelled) if label.search(part)), None)
-        if measure.long and place is not None:
-            spelled[place] = label.sub(f"{measure.label} ({measure.long})", spelled[place], count=1)
-    return spelled
+    long = {measure.label: measure.long for measure in measures}
+    # The longest first: AUC is also the beginning of other labels.
+    labels = "|".join(map(re.escape, sorted(long, key=len, reverse=True)))
+
+    def with_words(label: re.Match[str]) -> str:
+        words = long.get(label[0])
+        for name in [name for name in long if words and long[name] == words]:
+            del long[name]
+        return f"{label[0]} ({words})" if words else label[0]
+
+    return [re.sub(rf"(?<![\w/@.-])(?:{labels})(?![\w/@-]|\.\w)", with_words, part) for part in parts]
 
 
 def split_pair(good: str, bad: str) -> tuple[str, str, str, str]:
@@ -165,30 +178,21 @@ def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-class _Finding(NamedTuple):
-    """A sentence: the few words that matter most, the rest of it, the first system and the measures that it names."""
-
-    words: str
-    more: str
-    system: str
-    measures: Collection[str]
-
-
-def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> _Finding | None:
+def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding | None:
     """Say what a single model has, or of several which one the intervals of a measure show to be better."""
     lines = _of_first_data(lines)
     if lines.empty:
         return None
     counts = lines.groupby("measure", sort=False)["system"].nunique()
     if counts.max() == 1:
-        first, *others = [f"{line.measure} {line.text}" for line in lines.itertuples()]
+        first, *others = [f"{line.measure} {line.with_ends}" for line in lines.itertuples()]
         n_others = all_lines["system"].nunique() - 1
         no_others = f" (the other {count(n_others)} cannot be compared with it)" if n_others else ""
         chances = set(lines["chance"])
         guessing = f"; guessing gives {chances.pop()}" if len(chances) == 1 and None not in chances else ""
         more = "".join(f", {other}" for other in others) + f"{guessing}{no_others}."
         system = lines["system"].iloc[0]
-        return _Finding(f"{system}: {first}", more, system, set(lines["measure"]))
+        return Finding(f"{system}: {first}", more, system, set(lines["measure"]))
     ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
     # The first measure whose intervals rank anything, else the first one.
     first, others, near = next(
@@ -199,7 +203,7 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> _Finding |
     apart = [
         system for system in all_lines.loc[all_lines["measure"] == name, "system"] if system not in compared
     ]
-    not_compared = f" (not compared, as the table marks: {listed(apart, 3)})" if apart else ""
+    not_compared = f" (not compared, as marked below: {listed(apart, 3)})" if apart else ""
     if len(near) == len(others):
         ends = _ends(first, others.iloc[-1])
         # Intervals that overlap are no test of a difference.
@@ -207,21 +211,21 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> _Finding |
             "" if ends.startswith(":") else " The command tse compare tests differences on the same items."
         )
         by_name = f" by the 95 % intervals of {name}{not_compared}{ends}.{tested}"
-        return _Finding(f"No {noun} is shown to be better", by_name, first["system"], {name})
+        return Finding(f"No {noun} is shown to be better", by_name, first["system"], {name})
     if near.empty:
         below = (
             f"interval of the other {noun} is" if len(others) == 1 else f"intervals of all other {noun}s are"
         )
-        more = f", {first['text']}; the 95 % {below} below its own{not_compared}."
-        return _Finding(f"{first['system']} has the highest {name}", more, first["system"], {name})
+        more = f", {first['with_ends']}; the 95 % {below} below its own{not_compared}."
+        return Finding(f"{first['system']} has the highest {name}", more, first["system"], {name})
     more = (
-        f", {first['text']}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other "
+        f", {first['with_ends']}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other "
         f"{noun}s{not_compared}, and cannot be told apart from {listed(list(near['system']), 3)}."
     )
-    return _Finding(f"{first['system']} may have the highest {name}", more, first["system"], {name})
+    return Finding(f"{first['system']} may have the highest {name}", more, first["system"], {name})
 
 
-def _not_ranked(lines: pd.DataFrame, noun: str) -> _Finding | None:
+def _not_ranked(lines: pd.DataFrame, noun: str) -> Finding | None:
     """Say what the first measure is where no interval can be relied on, and why."""
     lines = _of_first_measure(lines)
     if lines.empty:
@@ -229,13 +233,13 @@ def _not_ranked(lines: pd.DataFrame, noun: str) -> _Finding | None:
     first, few = lines.iloc[0], _few_units(lines)
     name = str(first["measure"])
     if len(lines) == 1:
-        return _Finding(f"{first['system']}: {name} {first['text']}", f"{few}.", first["system"], {name})
+        return Finding(f"{first['system']}: {name} {first['with_ends']}", f"{few}.", first["system"], {name})
     more = f" by {name}{_ends(first, lines.iloc[-1])}{few}."
-    return _Finding(f"No {noun} is shown to be better", more, first["system"], {name})
+    return Finding(f"No {noun} is shown to be better", more, first["system"], {name})
 
 
 def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Collection[str], noun: str) -> str | None:
-    """Say what the first measure shows where the answer is about others, since it ranks none or too few of the models.
+    """Say what the first measure shows, and that this is why the answer is about another one.
 
     Args:
         lines: that can be ranked.
@@ -250,8 +254,20 @@ def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Collection[str
     shown = ranked if len(ranked) > 1 else of_first
     few = _few_units(shown)
     if len(shown) == 1:
-        return f"{name} {shown['text'].iloc[0]}{few}."
-    return f"By {name}, no {noun} is shown to be better{_ends(shown.iloc[0], shown.iloc[-1])}{few}."
+        return f"{name} {shown['with_ends'].iloc[0]}{few}."
+    ends = _ends(shown.iloc[0], shown.iloc[-1])
+    return f"The answer is by {', '.join(told)} because {name} tells no {noun}s apart{ends}{few}."
+
+
+def _compared_too(lines: pd.DataFrame, all_lines: pd.DataFrame) -> str | None:
+    """Say why paired differences are of models, too, whose scores cannot be ranked."""
+    marked = [system for system in all_lines["system"].unique() if system not in set(lines["system"])]
+    if not marked:
+        return None
+    return (
+        f"Differences are over the items that both models scored, so {listed(marked, 3)} can be compared here, "
+        "although the scores in the table, which are over all items of a model, cannot."
+    )
 
 
 def _of_first_data(lines: pd.DataFrame) -> pd.DataFrame:
@@ -268,10 +284,11 @@ def _of_first_measure(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ends(first: "pd.Series[Any]", last: "pd.Series[Any]") -> str:
-    """Name the highest and the lowest score, or the only one."""
-    if first["text"] == last["text"]:
-        return f": all have {first['text']}"
-    return f", from {first['text']} ({first['system']}) to {last['text']} ({last['system']})"
+    """Name the highest and the lowest score, or the only one that is printed."""
+    highest, lowest = (score(line["score"], int(line["digits"])) for line in (first, last))
+    if highest == lowest:
+        return f": all have {lowest}"
+    return f", from {first['with_ends']} ({first['system']}) to {last['with_ends']} ({last['system']})"
 
 
 def _few_units(lines: pd.DataFrame) -> str:
@@ -304,31 +321,48 @@ def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
         return None
     group, system = gaps.abs().idxmax()
     scores, form = wide.loc[(group, system)], measures[0].form
-    why = (
-        ": better on the sentences' own words than on others of the list"
-        if scores[one] > scores[other]
-        else ""
-    )
-    whose = f"{system} in " if gaps.index.get_level_values("system").nunique() > 1 else ""
+    if form(scores[one]) == form(scores[other]):
+        return None
+    more_often = "more" if scores[one] > scores[other] else "less"
     return (
-        f"Largest gap between {one} and {other}: {whose}“{group}” "
-        f"({one} {form(scores[one])}, {other} {form(scores[other])}){why}."
+        f"In “{group}”, {system} is right {more_often} often with the sentences' own words ({one} "
+        f"{form(scores[one])}) than with all words of the lemma list ({other} {form(scores[other])}): the largest gap."
     )
 
 
-def _weakest(wide: pd.DataFrame, measures: Sequence[Measure], groups: str, noun: str) -> str | None:
-    """Name the group with the lowest mean over systems of the first measure, and for how many it is the lowest."""
+def _weakest(
+    wide: pd.DataFrame, lines: pd.DataFrame, measures: Sequence[Measure], groups: str, noun: str
+) -> str | None:
+    """Name the group, or the part of each item's comparisons, with the lowest mean over systems, and how often it is.
+
+    Args:
+        wide: scores of groups, of which the first measure counts.
+        lines: scores of the suite, where other measures may be over a part of the first one's comparisons.
+        measures: of the suite.
+        groups: what the groups are.
+        noun: what a system is.
+    """
     if wide.empty:
         return None
-    scores = wide.iloc[:, 0].unstack("system")
     measure = next(headline for headline in measures if headline.label == wide.columns[0])
-    means = scores.mean(axis=1).dropna()
-    if len(means) < 2 or measure.form(means.min()) == measure.form(means.max()):
+    parts = [part.label for part in measures if (part.comparisons or 1) < (measure.comparisons or 1)]
+    tables = {f"{measure.label} of {{}} {groups}": wide.iloc[:, 0].unstack("system")}
+    of_parts = _of_first_data(lines[lines["measure"].isin(parts)])
+    if len(of_parts):
+        of_systems = of_parts.pivot_table("score", "measure", "system", aggfunc="last")
+        tables[f"of the {{}} parts of {measure.label}"] = of_systems
+    means = {heading: scores.mean(axis=1).dropna() for heading, scores in tables.items()}
+    heading = min(means, key=lambda heading: means[heading].min())
+    scores, of_groups = tables[heading], means[heading]
+    if len(of_groups) < 2 or measure.form(of_groups.min()) == measure.form(of_groups.max()):
         return None
-    group = means.idxmin()
+    group = of_groups.idxmin()
     n, n_lowest = scores.loc[group].notna().sum(), (scores.loc[group] == scores.min()).sum()
-    only = "only " if 2 * n_lowest < n else ""
-    how_often = f", for {only}{n_lowest} of which it is the lowest" if n_lowest else ""
-    guessing = "" if measure.chance is None else f", where guessing gives {measure.chance:g}"
-    of_models = "" if n == 1 else f"{guessing}; the mean of {n} {noun}s{how_often}"
-    return f"Lowest {measure.label} of {len(means)} {groups}: “{group}” ({measure.form(means.min())}{of_models})."
+    of_all = (
+        ("both" if n == 2 else f"all {n}")
+        if n == n_lowest
+        else f"{'only ' if 2 * n_lowest < n else ''}{n_lowest} of {n}"
+    )
+    guessing = "" if measure.chance is None else f"; guessing gives {measure.chance:g}"
+    of_models = f" on average, the lowest for {of_all} {noun}s{guessing}" if n > 1 else ""
+    return f"Lowest {heading.format(len(of_groups))}: “{group}” ({measure.form(of_groups.min())}{of_models})."

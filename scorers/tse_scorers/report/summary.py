@@ -9,7 +9,7 @@ from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
 from .comparable import Heading
 from .measure import Measure, Measures, measured
 from .names import data_name
-from .numbers import UNRELIABLE
+from .numbers import SYMMETRIC, UNRELIABLE, WHY_NO_INTERVAL, WHY_NO_SCORE
 from .tables import with_interval
 
 _COPIED = (
@@ -17,8 +17,8 @@ _COPIED = (
     "n_lemmas", "n_lemmas_effective",
 )  # fmt: skip
 _COLUMNS = (
-    "system", "suite", "measure", "score", "text", *_COPIED, "chance", "over_lemmas", "is_share", "interval", "counted",
-    "why_excluded", "detail", "suite_name", "config", "digits", "place",
+    "system", "suite", "measure", "score", "text", "with_ends", *_COPIED, "chance", "over_lemmas", "is_share",
+    "interval", "counted", "why_excluded", "detail", "suite_name", "config", "digits", "place",
 )  # fmt: skip
 
 
@@ -31,12 +31,12 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_na
         heading: names the data.
 
     Returns:
-        Columns system, suite (as `heading` names its data), measure, score, text (the score as it is printed, with its
-        interval), n, n_excluded, n_ties, se, ci_low, ci_high, unit, n_units, n_units_effective, reliable, n_lemmas,
-        n_lemmas_effective, chance (or None), over_lemmas, is_share (whether a score is a mean of items, from 0 to 1),
-        interval (how that of another score is computed), counted, why_excluded, detail, suite_name, config, digits (of
-        the measure's scores) and place (of the suite in `measures`); one system after the other, its suites in the
-        order of `measures`.
+        Columns system, suite (as `heading` names its data), measure, score, text (the score as tables print it, with
+        its interval), with_ends (as sentences do), n, n_excluded, n_ties, se, ci_low, ci_high, unit, n_units,
+        n_units_effective, reliable, n_lemmas, n_lemmas_effective, chance (or None), over_lemmas, is_share (whether a
+        score is a mean of items, from 0 to 1), interval (how that of another score is computed), counted, why_excluded,
+        detail, suite_name, config, digits (of the measure's scores) and place (of the suite in `measures`); one system
+        after the other, its suites in the order of `measures`.
     """
     overall = rows[rows["group"] == "all"].to_dict("records")
     lines = [_headline(row, measure, heading) for row, measure in measured(overall, measures)]
@@ -57,7 +57,8 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dic
         "suite": heading(suite, config),
         "measure": measure.label,
         "score": row["score"],
-        "text": _text(row, measure),
+        "text": _text(row, measure, SYMMETRIC),
+        "with_ends": _text(row, measure, -1.0),
         **{column: row.get(column) for column in _COPIED},
         "chance": measure.chance,
         "over_lemmas": measure.over_lemmas,
@@ -74,12 +75,12 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dic
     }
 
 
-def _text(row: Mapping[str, Any], measure: Measure) -> str:
+def _text(row: Mapping[str, Any], measure: Measure, symmetric: float) -> str:
     if pd.isna(row["score"]):
         return "no score"
     if measure.all_tied(row):
         return f"{measure.form(row['score'])} (all ties)"
-    return with_interval(float(row["score"]), row["ci_low"], row["ci_high"], measure.form)
+    return with_interval(float(row["score"]), row["ci_low"], row["ci_high"], measure.form, symmetric)
 
 
 def marked(lines: pd.DataFrame) -> "pd.Series[str]":
@@ -104,11 +105,8 @@ def warnings_of(lines: pd.DataFrame) -> Iterator[str]:
     undefined = lines[lines["reliable"].eq(False) & lines["se"].isna() & has_units]
     for (name, measure), rows in undefined.groupby(["suite", "measure"], sort=False):
         for is_scored, why in (
-            (
-                True,
-                "has no interval, as at an end of a scale, or where a score is not defined without some unit",
-            ),
-            (False, "is undefined over these items, as is a correlation with a constant side"),
+            (True, f"has no interval, because it is {WHY_NO_INTERVAL}"),
+            (False, f"is {WHY_NO_SCORE}"),
         ):
             if systems := list(rows.loc[rows["score"].notna() == is_scored, "system"]):
                 yield f"{measure} ({name}) {why}: {', '.join(systems)}."

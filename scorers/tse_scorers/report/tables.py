@@ -13,6 +13,8 @@ from ..statistics.estimate import enough_units
 from .numbers import (
     FEW_ITEMS,
     MISSING,
+    WHY_NO_INTERVAL,
+    WHY_NO_SCORE,
     count,
     decimals,
     p_value,
@@ -300,11 +302,9 @@ def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, abou
         if (
             is_without & rows["reliable"].eq(False) & enough_units(rows["n_units_effective"].astype(float))
         ).any():
-            clauses.append(
-                "a score that is at an end of its scale, or undefined without some unit, has no interval"
-            )
+            clauses.append(f"a score that is {WHY_NO_INTERVAL}, has no interval")
         if (rows["score"].isna() & rows["n"].gt(0)).any():
-            clauses.append(f"{MISSING}: undefined over these items, as is a correlation with a constant side")
+            clauses.append(f"{MISSING}: {WHY_NO_SCORE}")
     note = f"{'; '.join(clauses)}." if clauses else ""
     return " ".join(filter(None, [note[:1].upper() + note[1:], about if has_half or has_ends else ""]))
 

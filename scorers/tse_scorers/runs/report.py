@@ -27,7 +27,7 @@ from ..report.methods import methods_paragraph
 from ..report.names import Names
 from ..report.numbers import score
 from ..report.observations import MOST as MOST_SAID
-from ..report.observations import Answer, observations, split_pair
+from ..report.observations import Answer, Finding, observations, split_pair
 from ..report.page import Summary, write_page
 from ..report.paper import Written
 from ..report.plots import TIMES
@@ -53,7 +53,7 @@ def write_report(
     first: Sequence[Section] = (),
     latex_intervals: bool = True,
     figures: bool = True,
-    compared: Mapping[str, tuple[str, str, str]] | None = None,
+    compared: Mapping[str, Finding] | None = None,
 ) -> Path:
     """Write tables, figures and `report.html` of one or several runs.
 
@@ -118,7 +118,7 @@ def write_paper(
 
 
 def _analysed(
-    folders: Sequence[Path | OutputFolder], compared: Mapping[str, tuple[str, str, str]] | None = None
+    folders: Sequence[Path | OutputFolder], compared: Mapping[str, Finding] | None = None
 ) -> tuple[Runs, Summary, list[Section]]:
     """Read runs and return what a page shows of them, its first screen, and the sections of the suites.
 
@@ -256,7 +256,7 @@ def _summary(
     suites: Sequence[type[Suite]],
     curves: Section | None,
     called: Names,
-    compared: Mapping[str, tuple[str, str, str]] | None,
+    compared: Mapping[str, Finding] | None,
 ) -> Summary:
     """Return the first screen: answers, leaderboard, and the learning curves of a series."""
     measures = {suite.name: suite.measures for suite in suites}

@@ -5,11 +5,10 @@ from .data.contexts import KINDS, NONE
 
 METHOD_LABELS = {"full": "accuracy", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
 METHODS = tuple(METHOD_LABELS)
+_LONG = {"one_prefix": "two words after one beginning", "two_prefix": "one word after two beginnings"}
 _WORDS = {
-    "one_prefix": "after the same beginning, how often the right next word is more probable (“The cats annoy”, not "
-    "“annoys”)",
-    "two_prefix": "how often the same word is more probable after the right beginning (“annoy” after “The cats”, not "
-    "“The cat”)",
+    "one_prefix": "how often the right next word is more probable (“The cats annoy”, not “annoys”)",
+    "two_prefix": "how often it is more probable after the right one (“annoy” after “The cats”, not “The cat”)",
 }
 IN_CONTEXT = "in_context"
 """The table of scores of pairs in context, which has other columns than that of pairs by themselves."""
@@ -22,6 +21,7 @@ def _accuracy(method: str) -> Measure:
     return Measure(
         "accuracy",
         METHOD_LABELS[method],
+        _LONG.get(method, ""),
         words=_WORDS.get(method, ""),
         at={"method": method},
         default={"method": "full"},

@@ -36,7 +36,7 @@ MEASURES = tuple(
     Measure(
         "auc",
         label,
-        "area under the ROC curve" if kind == "1-6" else "",
+        "area under the ROC curve",
         _WORDS if kind == "1-6" else "",
         at={"variation_set": kind},
         default={"variation_set": "1-6"},
