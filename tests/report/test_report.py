@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from rich.console import Console
-from run_records import table_path
+from run_records import SINGLE, table_path
 from synthetic_runs import (
     TABLE_ROWS,
     agreement_rows,
@@ -602,8 +602,8 @@ def test_a_table_belongs_to_the_suite_of_its_record(tmp_path):
     rows = [row | {"config": "blimp"} for row in agreement_rows("gpt2")] + blimp_rows("gpt2")
     frame = pd.DataFrame({"context_id": [0]})
     run = write_run(tmp_path, rows, {"gpt2.agreement.blimp.contexts": frame, "gpt2.minimal_pairs": frame})
-    found = {(f.suite, f.system, f.config, f.kind) for f in read_runs([run]).files}
-    assert found == {("agreement", "gpt2", "blimp", "contexts"), ("minimal_pairs", "gpt2", "blimp", None)}
+    found = {(f.suite, f.system, f.config, f.table) for f in read_runs([run]).files}
+    assert found == {("agreement", "gpt2", "blimp", "contexts"), ("minimal_pairs", "gpt2", "blimp", SINGLE)}
 
 
 def test_damaged_scores_are_named(tmp_path):

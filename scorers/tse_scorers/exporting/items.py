@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..io.files import write_atomically
+from ..io.records import SINGLE
 from ..report.inputs import Runs, ScoreFile, read_runs
 from ..suites.contract import Suite
 from ..suites.item_files import with_identity
@@ -34,7 +35,8 @@ def _write_tables(out: Path, runs: Runs, suite: type[Suite]) -> Iterator[Path]:
     """Write each of a suite's tables of items, of all models."""
     files: dict[str, list[ScoreFile]] = {}
     for file in runs.scores(suite.name):
-        files.setdefault(".".join(filter(None, (suite.name, file.kind))), []).append(file)
+        name = suite.name if file.table == SINGLE else f"{suite.name}.{file.table}"
+        files.setdefault(name, []).append(file)
     for name, table_files in files.items():
         out.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=out, prefix=".parts-") as folder:

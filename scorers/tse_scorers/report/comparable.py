@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from .names import data_name
+from .names import plain_heading
 from .systems import model_names
 
 Heading = Callable[[str, str | None], str]
@@ -58,7 +58,9 @@ MARKED = (_PART, "lemma list")
 """What the leaderboard marks where models differ in it."""
 
 
-def not_comparable(signature: Any, heading: Heading = data_name, besides: Collection[str] = ()) -> list[str]:
+def not_comparable(
+    signature: Any, heading: Heading = plain_heading, besides: Collection[str] = ()
+) -> list[str]:
     """Say which models of a run have numbers that are not comparable.
 
     Args:
@@ -78,7 +80,7 @@ def not_comparable(signature: Any, heading: Heading = data_name, besides: Collec
 def unpublished_notice(
     signatures: Mapping[tuple[str, str, str | None], Any],
     suite: str | None = None,
-    heading: Heading = data_name,
+    heading: Heading = plain_heading,
 ) -> str:
     """Say which systems were run on a part of the data or on own data, for the captions of tables and figures.
 
@@ -242,7 +244,7 @@ def _unlike_models(
             tables.setdefault((identity.get("suite"), identity.get("config")), []).append(model)
     titles: dict[str, list[str]] = {}
     for (suite, config), of_table in tables.items():
-        for names, differences, others in _at_odds(_names(of_table, of_table), of_table):
+        for names, differences, others in _at_odds(_names(of_table), of_table):
             if reasons := [reason for reason in differences if reason not in besides]:
                 titles.setdefault(run_otherwise(names, reasons, others), []).append(heading(suite, config))
     for sentence, shown in titles.items():
@@ -269,8 +271,8 @@ def _at_odds(
         yield [names[place] for place in odd], reasons, others
 
 
-def _names(chosen: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name some of a table's models, with the revision where one model has several."""
+def _names(models: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name a table's models, with the revision where one model has several."""
     n_revisions = Counter(model["identity"]["model"] for model in models)
     shown = _shown(models)
     return [
@@ -280,7 +282,7 @@ def _names(chosen: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, An
             if n_revisions[identity["model"]] > 1 and identity.get("revision")
             else ""
         )
-        for identity in (model["identity"] for model in chosen)
+        for identity in (model["identity"] for model in models)
     ]
 
 

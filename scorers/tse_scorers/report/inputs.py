@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import pandas as pd
 import pyarrow as pa
 
-from ..io.records import ROWS, SINGLE, Record, StoredTable, read_records
+from ..io.records import ROWS, Record, StoredTable, read_records
 from ..io.result_row import COUNT, KINDS, NUMBER, ResultRow
 from ..io.results import CannotAggregateError, StoredResults, results_of
 from .systems import Identity, labels, run_names
@@ -100,11 +100,6 @@ class ScoreFile:
     def config(self) -> str | None:
         """Return the configuration of the data."""
         return self.record.identity.get("config")
-
-    @property
-    def kind(self) -> str | None:
-        """Return which of a suite's tables it is; None where there is only one."""
-        return None if self.table == SINGLE else self.table
 
     @property
     def signature(self) -> Mapping[str, Any]:
@@ -260,10 +255,10 @@ def runs_of(folders: Sequence[OutputFolder]) -> Runs:
         systems = [label_of[identity] for identity in _identities(folder.rows, name)]
         frames.append(folder.rows.assign(system=systems))
         for record in folder.records:
-            system = label_of.get(_system(record, name))
+            identity = record.identity
+            system = label_of.get(_identity(name, identity.get("model"), identity.get("revision")))
             if system is not None and ROWS in record.tables:
                 files += [ScoreFile(record, table, system) for table in record.scores]
-                identity = record.identity
                 signatures[system, identity["suite"], identity["config"]] = record.described
     runs = [
         {"name": name, "signature": folder.results.signature, "environment": folder.results.environment}
@@ -285,10 +280,8 @@ def _first_runs(scored: Iterable[tuple[Identity, tuple[str, str]]]) -> dict[Iden
     for identity, data in scored:
         of_model.setdefault((identity.model, identity.revision), []).append((identity, data))
     first: dict[Identity, Identity] = {}
-    for (
-        _,
-        revision,
-    ), scored_data in of_model.items():  # without its revision, it may be another model of this name
+    for (_, revision), scored_data in of_model.items():
+        # Without its revision, it may be another model of this name.
         is_one = revision is not None and len({data for _, data in scored_data}) == len(scored_data)
         first |= {identity: scored_data[0][0] if is_one else identity for identity, _ in scored_data}
     return first
@@ -296,23 +289,18 @@ def _first_runs(scored: Iterable[tuple[Identity, tuple[str, str]]]) -> dict[Iden
 
 def _identities(frame: pd.DataFrame, run: str) -> list[Identity]:
     """Return the system that each row is about."""
-    models = zip(frame["model"], frame["revision"], strict=True)
-    return [
-        Identity(run, str(model), None if revision is None else str(revision)) for model, revision in models
-    ]
+    return [_identity(run, *names) for names in zip(frame["model"], frame["revision"], strict=True)]
 
 
-def _system(record: Record, run: str) -> Identity:
-    """Return the system that a record is about."""
-    model, revision = (record.identity.get(key) for key in ("model", "revision"))
+def _identity(run: str, model: object, revision: object) -> Identity:
     return Identity(run, str(model), None if revision is None else str(revision))
 
 
-def configs_apart(rows: pd.DataFrame) -> pd.DataFrame:
-    """Add the configuration to a system's label where it was run on several of a suite."""
-    several = rows.groupby("system")["config"].transform("nunique") > 1
-    with_config = rows["system"] + " (" + rows["config"].fillna("").astype(str) + ")"
-    return rows.assign(system=rows["system"].where(~several, with_config))
+def configs_apart(rows: pd.DataFrame, column: str = "system") -> pd.DataFrame:
+    """Add the configuration to the name of a system (or model) that was run on several of a suite."""
+    several = rows.groupby(column)["config"].transform("nunique") > 1
+    with_config = rows[column] + " (" + rows["config"].fillna("").astype(str) + ")"
+    return rows.assign(**{column: rows[column].where(~several, with_config)})
 
 
 def _position(item: str, order: Sequence[str]) -> int:

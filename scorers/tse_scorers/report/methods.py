@@ -8,7 +8,7 @@ import pandas as pd
 from .basis import alike, over
 from .comparable import OF_DATA, Heading, scored_part
 from .inputs import SignatureKey
-from .names import data_name
+from .names import plain_heading
 from .numbers import count
 
 _PROGRAMS = ("torch", "transformers", "datasets")
@@ -19,7 +19,9 @@ _INTERVALS = (
 
 
 def methods_paragraph(
-    lines: pd.DataFrame, signatures: Mapping[SignatureKey, Mapping[str, Any]], heading: Heading = data_name
+    lines: pd.DataFrame,
+    signatures: Mapping[SignatureKey, Mapping[str, Any]],
+    heading: Heading = plain_heading,
 ) -> str:
     """Say in plain sentences what a run measured, for the section on methods of a paper.
 

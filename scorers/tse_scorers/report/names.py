@@ -4,15 +4,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 
-def data_name(suite: str, config: str | None) -> str:
-    """Return what a suite's results are called in texts, with the configuration where it says more.
-
-    >>> data_name("word_order", "word_order"), data_name("agreement", "marvin_linzen")
-    ('word_order', 'agreement: marvin_linzen')
-    """
-    return suite if config in (None, "all", suite) else f"{suite}: {config}"
-
-
 def plain_group(level: str, value: str) -> str:
     """Return the name of a group as words.
 
@@ -76,9 +67,13 @@ class Names:
     def heading(self, suite: str, config: str | None) -> str:
         """Return the title of a suite, with its data where this says more.
 
-        >>> Names(lambda suite, configs: "BLiMP").heading("minimal_pairs", None)
-        'BLiMP'
+        >>> plain_heading("word_order", "word_order"), plain_heading("agreement", "marvin_linzen")
+        ('word_order', 'agreement: marvin_linzen')
         """
         title = self.title(suite, [config])
         data = title if config in (None, "all", suite) else self.data(suite, config)
         return title if data == title else f"{title}: {data}"
+
+
+plain_heading = Names().heading
+"""Names data by its suite and configuration, as results do."""

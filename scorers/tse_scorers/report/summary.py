@@ -8,7 +8,7 @@ import pandas as pd
 from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
 from .comparable import Heading
 from .measure import Measure, Measures, measured
-from .names import data_name
+from .names import plain_heading
 from .numbers import SYMMETRIC, UNRELIABLE, WHY_NO_INTERVAL, WHY_NO_SCORE
 from .tables import with_interval
 
@@ -22,7 +22,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = data_name) -> pd.DataFrame:
+def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = plain_heading) -> pd.DataFrame:
     """Pick the results that stand for a whole suite.
 
     Args:

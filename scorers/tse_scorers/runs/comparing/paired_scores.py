@@ -146,9 +146,9 @@ def systems_by_kind(
     """Return for each suite its files of each kind, the reference's first; without kinds that it has no file of."""
     groups = []
     for suite, suite_measures in compared.items():
-        kinds: dict[tuple[str | None, str | None], list[SystemScores]] = {}
+        kinds: dict[tuple[str | None, str], list[SystemScores]] = {}
         for file in runs.scores(suite.name):
-            kinds.setdefault((file.config, file.kind), []).append(SystemScores(file, suite, suite_measures))
+            kinds.setdefault((file.config, file.table), []).append(SystemScores(file, suite, suite_measures))
         chosen = []
         for files in kinds.values():
             references = [

@@ -19,10 +19,10 @@ def item_table(file: ScoreFile) -> pd.DataFrame | None:
     A causal model sees nothing after the gap, and its contexts stand for all suffixes. The sentences of shipped data
     are looked up by number; those of other data end with the verb.
     """
-    if file.kind not in ("contexts", "pairs"):
+    if file.table not in ("contexts", "pairs"):
         return None
     frame, signature = file.read_table().to_pandas(), file.signature
-    if file.kind == "contexts":
+    if file.table == "contexts":
         parts = zip(frame["prefix"], _seen(frame, signature), strict=True)
         return frame.assign(sentence=[sentence_with_gap(*part) for part in parts])
     return _with_sentences(frame, file, signature)
