@@ -4,10 +4,10 @@ Published scores stand next to those of a run. A measure that another view shows
 the explorer, if that view has a tab; in the report, if the report shows it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -28,24 +28,26 @@ ALL_GROUPS = "all groups"
 
 @dataclass(frozen=True)
 class GroupScores:
-    """A measure with its results.
+    """A measure of a suite, at its point, with its results.
 
     Attributes:
-        measure: at its point.
+        suite: whose measure it is.
+        runs: all results.
+        measure: the measure.
         rows: its results, with `label`, what tables call the group, and `is_repeated` for groups that are those of
             another level.
-        caption: what a table of them shows, in which unit.
         published: scores by others: `label`, `system`, `level`, `value` and `score`.
-        items: given rows of `rows`, returns the items behind them; None where there are none.
-        options: other attributes of its tables, such as `file` and `compared`.
     """
 
+    suite: "type[Suite]"
+    runs: Runs
     measure: Measure
     rows: pd.DataFrame
-    caption: str
     published: pd.DataFrame
-    items: Callable[[pd.DataFrame], ScoredItems | None] | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def items(self, rows: pd.DataFrame) -> ScoredItems | None:
+        """Return the items behind some of its results; None where they are not shown."""
+        return self.suite.shown.items(self.suite, self.runs, self.measure, rows)
 
     def table(self, levels: Sequence[str]) -> Table:
         """Return the scores of the groups of some levels, and of everything, which comes last."""
@@ -58,15 +60,24 @@ class GroupScores:
         shown = shown.assign(label=labels[: len(shown)])
         shown = shown.sort_values("level", key=lambda level: level == "all", kind="stable")
         corner = levels[0].replace("_", " ") if len(levels) == 1 else "group"
-        defaults: dict[str, Any] = {
-            "totals": list(shown["label"][shown["level"] == "all"].unique()) if levels else [],
-            "items": self.items and self.items(shown),
-            "limited_to": f"by {corner}" if len(levels) == 1 else "",
-        }
+        measure, tied = self.measure, tied_systems(self.measure, self.rows)
         return Table.of_scores(
-            with_published(shown, published), self.caption, corner.capitalize(), digits=self.measure.digits,
-            chance=self.measure.chance, are_shares=self.measure.estimate is None, **{**defaults, **self.options},
-        )  # fmt: skip
+            with_published(shown, published),
+            f"{measure.label} of groups.",
+            corner.capitalize(),
+            digits=measure.digits,
+            chance=measure.chance,
+            are_shares=measure.estimate is None,
+            about=f"Over {self.rows['unit'].iloc[0]}.",
+            totals=list(shown["label"][shown["level"] == "all"].unique()) if levels else [],
+            file=f"{self.suite.name}_{measure.name}",
+            measure=measure.label,
+            unit=measure.counted,
+            ties=measure.ties + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
+            items=self.items(shown),
+            compared=measure.label if measure in self.suite.measures else "",
+            limited_to=f"by {corner}" if len(levels) == 1 else "",
+        )
 
 
 def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
@@ -80,7 +91,7 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
         pd.concat([of_package.scores(results) for of_package in analyses]) if analyses else pd.DataFrame()
     )
     scores = [
-        _group_scores(suite, runs, measure, of_measure, _labelled(_of(published, measure), of_measure))
+        GroupScores(suite, runs, measure, of_measure, _labelled(_of(published, measure), of_measure))
         for measure in measures_in(suite.measures, rows)
         if len(of_measure := _of(rows, measure))
     ]
@@ -97,27 +108,8 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
         [*_views_by_group(scores, suite.measures, others, title), *others],
         question=text.question,
         source=text.source,
-        example=partial(
-            _example,
-            runs,
-            suite.name,
-            [headline for headline in scores if headline.measure in suite.measures],
-        ),
+        example=partial(_example, [headline for headline in scores if headline.measure in suite.measures]),
     )
-
-
-def _group_scores(
-    suite: "type[Suite]", runs: Runs, measure: Measure, rows: pd.DataFrame, published: pd.DataFrame
-) -> GroupScores:
-    """Return what the tables of a measure by group are made of; its results and scores by others are labelled."""
-    tied = tied_systems(measure, rows)
-    options = {
-        "file": f"{suite.name}_{measure.name}", "measure": measure.label, "unit": measure.counted,
-        "about": f"Over {rows['unit'].iloc[0]}.", "compared": measure.label if measure in suite.measures else "",
-        "ties": measure.ties + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
-    }  # fmt: skip
-    items = partial(suite.shown.items, suite, runs, measure)
-    return GroupScores(measure, rows, f"{measure.label} of groups.", published, items, options)
 
 
 def measures_in(measures: Sequence[Measure], rows: pd.DataFrame) -> Iterator[Measure]:
@@ -192,10 +184,10 @@ def _remark_on_ties(measures: Sequence[Measure], rows: pd.DataFrame) -> dict[str
     return {}
 
 
-def _example(runs: Runs, suite: str, scores: Sequence[GroupScores], first: str) -> Pair | None:
+def _example(scores: Sequence[GroupScores], first: str) -> Pair | None:
     """Return an item of the first measure with texts of items, of the system `first` if it has any."""
-    for group_scores in scores:
-        items = group_scores.items and group_scores.items(group_scores.rows)
+    for of_measure in scores:
+        items = of_measure.items(of_measure.rows)
         if items is not None:
-            return example(runs, suite, items.read, first)
+            return example(of_measure.runs, of_measure.suite.name, items.read, first)
     return None

@@ -2,15 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from ....report.blocks import ScoredItems
 from ....report.inputs import Runs
+from ....report.measure import Measure
 from ...item_files import files_of, items_of_rows, read_files
 from ..ask.outcomes import Outcomes, read_outcomes
 from ..data.sentences import sentence, sentence_with_gap
+from ..estimate.measures import TSE
+
+if TYPE_CHECKING:
+    from ...contract import Suite
 
 _CONTEXT = ["context_id", "group", "prefix", "suffix", "number"]
 _PAIR = [
@@ -25,10 +31,12 @@ _PAIR = [
 _KEYS = ["config", "group", "good", "bad", "number"]
 
 
-def context_items(runs: Runs, rows: pd.DataFrame, metric: str, side: str, cutoff: float) -> ScoredItems:
-    """Return the contexts with EW and MW at a cut-off; a causal model has one context for all suffixes."""
-    name = f"{side}_{cutoff:g}"
-    other = "mw" if metric == "ew" else "ew"
+def items(suite: "type[Suite]", runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
+    """Return the pairs of TSE, or the contexts of EW and MW at a cut-off; a causal model has one for all suffixes."""
+    if measure.name == TSE.name:
+        return _pair_items(runs, rows)
+    metric, other = measure.name, "mw" if measure.name == "ew" else "ew"
+    name = "{cutoff_side}_{cutoff:g}".format(**measure.at)
     return ScoredItems(
         f"agreement.{metric}.{name}",
         _rows(rows),
@@ -39,7 +47,7 @@ def context_items(runs: Runs, rows: pd.DataFrame, metric: str, side: str, cutoff
     )
 
 
-def pair_items(runs: Runs, rows: pd.DataFrame) -> ScoredItems:
+def _pair_items(runs: Runs, rows: pd.DataFrame) -> ScoredItems:
     """Return the minimal pairs with the log-probabilities of both inflections at the gap."""
     values = {"logprob_good": "log P(correct form)", "logprob_bad": "log P(incorrect form)", "score": "TSE"}
     words = partial(_wrong_verbs, runs, _pair_rows)
