@@ -20,10 +20,7 @@ Flags = npt.NDArray[np.bool_]
 def unusable(runs: Runs, suite: str, over_lemmas: bool = False) -> set[str]:
     """Return the labels of systems whose scores do not compare with the others', with and without a configuration.
 
-    Args:
-        runs: what is reported.
-        suite: name of the suite.
-        over_lemmas: whether the scores are over the lemma list, which must then be the most frequent one.
+    Scores over the lemma list compare only over the most frequent one.
     """
     of_suite = {key: signature for key, signature in runs.signatures.items() if key[1] == suite}
     lemmas = usual([signature.get("lemmas") for signature in of_suite.values()])

@@ -82,4 +82,4 @@ def _table(rows: pd.DataFrame, kind: str, measures: Measures) -> Table:
     )
     captions = {"score": "Scores of the conditions.", "difference": "Differences between conditions."}
     caption = captions.get(kind, "The interaction of the two factors.")
-    return Table(caption, numbers, text, file=f"conditions_{kind}", short=caption)
+    return Table(caption, numbers, text, file=f"conditions_{kind}")

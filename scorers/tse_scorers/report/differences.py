@@ -49,12 +49,7 @@ def how_many_differ(heading: str, family: pd.DataFrame) -> str:
 
 
 def overview(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
-    """Format rows of a comparison for people, without the measure and the group; p-values are the adjusted ones.
-
-    Args:
-        rows: of a comparison.
-        measures: headline measures, which say how their scores are printed.
-    """
+    """Format rows of a comparison for people, without the measure and the group; p-values are the adjusted ones."""
     return pd.DataFrame([_shown(row, measures) for row in rows.to_dict("records")], columns=list(_COLUMNS))
 
 

@@ -74,13 +74,7 @@ def _block(table: Table, columns: list[int], number: int, n: int) -> Table:
 
 
 def whole_groups(groups: Sequence[int], widths: Sequence[float], room: float) -> list[tuple[int, int]]:
-    """Return the columns that stay together: those of a group, which are a model's, where every group fits the room.
-
-    Args:
-        groups: the number of columns of each group; empty where columns have no groups.
-        widths: of the columns.
-        room: for the columns of a block.
-    """
+    """Return the columns that stay together: those of a group, which are a model's, where every group fits the room."""
     units = list(pairwise([0, *accumulate(groups or [1] * len(widths))]))
     if any(sum(widths[begin:end]) > room for begin, end in units):
         return [(place, place + 1) for place in range(len(widths))]
@@ -88,11 +82,9 @@ def whole_groups(groups: Sequence[int], widths: Sequence[float], room: float) ->
 
 
 def packed(units: Sequence[tuple[int, int]], fits: Callable[[int, int], bool]) -> list[tuple[int, int]]:
-    """Return the first and last column (exclusive) of each block: as few as fit, of one length if these fit as well.
+    """Pack `units`, which stay together, into as few blocks as fit, of one length if these fit as well.
 
-    Args:
-        units: the first and last column (exclusive) of what stays together.
-        fits: whether a block with this first and last column (exclusive) has room.
+    A unit and a block are their first and last column (exclusive).
     """
     blocks: list[tuple[int, int]] = []
     for begin, end in units:

@@ -18,10 +18,7 @@ MOST = 100
 def only(runs: Runs, is_shown: "pd.Series[bool]", words: str) -> Runs:
     """Return the same runs with some of their rows, and with the files and signatures of these.
 
-    Args:
-        runs: the results.
-        is_shown: whether each row is kept.
-        words: what is left out, as the signature says it.
+    The signature says in `words` what is left out.
     """
     rows = runs.rows[is_shown]
     if len(rows) == len(runs.rows):

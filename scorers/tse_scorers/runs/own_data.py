@@ -26,13 +26,7 @@ _UNITS = {"item", "cluster", "pair_id"}
 
 
 def own_data_view(runs: Runs, suite: type[Suite], section: Section) -> View | None:
-    """Return what a section shows first of the systems that were run on the user's own data; None without such a run.
-
-    Args:
-        runs: the results.
-        suite: whose section it is.
-        section: what the suite shows of the runs.
-    """
+    """Return what a section shows first of the systems that were run on the user's own data; None without one."""
     recipes = {
         (system, config): recipe
         for (system, suite_name, config), signature in runs.signatures.items()
@@ -60,10 +54,7 @@ def own_data_view(runs: Runs, suite: type[Suite], section: Section) -> View | No
 def _conditions_in(file: ScoreFile, suite: type[Suite], own_columns: Sequence[str] | None) -> list[str]:
     """Return the columns of a table of scores that are the user's and may be conditions.
 
-    Args:
-        file: the table.
-        suite: whose it is.
-        own_columns: of the user's table; None where its record does not say, so that none is known to be the suite's.
+    Where the record does not say what columns the user's table had, all that the suite does not declare are theirs.
     """
     declared = {*suite.declared_columns(file.table).names, *suite.score_columns(file), *_UNITS}
     columns = [name for name in file.column_names if name not in declared]

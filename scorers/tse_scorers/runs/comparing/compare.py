@@ -317,12 +317,7 @@ def _own_and_common(systems: Sequence[SystemScores]) -> Iterator[dict[str, objec
 
 
 def with_own_lemmas(rows: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """Add the scores over own lemmas to rows over common ones: `OWN_COLUMNS`, empty for other measures than EW and MW.
-
-    Args:
-        rows: of `compare(..., over_common_lemmas=True)`.
-        scores: of `common_lemmas`.
-    """
+    """Add the scores over own lemmas, of `common_lemmas`, to rows over common ones, as `OWN_COLUMNS`."""
     keys = ["suite", "config", "group", "measure", "system"]
     # A group of the user's may be called `all`, as the overall row is, which comes first.
     own_scores = scores[scores["lemmas"] == "own"].drop_duplicates(keys).set_index(keys)

@@ -157,14 +157,7 @@ def without_conditions(columns: Sequence[str], compared: ComparedMeasures) -> It
 def condition_scores(
     suite: type[Suite], file: ScoreFile, columns: Sequence[str], most: int
 ) -> Iterator[ConditionRow]:
-    """Yield the scores of a system by the values of each column that has from two to `most` of them.
-
-    Args:
-        suite: whose scores they are.
-        file: a table of scores.
-        columns: of the user's own table.
-        most: see above.
-    """
+    """Yield the scores of a system by the values of each of the user's columns that has from two to `most` of them."""
     for measure, scores in suite.compared_items(replace(file, own_columns=tuple(columns))).items():
         if scores.statistic is not None:
             continue
@@ -176,13 +169,7 @@ def condition_scores(
 
 
 def _nothing(columns: Sequence[str], possible: Collection[str], refused: Collection[str]) -> str:
-    """Say why there are no conditions.
-
-    Args:
-        columns: that were asked for.
-        possible: columns that may be asked for.
-        refused: those of `columns` that hold scores.
-    """
+    """Say why `columns` are no conditions: they are none of the `possible` ones, or hold scores (`refused`)."""
     if not possible:
         return "There are no scores of items in these folders. Run the models first."
     missing = next((column for column in columns if column not in possible), columns[0])
