@@ -10,9 +10,10 @@ import statsmodels.api as sm
 from scipy import stats
 from synthetic_runs import blimp_rows, result_frame
 
-from tse_scorers.papers.warstadt2020.conditions import locality, regularity
+from tse_scorers.papers.warstadt2020.conditions import condition_views
 from tse_scorers.papers.warstadt2020.growth import doublings_to, growth
 from tse_scorers.papers.warstadt2020.paradigms import by_paradigm, prefix_marks
+from tse_scorers.report.blocks import View
 from tse_scorers.report.charts import draw
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.numbers import score
@@ -35,6 +36,14 @@ def blimp() -> pd.DataFrame:
     return frame(blimp_rows("m", prefixes=False))
 
 
+REGULARITY = "Regular and irregular"
+
+
+def conditions(rows: pd.DataFrame) -> list[View]:
+    """Figures 3 and 4 of some results."""
+    return list(condition_views(by_paradigm(rows), rows))
+
+
 def numbers(parts, title: str) -> pd.DataFrame:
     """The first table of the first picture of the part whose title begins so."""
     part = next(part for part in parts if part.title.startswith(title))
@@ -48,8 +57,9 @@ def test_figure_4_repeats_the_published_differences(blimp):
     paradigms", the two others "less than 1.3". The released summary gives 5.2 and 1.3 as means over the six regular
     and the six irregular paradigms of both kinds of agreement and, against the paper, 2.3 for GPT-2.
     """
-    (part,) = regularity(by_paradigm(blimp))
-    values = part.of()[0].tables[0].values.map(partial(score, digits=3))  # as many as the paper prints
+    values = numbers(conditions(blimp), REGULARITY).map(
+        partial(score, digits=3)
+    )  # as many as the paper prints
     names = ("LSTM", "Transformer-XL", "GPT-2", "5-gram")
     found = [values.loc[f"{name} (released summary)", ("Both", "difference")] for name in names]
     assert found == ["0.052", "0.013", "0.023", "−0.020"]
@@ -61,7 +71,7 @@ def test_figure_4_repeats_the_published_differences(blimp):
 
 def test_figure_4_holds_the_models_of_the_run(blimp):
     scores = blimp.set_index("group")["score"]
-    values = numbers(regularity(by_paradigm(blimp)), "Regular and irregular")
+    values = numbers(conditions(blimp), REGULARITY)
     irregular = scores[[f"irregular_plural_subject_verb_agreement_{n}" for n in (1, 2)]].astype(float)
     assert values.loc["m", ("Subject and verb", "irregular")] == pytest.approx(irregular.mean())
 
@@ -83,11 +93,11 @@ def test_figures_3_and_4_have_the_intervals_of_their_conditions(blimp):
         ci_low=blimp["score"] - 0.04,
         ci_high=blimp["score"] + 0.04,
     )
-    paradigms = by_paradigm(rows)
+    locality, regularity = conditions(rows)
     for part, column, n_paradigms in (
-        (next(iter(locality(paradigms, rows))), ("Determiner and noun", "adjacent"), 4),
-        (next(iter(regularity(paradigms, rows))), ("Determiner and noun", "regular"), 4),
-        (next(iter(regularity(paradigms, rows))), ("Both", "difference"), 12),
+        (locality, ("Determiner and noun", "adjacent"), 4),
+        (regularity, ("Determiner and noun", "regular"), 4),
+        (regularity, ("Both", "difference"), 12),
     ):
         (table,) = part.of()[0].tables
         se = 0.02 / 2 if n_paradigms == 4 else np.sqrt(2 * 6 * 0.02**2) / 6
@@ -107,7 +117,7 @@ def test_figures_3_and_4_have_the_intervals_of_their_conditions(blimp):
         assert len(drawn) == 2  # of the model; published models have none
         first = [ends.loc["m"].iloc[0] for ends in (table.intervals.low, table.intervals.high)]
         assert any(ends == pytest.approx(first) for ends in drawn)
-    assert not whiskers(next(iter(locality(by_paradigm(blimp)))).of()[0])
+    assert not whiskers(conditions(blimp)[0].of()[0])
 
 
 MISSING = "irregular_plural_subject_verb_agreement_1"
@@ -117,7 +127,7 @@ def test_a_condition_needs_all_its_paradigms(blimp):
     """A mean of the paradigms that were run stood beside published means of four."""
     kept = [row for row in blimp_rows("n", prefixes=False) if row["group"] != MISSING]
     some = pd.concat([blimp, frame(kept)], ignore_index=True)
-    values = numbers(regularity(by_paradigm(some)), "Regular and irregular")
+    values = numbers(conditions(some), REGULARITY)
     assert np.isnan(values.loc["n", ("Subject and verb", "irregular")])
     assert np.isfinite(values.loc["n", ("Subject and verb", "regular")])
     assert np.isfinite(values.loc["m", ("Subject and verb", "irregular")])
@@ -139,7 +149,7 @@ def test_figure_5_has_the_intervals_of_its_slopes():
 def test_conditions_need_both_sides(blimp):
     """A run of regular nouns only compares nothing."""
     regular = blimp[blimp["group"].str.startswith(("regular_", "determiner_noun_agreement_1"))]
-    assert not list(regularity(by_paradigm(regular))) and not list(locality(by_paradigm(regular)))
+    assert not conditions(regular)
 
 
 def series(slope: float, revisions=("tokens1000", "tokens2000", "tokens4000", "tokens16000")) -> list[dict]:

@@ -168,7 +168,8 @@ def test_own_pairs_are_not_presented_as_blimp(tmp_path, monkeypatch):
 
 PAIRS = pd.DataFrame(
     {
-        "paradigm": ["wh_island"] * 3, "method": ["full", "full", "one_prefix"], "pair_id": [0, 1, 0],
+        "paradigm": "wh_island", "phenomenon": "island_effects", "pair_id": [0, 1, 0],
+        "method": ["full", "full", "one_prefix"],
         "sentence_good": ["Good one.", "Good two.", "Good one."], "sentence_bad": ["Bad one.", "Bad two.", "x"],
         "logprob_good": [-5.0, -7.0, 0.0], "logprob_bad": [-6.0, -6.5, 0.0], "correct": [1, 0, 0],
     }
@@ -190,7 +191,7 @@ def test_single_pairs_are_set_against_peoples_choices(tmp_path, monkeypatch):
     assert points["y"].to_dict() == {"Good two. ⁄ *Bad two.": -0.5, "Good one. ⁄ *Bad one.": 1.0}
     assert points["x"].tolist() == [1.0, 2 / 3] and points["n"].tolist() == [1, 3]
     assert points["choice"].tolist() == ["✗ not correct", "✓ correct"]
-    with pytest.raises(ValueError, match=r"folder of other does not contain scores .*BLiMP"):
+    with pytest.raises(ValueError, match=r"folder of other does not contain scores of single items"):
         view(MinimalPairSuite, runs, "BLiMP pairs", "other")
     monkeypatch.setattr(shown_items, "shipped", lambda name, config: JUDGED.assign(sentence_good="Other."))
     with pytest.raises(ValueError, match="scored none of the"):

@@ -107,6 +107,7 @@ def agreement_rows(model: str, revision: str | None = None, seed: int = 0) -> li
                 "model": model,
                 "revision": revision,
                 "group": group,
+                "forms": "single",
             }
             base = 0.95 - 0.03 * place + generator.normal(0, 0.02)
             counts = {"n": 140 + 1000 * place, "n_excluded": 0, "n_ties": place}

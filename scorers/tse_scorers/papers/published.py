@@ -4,10 +4,10 @@ from functools import cache
 
 import pandas as pd
 
-from ..report.published import shipped
+from ..io.bundle import shipped_table
 
 
 @cache
 def published(config: str) -> pd.DataFrame:
-    """Return one table of the data set `published_results`; empty where it is not there."""
-    return shipped("published_results", config)
+    """Return one table of the data set `published_results`, which is part of the package."""
+    return shipped_table("published_results", config).to_pandas()

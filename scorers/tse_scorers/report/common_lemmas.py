@@ -5,7 +5,8 @@ from typing import Any
 import pandas as pd
 
 from .blocks import Section, View
-from .tables import MISSING, Table, score
+from .numbers import MISSING, with_interval
+from .tables import Table
 
 
 def section(rows: pd.DataFrame) -> Section:
@@ -61,5 +62,6 @@ def overview(rows: pd.DataFrame) -> pd.DataFrame:
 def _score(row: Any) -> str:
     if pd.isna(row.score):
         return MISSING
-    ends = "" if pd.isna(row.ci_low) else f" [{score(row.ci_low)}, {score(row.ci_high)}]"
-    return f"{'≈ ' if row.approximate else ''}{score(row.score)}{ends}"
+    return (
+        f"{'≈ ' if row.approximate else ''}{with_interval(row.score, row.ci_low, row.ci_high, symmetric=-1)}"
+    )

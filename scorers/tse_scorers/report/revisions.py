@@ -10,7 +10,7 @@ from ..io.series_order import position
 from .inputs import Runs
 from .selection import only
 
-HASH = r"\w+:\w+|[0-9a-f]{40}"
+_HASH = r"\w+:\w+|[0-9a-f]{40}"
 """Revisions whose digits are not a position in a series: hashes of weights, commits."""
 MOST = 20
 """The number of revisions of a model that tables and figures beside its curve show; of more, only the last one."""
@@ -30,7 +30,7 @@ def without_earlier(runs: Runs) -> Runs:
 def positions(revisions: pd.Series) -> pd.Series:
     """Return the place of each revision in its series; NaN for hashes and names without a number."""
     places = {
-        revision: math.nan if re.fullmatch(HASH, str(revision)) else position(str(revision))[0]
+        revision: math.nan if re.fullmatch(_HASH, str(revision)) else position(str(revision))[0]
         for revision in revisions.unique()
     }
     return revisions.map(places).replace(math.inf, math.nan)

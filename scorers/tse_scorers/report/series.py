@@ -114,16 +114,7 @@ def _views(
     measures: Measures,
     published: Published,
 ) -> Iterator[View]:
-    """Yield the curves of a model on each suite.
-
-    Args:
-        model: its name.
-        rows: its points.
-        names: names of data and groups.
-        results: all rows of its results.
-        measures: headline measures of the suites.
-        published: finds published curves.
-    """
+    """Yield the curves of a model on each suite, from its points (`rows`) and all its results."""
     for (suite, config), of_suite in rows.groupby(["suite", "config"], sort=False):
         if of_suite["x"].nunique() < LEAST:
             continue
@@ -210,8 +201,6 @@ def _fits(points: pd.DataFrame) -> Table:
             fits[label] = {"per decade": fit.slope, "r": fit.rvalue, "n": len(line)}
     values = pd.DataFrame.from_dict(fits, orient="index", columns=["per decade", "r", "n"])
     values.index.name = "measure"
-    text = pd.DataFrame(
-        {name: values[name].map(form) for name, form in (("per decade", signed), ("r", score), ("n", count))}
-    )
+    text = formatted(values, [signed, score, count])
     note = "n: the number of revisions that the fit and r are over."
     return Table("Log-linear fit: score against log10 of the position.", values, text, note=note)

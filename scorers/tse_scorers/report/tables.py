@@ -25,7 +25,7 @@ from .numbers import (
 )
 
 __all__ = [
-    "BASIS", "CELLS", "MISSING", "Basis", "Intervals", "ScoredItems", "Table", "cells_of", "count", "counts_table",
+    "BASIS", "CELLS", "MISSING", "Basis", "Intervals", "ScoredItems", "Table", "count", "counts_table",
     "decimals",
     "formatted", "formatted_with_intervals", "joined", "note_on_intervals", "p_value", "score", "shared_headings",
      "signed", "spread", "stacked", "with_interval", "with_published",
@@ -39,17 +39,6 @@ CELLS = [
 none), and what it is over, as in `results.json`; all but the first three are empty for scores published by others."""
 
 
-def cells_of(wide: pd.DataFrame) -> pd.DataFrame:
-    """Turn a table (labels down, systems across) into one row per cell, without counts.
-
-    >>> cells_of(pd.DataFrame({"humans": [0.9]}, index=["Simple"]))[["label", "system", "score"]]
-        label  system  score
-    0  Simple  humans    0.9
-    """
-    stacked = wide.rename_axis(index="label", columns="system").stack().rename("score")
-    return stacked.reset_index().reindex(columns=CELLS)
-
-
 def stacked(wide: pd.DataFrame, columns: Sequence[str] = ("measure",)) -> pd.DataFrame:
     """Turn a table into cells, also those without a number: `label`, the columns of its headings, and `score`."""
     named_axes = wide.rename_axis("label").rename_axis(list(columns), axis=1)
@@ -57,13 +46,7 @@ def stacked(wide: pd.DataFrame, columns: Sequence[str] = ("measure",)) -> pd.Dat
 
 
 def with_published(own_cells: pd.DataFrame, theirs: pd.DataFrame, more: Sequence[str] = ()) -> pd.DataFrame:
-    """Append published cells to ours, for the labels that we have.
-
-    Args:
-        own_cells: columns `CELLS`.
-        theirs: the same, or empty.
-        more: columns that are kept besides.
-    """
+    """Append published cells to ours, for the labels that we have; `more` are columns that are kept besides `CELLS`."""
     published, own_cells = (cells.reindex(columns=[*CELLS, *more]) for cells in (theirs, own_cells))
     published = published[published["label"].isin(own_cells["label"])]
     return (
@@ -74,12 +57,9 @@ def with_published(own_cells: pd.DataFrame, theirs: pd.DataFrame, more: Sequence
 
 
 def spread(cells: pd.DataFrame, column: str, across: Sequence[str] = ("system",)) -> pd.DataFrame:
-    """Put a column of numbers into a table, labels down and systems across, both in the order of the cells.
+    """Put a column of numbers into a table, labels down and `across` (upper and lower heading) across.
 
-    Args:
-        cells: of several cells of one place, the last one counts.
-        column: what is put there.
-        across: the columns that name a column of the table: its upper and its lower heading.
+    Both are in the order of the cells; of several cells of one place, the last one counts.
     """
     return Places.of(cells, across).frame(cells[column])
 
@@ -184,12 +164,7 @@ class Basis:
 
     @classmethod
     def of(cls, spread: Callable[[str], pd.DataFrame], by_measure: bool = False) -> "Basis":
-        """Put the numbers of rows of results into the rows and columns of a table.
-
-        Args:
-            spread: a column of the results → its values in the rows and columns of the table.
-            by_measure: see the attribute.
-        """
+        """Make it with a function that spreads a column of results into the rows and columns of a table."""
         n, units, excluded = (spread(column).astype(float) for column in BASIS)
         return cls(n, units, excluded, by_measure)
 
@@ -534,26 +509,21 @@ class Table:
             yield str(header), list(zip(*cells, strict=True))
 
 
-def formatted(values: pd.DataFrame, form: Callable[[float], str]) -> pd.DataFrame:
-    """Format every cell; a missing number becomes a dash."""
+def formatted(
+    values: pd.DataFrame, form: Callable[[float], str] | Sequence[Callable[[float], str]]
+) -> pd.DataFrame:
+    """Format every cell, in one way or in one for each column; a missing number becomes a dash."""
+    forms = [form] * len(values.columns) if callable(form) else form
     cells = [
-        [MISSING if pd.isna(value) else form(value) for value in row] for row in values.to_numpy(dtype=object)
+        [MISSING if pd.isna(value) else of_column(value) for value, of_column in zip(row, forms, strict=True)]
+        for row in values.to_numpy(dtype=object)
     ]
     return pd.DataFrame(cells, values.index, values.columns, dtype=object)
 
 
-def counts_table(
-    caption: str, rows: pd.DataFrame, by: str, names: Mapping[str, str], counted: Mapping[str, str]
-) -> Table:
-    """Return counts over all items, a row per system; a count of each kind of result that a column tells apart.
-
-    Args:
-        caption: see the attribute.
-        rows: results.
-        by: the column.
-        names: kind -> upper heading.
-        counted: column of counts -> lower heading.
-    """
+def counts_table(caption: str, rows: pd.DataFrame, by: str, names: Mapping[str, str], unit: str) -> Table:
+    """Return the numbers of items behind results, a row per system, for each value of a column and its name."""
+    counted = {"n": unit, "n_excluded": "excluded", "n_ties": "tied", "n_nonfinite": "no number"}
     overall = rows[rows["level"] == "all"].drop_duplicates(["system", by], keep="last")
     counts = {
         (names.get(kind, kind), title): part.set_index("system")[column]
@@ -574,14 +544,9 @@ def formatted_with_intervals(
     form: Callable[[float], str] = score,
     basis: Basis | None = None,
 ) -> pd.DataFrame:
-    """Format every cell with its interval, as `with_interval` does; without it where none is known.
+    """Format every score with its interval, as `with_interval` does; without it where none is known.
 
-    Args:
-        values: scores.
-        intervals: of the scores.
-        form: formats a score.
-        basis: what the scores are over; few items are shown, as in 1.00 (n 2), where not all scores of the row have
-            as many.
+    Few items are shown, as in 1.00 (n 2), where not all scores of the row have as many.
     """
     ends = (
         end.reindex(index=values.index, columns=values.columns) for end in (intervals.low, intervals.high)

@@ -69,11 +69,6 @@ def _items(rows: pd.DataFrame) -> Table:
     )  # fmt: skip
 
 
-def forms_of(rows: pd.DataFrame) -> "pd.Series[str]":
-    """Return whether each result is over single tokens (also those of versions that do not say it) or all forms."""
-    return rows["forms"].fillna("single") if "forms" in rows else pd.Series("single", index=rows.index)
-
-
 def coverage_view(rows: pd.DataFrame, runs: Runs) -> View:
     """Return the contexts, pairs and lemmas behind the scores."""
     return View("Coverage", _COVERAGE_TEXT, lambda: [_items(rows), *_lemmas(rows), *_dominant(runs)])

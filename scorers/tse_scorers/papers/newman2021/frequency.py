@@ -1,14 +1,14 @@
 """EW against the frequency of lemmas, where `tse frequency` has added it."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pandas as pd
 
 from ...report.blocks import Chart, View
 from ...report.curves import on_bands, on_naming
 from ...report.findings import extremes
-from ...report.tables import Table, count, score, signed
+from ...report.numbers import count, score, signed, with_interval
+from ...report.tables import Table
 from ...suites.agreement.estimate.frequency import BAND, METRICS, RELATIVE, SLOPE, band_name
 from ...suites.agreement.show.texts import WHOLE_DATA
 
@@ -61,37 +61,26 @@ def _points(bands: pd.DataFrame) -> pd.DataFrame:
 
 
 def _bands(bands: pd.DataFrame) -> Table:
-    index = pd.MultiIndex.from_frame(bands[["system", "cutoff"]])
-    values = bands[["score", "ci_low", "ci_high", "n_lemmas"]].set_axis(index)
-    text = pd.DataFrame(
-        {
-            "EW": [_interval(row, score) for row in bands.itertuples()],
-            "lemmas": [count(n) for n in bands["n_lemmas"]],
-        }
-    )
-    names = [f"{system}, {band_name(low)}" for system, low in index]
-    text.index = values.index = pd.Index(names, name="Model, Zipf frequency")
+    values, text = _over_lemmas(bands, bands["cutoff"].map(band_name), "Zipf frequency", "EW", score)
     return Table("EW by band of frequency.", values, text, file="ew_by_frequency")
 
 
 def _slopes(by_frequency: pd.DataFrame) -> Table:
     slopes = by_frequency[by_frequency["metric"].isin(list(_NAMES))]
-    names = [
-        f"{system}, {_NAMES[metric]}"
-        for system, metric in zip(slopes["system"], slopes["metric"], strict=True)
-    ]
-    index = pd.Index(names, name="Model, change of frequency")
-    values = slopes[["score", "ci_low", "ci_high", "n_lemmas"]].set_axis(index)
-    text = pd.DataFrame(
-        {
-            "change of EW": [_interval(row, signed) for row in slopes.itertuples()],
-            "lemmas": [count(n) for n in slopes["n_lemmas"]],
-        },
-        index=index,
-    )
+    names = slopes["metric"].map(_NAMES)
+    values, text = _over_lemmas(slopes, names, "change of frequency", "change of EW", signed)
     return Table("Slopes of EW over lemmas, with 95 % intervals (units: lemmas).", values, text)
 
 
-def _interval(row: Any, form: Callable[[float], str]) -> str:
-    ends = "" if pd.isna(row.ci_low) else f" [{form(row.ci_low)}, {form(row.ci_high)}]"
-    return f"{form(row.score)}{ends}"
+def _over_lemmas(
+    rows: pd.DataFrame, names: "pd.Series[str]", named: str, measure: str, form: Callable[[float], str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return numbers with their lemmas, and the same as texts: a row for each model and name."""
+    index = pd.Index(rows["system"] + ", " + names, name=f"Model, {named}")
+    values = rows[["score", "ci_low", "ci_high", "n_lemmas"]].set_axis(index)
+    scores = zip(values["score"], values["ci_low"], values["ci_high"], strict=True)
+    text = {
+        measure: [with_interval(*ends, form, -1) for ends in scores],
+        "lemmas": values["n_lemmas"].map(count),
+    }
+    return values, pd.DataFrame(text, index)

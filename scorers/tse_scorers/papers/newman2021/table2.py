@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import pandas as pd
 
 from ...io.table_files import is_table
@@ -24,7 +23,7 @@ from ...suites.agreement.estimate.measures import WHOLE, without_cutoff
 from ...suites.agreement.options import CONFIG_NAMES
 from ...suites.agreement.show.texts import WHOLE_DATA
 from ..published import published
-from .coverage import by_metric, forms_of, lemma_counts
+from .coverage import by_metric, lemma_counts
 
 METRICS = {"tse": "TSE", "ew": "EW", "mw": "MW"}
 """In the order of all tables here; Newman et al. (2021) print MW, EW, TSE."""
@@ -34,7 +33,7 @@ PAPER_CONFIGS = ("marvin_linzen", "newman2021")
 
 def table2_views(rows: pd.DataFrame, runs: Runs) -> Iterator[View]:
     """Yield the paper's measure, and the scores over all verbs, where they were run."""
-    for forms, of_forms in without_cutoff(rows).groupby(forms_of(rows), sort=False):
+    for forms, of_forms in without_cutoff(rows).groupby("forms", sort=False):
         yield _table2_view(of_forms, str(forms) == "single", runs)
 
 
@@ -64,7 +63,7 @@ def _blocks(rows: pd.DataFrame, single: bool, runs: Runs) -> list[Table | Chart]
         basis=table.basis,
         names_with_n=True,
     )
-    return [table, picture, *(_published_table() if single and of_paper(rows).any() else ())]
+    return [table, picture, *([_published_table()] if single and of_paper(rows).any() else ())]
 
 
 def _table2(rows: pd.DataFrame, single: bool, runs: Runs) -> Table:
@@ -127,8 +126,6 @@ def _compared(columns: pd.MultiIndex, runs: Runs) -> list[str | None]:
 def _published_beside(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the published numbers of the models that are the paper's, NaN elsewhere."""
     paper = published("newman2021_table2")
-    if paper.empty:
-        return pd.DataFrame(np.nan, index=scores.index, columns=scores.columns)
     scored = rows[of_paper(rows)].drop_duplicates(["label", "system"])[["label", "system", "group", "model"]]
     paper = paper.rename(columns={"metric": "measure", "construction": "group"})
     beside = scored.assign(model=scored["model"].map(basename)).merge(paper, on=["model", "group"])
@@ -145,34 +142,23 @@ def _with_published(scores: pd.DataFrame, beside: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns, index=scores.index)
 
 
-def _published_table() -> Iterator[Table]:
+def _published_table() -> Table:
     paper = published("newman2021_table2")
-    if not paper.empty:
-        wide = paper.pivot(index="construction", columns=["model", "metric"], values="score")
-        wide = wide.reindex(index=pd.unique(paper["construction"]))
-        wide = wide[[(model, metric) for model in pd.unique(paper["model"]) for metric in METRICS.values()]]
-        wide.index.name = "Templates"
-        yield Table(
-            "Table 2 as published (Newman et al. 2021).",
-            wide,
-            formatted(wide, score),
-            totals=["BLiMP"],
-            folded=True,
-        )
+    wide = paper.pivot(index="construction", columns=["model", "metric"], values="score")
+    wide = wide.reindex(index=pd.unique(paper["construction"]))
+    wide = wide[[(model, metric) for model in pd.unique(paper["model"]) for metric in METRICS.values()]]
+    wide.index.name = "Templates"
+    caption = "Table 2 as published (Newman et al. 2021)."
+    return Table(caption, wide, formatted(wide, score), totals=["BLiMP"], folded=True)
 
 
 def published_scores(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the paper's Table 2 as rows of results, for results on its data.
-
-    Args:
-        rows: results of the suite.
-    """
-    paper = published("newman2021_table2")
-    configs = rows.loc[of_paper(rows) & (forms_of(rows) == "single"), "config"].unique()
-    if paper.empty or not len(configs):
+    """Return the paper's Table 2 as rows of results, for results of the suite on its data."""
+    configs = rows.loc[of_paper(rows) & (rows["forms"] == "single"), "config"].unique()
+    if not len(configs):
         return pd.DataFrame(columns=["system", "metric", "config", "level", "value", "score", *WHOLE])
     metrics = {label: name for name, label in METRICS.items()}
-    paper = paper.sort_values("model", kind="stable")
+    paper = published("newman2021_table2").sort_values("model", kind="stable")
     paper = paper.assign(
         system=paper["model"] + " (published)", metric=paper["metric"].map(metrics), level="group"
     )

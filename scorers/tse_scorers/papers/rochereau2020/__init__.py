@@ -24,14 +24,13 @@ from .cell_tables import cell_view
 from .cells import SETS, published_scores
 from .contrasts import contrast_view
 from .means import mean_views
-from .people import correlation_views, people_views
+from .people import correlation_view, people_view
 from .templates import scored_sentences, scored_sets, template_view
 
 _COVERAGE_TEXT = (
     "Minimal variation sets behind the AUCs, and comparisons in them that were tied (they count half) or lacked a "
     "number (they count as lost)."
 )
-_COUNTS = {"n": "sets", "n_excluded": "excluded", "n_ties": "tied", "n_nonfinite": "no number"}
 
 
 def views(runs: Runs) -> Iterator[View]:
@@ -44,12 +43,12 @@ def views(runs: Runs) -> Iterator[View]:
     sets = cache(lambda: scored_sets(sentences()))
     yield cell_view(rows)
     yield from mean_views(runs, rows, sets)
-    yield from correlation_views(rows, results[results["metric"] == "human_pearson"])
+    yield correlation_view(rows, results[results["metric"] == "human_pearson"])
     yield contrast_view(rows, sets)
     yield template_view(sentences)
-    counts = counts_table("Sets behind the AUCs.", rows, "variation_set", SETS, _COUNTS)
+    counts = counts_table("Sets behind the AUCs.", rows, "variation_set", SETS, "sets")
     yield View("Coverage", _COVERAGE_TEXT, [counts])
-    yield from people_views(rows)
+    yield people_view(rows)
 
 
 ANALYSES = Analyses(views, lambda rows: published_scores())

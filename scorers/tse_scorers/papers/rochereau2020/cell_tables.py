@@ -31,13 +31,12 @@ from .templates import VARIES_WITH_TEMPLATES
 # `dbmdz/bert-base-german-cased` is another model. The paper gives its DistilBERT the name of a BERT of dbmdz, but with
 # the layers and parameters of this one.
 _PAPER_MODELS = {
-    "bert-base-german-cased": "bert",
-    "google-bert/bert-base-german-cased": "bert",
-    "distilbert-base-german-cased": "distilbert",
-    "distilbert/distilbert-base-german-cased": "distilbert",
+    "bert-base-german-cased": PUBLISHED_NAMES["bert"],
+    "google-bert/bert-base-german-cased": PUBLISHED_NAMES["bert"],
+    "distilbert-base-german-cased": PUBLISHED_NAMES["distilbert"],
+    "distilbert/distilbert-base-german-cased": PUBLISHED_NAMES["distilbert"],
 }
-"""Names on the Hub -> the paper's systems."""
-
+"""Names on the Hub -> what tables call the paper's systems."""
 
 TEXT = (
     "Every combination of case order (down, least marked first) and role assignment (across, most plausible first). "
@@ -48,11 +47,7 @@ TEXT = (
 
 
 def cell_view(rows: pd.DataFrame) -> View:
-    """Return the 36 cells of each model of this run with the paper's, and the paper's tables.
-
-    Args:
-        rows: results with the metric `auc`.
-    """
+    """Return the 36 cells of each model of this run, from its AUCs, with the paper's, and the paper's tables."""
     return View("The 36 cells (Tables 1 and 6 to 28)", TEXT, partial(_blocks, rows))
 
 
@@ -60,8 +55,9 @@ def _blocks(rows: pd.DataFrame) -> list[Chart | Table]:
     scored, tied, paper = our_cells(rows), all_tied(rows), published_cells()
     if not scored:
         return []
-    humans = paper.get(HUMANS, {})
-    beside = {system: paper.get(name, humans) for system, name in _names_in_paper(rows).items()}
+    humans = paper[HUMANS]
+    models = rows.drop_duplicates("system").set_index("system")["model"]
+    beside = {system: paper.get(_PAPER_MODELS.get(model, ""), humans) for system, model in models.items()}
     cells, blocks = placed_cells(rows), list[Chart | Table]()
     panels_before: set[str] = set()
     for system, slug in slugs(list(scored)).items():
@@ -70,7 +66,7 @@ def _blocks(rows: pd.DataFrame) -> list[Chart | Table]:
             _cell_table(
                 of_system[of_system["variation_set"] == kind],
                 f"{system}: {SETS[kind]}",
-                beside[system].get(kind),
+                beside[system][kind],
                 "role",
             )
             for kind in scored[system]
@@ -80,15 +76,13 @@ def _blocks(rows: pd.DataFrame) -> list[Chart | Table]:
         panels_before |= {title for title in maps if _is_of_people(title)}
     of_six = cells[cells["variation_set"] == "1-6"]
     if len(of_six):
-        blocks.append(_whole_table(of_six, humans.get("1-6")))
+        blocks.append(_whole_table(of_six, humans["1-6"]))
     return [*blocks, *published_tables()]
 
 
 def published_tables() -> list[Table]:
     """Return the paper's Tables 1 and 6 to 28 as printed, folded; a table that repeats another one says so."""
     cells = published("rochereau2020_auc")
-    if cells.empty:
-        return []
     return [
         _published_table(f"Table {number}. {NAMES[str(system)]}: {SETS[str(kind)]}.", of_table)
         for (number, system, kind), of_table in cells.groupby(["paper_table", "system", "variation_set"])
@@ -108,14 +102,6 @@ def _published_table(caption: str, cells: pd.DataFrame) -> Table:
     return Table(caption, values, formatted(values, score), note=note, totals=["mean"], folded=True)
 
 
-def _names_in_paper(rows: pd.DataFrame) -> dict[str, str]:
-    """Return each system of this run with its name among the paper's systems, or "" where it has none."""
-    models = rows.drop_duplicates("system").set_index("system")["model"].astype(str)
-    return {
-        str(system): PUBLISHED_NAMES.get(_PAPER_MODELS.get(model, ""), "") for system, model in models.items()
-    }
-
-
 def _heat_maps(
     system: str, of_system: dict[str, pd.DataFrame], humans: dict[str, pd.DataFrame]
 ) -> dict[str, pd.DataFrame]:
@@ -123,7 +109,7 @@ def _heat_maps(
         f"{name}: {SETS[kind]}": with_means(grids[kind])
         for kind in SETS
         for name, grids in ((HUMANS, humans), (system, of_system))
-        if kind in grids and kind in of_system
+        if kind in of_system
     }
 
 
@@ -136,12 +122,11 @@ def _cell_picture(
     panels_before: set[str],
 ) -> Chart:
     """Draw a system's cells next to those of people, whose panels become figures of a paper only once."""
-    across = 2 if len(maps) > len(tables) else 1
     shown = "AUC by case order and role assignment"
     tied = f"All comparisons tie: {system}'s 0.50 are not results." if is_tied else ""
     of_system = f"{tied} {tables[0].basis or ''}".strip()  # people have another n
     in_paper = [title for title in maps if title not in panels_before]
-    title = f"{system}: {shown}, {'people on the left, ' * (across - 1)}for each kind of set."
+    title = f"{system}: {shown}, people on the left, for each kind of set."
     return Chart(
         "heat",
         f"german_table1_{slug}",
@@ -152,7 +137,7 @@ def _cell_picture(
         panel_notes={title: of_system for title in in_paper if not _is_of_people(title)},
         alt=" ".join(f"{title}. {extremes(grid, score)}" for title, grid in maps.items()),
         x="AUC",
-        across=across,
+        across=2,
         in_paper=in_paper,
         tables=tables,
     )
@@ -163,32 +148,26 @@ def _is_of_people(title: str) -> bool:
 
 
 def _cell_table(
-    cells: pd.DataFrame, caption: str, paper: pd.DataFrame | None, *across: str, **options: Any
+    cells: pd.DataFrame, caption: str, paper: pd.DataFrame, *across: str, **options: Any
 ) -> Table:
     """Return cells with their means, the paper's AUCs beside them, and marks of ties."""
     table = Table.of_scores(
         cells, caption, "Case order", across=across, about=VARIES_WITH_TEMPLATES, totals=["mean"], **options
     )
-    beside = None
-    if paper is not None:
-        means = with_means(paper)
-        columns = table.values.columns
-        beside = formatted(means[columns.get_level_values(-1)].set_axis(columns, axis=1), score)
-        beside = beside.reindex(table.values.index).replace(MISSING, "")
+    columns = table.values.columns
+    means = with_means(paper)[columns.get_level_values(-1)].set_axis(columns, axis=1)
+    beside = formatted(means, score).reindex(table.values.index).replace(MISSING, "")
     text = marked(table.text, spread(cells, "tied", across)) if cells["tied"].any() else table.text
     basis = table.basis and table.basis.map(lambda frame: frame.dropna(axis=1, how="all"))
     return replace(table, text=text, beside=beside, basis=basis, cells=None, note=f"{ORDER_KEY} {ROLE_KEY}")
 
 
-def _whole_table(cells: pd.DataFrame, humans: pd.DataFrame | None) -> Table:
-    caption = "AUC by case order and role assignment, over sets that double any case"
-    if humans is not None:
-        caption += "; in parentheses, that of people in Rochereau et al. (2020)"
+def _whole_table(cells: pd.DataFrame, humans: pd.DataFrame) -> Table:
+    caption = "AUC by case order and role assignment, over sets that double any case; in parentheses, that of people "
+    caption += "in Rochereau et al. (2020)."
     table = _cell_table(
-        cells, f"{caption}.", humans, "system", "role", file="german_table1", number="Table 1", folded=True
+        cells, caption, humans, "system", "role", file="german_table1", number="Table 1", folded=True
     )
-    if humans is None:
-        return table
     return replace(
         table, values=pd.concat([table.values, pd.concat({HUMANS: with_means(humans)}, axis=1)], axis=1)
     )

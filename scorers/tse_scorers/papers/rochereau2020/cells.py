@@ -81,17 +81,14 @@ def our_cells(rows: pd.DataFrame) -> Cells:
 def published_cells() -> Cells:
     """Return the paper's cells, a table that repeats another one by mistake is left empty."""
     paper = published("rochereau2020_auc")
-    if paper.empty:
-        return {}
     auc, names = paper["auc"].where(paper["repeats_table"].isna()), paper["system"].map(NAMES)
     return grids_of(paper.assign(system=names, role=paper["role_assignment"], auc=auc))
 
 
 def all_cells(rows: pd.DataFrame) -> Cells:
     """Return the cells of people, then of this run, then of the paper's models."""
-    paper = published_cells()
-    humans = {HUMANS: paper[HUMANS]} if HUMANS in paper else {}
-    return humans | our_cells(rows) | {system: grids for system, grids in paper.items() if system != HUMANS}
+    papers = dict(published_cells())
+    return {HUMANS: papers.pop(HUMANS)} | our_cells(rows) | papers
 
 
 @cache

@@ -22,12 +22,7 @@ CAPTION = (
 
 
 def contrast_view(rows: pd.DataFrame, sets: Callable[[], Sets]) -> View:
-    """Return the means by constraint, of people, of this run's models and of the paper's.
-
-    Args:
-        rows: results with the metric `auc`.
-        sets: returns the AUCs of variation sets, by system, for the intervals.
-    """
+    """Return the means of AUCs by constraint, of people and of models; `sets` returns what intervals are from."""
     return View("Word order constraints (NOMALIGN, DATALIGN)", TEXT, lambda: [_picture(rows, sets())])
 
 

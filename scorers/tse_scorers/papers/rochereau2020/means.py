@@ -34,22 +34,28 @@ nominative NPs than accusative NPs, and 8x more accusative NPs than dative NPs".
 
 @dataclass(frozen=True)
 class MeanTable:
-    """A table of the paper: means of AUCs by `by`, a level of results, or by the kind of set."""
+    """A table of the paper: means of AUCs by `by`, a level of results, or by the kind of set.
+
+    Its files are read without the page and have the `key` to its labels.
+    """
 
     title: str
     number: int
     by: str
     corner: str
     text: str
+    key: str = ""
 
 
 MARKEDNESS = MeanTable(
     "Markedness", 2, "case_order", "Case order",
     f"From the least marked order to the most marked one, over sets that double any case. {ORDER_KEY}",
+    ORDER_KEY,
 )  # fmt: skip
 PLAUSIBILITY = MeanTable(
     "Plausibility", 3, "role", "Roles",
     f"From the most plausible roles to the least plausible ones, over sets that double any case. {ROLE_KEY}",
+    ROLE_KEY,
 )  # fmt: skip
 DOUBLED_CASES = MeanTable(
     "Doubled cases and the frequency bias", 4, "variation_set", "Sets",
@@ -61,18 +67,8 @@ DOUBLED_CASES = MeanTable(
 )  # fmt: skip
 
 
-_KEYS = {"case_order": ORDER_KEY, "role": ROLE_KEY}
-"""Level of groups -> what its values say, for files that are read without the page."""
-
-
 def mean_views(runs: Runs, rows: pd.DataFrame, sets: Callable[[], Sets]) -> Iterator[View]:
-    """Yield means by case order, by role assignment and by the doubled case.
-
-    Args:
-        runs: the results.
-        rows: those with the metric `auc`.
-        sets: returns the AUCs of variation sets, by system, for the intervals of differences.
-    """
+    """Yield means of AUCs by case order, roles and doubled case; `sets` returns what intervals are from."""
     excluded = unusable(runs, "german")
     for table in (MARKEDNESS, PLAUSIBILITY):
         if (rows["variation_set"] == "1-6").any():
@@ -108,12 +104,7 @@ def _bias_picture(table: Table, sets: Sets) -> Chart:
 
 
 def frequency_bias(by_kind: pd.DataFrame, sets: Sets) -> Table:
-    """Return how much easier violations with rarer cases are, by system.
-
-    Args:
-        by_kind: AUCs (0 to 1), the kinds of set down and systems across.
-        sets: AUCs of variation sets, by system, for the intervals.
-    """
+    """Return how much easier violations with rarer cases are, from AUCs: kinds of set down, systems across."""
     nominative, accusative, dative = (by_kind.loc[SETS[f"1-2_{case}"]] for case in CASE_FREQUENCIES)
     values = pd.DataFrame(
         {
@@ -160,7 +151,7 @@ def _table(mean_table: MeanTable, rows: pd.DataFrame, excluded: Collection[str])
     text = marked(table.text, tied)
     compared = [None if is_reference(name) or name in excluded else "AUC" for name in table.values.columns]
     best = best_of_rows(table.values.mask(tied == 1), text, compared, table.intervals)
-    return replace(table, text=text, best=best, note=_KEYS.get(mean_table.by, ""))
+    return replace(table, text=text, best=best, note=mean_table.key)
 
 
 def _picture(mean_table: MeanTable, rows: pd.DataFrame, excluded: Collection[str]) -> Chart:

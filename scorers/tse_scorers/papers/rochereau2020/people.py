@@ -1,6 +1,5 @@
 """Table 5 of Rochereau et al. (2020): do models share people's preferences? And the explorer's tab `People`."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import pandas as pd
@@ -10,7 +9,7 @@ from ...report.correlation import correlate, pearson
 from ...report.findings import extremes
 from ...report.numbers import ranged
 from ...report.tables import Table, formatted, score, stacked
-from .cells import HUMANS, SETS, Cells, all_cells, our_cells, published_cells
+from .cells import HUMANS, SETS, Cells, all_cells
 
 CORRELATION_TEXT = (
     "Does a model prefer the same orders and roles as people, whatever its level? The noise in people's ratings limits "
@@ -19,16 +18,10 @@ CORRELATION_TEXT = (
 )
 
 
-def correlation_views(rows: pd.DataFrame, correlations: pd.DataFrame) -> Iterator[View]:
-    """Yield Pearson's r between the human cells and each system's.
-
-    Args:
-        rows: results with the metric `auc`.
-        correlations: those with the metric `human_pearson`.
-    """
-    if HUMANS in published_cells():
-        blocks = partial(_correlations, rows, correlations)
-        yield View("Agreement with people (Table 5)", CORRELATION_TEXT, blocks)
+def correlation_view(rows: pd.DataFrame, correlations: pd.DataFrame) -> View:
+    """Return Pearson's r between the human cells and each system's, from AUCs and results of `human_pearson`."""
+    blocks = partial(_correlations, rows, correlations)
+    return View("Agreement with people (Table 5)", CORRELATION_TEXT, blocks)
 
 
 def _correlations(rows: pd.DataFrame, correlations: pd.DataFrame) -> list[Chart]:
@@ -36,7 +29,7 @@ def _correlations(rows: pd.DataFrame, correlations: pd.DataFrame) -> list[Chart]
     human = systems.pop(HUMANS)
     values = pd.DataFrame(
         {
-            system: [_pearson(grids.get(kind), human.get(kind)) for kind in SETS]
+            system: [_pearson(grids.get(kind), human[kind]) for kind in SETS]
             for system, grids in systems.items()
         },
         index=list(SETS.values()),
@@ -66,65 +59,54 @@ def _correlations(rows: pd.DataFrame, correlations: pd.DataFrame) -> list[Chart]
         alt=f"Pearson's r with people. {extremes(values, score)}",
         x="Pearson's r",
         span=(-1, 1),
-        tables=[table, *_three_correlations(human, systems, correlations)],
+        tables=[table, _three_correlations(human["1-6"], systems, correlations)],
     )
     return [picture]
 
 
-def _pearson(grid: pd.DataFrame | None, human: pd.DataFrame | None) -> float:
-    if grid is None or human is None:
-        return float("nan")
-    return pearson(grid.to_numpy().ravel(), human.to_numpy().ravel())
+def _pearson(grid: pd.DataFrame | None, human: pd.DataFrame) -> float:
+    return float("nan") if grid is None else pearson(grid.to_numpy().ravel(), human.to_numpy().ravel())
 
 
-def _three_correlations(
-    human: dict[str, pd.DataFrame], systems: Cells, correlations: pd.DataFrame
-) -> Iterator[Table]:
-    """Yield three correlations over the (1-6) cells, Pearson's with its interval over templates where it is known."""
+def _three_correlations(human: pd.DataFrame, systems: Cells, correlations: pd.DataFrame) -> Table:
+    """Return three correlations over the (1-6) cells, Pearson's with its interval over templates where it is known."""
     of_six = correlations[correlations["variation_set"] == "1-6"].drop_duplicates("system", keep="last")
     intervals = of_six.set_index("system")[["ci_low", "ci_high"]].astype(float).T.to_dict("list")
     columns = {}
     for system, grids in systems.items():
-        if "1-6" in grids and "1-6" in human:
-            result = correlate(*(cells["1-6"].to_numpy().ravel() for cells in (grids, human)))
+        if "1-6" in grids:
+            result = correlate(*(cells.to_numpy().ravel() for cells in (grids["1-6"], human)))
             if result is not None:
                 low, high = intervals.get(system, [float("nan")] * 2)
                 columns[system] = [result["pearson"], low, high, result["spearman"], result["kendall"]]
-    if columns:
-        headings = ["Pearson", "95 % from", "95 % to", "Spearman", "Kendall"]
-        values = pd.DataFrame(columns, index=headings).T.rename_axis("Model")
-        caption = "Agreement over the cells of sets that double any case, with the 95 % interval of Pearson's r over "
-        caption += "templates (none for published scores, whose templates are not known)."
-        yield Table(caption, values, formatted(values, score), file="german_agreement")
+    headings = ["Pearson", "95 % from", "95 % to", "Spearman", "Kendall"]
+    values = pd.DataFrame(columns, index=headings).T.rename_axis("Model")
+    caption = (
+        "Agreement over the cells of sets that double any case, with the 95 % interval of Pearson's r over "
+    )
+    caption += "templates (none for published scores, whose templates are not known)."
+    return Table(caption, values, formatted(values, score), file="german_agreement")
 
 
-def people_views(rows: pd.DataFrame) -> Iterator[View]:
-    """Yield the part `German cells` of the explorer's tab `People`: a model's AUC and people's in each cell."""
-    paper = published_cells()
-    if HUMANS in paper:
-        scored = rows.loc[rows["level"] == "cell", "system"].unique()
-        systems = [*scored, *(system for system in paper if system != HUMANS)]
-        controls = [
-            Control("Model", {system: system for system in systems}),
-            Control("Violations in a set", {name: kind for kind, name in SETS.items()}),
-        ]
-        yield View("", "", partial(_people, rows), controls, (), "People", "German cells")
+def people_view(rows: pd.DataFrame) -> View:
+    """Return the part `German cells` of the explorer's tab `People`: a model's AUC and people's in each cell."""
+    systems = all_cells(rows[rows["level"] == "cell"])
+    controls = [
+        Control("Model", {system: system for system in systems if system != HUMANS}),
+        Control("Violations in a set", {name: kind for kind, name in SETS.items()}),
+    ]
+    return View("", "", partial(_people, rows), controls, (), "People", "German cells")
 
 
 def _people(rows: pd.DataFrame, system: str, kind: str) -> list[Chart]:
-    """Show people's AUC and a system's in each cell, for one kind of set.
-
-    Raises:
-        ValueError: one of them has no such cells.
-    """
-    paper = published_cells()
-    human = paper[HUMANS]
-    grid = (paper | our_cells(rows[rows["system"] == system]))[system].get(kind)
-    if grid is None or kind not in human or grid.isna().all(axis=None):
+    """Show people's AUC and a system's in each cell, for one kind of set; a ValueError if the system has no AUCs."""
+    cells = all_cells(rows[rows["system"] == system])
+    human, grid = cells[HUMANS][kind], cells[system].get(kind)
+    if grid is None or grid.isna().all(axis=None):
         raise ValueError(
             f"{system} has no AUCs for sets of {SETS[kind]}. Choose another kind of set or model."
         )
-    points = pd.DataFrame({"x": human[kind].stack(), "y": grid.stack()}).reset_index(names=["label", "role"])
+    points = pd.DataFrame({"x": human.stack(), "y": grid.stack()}).reset_index(names=["label", "role"])
     chart = Chart(
         "scatter",
         "people",

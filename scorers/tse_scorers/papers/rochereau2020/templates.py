@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pandas as pd
 from ...report.blocks import View
 from ...report.inputs import Runs
 from ...report.numbers import ranged
-from ...report.tables import MISSING, Table, count, decimals, p_value, stacked
+from ...report.tables import Table, count, decimals, formatted, p_value, stacked
 from ...statistics.clustered import Units, clustered_means
 from ...statistics.estimate import ACCURACY, DIFFERENCE
 from ...suites.variation_sets.estimate.intervals import UNIT, set_aucs
@@ -61,12 +62,7 @@ def contrast_cells(values: pd.DataFrame, sets: Sets) -> pd.DataFrame:
 
 
 def bias_cells(values: pd.DataFrame, sets: Sets) -> pd.DataFrame:
-    """Return differences between kinds of sets as cells with their 95 % intervals over templates.
-
-    Args:
-        values: differences, systems down; a column is named `<kind> − <kind>` by the doubled cases.
-        sets: AUCs of variation sets, by system.
-    """
+    """Return differences between kinds of sets (`<case> − <case>`, systems down) as cells with their 95 % intervals."""
 
     def by_template(aucs: pd.DataFrame) -> pd.DataFrame:
         means = aucs.pivot_table(index="template", columns="variation_set", values="auc", aggfunc="mean")
@@ -127,31 +123,13 @@ def _blocks(sentences: Sentences) -> list[Table]:
     table = Table(
         "Mean log-probability (nats) of the sentences of a template, and whether templates differ.",
         values,
-        _formatted(values),
+        formatted(values, [count, _nats, _nats, partial(decimals, digits=2), "{:,.1f}".format, p_value]),
         file="german_templates",
         note="Share between: the share of the variance of log-probabilities that lies between templates (η²). F and p: "
         "one-way analysis of variance, which assumes that sentences are independent. Scores that are not finite are "
         "excluded.",
     )
     return [table]
-
-
-def _formatted(values: pd.DataFrame) -> pd.DataFrame:
-    forms = [
-        count,
-        _nats,
-        _nats,
-        lambda value: decimals(value, 2),
-        lambda value: f"{value:,.1f}",
-        p_value,
-    ]
-    return pd.DataFrame(
-        {
-            name: [MISSING if pd.isna(value) else form(value) for value in values[name]]
-            for name, form in zip(values.columns, forms, strict=True)
-        },
-        index=values.index,
-    )
 
 
 def _nats(value: float) -> str:

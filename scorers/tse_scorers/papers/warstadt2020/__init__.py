@@ -21,7 +21,7 @@ from ...report.tables import counts_table
 from ...suites.analyses import Analyses
 from ...suites.minimal_pairs.show.texts import flawed_pairs
 from .analyses import correlations, method_view, predictor_view
-from .conditions import locality, regularity
+from .conditions import condition_views
 from .paradigms import METHODS, accuracies, by_paradigm, published_scores
 from .people import people_views
 from .phenomena import phenomenon_view
@@ -30,7 +30,6 @@ _COVERAGE_TEXT = (
     "Pairs behind the accuracies. Pairs that were tied or lacked a number never count as right; excluded are pairs "
     "without the prefixes that a method needs."
 )
-_COUNTS = {"n": "pairs", "n_excluded": "excluded", "n_ties": "tied", "n_nonfinite": "no number"}
 
 
 def views(runs: Runs) -> Iterator[View]:
@@ -48,12 +47,11 @@ def views(runs: Runs) -> Iterator[View]:
     if len(paradigms):
         yield from correlations(paradigms)
         yield predictor_view(runs)
-        yield from locality(paradigms, of_method)
-        yield from regularity(paradigms, of_method)
+        yield from condition_views(paradigms, of_method)
         revisions = accuracies(runs.every_revision())
         yield from growth(revisions[revisions["method"] == method], paradigms)
         yield method_view(rows)
-    counts = counts_table("Pairs behind the accuracies.", rows, "method", METHODS, _COUNTS)
+    counts = counts_table("Pairs behind the accuracies.", rows, "method", METHODS, "pairs")
     yield View("Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, set(rows["config"]))]), [counts])
     yield from people_views(runs, rows[rows["method"] == "full"])
 

@@ -107,27 +107,17 @@ _FIGURE_4 = _Figure(
 )
 
 
-def locality(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[View]:
-    """Agreement across intervening material (Figure 3).
-
-    Args:
-        paradigms: accuracies by paradigm, of `by_paradigm`.
-        rows: the results that they come from, with the precision of each; None without intervals.
-    """
-    yield from _views(_FIGURE_3, paradigms, rows)
+def condition_views(paradigms: pd.DataFrame, rows: pd.DataFrame) -> Iterator[View]:
+    """Yield the figures whose conditions results have: `paradigms` by system, `rows` with the precision of ours."""
+    for figure in (_FIGURE_3, _FIGURE_4):
+        values = _means(paradigms, figure.conditions)
+        if len(values.columns):
+            yield _view(figure, values, rows)
 
 
-def regularity(paradigms: pd.DataFrame, rows: pd.DataFrame | None = None) -> Iterator[View]:
-    """Agreement of nouns with regular and irregular plurals (Figure 4); arguments as those of `locality`."""
-    yield from _views(_FIGURE_4, paradigms, rows)
-
-
-def _views(figure: _Figure, paradigms: pd.DataFrame, rows: pd.DataFrame | None) -> Iterator[View]:
-    values = _means(paradigms, figure.conditions)
-    if values.empty:
-        return
+def _view(figure: _Figure, values: pd.DataFrame, rows: pd.DataFrame) -> View:
     table = Table.of_scores(
-        _cells(with_difference(values), rows, figure.conditions),
+        _cells(_with_difference(values), rows, figure.conditions),
         figure.table,
         "Model",
         across=("panel", "measure"),
@@ -146,10 +136,10 @@ def _views(figure: _Figure, paradigms: pd.DataFrame, rows: pd.DataFrame | None) 
         basis=table.basis,
     )
     about = figure.about + (figure.about_both if BOTH in values else "")
-    yield View(f"{figure.title} (Figure {figure.number})", about, [picture])
+    return View(f"{figure.title} (Figure {figure.number})", about, [picture])
 
 
-def with_difference(values: pd.DataFrame) -> pd.DataFrame:
+def _with_difference(values: pd.DataFrame) -> pd.DataFrame:
     """Add the difference of regular and irregular plurals, over both kinds of agreement, where both were run."""
     if BOTH not in values:
         return values
@@ -172,7 +162,7 @@ def _means(paradigms: pd.DataFrame, conditions: Conditions) -> pd.DataFrame:
     return values.loc[:, compared].rename_axis("Model")
 
 
-def _cells(values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditions) -> pd.DataFrame:
+def _cells(values: pd.DataFrame, rows: pd.DataFrame, conditions: Conditions) -> pd.DataFrame:
     """Return the conditions' means as cells, ours with their intervals and what they are over."""
     cells = pd.DataFrame(
         [
@@ -182,8 +172,6 @@ def _cells(values: pd.DataFrame, rows: pd.DataFrame | None, conditions: Conditio
         ]
     )
     columns = ("score", "se", "n_units", "n_units_effective", "n")
-    if rows is None or not {*columns} <= {*rows}:
-        return cells
     parts = {column: by_group(rows, column) for column in (*columns, "n_excluded")}
     systems = parts["score"].columns
     names = dict(zip(system_names(pd.MultiIndex.from_product([[RUN], systems])), systems, strict=True))

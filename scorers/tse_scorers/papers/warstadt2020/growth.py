@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import scipy  # whose parts are imported when they are used
 
-from ...io.series_order import position
 from ...report.blocks import Chart, View
+from ...report.inputs import configs_apart
 from ...report.measure import PublishedCurves
-from ...report.revisions import HASH
+from ...report.revisions import positions
 from ...report.series import LEAST
 from ...report.tables import Table, formatted, stacked
 from ...statistics.estimate import t_quantile
@@ -28,11 +28,9 @@ _RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
 
 
 def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[View]:
-    """Compare the slopes of every model that was run at several points of its training with the published ones.
+    """Compare the slopes of models that were run at several points of their training with the published ones.
 
-    Args:
-        rows: results of one method, of all revisions.
-        paradigms: accuracies by paradigm, for those of people and of the published models.
+    `rows` are of one method and all revisions; `paradigms` have the accuracies of people and of published models.
     """
     curves = _curves(rows)
     fits = {str(model): slopes(of_model) for model, of_model in curves.groupby("model", sort=False)}
@@ -87,12 +85,9 @@ def _tables(values: pd.DataFrame, fits: Mapping[str, pd.DataFrame], left: pd.Dat
 
 
 def slopes(curves: pd.DataFrame) -> pd.DataFrame:
-    """Return the gain in accuracy per doubling of `x`, by group; groups with too few sizes are absent.
+    """Return the gain in `y` (accuracy) per doubling of `x` (training size), with its interval, by group.
 
-    The columns are `slope`, `se`, and the ends of its 95 % interval, `ci_low` and `ci_high`.
-
-    Args:
-        curves: columns `group`, `x` (training size, above 0) and `y` (accuracy, 0 to 1).
+    Groups with too few sizes are absent.
     """
     fits = {
         str(group): _fit(line)
@@ -111,8 +106,6 @@ def _fit(line: pd.DataFrame) -> tuple[float, float, float, float]:
 def published_slopes() -> dict[str, "pd.Series[float]"]:
     """Return the slopes that the paper prints, by model and phenomenon."""
     paper = published("warstadt2020_slopes")
-    if paper.empty:
-        return {}
     return {
         str(model): of_model.set_index("phenomenon")["slope"]
         for model, of_model in paper.groupby("model", sort=False)
@@ -120,18 +113,14 @@ def published_slopes() -> dict[str, "pd.Series[float]"]:
 
 
 def pythia_curves(rows: pd.DataFrame) -> PublishedCurves | None:
-    """Return the curves of Pythia's models on BLiMP, over the paradigms of a run; None where a run has others.
-
-    Args:
-        rows: results of one model on BLiMP.
-    """
+    """Return the curves of Pythia's models over the paradigms of a model's results; None where it has others."""
     table = published("biderman2023_blimp")
     rows = rows[rows["metric"] == "accuracy"]  # without a context
     paradigms = set(rows.loc[rows["level"] == "paradigm", "value"])
-    if table.empty or not paradigms or not paradigms <= set(table["paradigm"]):
+    if not paradigms or not paradigms <= set(table["paradigm"]):
         return None
     table = table[table["paradigm"].isin(paradigms) & ~table["model"].str.endswith("-deduped")]
-    table = table.assign(x=[position(name)[0] for name in table["revision"]])
+    table = table.assign(x=positions(table["revision"]))
     groups = [
         table.assign(level="all", value=rows.loc[rows["level"] == "all", "value"].iloc[0]),
         table.assign(level="phenomenon", value=table["phenomenon"]),
@@ -158,17 +147,11 @@ def doublings_to(target: float, accuracy: float, slope: float) -> float:
 
 def _curves(rows: pd.DataFrame) -> pd.DataFrame:
     """Return columns `model`, `group` (a phenomenon, or `all`), `x` and `y` of the revisions with a training size."""
-    revision = rows["revision"].astype(str)
-    of_phenomena = rows["level"].isin(("phenomenon", "all"))
-    rows = rows[
-        of_phenomena & rows["score"].notna() & rows["revision"].notna() & ~revision.str.fullmatch(HASH)
-    ]
-    size = rows["revision"].astype(str).map(lambda name: position(name)[0]).astype(float)
-    several = rows.groupby("model")["config"].transform("nunique") > 1
-    with_config = rows["model"].astype(str) + " (" + rows["config"].fillna("").astype(str) + ")"
-    rows = rows.assign(model=rows["model"].where(~several, with_config))
-    curves = rows.assign(group=rows["value"].where(rows["level"] != "all", "all"), x=size, y=rows["score"])
-    return curves.loc[np.isfinite(size) & (size > 0), ["model", "group", "x", "y"]]
+    rows = rows.assign(x=positions(rows["revision"]), y=rows["score"])
+    rows = rows[rows["level"].isin(("phenomenon", "all")) & rows["y"].notna() & rows["x"].gt(0)]
+    rows = configs_apart(rows, "model")
+    groups = rows["value"].where(rows["level"] != "all", "all")
+    return rows.assign(group=groups)[["model", "group", "x", "y"]]
 
 
 def _last(curves: pd.DataFrame) -> "pd.Series[float]":

@@ -1,13 +1,13 @@
 """Accuracies on BLiMP: this run's, the published models' and people's, side by side."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
 from ...io.bundle import metric_modules
 from ...report.inputs import Runs, configs_apart
 from ...report.published import shipped
-from ...report.tables import CELLS, with_published
+from ...report.tables import CELLS, spread, with_published
 from ...suites.minimal_pairs.show.texts import is_without_paradigms, phenomenon_name
 from ...suites.shown import OVERALL
 from ..published import published
@@ -29,10 +29,19 @@ PUBLISHED_NAMES = {
 
 def phenomenon_of(paradigm: str) -> str:
     """Return the phenomenon of one of BLiMP's paradigms; others belong to `other paradigms`."""
-    phenomenon, _ = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS.get(
-        paradigm, (OTHERS, "")
-    )
-    return str(phenomenon)
+    return _place_of(paradigm)[0]
+
+
+def field_of(paradigm: str) -> str:
+    """Return the field of linguistics of one of BLiMP's paradigms; others belong to `other paradigms`."""
+    return _place_of(paradigm)[1]
+
+
+def _place_of(paradigm: str) -> tuple[str, str]:
+    blimp: Mapping[str, tuple[str, str]] = metric_modules(
+        "minimal_pair_accuracy"
+    ).blimp_paradigms.BLIMP_PARADIGMS
+    return blimp.get(paradigm, (OTHERS, OTHERS))
 
 
 def system_names(columns: Iterable[tuple[str, str]]) -> list[str]:
@@ -50,48 +59,32 @@ def accuracies(runs: Runs) -> pd.DataFrame:
 
 def by_group(rows: pd.DataFrame, column: str = "score") -> pd.DataFrame:
     """Spread scores (or another column) into group × system, both in the order of the results."""
-    once = rows.drop_duplicates(["group", "system"], keep="last")
-    wide = once.pivot(index="group", columns="system", values=column).astype(float)
-    return wide.reindex(index=pd.unique(once["group"]), columns=pd.unique(once["system"]))
+    return spread(rows.assign(label=rows["group"]), column)
 
 
 def by_paradigm(rows: pd.DataFrame) -> pd.DataFrame:
     """Return accuracies by paradigm (0–1), columns (kind, system): ours, the published models, humans."""
     scored = by_group(rows[rows["level"] == "paradigm"])
-    frames = {RUN: scored}
     models = published("warstadt2020_models")
-    if not models.empty:
-        wide = models.pivot(index="paradigm", columns="model", values="accuracy")
-        frames[PUBLISHED] = (
-            wide[pd.unique(models["model"])].rename(columns=PUBLISHED_NAMES).reindex(scored.index)
-        )
-    humans = shipped("blimp_human_judgments", "accuracy")
-    if not humans.empty:
-        wide = humans.set_index("paradigm")[["individual_accuracy", "majority_accuracy"]]
-        frames[HUMANS] = wide.set_axis(["individual", "majority"], axis=1).reindex(scored.index)
-    paradigms = pd.concat(frames, axis=1)
-    paradigms.index.name = "Paradigm"
-    return paradigms.dropna(axis=1, how="all")
+    wide = models.pivot(index="paradigm", columns="model", values="accuracy")
+    wide = wide[pd.unique(models["model"])].rename(columns=PUBLISHED_NAMES)
+    humans = shipped("blimp_human_judgments", "accuracy").set_index("paradigm")
+    humans = humans[["individual_accuracy", "majority_accuracy"]].set_axis(["individual", "majority"], axis=1)
+    frames = {RUN: scored, PUBLISHED: wide.reindex(scored.index), HUMANS: humans.reindex(scored.index)}
+    return pd.concat(frames, axis=1).rename_axis("Paradigm").dropna(axis=1, how="all")
 
 
 def published_scores(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracies of published models and of people as rows of results, over the paradigms of a run.
-
-    They judged whole sentences.
-
-    Args:
-        rows: results of the suite.
-    """
+    """Return the accuracies of published models and of people on whole sentences as rows, over a run's paradigms."""
     columns = ["kind", "name", "system", "metric", "method", "level", "value", "score"]
     rows = rows[(rows["metric"] == "accuracy") & rows["method"].fillna("full").eq("full")]
     paradigms = by_paradigm(rows).drop(columns=RUN, level=0, errors="ignore")
     if not len(paradigms.columns) or paradigms.empty:
         return pd.DataFrame(columns=columns)
-    fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     groups = {
         "paradigm": lambda paradigm: paradigm,
         "phenomenon": phenomenon_of,
-        "field": lambda paradigm: fields.get(paradigm, ("", OTHERS))[1],
+        "field": field_of,
         "all": lambda paradigm: "",
     }
     return pd.DataFrame(
@@ -107,12 +100,7 @@ def published_scores(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def accuracy_cells(rows: pd.DataFrame, level: str) -> pd.DataFrame:
-    """Return accuracies of the groups of a level, and overall, as cells with their `kind`: ours and others'.
-
-    Args:
-        rows: results of one method.
-        level: `phenomenon` or `paradigm`.
-    """
+    """Return accuracies of one method by phenomenon or paradigm, and overall, as cells, ours and others'."""
 
     def selected(rows: pd.DataFrame, *levels: str) -> pd.DataFrame:
         shown = rows[rows["level"].isin(levels)]
@@ -130,8 +118,6 @@ def accuracy_cells(rows: pd.DataFrame, level: str) -> pd.DataFrame:
 def prefix_marks(paradigms: pd.Index) -> pd.DataFrame:
     """Return which of BLiMP's paradigms allow which prefix method: 1 or 0, NaN for others (Table 4, `1pfx`, `2pfx`)."""
     marks = published("warstadt2020_prefix_methods")
-    if marks.empty:
-        return pd.DataFrame(index=paradigms)
     wide = marks.set_index("paradigm")[["one_prefix", "two_prefix"]].astype(float).reindex(paradigms)
     return wide.set_axis(pd.MultiIndex.from_product([["prefix method"], ["one", "two"]]), axis=1).dropna(
         axis=1, how="all"

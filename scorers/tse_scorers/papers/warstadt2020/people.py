@@ -5,27 +5,19 @@ from functools import partial
 
 import pandas as pd
 
-from ...io.bundle import metric_modules
-from ...io.records import SINGLE
 from ...report.blocks import Chart, Control, View
 from ...report.inputs import Runs
-from ...suites.minimal_pairs.show.shown_items import judged_pairs
+from ...suites.minimal_pairs.show.shown_items import judged_pairs, read_pairs
 from ...suites.minimal_pairs.show.texts import from_blimp
-from .paradigms import HUMANS, by_paradigm, system_names
+from .paradigms import HUMANS, by_paradigm, field_of, system_names
 
 TITLE = "People"
-_PAIR = ["paradigm", "sentence_good", "sentence_bad"]
-_SCORES = ["method", "paradigm", "sentence_good", "sentence_bad", "logprob_good", "logprob_bad", "correct"]
 
 
 def people_views(runs: Runs, rows: pd.DataFrame) -> Iterator[View]:
-    """Yield the parts that compare people with models; none for other data than BLiMP's.
+    """Yield the parts that compare people with models, from accuracies on whole sentences; none for other data.
 
     The judgments of single pairs are not part of the package: without them, there is no part for them.
-
-    Args:
-        runs: the runs with the scores of their pairs.
-        rows: the accuracies of the method `full`.
     """
     if points := _paradigm_points(rows):
         models = Control("Model", {name: name for name in points})
@@ -81,16 +73,22 @@ def _pairs(runs: Runs, system: str) -> list[Chart]:
     Raises:
         ValueError: the run scored none of those pairs.
     """
-    both = _judged_and_scored(runs, system)
+    judged = judged_pairs().rename(columns={"sentence_good": "good", "sentence_bad": "bad"})
+    both = judged.merge(read_pairs(runs, "full", system), on=["paradigm", "good", "bad"])
+    if both.empty:
+        raise ValueError(
+            f"{system} scored none of the {len(judged)} pairs that people judged. Run the whole of BLiMP, without "
+            "--limit and --groups."
+        )
     points = pd.DataFrame(
         {
-            "item": both["sentence_good"] + " ⁄ *" + both["sentence_bad"],
+            "item": both["good"] + " ⁄ *" + both["bad"],
             "paradigm": both["paradigm"],
             "label": _fields(both["paradigm"]),
             "x": both["share"],
             "n": both["n"],
             "y": both["logprob_good"] - both["logprob_bad"],
-            "choice": both["correct"].map({1: "✓ correct", 0: "✗ not correct"}),
+            "choice": both["score"].map({1: "✓ correct", 0: "✗ not correct"}),
         }
     )
     chart = Chart(
@@ -110,26 +108,5 @@ def _pairs(runs: Runs, system: str) -> list[Chart]:
     return [chart]
 
 
-def _judged_and_scored(runs: Runs, system: str) -> pd.DataFrame:
-    judged = judged_pairs()
-    files = [file for file in runs.scores("minimal_pairs", SINGLE) if file.system == system]
-    if not files:
-        raise ValueError(
-            f"The folder of {system} does not contain scores of single pairs; expected a record of BLiMP in runs/. "
-            "Copy it there, or run BLiMP again."
-        )
-    scores = pd.concat([file.read(_SCORES) for file in files], ignore_index=True)
-    both = judged.merge(
-        scores[scores["method"] == "full"], on=["sentence_good", "sentence_bad"], suffixes=("", "_scored")
-    )
-    if both.empty:
-        raise ValueError(
-            f"{system} scored none of the {len(judged)} pairs that people judged. Run the whole of BLiMP, without "
-            "--limit and --groups."
-        )
-    return both.drop_duplicates(_PAIR)
-
-
 def _fields(paradigms: "pd.Index | pd.Series[str]") -> "pd.Index | pd.Series[str]":
-    fields = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
-    return paradigms.map(lambda paradigm: fields.get(paradigm, ("", "other"))[1].replace("_", " "))
+    return paradigms.map(lambda paradigm: field_of(paradigm).replace("_", " "))

@@ -21,13 +21,7 @@ _HEADLINES: dict[str, tuple[str, ...]] = {label: () for label in METHOD_LABELS.v
 
 
 def phenomenon_view(rows: pd.DataFrame, method: str, excluded: set[str]) -> View:
-    """Return accuracies by phenomenon and paradigm.
-
-    Args:
-        rows: results of one method.
-        method: its name.
-        excluded: systems that cannot be the best, because their scores do not compare.
-    """
+    """Return accuracies of one method by phenomenon and paradigm; the scores of `excluded` systems do not compare."""
     cells, n = accuracy_cells(rows, "phenomenon"), rows.loc[rows["level"] == "paradigm", "value"].nunique()
     if cells.empty:
         return View("Accuracy by paradigm", "", [_every_paradigm(rows, excluded)], headlines=_HEADLINES)
