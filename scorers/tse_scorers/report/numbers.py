@@ -109,6 +109,15 @@ def with_interval(
     return f"{form(value)} ± {margin}"
 
 
+def number(value: float, digits: int) -> str:
+    """Format a number that is not a score, such as a surprisal or a slope.
+
+    >>> number(-0.00123, 4)
+    '−0.0012'
+    """
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
 def _bounded(value: float, digits: int) -> str:
     text = _rounded(value, digits)
     if float(text.lstrip("−")) != 1 or abs(value) > 1 - 1e-12:

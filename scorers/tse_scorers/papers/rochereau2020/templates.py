@@ -9,7 +9,7 @@ import pandas as pd
 
 from ...report.blocks import View
 from ...report.inputs import Runs
-from ...report.numbers import ranged
+from ...report.numbers import number, ranged
 from ...report.tables import Table, count, decimals, formatted, p_value, stacked
 from ...statistics.clustered import Units, clustered_means
 from ...statistics.estimate import ACCURACY, DIFFERENCE
@@ -118,19 +118,16 @@ def _blocks(sentences: Sentences) -> list[Table]:
             rows[system] = [len(means), means.min(), means.max(), test.share, test.statistic, test.p]
     if not rows:
         return []
+    nats = partial(number, digits=1)
     headings = ["templates", "lowest mean", "highest mean", "share between", "F", "p"]
     values = pd.DataFrame(rows, index=headings).T.rename_axis("Model")
     table = Table(
         "Mean log-probability (nats) of the sentences of a template, and whether templates differ.",
         values,
-        formatted(values, [count, _nats, _nats, partial(decimals, digits=2), "{:,.1f}".format, p_value]),
+        formatted(values, [count, nats, nats, partial(decimals, digits=2), "{:,.1f}".format, p_value]),
         file="german_templates",
         note="Share between: the share of the variance of log-probabilities that lies between templates (η²). F and p: "
         "one-way analysis of variance, which assumes that sentences are independent. Scores that are not finite are "
         "excluded.",
     )
     return [table]
-
-
-def _nats(value: float) -> str:
-    return f"{value:.1f}".replace("-", "−")

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-import numpy as np
 import pandas as pd
 
 from ...report.blocks import Chart, View
-from ...report.tables import Table
-from ...statistics.estimate import Estimate, Stratum, mean_of_strata
-from .paradigms import HUMANS, RUN, by_group, system_names
+from ...report.tables import Table, stacked
+from ...statistics.estimate import Stratum, mean_of_strata
+from .paradigms import HUMANS, system_names
 
 Conditions = Mapping[str, Mapping[str, Sequence[str]]]
 """Panel -> condition -> the paradigms that stand for it."""
@@ -164,26 +163,16 @@ def _means(paradigms: pd.DataFrame, conditions: Conditions) -> pd.DataFrame:
 
 def _cells(values: pd.DataFrame, rows: pd.DataFrame, conditions: Conditions) -> pd.DataFrame:
     """Return the conditions' means as cells, ours with their intervals and what they are over."""
-    cells = pd.DataFrame(
-        [
-            {"label": system, "panel": panel, "measure": condition, "score": mean}
-            for (panel, condition), means in values.items()
-            for system, mean in means.items()
-        ]
-    )
-    columns = ("score", "se", "n_units", "n_units_effective", "n")
-    parts = {column: by_group(rows, column) for column in (*columns, "n_excluded")}
-    systems = parts["score"].columns
-    names = dict(zip(system_names(pd.MultiIndex.from_product([[RUN], systems])), systems, strict=True))
-    of_place = {}
-    for place, cell in cells[cells["label"].isin(names) & cells["score"].notna()].iterrows():
-        strata = _strata(conditions, cell["panel"], cell["measure"])
-        of_system = {column: part[names[cell["label"]]] for column, part in parts.items()}
-        estimate = _estimate([of_system[column] for column in columns], *strata)
-        counts = {name: of_system[name].reindex([*chain(*strata)]).sum() for name in ("n", "n_excluded")}
-        ends = {name: getattr(estimate, name) for name in ("ci_low", "ci_high", "se")}
-        of_place[place] = ends | counts | {"n_units_effective": estimate.n_effective}
-    return cells.join(pd.DataFrame.from_dict(of_place, orient="index"))
+    cells = stacked(values, ("panel", "measure"))
+    once = rows.drop_duplicates(["group", "system"], keep="last").set_index("group")
+    ours = dict(list(once.groupby("system")))
+    over = [
+        _over(ours[cell.label], *_strata(conditions, cell.panel, cell.measure))
+        if cell.label in ours and pd.notna(cell.score)
+        else {}
+        for cell in cells.itertuples()
+    ]
+    return cells.join(pd.DataFrame(over))
 
 
 def _strata(conditions: Conditions, panel: str, condition: str) -> tuple[Sequence[str], Sequence[str]]:
@@ -193,8 +182,12 @@ def _strata(conditions: Conditions, panel: str, condition: str) -> tuple[Sequenc
     return conditions[panel][condition], []
 
 
-def _estimate(
-    of_system: "list[pd.Series[float]]", added: Sequence[str], subtracted: Sequence[str]
-) -> Estimate:
-    strata = [Stratum(*(column.get(name, np.nan) for column in of_system)) for name in (*added, *subtracted)]
-    return mean_of_strata(strata, "critical words (these paradigms)", minus=len(subtracted))
+def _over(of_system: pd.DataFrame, added: Sequence[str], subtracted: Sequence[str]) -> dict[str, float]:
+    """Return the interval of a mean of paradigms, minus that of others, and what it is over."""
+    paradigms = of_system.reindex([*added, *subtracted])
+    numbers = paradigms[["score", "se", "n_units", "n_units_effective", "n"]].astype(float)
+    strata = [Stratum(*of_paradigm) for of_paradigm in numbers.itertuples(index=False)]
+    estimate = mean_of_strata(strata, "critical words (these paradigms)", minus=len(subtracted))
+    ends = {name: getattr(estimate, name) for name in ("ci_low", "ci_high", "se")}
+    counts = {name: paradigms[name].sum() for name in ("n", "n_excluded")}
+    return ends | counts | {"n_units_effective": estimate.n_effective}

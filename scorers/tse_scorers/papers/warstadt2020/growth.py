@@ -7,6 +7,7 @@ number in the name of a revision: tokens, or steps, whose doublings are the same
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ import scipy  # whose parts are imported when they are used
 from ...report.blocks import Chart, View
 from ...report.inputs import configs_apart
 from ...report.measure import PublishedCurves
+from ...report.numbers import number
 from ...report.revisions import positions
 from ...report.series import LEAST
 from ...report.tables import Table, formatted, stacked
@@ -23,6 +25,7 @@ from ...suites.minimal_pairs.show.texts import phenomenon_name
 from ..published import published
 from .paradigms import HUMANS, PUBLISHED, phenomenon_of
 
+_slope = partial(number, digits=4)
 _RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
 """Models whose slopes the paper prints -> their names among the published models."""
 
@@ -183,7 +186,3 @@ def _doublings_left(
 
 def _group_name(group: str) -> str:
     return "Overall" if group == "all" else phenomenon_name(group)
-
-
-def _slope(value: float) -> str:
-    return f"{value:.4f}".replace("-", "−")

@@ -10,6 +10,7 @@ import pandas as pd
 from ...report.blocks import Block, Chart, Control, ScoredItems, Table, View
 from ...report.inputs import Runs, ScoreFile, configs_apart
 from ...report.measure import Measure
+from ...report.numbers import number
 from ...report.tables import count, formatted
 from ..item_files import compared_items, key_texts
 from ..shown import Shown, Text, with_labels
@@ -45,8 +46,7 @@ COVERAGE = (
 )
 
 
-def _bits(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
+_bits = partial(number, digits=2)
 
 
 def views(runs: Runs) -> Iterator[View]:
