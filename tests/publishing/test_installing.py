@@ -18,11 +18,15 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.xdist_group("installing")
 
 # Without transformers, which it does not need here, evaluate is imported in a third of the time.
-LOAD = """
+IMPORT = """
 import sys
 sys.modules["transformers"] = None
 import evaluate
 del sys.modules["transformers"]
+"""
+LOAD = (
+    IMPORT
+    + """
 try:
     metric = evaluate.load("refined_tse")
 except FileNotFoundError:
@@ -32,6 +36,7 @@ else:
     pair = {"good": [-1.0, -2.0], "bad": [-2.0, -1.0]}
     print(evaluate.load("minimal_pair_accuracy").compute(**pair)["accuracy"])
 """
+)
 
 
 def run(home: Path, *command: str) -> list[str]:
@@ -48,8 +53,9 @@ def run(home: Path, *command: str) -> list[str]:
     return ended.stdout.splitlines()
 
 
-INSTALL = """
-import sys
+INSTALL = (
+    IMPORT
+    + """
 from typer.testing import CliRunner
 from tse_scorers.cli.app import app
 for options in ([], ["--yes"]):
@@ -57,6 +63,7 @@ for options in ([], ["--yes"]):
     from tse_scorers.publishing import install_metrics as installing
     print("there:", sum(module.is_there for module in installing.shipped_modules()))
 """
+)
 
 
 def test_bare_names_load_without_a_network(tmp_path):
