@@ -103,6 +103,14 @@ def test_differences_come_before_method():
     assert view.blocks[0].note == "Test: t." and [block.name for block in view.blocks[1:]] == ["comparison_1"]
 
 
+def test_the_rows_of_a_comparison_go_measure_by_measure():
+    """TSE of two models was followed by EW and MW of the first, and then by those of the second."""
+    rows = compared_rows(*[(of, name, 0.1, 0.1, 0.5) for of in "bc" for name in ("TSE", "EW")])
+    (view,) = section(rows, pd.DataFrame(columns=["suite", "config", "reference"])).views
+    assert list(view.blocks[0].text.index) == ["TSE", "TSE", "EW", "EW"]
+    assert list(view.blocks[0].text["model"]) == ["b", "c", "b", "c"]
+
+
 def test_the_forest_plot_fills_only_what_is_counted_as_different():
     """A group whose test was not reliable was filled, although no group was counted as different."""
     rows = family_rows([True, False, True, True], [0.01, 0.01, 0.2, 0.01])
