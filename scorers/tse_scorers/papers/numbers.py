@@ -12,10 +12,6 @@ KEYS = ("group", "variation_set", "metric", "form")
 PEOPLE = "human"
 
 
-def _no_forms(out: Path, config: str, models: Collection[str]) -> list[Mapping[str, Any]]:
-    return []
-
-
 @dataclass(frozen=True)
 class PaperNumbers:
     """The numbers of a paper.
@@ -31,7 +27,7 @@ class PaperNumbers:
 
     published: Callable[[pd.DataFrame, str | None], pd.DataFrame]
     selected: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
-    forms: Callable[[Path, str, Collection[str]], list[Mapping[str, Any]]] = _no_forms
+    forms: Callable[[Path, str, Collection[str]], list[Mapping[str, Any]]] = lambda *_: []
     summarized: Callable[[pd.DataFrame], pd.DataFrame] = lambda joined: joined
 
 

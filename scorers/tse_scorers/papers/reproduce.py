@@ -162,14 +162,7 @@ def _compared(
     rows: Sequence[Mapping[str, Any]],
     systems: Mapping[str, str | None],
 ) -> pd.DataFrame:
-    """Return our rows joined to the published numbers.
-
-    Args:
-        numbers: of the paper.
-        published: those of the table.
-        rows: of results.
-        systems: the system that each of our models is; one that is None is compared with all.
-    """
+    """Return our rows joined to the published numbers of the systems that our models are; None stands for all."""
     our_rows = numbers.selected(pd.DataFrame(rows))
     keys = [key for key in KEYS if key in published]
     # Without probable words, there is no `form`.

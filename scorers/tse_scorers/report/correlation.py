@@ -10,34 +10,17 @@ from ..io.bundle import metric_modules
 
 
 def correlate(
-    one: ArrayLike,
-    other: ArrayLike,
-    n_resamples: int = 0,
-    intervals: Collection[str] | None = None,
-    measures: Collection[str] | None = None,
+    one: ArrayLike, other: ArrayLike, n_resamples: int = 0, **options: Collection[str]
 ) -> dict[str, Any] | None:
     """Correlate two series of scores over the items that have both; None with fewer than three of them.
 
-    Args:
-        one: scores, (items,); a missing one is NaN.
-        other: scores of the same items.
-        n_resamples: bootstrap samples for the intervals; 0 leaves them out.
-        intervals: the measures that get one; None: all.
-        measures: those that are wanted; None: all.
-
-    Returns:
-        What the metric returns: `pearson`, `spearman`, `kendall`, their intervals, `n`.
+    Options and results are those of the metric, without resamples by default.
     """
     series = np.stack([np.asarray(one, dtype=float), np.asarray(other, dtype=float)])
     if np.isfinite(series).all(axis=0).sum() < 3:
         return None
     metric = metric_modules("human_correlation").correlation
-    correlations: dict[str, Any] = metric.correlations(
-        *series,
-        n_resamples=n_resamples,
-        intervals=metric.MEASURES if intervals is None else intervals,
-        measures=metric.MEASURES if measures is None else measures,
-    )
+    correlations: dict[str, Any] = metric.correlations(*series, n_resamples=n_resamples, **options)
     return correlations
 
 

@@ -23,10 +23,6 @@ def _no_scores(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns=["system", "metric", "level", "value", "score"])
 
 
-def _no_curves(rows: pd.DataFrame) -> PublishedCurves | None:
-    return None
-
-
 @dataclass(frozen=True)
 class Analyses:
     """What a package adds to a suite's section. Of another package, what fails is left out with a warning.
@@ -43,7 +39,7 @@ class Analyses:
 
     views: Callable[[Runs], Iterable[View]]
     scores: Callable[[pd.DataFrame], pd.DataFrame] = _no_scores
-    curves: Callable[[pd.DataFrame], PublishedCurves | None] = _no_curves
+    curves: Callable[[pd.DataFrame], PublishedCurves | None] = lambda rows: None
 
 
 @dataclass(frozen=True)

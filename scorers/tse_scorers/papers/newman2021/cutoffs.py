@@ -222,12 +222,14 @@ def _curve_picture(curves: pd.DataFrame, name: str, metrics: Mapping[str, str], 
         basis=tables[0].basis,
     )
     of_rows = lines_of(list(pd.unique(curves["label"])))
+    # The intervals of several constructions in one panel would cover each other.
+    without_intervals = cutoff_points(curves).assign(ci_low=np.nan, ci_high=np.nan)
     return replace(
         chart,
         alone={
             title: replace(
                 chart,
-                panels={"": _without_intervals(curves[curves["metric"] == metric])},
+                panels={"": without_intervals[without_intervals["metric"] == metric]},
                 y=title,
                 styles=of_rows,
                 large=(),
@@ -241,11 +243,6 @@ def cutoff_points(rows: pd.DataFrame) -> pd.DataFrame:
     """Return results as the points of a chart of cut-offs."""
     sides = rows["cutoff_side"].str.removeprefix("list_")
     return rows.assign(side=sides, x=rows["cutoff"], y=rows["score"])
-
-
-def _without_intervals(curves: pd.DataFrame) -> pd.DataFrame:
-    """Return the curves of several constructions in one panel, whose intervals would cover each other."""
-    return cutoff_points(curves).assign(ci_low=np.nan, ci_high=np.nan)
 
 
 def _change(curves: pd.DataFrame) -> str:
