@@ -61,16 +61,11 @@ MARKED = (_PART, "lemma list")
 def not_comparable(
     signature: Any, heading: Heading = plain_heading, besides: Collection[str] = ()
 ) -> list[str]:
-    """Say which models of a run have numbers that are not comparable.
+    """Say which models have numbers that are not comparable, given the signature of a results.json.
 
-    Args:
-        signature: of a results.json.
-        heading: names the data.
-        besides: reasons that are said elsewhere, as `MARKED`.
-
-    Returns:
-        One sentence for each reason: parts of data and own data are not comparable with published numbers. Models of
-        one table that were run on different data or with different options are not comparable with each other.
+    There is one sentence for each reason, but for those `besides`, which are said elsewhere. Parts of data and own data
+    are not comparable with published numbers. Models of one table that were run on different data or with different
+    options are not comparable with each other.
     """
     models = signature.get("models") if isinstance(signature, Mapping) else None
     described = [model for model in models if isinstance(model, Mapping)] if isinstance(models, list) else []
@@ -82,16 +77,10 @@ def unpublished_notice(
     suite: str | None = None,
     heading: Heading = plain_heading,
 ) -> str:
-    """Say which systems were run on a part of the data or on own data, for the captions of tables and figures.
+    """Say which systems (of one suite, or of all) were run on a part of the data or on own data, for captions.
 
-    Args:
-        signatures: of each (system, suite, configuration).
-        suite: only this suite; None: all.
-        heading: names the data.
-
-    Returns:
-        One sentence for each reason, empty if all systems were run on all of the released data. A configuration is
-        named where the same system was run on others without that reason.
+    There is one sentence for each reason, none if all systems were run on all of the released data. A configuration is
+    named where the same system was run on others without that reason.
     """
     configs: dict[str, list[str]] = {}
     noticed: dict[str, dict[str, list[str]]] = {}  # notice -> system -> configurations

@@ -57,13 +57,7 @@ def best_of_many(runs: Runs, lines: pd.DataFrame, names: Names | None = None) ->
     Scores that cannot be the best of their column come last, those of partial runs at the end: a model that was scored
     on a few easy pairs does not displace one that was scored on all. Where no score can be the best, none ranks.
 
-    Args:
-        runs: the results.
-        lines: as `summary.headlines` returns them.
-        names: what suites call themselves.
-
-    Returns:
-        The results of the systems that remain, and a sentence for each suite that is shortened.
+    Returns the results of the systems that remain, and a sentence for each suite that is shortened.
     """
     is_shown = pd.Series(True, index=runs.rows.index)
     lines = lines.assign(is_usable=lines.index.isin(usable(lines, runs.signatures).index))
