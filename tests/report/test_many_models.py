@@ -13,12 +13,15 @@ from synthetic_runs import placed, result_frame, write_run
 
 from tse_scorers.io.results import read_results
 from tse_scorers.report import selection
-from tse_scorers.report.charts import dots, forest
+from tse_scorers.report.blocks import Chart
+from tse_scorers.report.charts import dots, draw, forest, heat_tables
 from tse_scorers.report.comparison import forest_panels
+from tse_scorers.report.heat import html_tables
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.leaderboard import leaderboard, usable
 from tse_scorers.report.observations import Finding, observations
 from tse_scorers.report.summary import headlines
+from tse_scorers.report.tables import MISSING
 from tse_scorers.report.terminal_summary import Summary
 from tse_scorers.runs.report import write_paper, write_report
 from tse_scorers.suites.registry import all_measures
@@ -396,13 +399,25 @@ def test_the_terminal_has_one_row_per_model_at_80_columns(n, eight):
 
 
 def test_many_systems_become_the_rows_of_a_heat_table():
-    few, many = (
-        pd.DataFrame({("Panel", f"m{i}"): [0.5, 0.6] for i in range(n)}, index=["a", "b"]) for n in (5, 154)
+    few, eight, many = (
+        Chart("dots", "d", {"": pd.DataFrame({f"m{i}": [0.5, 0.6] for i in range(n)}, index=["a", "b"])}, "")
+        for n in (5, 8, 154)
     )
-    assert not any(axes.collections and axes.texts for axes in dots(few, ["Panel"], "score").axes)
-    short, tall = (dots(frame, ["Panel"], "score") for frame in (many.iloc[:, :8], many))
+    assert not heat_tables(few) and not any(axes.collections and axes.texts for axes in draw(few).axes)
+    short, tall = draw(eight), draw(many)
     assert len(tall.axes[0].get_yticklabels()) == 154 and len(tall.axes[0].texts) == 308
     assert tall.get_figheight() > 10 * short.get_figheight()
+
+
+def test_cells_of_the_page_are_shaded_from_the_middle_of_the_scale():
+    frame = pd.DataFrame({"one": [0.0, 0.52, np.nan], "a longer name": [1.0, 0.39, 0.9996]}, ["a", "b", "c"])
+    (table,) = html_tables({"TSE": frame}, (0.0, 1.0), 2)
+    assert table.title == "TSE" and table.headings == ["one", "a longer name"] and table.is_tilted
+    assert [row.cells for row in table.rows] == [
+        [("0.00", "red5"), ("1.00", "blue5")],
+        [("0.52", ""), ("0.39", "red1")],
+        [(MISSING, ""), (">0.99", "blue5")],
+    ]
 
 
 def test_a_place_of_the_grid_without_a_panel_is_empty():

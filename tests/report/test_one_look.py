@@ -94,8 +94,8 @@ def test_sections_have_the_order_of_the_leaderboard(six):
     text = write_report(str(six)).read_text(encoding="utf-8")  # a folder's name will do
     board = re.findall(r'<th scope="row" title="([^"]*)"', text.partition('class="leaderboard')[2])[:6]
     assert sorted(board) == sorted(MODELS[:6])
-    heat = text.partition('id="agreement_overview"')[2].partition("</svg>")[0]
-    labels = [label for label in re.findall(r">([^<>]+)</text>", heat) if label in board]
+    heat = text.partition('id="agreement_overview"')[2].partition("</figure>")[0]
+    labels = re.findall(r'<th scope="row" title="([^"]*)"', heat.partition("<details>")[0])
     assert labels == board * 3
 
 

@@ -13,7 +13,7 @@ from ..io.files import write_text
 from .blocks import Chart
 from .curves import NAMED, lines_with_intervals, panels_of_lines, small_multiples
 from .cutoff_charts import cutoff_grid
-from .heat import heat_maps
+from .heat import heat_maps, references_last
 from .labels import legend, row_inches, row_labels
 from .line_styles import GRID, INK, MUTED, PAPER, lines
 from .plots import PAPER_HEIGHT, panel_grid, style, to_svg
@@ -41,12 +41,11 @@ _ROW = 0.24
 def draw(chart: Chart) -> "Figure":
     """Draw a chart; raises ValueError for a kind that only the explorer shows."""
     panels, points = chart.panels, next(iter(chart.panels.values()))
+    if tables := heat_tables(chart):
+        return heat_maps(tables, *chart.span, chart.x, chart.across, chart.digits)
     match chart.kind:
         case "dots":
-            wide = pd.concat(panels, axis=1)
-            return dots(wide, list(panels), chart.x, chart.chance, chart.intervals, chart.digits)
-        case "heat":
-            return heat_maps(panels, *chart.span, chart.x, chart.across, chart.digits)
+            return dots(pd.concat(panels, axis=1), list(panels), chart.x, chart.chance, chart.intervals)
         case "lines":
             most = 0 if chart.width < _PAGE_WIDTH else NAMED
             return panels_of_lines(
@@ -88,6 +87,29 @@ def save(chart: Chart, folder: Path) -> str:
     return svg
 
 
+def heat_tables(chart: Chart) -> Mapping[str, pd.DataFrame]:
+    """Return the tables of coloured cells that a picture consists of, by title; empty for other pictures.
+
+    Those of `heat`, and of `dots` with so many panels or series that their marks could not be told apart.
+    """
+    if chart.kind == "heat":
+        return {title: references_last(frame) for title, frame in chart.panels.items()}
+    if chart.kind != "dots":
+        return {}
+    series = list(dict.fromkeys(name for panel in chart.panels.values() for name in panel))
+    if max(len(chart.panels), len(series)) <= MANY:
+        return {}
+    # One table per series, panels down; or, with few panels, one per panel, series down.
+    if len(chart.panels) > MANY:
+        maps = {
+            str(name): pd.DataFrame({title: panel.get(name) for title, panel in chart.panels.items()})
+            for name in series
+        }
+    else:
+        maps = dict(chart.panels)
+    return {title: references_last(frame.T) for title, frame in maps.items()}
+
+
 def paper_charts(chart: Chart) -> dict[str, Chart]:
     """Return the figures of a paper, each a chart: the panels, or the heat tables in place of dots."""
     if chart.alone:
@@ -111,23 +133,17 @@ def dots(
     axis: str,
     chance: float | None = None,
     intervals: Intervals | None = None,
-    digits: int = 2,
 ) -> "Figure":
     """Draw one panel per upper column heading: rows down, one marker per lower heading, joined by a rule.
-
-    With many panels or headings, these become the rows of heat tables.
 
     Args:
         values: scores; two levels of columns, (panel, series).
         panels: upper headings, in order.
         axis: name of the horizontal axis.
         chance: where guessing lies, or None.
-        intervals: the ends of the whiskers, with the columns of `values`; None for none. Heat tables have none.
-        digits: the decimals of numbers in heat tables.
+        intervals: the ends of the whiskers, with the columns of `values`; None for none.
     """
     names = list(dict.fromkeys(values.columns.get_level_values(1)))
-    if max(len(panels), len(names)) > MANY:
-        return _heat_instead(values, panels, axis, digits)
     across = min(3, len(panels))
     down = -(-len(panels) // across)
     width = 3.2 + 2.2 * across if across > 1 else 6.4
@@ -188,16 +204,6 @@ def _set_references_apart(grid: Any, names: "pd.Index[Any]") -> None:
     for row in grid:
         for label, is_grey in zip(row[0].get_yticklabels(), references, strict=True):
             label.set_color(MUTED if is_grey else INK)
-
-
-def _heat_instead(values: pd.DataFrame, panels: Sequence[str], axis: str, digits: int) -> "Figure":
-    """Draw one heat table per series, panels down; or, with few panels, one per panel, series down."""
-    if len(panels) > MANY:
-        series = dict.fromkeys(values.columns.get_level_values(1))
-        maps = {str(name): values.xs(name, axis=1, level=1).reindex(columns=panels).T for name in series}
-    else:
-        maps = {panel: values[panel].T for panel in panels}
-    return heat_maps(maps, 0.0, 1.0, axis, 1, digits)
 
 
 def forest(panels: Mapping[str, pd.DataFrame], axis: str) -> "Figure":

@@ -1,8 +1,8 @@
-"""Tables as coloured cells with their numbers in them."""
+"""Tables as coloured cells with their numbers in them: of HTML on the page, drawn in notebooks and for a paper."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,56 @@ _LEAST_HEADING = 0.095
 """In a paper, inches of a column whose heading, on its side, does not touch the next."""
 _LOW = 12
 """Stacked tables with at most this many rows share the headings of the last one."""
+
+
+_UPRIGHT = 7
+"""Characters of the longest heading that stands above a column of the page, not on its side."""
+_STEPS = 5
+"""Shades on either side of the middle of the scale."""
+
+
+class HeatRow(NamedTuple):
+    """A row of a heat table on the page: its name, whether it is a reference, and each cell's text and shade."""
+
+    name: str
+    is_reference: bool
+    cells: Sequence[tuple[str, str]]
+
+
+class HeatTable(NamedTuple):
+    """A heat table on the page; shades are classes of the page's style, `red5` to `blue5`, "" in the middle."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[HeatRow]
+
+    @property
+    def is_tilted(self) -> bool:
+        """Whether its headings are too long to stand above narrow columns."""
+        return max(map(len, self.headings), default=0) > _UPRIGHT
+
+
+def html_tables(
+    maps: Mapping[str, pd.DataFrame], span: tuple[float, float], digits: int
+) -> Iterator[HeatTable]:
+    """Yield the heat tables of a page; see `heat_maps` for the arguments."""
+    low, high = span
+    for title, frame in maps.items():
+        values = frame.to_numpy(dtype=float)
+        shades = np.rint(_STEPS * (2 * (values - low) / (high - low) - 1))
+        rows = []
+        for name, numbers, steps in zip(frame.index, values, shades, strict=True):
+            texts = [MISSING if np.isnan(number) else score(number, digits) for number in numbers]
+            rows.append(
+                HeatRow(str(name), is_reference(name), list(zip(texts, map(_shade, steps), strict=True)))
+            )
+        yield HeatTable(title, [str(name) for name in frame.columns], rows)
+
+
+def _shade(step: float) -> str:
+    return (
+        "" if np.isnan(step) or step == 0 else f"{'red' if step < 0 else 'blue'}{min(abs(int(step)), _STEPS)}"
+    )
 
 
 class Shape:
@@ -108,10 +158,10 @@ def heat_maps(
 ) -> "Figure":
     """Draw tables as coloured cells with their numbers in them; red below the middle of the scale, blue above.
 
-    The height follows the rows. References (people, published models) come last, in grey, behind a rule.
+    The height follows the rows. References (people, published models) are in grey, behind a rule.
 
     Args:
-        maps: title → table; a missing number is an empty cell.
+        maps: title → table, references last; a missing number is an empty cell.
         low: lowest value of the colour scale.
         high: highest value of the colour scale.
         axis: name of the colour scale.
@@ -121,7 +171,6 @@ def heat_maps(
     from matplotlib.colors import Normalize
 
     form = partial(score, digits=digits)
-    maps = {title: _references_last(frame) for title, frame in maps.items()}
     numbers = (value for frame in maps.values() for value in frame.to_numpy(dtype=float).flat)
     shape = Shape(maps, longest(form(value) for value in numbers if not np.isnan(value)))
     down = -(-len(maps) // across)
@@ -141,7 +190,8 @@ def heat_maps(
     return figure
 
 
-def _references_last(frame: pd.DataFrame) -> pd.DataFrame:
+def references_last(frame: pd.DataFrame) -> pd.DataFrame:
+    """Put people and published models last; of a table whose columns are its rows, the columns as well."""
     order = sorted(range(len(frame)), key=lambda place: is_reference(frame.index[place]))
     if list(frame.index) == list(frame.columns):
         return frame.iloc[order, order]

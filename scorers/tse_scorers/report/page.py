@@ -17,8 +17,9 @@ from markupsafe import Markup
 from ..io.files import make_folder, printable, unwritable, write_text
 from ..io.ours import require_own_page
 from .blocks import Block, Chart, Example, Examples, Section, View
-from .charts import MANY, save
+from .charts import MANY, heat_tables, save
 from .comparable import MARKED, not_comparable
+from .heat import html_tables
 from .inline_svg import inline
 from .inputs import Runs
 from .leaderboard import Leaderboard
@@ -125,12 +126,19 @@ def write_page(
 
 
 def _drawn(view: View, out: Path) -> dict[str, str]:
-    """Draw the pictures of a view; of many systems, each with its own picture, only the numbers are shown."""
+    """Draw the pictures of a view, "" for those that the page shows as tables of coloured cells.
+
+    Of many systems, each with its own picture, only the numbers are shown.
+    """
     pictures = [block for block in view.of() if isinstance(block, Chart)]
-    if not pictures or len(pictures) > MANY:
+    if len(pictures) > MANY:
         return {}
-    make_folder(figures := out / "figures", out)
-    return {chart.name: inline(save(chart, figures), chart.name, chart.alt) for chart in pictures}
+    if not all(map(heat_tables, pictures)):
+        make_folder(out / "figures", out)
+    return {
+        chart.name: "" if heat_tables(chart) else inline(save(chart, out / "figures"), chart.name, chart.alt)
+        for chart in pictures
+    }
 
 
 @cache
@@ -144,6 +152,7 @@ def _template() -> Template:
         "print_blocks": print_blocks,
         "decimals": decimals,
         "summary": summary_of,
+        "heat": lambda chart: html_tables(heat_tables(chart), chart.span, chart.digits),
     }
     return environment.get_template("template.html")
 
@@ -162,7 +171,7 @@ def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summar
     return _template().render(
         # Sections may leave out some.
         systems=_names(list(dict.fromkeys([*systems, *summary.board.rows]))) + _of_revisions(runs),
-        pictures=bool(drawn),
+        pictures=any(drawn.values()),
         n_open=OPEN_PARTS,
         most_printed=MOST_PRINTED,
         summary=summary,
