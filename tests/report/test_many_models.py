@@ -353,12 +353,11 @@ def test_a_comparison_says_why_it_compares_a_model_that_the_report_does_not():
         columns=["suite", "level", "value", "system", "config", *measures["agreement"][1].where]
     )
     lines = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2), "c": (0.7, 0.2)})
-    compared = {"agreement": Finding("b is above c in TSE", ", by +0.100 [+0.050, +0.150].", "b")}
+    compared = {"agreement": Finding("b is above c in TSE", ", by +0.100 [+0.050, +0.150].", "b", {"TSE"})}
     for usable_lines, more in (
         (
             lines.iloc[:2],
-            ["Differences are over the items that both models scored, so c can be compared here, although the scores "
-             "in the table, which are over all items of a model, cannot."],
+            ["The table marks c, but a difference has an interval of its own, over the items that both scored."],
         ),
         (lines, []),
     ):  # fmt: skip

@@ -94,7 +94,7 @@ def observations(
             wide[label] = wide[label].where(wide.index.isin(systems, level="system"))
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
         if compared and suite in compared:
-            best, besides = compared[suite], _compared_too(usable, shown_lines)
+            best, besides = compared[suite], _compared_too(usable, shown_lines, compared[suite].measures)
         else:
             best = _best(usable, shown_lines, noun) or _not_ranked(shown_lines, noun) or Finding("", "", "")
             besides = _on_first(usable, shown_lines, best.measures, noun)
@@ -259,14 +259,16 @@ def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Collection[str
     return f"The answer is by {', '.join(told)} because {name} tells no {noun}s apart{ends}{few}."
 
 
-def _compared_too(lines: pd.DataFrame, all_lines: pd.DataFrame) -> str | None:
-    """Say why paired differences are of models, too, whose scores cannot be ranked."""
-    marked = [system for system in all_lines["system"].unique() if system not in set(lines["system"])]
-    if not marked:
+def _compared_too(lines: pd.DataFrame, all_lines: pd.DataFrame, measures: Collection[str]) -> str | None:
+    """Say why paired differences in some measures are of systems, too, whose scores cannot be ranked."""
+    ranked, shown = (
+        set(frame.loc[frame["measure"].isin(measures), "system"]) for frame in (lines, all_lines)
+    )
+    if not (marked := sorted(shown - ranked)):
         return None
     return (
-        f"Differences are over the items that both models scored, so {listed(marked, 3)} can be compared here, "
-        "although the scores in the table, which are over all items of a model, cannot."
+        f"The table marks {listed(marked, 3)}, but a difference has an interval of its own, over the items that both "
+        "scored."
     )
 
 
