@@ -11,7 +11,7 @@ from ..statistics.estimate import enough_units
 from .comparable import listed
 from .measure import Measure
 from .names import Names, groups_of
-from .numbers import count, decimals, score
+from .numbers import decimals, score
 
 MOST = 5
 """At most this many sentences about all suites."""
@@ -185,13 +185,11 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding | 
         return None
     counts = lines.groupby("measure", sort=False)["system"].nunique()
     if counts.max() == 1:
+        system = lines["system"].iloc[0]
         first, *others = [f"{line.measure} {line.with_ends}" for line in lines.itertuples()]
-        n_others = all_lines["system"].nunique() - 1
-        no_others = f" (the other {count(n_others)} cannot be compared with it)" if n_others else ""
         chances = set(lines["chance"])
         guessing = f"; guessing gives {chances.pop()}" if len(chances) == 1 and None not in chances else ""
-        more = "".join(f", {other}" for other in others) + f"{guessing}{no_others}."
-        system = lines["system"].iloc[0]
+        more = "".join(f", {other}" for other in others) + f"{guessing}{_apart({system}, all_lines)}."
         return Finding(f"{system}: {first}", more, system, set(lines["measure"]))
     ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
     # The first measure whose intervals rank anything, else the first one.
@@ -199,11 +197,7 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding | 
         (ranking for ranking in ranked if len(ranking[2]) < len(ranking[1])), ranked[0]
     )
     name = first["measure"]
-    compared = {first["system"], *others["system"]}
-    apart = [
-        system for system in all_lines.loc[all_lines["measure"] == name, "system"] if system not in compared
-    ]
-    not_compared = f" (not compared, as marked below: {listed(apart, 3)})" if apart else ""
+    not_compared = _apart({first["system"], *others["system"]}, all_lines[all_lines["measure"] == name])
     if len(near) == len(others):
         ends = _ends(first, others.iloc[-1])
         # Intervals that overlap are no test of a difference.
@@ -223,6 +217,12 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding | 
         f"{noun}s{not_compared}, and cannot be told apart from {listed(list(near['system']), 3)}."
     )
     return Finding(f"{first['system']} may have the highest {name}", more, first["system"], {name})
+
+
+def _apart(compared: Collection[str], all_lines: pd.DataFrame) -> str:
+    """Name the systems that are not compared."""
+    apart = [system for system in all_lines["system"] if system not in compared]
+    return f" (not compared, as marked below: {listed(apart, 3)})" if apart else ""
 
 
 def _not_ranked(lines: pd.DataFrame, noun: str) -> Finding | None:
