@@ -29,6 +29,9 @@ LONGEST = (
     "test_explore.py",
     "test_callback.py",
     "test_explore_browser.py",
+    "test_hub_roundtrip.py",
+    "test_output_files.py",
+    "test_third_party_suite.py",
 )
 """The files that take longest: 20 to 55 seconds of a processor."""
 
