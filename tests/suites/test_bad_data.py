@@ -32,8 +32,8 @@ from typer.testing import CliRunner
 
 from tse_scorers import load_scorer, make_suite, run
 from tse_scorers.cli.app import app
-from tse_scorers.suites.agreement.data.checks import check_numbers
-from tse_scorers.suites.agreement.data.tables import load_lemmas
+from tse_scorers.suites.agreement.data.checks import check_numbers, inspect
+from tse_scorers.suites.agreement.data.tables import load, load_lemmas
 from tse_scorers.suites.checks import DataWarning
 from tse_scorers.suites.published_scores import load_published
 
@@ -92,6 +92,7 @@ def test_of_right_tables_nothing_is_said(tmp_path):
 def test_of_the_shipped_data_nothing_is_said():
     for lemmas in ("released", "clean"):
         assert lines(make_suite("agreement", lemmas=lemmas)) == []
+        assert inspect(load("marvin_linzen"), load_lemmas(lemmas)) == []  # so that a suite need not do it
     assert lines(make_suite("german")) == []
 
 

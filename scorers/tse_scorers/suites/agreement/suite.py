@@ -64,6 +64,8 @@ _DATASETS = {
     "blimp": "blimp_agreement",
     **dict.fromkeys(CLAMS, "agreement_templates"),
 }
+_FLAWLESS = {("marvin_linzen", "released"), ("marvin_linzen", "clean")}
+"""Shipped pairs and lemma lists with which `inspect`, which takes half a second, finds nothing, as a test says."""
 _BUILT = ("newman2021", "blimp")
 """Data sets that a folder of built data may hold."""
 _COLUMNS = {
@@ -148,7 +150,8 @@ class AgreementSuite(Suite):
             )
             if self.options.data not in _DATASETS:  # grammars generated the numbers of ours
                 findings += unverified
-            findings += inspect(list_pairs, lemmas, self._contrast)
+            if (self.options.data, self._lemma_list) not in _FLAWLESS:
+                findings += inspect(list_pairs, lemmas, self._contrast)
             if is_table(self._lemma_list):
                 findings += inspect_lemmas(lemmas)
         return tuple(findings)
