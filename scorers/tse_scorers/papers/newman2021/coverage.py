@@ -15,6 +15,7 @@ from ...suites.agreement.ask.listing import COUNTS
 from ...suites.agreement.ask.outcomes import read_outcomes
 from ...suites.agreement.estimate.measures import without_cutoff
 from ...suites.agreement.estimate.strata import STRATA
+from ...suites.agreement.options import CONFIG_NAMES
 
 _COVERAGE_TEXT = (
     "What the scores rest on. Contexts are those that differ for the model and enter the mean; without verb: no "
@@ -86,9 +87,8 @@ def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
     names |= {key: reason for reason, key in COUNTS.items()}
     over_list = over_list.drop_duplicates(["system", "config", "lemmas_scored"], keep="last")
     several = over_list.duplicated(["system", "config"], keep=False)  # groups with lemmas of their own
-    places = (over_list["system"] + ", " + over_list["config"]).where(
-        ~several, over_list["system"] + ", " + over_list["config"] + ", " + over_list["group"]
-    )
+    of_data = over_list["system"] + ", " + over_list["config"].replace(CONFIG_NAMES)
+    places = of_data.where(~several, of_data + ", " + over_list["group"])
     values = (
         over_list[list(names)].rename(columns=names).astype(float).set_index(places.rename("Model, data"))
     )
@@ -110,7 +110,8 @@ def _dominant(runs: Runs) -> Iterator[Table]:
             over_half = outcomes.heaviest[outcomes.shares.sum(axis=0) > 0.5]  # at most one in a context
             counts.update(outcomes.lemmas[over_half])
             n_contexts += len(outcomes.context_id)
-        about = ", ".join(filter(None, (file.system, file.config)))
+        config = file.config or ""
+        about = ", ".join(filter(None, (file.system, CONFIG_NAMES.get(config, config))))
         shares |= {f"{about}, {' / '.join(lemma)}": n / n_contexts for lemma, n in counts.items()}
     if not shares:
         return
