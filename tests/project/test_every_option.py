@@ -366,8 +366,8 @@ OWN = ["--data", "pairs.csv", "--lemmas", "lemmas.csv"]
 FONT = ["--font", "DejaVu Serif", "--paper", "text"]
 COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
     "run": (
-        [*OWN, "-m", "tiny-causal", "--out", "new"],
-        {"no_report": ["--no-report"], "model": ["-m", "tiny-lstm"], "suite": ["--suite", "german"]}
+        [*OWN, "-m", "tiny-causal", "--no-report", "--out", "new"],
+        {"model": ["-m", "tiny-lstm"], "suite": ["--suite", "german"]}
         | {"out": ["--out", "newer"], "revisions": ["--revisions", "step*"], "shard": ["--shard", "1/2"]},
     ),
     "score": (
@@ -463,7 +463,8 @@ ALLOWED: dict[tuple[str, str], tuple[list[str], list[str]]] = {
 """Command and option -> arguments that fail without the option, and the option that lets them pass."""
 
 ELSEWHERE: dict[str, list[tuple[str, str]]] = {
-    "runs/test_many_checkpoints.py": [("watch", option) for option in ("idle", "settle", "every")],
+    "runs/test_many_checkpoints.py": [("run", "no_report")]
+    + [("watch", option) for option in ("idle", "settle", "every")],
     "runs/test_rerun.py": [("rerun", "server"), ("rerun", "trust_remote_code")],
     "papers/test_reproducing.py": [
         ("reproduce", name) for name in ("table", "listed", "models", "out", "source", "limit")

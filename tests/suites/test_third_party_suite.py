@@ -210,7 +210,9 @@ def test_shards_are_merged(site, run, tmp_path):
 
 def test_a_scorer_that_inherits_from_nothing_is_compared(run, tmp_path):
     """Of the sentences, the plain scorer finds all in order: its reversals do not begin with `The`."""
-    rows = tse_scorers.run(ShorterIsBetter(), suite=find_suite("word_order"), out=tmp_path / "other")
+    rows = tse_scorers.run(
+        ShorterIsBetter(), suite=find_suite("word_order"), out=tmp_path / "other", report=False
+    )
     assert rows[0]["score"] == 1.0
     said = tse("compare", run[0], tmp_path / "other", "--out", tmp_path / "compared")
     assert "Order of words, on the items shared with tiny-causal" in said
@@ -830,7 +832,7 @@ def test_a_correlation_without_an_interval_says_why(judgments, tmp_path):
     out = tmp_path / "out"
     for name, is_wrong in (("a", lambda i: 30 <= i < 36), ("b", lambda i: 30 <= i < 50)):
         logprobs = {text: -5.0 - 3 * ((labels[i] == 0) != is_wrong(i)) for i, text in enumerate(sentences)}
-        tse_scorers.run(Knowing(name, logprobs), suite="judgments", data=table, out=out)
+        tse_scorers.run(Knowing(name, logprobs), suite="judgments", data=table, out=out, report=False)
     results = read_results(out)["results"]
     rows = {(row["model"], row["value"]): row for row in results if row["metric"] == "matthews"}
     right, constant = rows["a", "right"], rows["a", "constant"]
