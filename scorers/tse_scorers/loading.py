@@ -63,15 +63,15 @@ def load_scorer(
             [the table](suites.md#defaults-and-why), or `help(load_scorer)`.
 
     Returns:
-        A scorer. `sentence_logprobs(sentences)` gives natural logs, float64; `signature` says everything that
-        decides its scores. Masked and causal models also give the distribution at a gap (`GapScorer`),
+        A scorer. `sentence_logprobs(sentences)` gives natural logs, float64; `signature` has everything that
+        determines its scores. Masked and causal models also give the distribution at a gap (`GapScorer`),
         continuations and words; n-gram models continuations and words. See `tse_scorers.models.base`.
 
     Raises:
         ImportError: an ARPA or KenLM file requires `kenlm`, a GGUF file `gguf`, or `quantization` bitsandbytes, which
             is not installed.
         TypeError: the model cannot be called, the tokenizer is not one, or there is no option of that name.
-        ValueError: the model cannot be found or loaded, or an option has an unknown value or no effect on it.
+        ValueError: the model cannot be found or loaded, or an option has an unknown value or no effect.
     """
     return load_with_options(model, ModelOptions.of(options), tokenizer)
 

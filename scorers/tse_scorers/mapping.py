@@ -73,10 +73,10 @@ def score_dataset(
 
     Give one of `columns` (whole texts), `lemmas` (a gap between `prefix` and `suffix`) and `surprisals` (words).
 
-    Equal questions are asked once, over the whole data set, or over each 10,000 rows of a stream. A `Dataset` that
-    lies on disk is cached by `datasets` under its content, the model's signature and these options; with a model whose
-    revision is unknown, such as one in memory, it is scored at every call. Where `torch.distributed` is in use, all
-    processes must call it: they share the work, and each gets the whole.
+    Equal inputs are computed once, over the data set, or over each 10,000 rows of a stream. The result for a `Dataset`
+    on disk is cached by `datasets`, by its content, the model's signature and these options; with a model whose
+    revision is unknown, such as one in memory, it is scored at every call. If `torch.distributed` is in use, all
+    processes must call it: they share the work, and each gets all rows.
 
     Args:
         dataset: a `Dataset`, `DatasetDict`, `IterableDataset`, data frame, or list of dicts.

@@ -60,12 +60,12 @@ class Results(Sequence[ResultRow]):
         return cls(rows, folder)
 
     def save(self, folder: Path | str) -> "Results":
-        """Copy the output folder's scores and results to another folder, and return what is there then.
+        """Copy the output folder's scores and results to another folder, and return the results in that folder.
 
-        The folder may hold results of other models, which stay: results of several jobs become one.
+        Results of other models in that folder are kept, so the results of several jobs can be joined.
 
         Raises:
-            ValueError: the folder holds something else, or other scores of the same model and data; nothing is copied.
+            ValueError: the folder has other files, or other scores of the same model and data; nothing is copied.
         """
         from .runs.folders.collect import collect
 
@@ -217,7 +217,7 @@ class Results(Sequence[ResultRow]):
     def table(self) -> pd.DataFrame:
         """Return the headline scores as they are printed, with 95 % intervals: systems down, measures across.
 
-        A * stands after an interval over fewer than 4 effective units: do not rely on it.
+        A * marks intervals that are not reliable, because they are over fewer than 4 effective units.
         """
         from .report.summary import marked
 

@@ -63,7 +63,7 @@ CASES = [
     ("ratings.json", "0.rating", NAN, "noise-ceiling ratings.json", "1 ratings are not numbers, the first: nan."),
     ("ngram.json", "split", HUGE, SCORE, "split is 1000000"),
     ("ngram.json", "split", None, SCORE, "split is null; expected text"),
-    ("scored.csv.signature.json", "", [], SCORE, "signature.json is not what `tse score` wrote"),
+    ("scored.csv.signature.json", "", [], SCORE, "signature.json is not the signature that `tse score` wrote"),
     ("model/config.json", "architectures", 3, "score -m model sentences.csv --out new.csv --device cpu",
      "architectures is 3; expected a list or nothing. Correct its config.json"),
     ("model/tokenizer_config.json", "model_max_length", "abc", "score -m model sentences.csv --out n.csv --device cpu",

@@ -117,7 +117,7 @@ def test_the_list_of_tables(tmp_path):
     assert "2  TSE, EW and MW by construction" in said and "rochereau2020" not in said
     every = CliRunner().invoke(app, ["reproduce", "--list"], catch_exceptions=False).output
     assert all(content in every for paper in PAPERS.values() for content in paper.tables.values())
-    with pytest.raises(ValueError, match="No paper was named"):
+    with pytest.raises(ValueError, match="No paper was given"):
         CliRunner().invoke(app, ["reproduce"], catch_exceptions=False)
 
 

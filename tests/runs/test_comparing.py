@@ -444,7 +444,7 @@ def test_files_of_the_runs_are_not_replaced(tmp_path):
         (["--json", second / "results.json"], "belongs to a run that is compared"),
         (["--json", data], "pairs.csv ends in '.csv'; expected one of: .json"),
         (["--csv", tmp_path / "out.txt"], "out.txt ends in '.txt'"),
-        (["--out", second], "holds scores, and its report would be replaced"),
+        (["--out", second], "has scores, and its report would be replaced"),
     ):
         asked = ["compare", first, second, "--out", tmp_path / "out", *options]
         refused = CliRunner().invoke(app, list(map(str, asked)))

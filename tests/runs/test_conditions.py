@@ -138,7 +138,7 @@ def test_items_without_a_value_of_the_factor_are_counted(two_by_two, tmp_path):
     )
     asked = ["--by", "attractor", "--out", str(tmp_path / "out"), "--json", str(tmp_path / "d.json")]
     said = CliRunner().invoke(app, ["compare", str(run), *asked], catch_exceptions=False).output
-    sentence = "Items left out, because they have no value of attractor: 4."
+    sentence = "Items excluded, because they have no value of attractor: 4."
     assert sentence in " ".join(said.split())
     assert sentence in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     rows = json.loads((tmp_path / "d.json").read_text())

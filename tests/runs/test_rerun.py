@@ -58,7 +58,7 @@ def test_results_that_are_not_what_their_records_say_are_refused(run, tmp_path):
         path.write_text(json.dumps(content))
         edit(path, lambda edited, change=change: edited.update(change))
         said = str(CliRunner().invoke(app, command).exception)
-        assert "is not what the records beside it say" in said and f"`tse report {run}`" in said
+        assert "does not match the records in its folder" in said and f"`tse report {run}`" in said
         assert re.search(
             r"score was .* and is 0.123.*\(1 more rows differ|is missing from this file|Its signatures differ",
             said,

@@ -113,7 +113,7 @@ def test_flawed_pairs_of_blimp_are_counted(upstream):
     assert without.n_items == 67_000 - 168
     (line,) = lines(without)
     assert (
-        line.startswith("flawed pairs that are left out (--without-flawed): 168 ")
+        line.startswith("flawed pairs that are excluded (--without-flawed): 168 ")
         and "7 with two ident" in line
     )
 
@@ -132,7 +132,7 @@ def test_english_pairs_are_verified_beside_a_list_of_other_verbs(tmp_path):
     others = str(save(pd.DataFrame({"singular": ["eats"], "plural": ["eat"]}), tmp_path / "list.csv"))
     suite = make_suite("agreement", data=str(save(AGREEMENT, tmp_path / "own.csv")), lemmas=others)
     assert [line.split(":")[0] for line in lines(suite)] == [
-        "groups with no verb of their own in the lemma list"
+        "groups whose test verbs are not in the lemma list"
     ]
     with pytest.raises(ValueError, match=r"contradicts .*4 of 4 rows"):
         make_suite("agreement", data=str(save(swap_numbers(AGREEMENT), tmp_path / "bad.csv")), lemmas=others)

@@ -498,7 +498,7 @@ def test_a_criterion_that_does_not_fit_is_refused_before_a_model_is_loaded(sourc
 
 
 def test_data_that_cannot_be_used_is_refused(tmp_path):
-    assert "has no data of its own" in refused()
+    assert "has no default data" in refused()
     (tmp_path / "bad.json").write_text('{"meta": {}, "items": []}')
     assert "is not a SyntaxGym suite: region_meta is missing; expected keys and values" in refused(
         "--data", tmp_path / "bad.json"

@@ -687,7 +687,7 @@ def judgments(tmp_path, monkeypatch):
 
 def test_matthews_correlation_of_single_sentences(judgments, tmp_path):
     """The columns choose the suite; the correlation is that of the table of the second half, also from shards."""
-    with pytest.raises(ValueError, match=r"no data of its own; expected a table\. Name one with data"):
+    with pytest.raises(ValueError, match=r"no default data; expected a table\. Choose one with data"):
         make_suite("judgments")
     said = tse("run", "--data", judgments, "-m", "tiny-causal", "--out", tmp_path / "out", "--no-report")
     assert "Suite: judgments, by the columns of" in said

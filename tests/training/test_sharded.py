@@ -86,7 +86,7 @@ def test_a_process_alone_is_told_so_within_seconds(tmp_path):
     launched(2, tmp_path / "alone.py", tmp_path / "found.json")
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["seconds"] < 15
-    assert "must run in all 2 processes" in found["said"] and "only 1 came (rank 0)" in found["said"]
+    assert "must run in all 2 processes" in found["said"] and "only 1 called it (rank 0)" in found["said"]
     assert "distributed=False" in found["said"] and "wait_seconds" in found["said"]
     expected = evaluate_live(*fresh_model(), budget=PAIRS)
     assert found["alone"] == pytest.approx(expected, abs=1e-6)

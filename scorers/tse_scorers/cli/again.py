@@ -32,15 +32,15 @@ def rerun(
     files: Annotated[
         list[Path] | None,
         option(
-            "Folder whose models and data the results may name; repeatable. Default: none, because somebody else "
-            "may have written them; bundled models and data, and those on the Hub, may be named.",
+            "Folder with models and data that the results may use; repeatable. Default: only bundled models and "
+            "data, and those on the Hub, because the results may come from others.",
             DATA,
         ),
     ] = None,
     server: Annotated[
         list[str] | None,
         option(
-            "Address or host of a server that the results may name; repeatable. It gets the key in TSE_API_KEY. "
+            "Address or host of a server that the results may use; repeatable. It gets the key in TSE_API_KEY. "
             "Default: the hosts in TSE_API_HOSTS.",
             MODEL,
         ),
@@ -48,16 +48,16 @@ def rerun(
     trust_remote_code: Annotated[
         bool,
         option(
-            "Run Python code from the repository of a model, where the results ask for it. Default: refused, "
-            "because it can do anything.",
+            "Run Python code from the repository of a model, if the results need it. Off by default: such code runs "
+            "with your permissions.",
             MODEL,
             "--trust-remote-code",
         ),
     ] = False,
 ) -> None:
-    """Make a run again from its recipes and compare every score; exit code 1 where one differs.
+    """Repeat a run from its recipes and compare every score; exit code 1 if one differs.
 
-    Results of others can only ask for what --files, --server and --trust-remote-code grant.
+    Results can use other models and data only with --files, --server and --trust-remote-code.
     """
     if out is not None:
         check_folder(out)
@@ -84,8 +84,8 @@ def rerun(
         if not differences:
             terminal.say(
                 f"{about}: all {n_scores:,} scores are equal up to {made_again.tolerance:.0e}, the floating-point "
-                f"noise of the {made_again.shards:,} shards that were merged: their batches hold other texts than a "
-                "whole run's."
+                f"noise of the {made_again.shards:,} shards that were merged: their batches have other texts than "
+                "those of a run without shards."
             )
             continue
         terminal.say(f"{about}: {len(differences):,} differences in {n_scores:,} scores.")
@@ -107,11 +107,11 @@ def reproduce(
     table: Annotated[
         str | None,
         option(
-            "Number of the paper's table, see --list. Default: all, but for those of people's judgments.",
+            "Number of the paper's table, see --list. Default: all except those of people's judgments.",
             DATA,
         ),
     ] = None,
-    listed: Annotated[bool, option("Say which tables there are, and stop.", DATA, "--list")] = False,
+    listed: Annotated[bool, option("List the tables, and stop.", DATA, "--list")] = False,
     models: Annotated[
         list[str] | None,
         option(
@@ -125,7 +125,7 @@ def reproduce(
     ] = None,
     out: Annotated[Path, option("Output folder.", OUTPUT)] = Path("tse-reproduction"),
 ) -> None:
-    """Run the models and data of a published table and print our numbers beside the published ones."""
+    """Run the models and data of a published table and print our numbers next to the published ones."""
     from ..papers.papers import PAPERS, describe
 
     if listed:
@@ -137,7 +137,7 @@ def reproduce(
         return
     if paper is None:
         raise ValueError(
-            f"No paper was named; expected one of: {', '.join(PAPERS)}. --list says what they have."
+            f"No paper was given; expected one of: {', '.join(PAPERS)}. --list shows their tables."
         )
     # An unknown name is an error before PyTorch is imported, which takes seconds.
     describe(paper, table)

@@ -154,7 +154,7 @@ def _keep_inputs(folders: Sequence[Path], out: Path, json_file: Path | None) -> 
 
     if listing(out):
         raise ValueError(
-            f"{out} holds scores, and its report would be replaced by that of the comparison. Choose another folder "
+            f"{out} has scores, and its report would be replaced by that of the comparison. Choose another folder "
             "with --out."
         )
     if json_file is None:

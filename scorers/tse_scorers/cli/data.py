@@ -167,7 +167,7 @@ def linkings(
         option(
             "Unigrams of words for slor and morcela: a table with the columns word and count, or a file of `tse "
             "train-ngram --order 1`. Default: what a run with --linking slor or morcela stored, as unigrams of tokens; "
-            "without it, these two are left out.",
+            "without it, these two are omitted.",
             DATA,
         ),
     ] = None,

@@ -37,7 +37,7 @@ def estimate(
     ] = None,
     options: ModelOptions,
 ) -> None:
-    """Print what scoring models on suites costs, from the data and a few seconds of the real work."""
+    """Estimate the time and compute that a run needs, from the data and a short trial."""
     with terminal.starting():
         from ..io.bundle import DEFAULT_MODELS
         from ..models.model_source import require_on_disk

@@ -32,8 +32,8 @@ def explore(
     host: Annotated[
         str | None,
         option(
-            "Address to listen on. Default: 127.0.0.1, which only this machine reaches. Whoever reaches another one "
-            "can read the results and ask the models: there is no password.",
+            "Address to listen on. Default: 127.0.0.1, for this machine only. There is no password: anyone who can "
+            "reach another address can read the results and query the models.",
             OUTPUT,
         ),
     ] = None,

@@ -53,7 +53,7 @@ def report(
     ] = None,
     font: PaperFont = None,
 ) -> None:
-    """Make `results.json` again from the scores of a run, and write its report."""
+    """Write `results.json` and the report of a run again, from its scores."""
     with terminal.waiting("Reading the scores"), quick_reports():
         from ..runs.report import refresh_results, write_paper
 

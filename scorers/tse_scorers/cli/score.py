@@ -40,8 +40,7 @@ def score(
     overwrite: Annotated[
         bool,
         option(
-            "Replace the file --out where it holds something else than these scores. Default: it is kept, so that "
-            "nothing is lost.",
+            "Replace the file --out if it has other scores. Default: refused, so that nothing is lost.",
             OUTPUT,
             "--overwrite",
         ),
@@ -58,7 +57,7 @@ def score(
     column: Annotated[
         str | None,
         option(
-            "The column that holds the sentences. Default: sentence, because it is the most common name; with "
+            "The column with the sentences. Default: sentence, because it is the most common name; with "
             "--by region: text.",
             DATA,
         ),
@@ -66,8 +65,8 @@ def score(
     words: Annotated[
         str | None,
         option(
-            "The column that holds the words of each sentence, as a list (in CSV as JSON), where spaces do not "
-            "separate them. Default: spaces do, because most scripts have them.",
+            "The column with the words of each sentence, as a list (in CSV as JSON), for scripts without spaces "
+            "between words. Default: words are separated at spaces, because most scripts have them.",
             DATA,
         ),
     ] = None,

@@ -21,7 +21,7 @@ PANELS = {
     "Compare": ("compare", "power", "noise-ceiling", "frequency"),
     "Look": ("explore", "report"),
     "Share": ("publish", "export", "install-metrics"),
-    "Put together and make again": ("merge", "collect", "rerun", "reproduce", "train-ngram", "convert-lstm"),
+    "Combine and repeat": ("merge", "collect", "rerun", "reproduce", "train-ngram", "convert-lstm"),
 }
 """The commands as `tse --help` groups them, those of every day first."""
 

@@ -126,7 +126,7 @@ class LinearDistributions:
 
 def _broken() -> ValueError:
     return ValueError(
-        "The model gave NaN or infinity instead of scores, so nothing can be said of its grammar. It may be "
-        "broken by training that diverged, or overflow in float16: try dtype='float32' or 'bfloat16' (--dtype), and "
-        "look at the weights with `torch.isnan`."
+        "The model gave NaN or infinity instead of scores, so it cannot be evaluated. Its training may have "
+        "diverged, or float16 may overflow: try dtype='float32' or 'bfloat16' (--dtype), and check the weights with "
+        "`torch.isnan`."
     )

@@ -39,9 +39,9 @@ def meet(seconds: float) -> None:
             ranks = sorted(_ranks(came) | {rank})
             raise ValueError(
                 f"The syntax evaluation must run in all {size} processes of this launch, but within {seconds:g} "
-                f"seconds only {len(ranks)} came (rank {', '.join(map(str, ranks))}). Call it in every process, not "
-                "only in one. If one process is to score a model by itself, pass distributed=False; if the others are "
-                "only slow, increase wait_seconds."
+                f"seconds only {len(ranks)} called it (rank {', '.join(map(str, ranks))}). Call it in all processes; "
+                "to score a model in one process only, pass distributed=False. If the others are only slow, increase "
+                "wait_seconds."
             )
     _met += 1
 

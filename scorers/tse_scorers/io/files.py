@@ -216,7 +216,7 @@ def require_exists(path: Path) -> None:
     """Raise ValueError where there is no such file or folder."""
     if not path.exists():
         raise ValueError(
-            f"There is no file or folder {path}. Check the path, from the folder that you are in."
+            f"There is no file or folder {path}. Check the path; it is relative to the current folder."
         )
 
 
@@ -265,8 +265,8 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(path))  # keeps a symbolic link
     if path.is_symlink() and not target.is_relative_to(os.path.realpath(path.parent)):
         raise ValueError(
-            f"{path} is a link to {target}, outside its folder, which may be somebody else's. It is not written "
-            "through. Remove the link, or choose another place with --out."
+            f"{path} is a link to {target}, outside its folder. Such links are not followed, for safety. "
+            "Remove the link, or choose another place with --out."
         )
     draft: Path | None = None
     try:

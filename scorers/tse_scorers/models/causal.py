@@ -137,8 +137,8 @@ class CausalScorer(PretrainedScorer):
         if forward.sees_what_follows():
             if self.signature.get("quantization") == EIGHT_BIT:
                 raise OptionError(
-                    f"The 8-bit layers of {self.name} choose outliers over all tokens of a batch, which "
-                    "changes its scores with the texts beside a text; expected layers that do not. Use "
+                    f"The 8-bit layers of {self.name} choose outliers over all tokens of a batch, so "
+                    "scores depend on the other texts of the batch; expected layers that do not. Use "
                     f"{Option('quantization', '4bit')}, or load the model without {Option('quantization')}."
                 )
             raise OptionError(

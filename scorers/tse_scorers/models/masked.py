@@ -279,7 +279,7 @@ class MaskedScorer(PretrainedScorer):
         require_offsets(self.tokenizer, self.name)
         if self.pll == "within_word_l2r" and any(map(is_unspaced, texts)):
             warnings.warn(
-                f"{self.name}: in scripts without spaces between words, each token is scored as a word of its own "
+                f"{self.name}: in scripts without spaces between words, each token is scored as a separate word "
                 f"({self.pll} there equals original).",
                 TextWarning,
                 stacklevel=3,

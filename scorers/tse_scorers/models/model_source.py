@@ -105,7 +105,7 @@ def locate(name: str) -> tuple[str, str | None]:
     if name.strip() and Path(name).exists() and not is_file(name):
         require_regular_file(Path(name))  # a named pipe would be waited for
     if name.endswith(FILES):
-        raise ValueError(f"There is no file {name!r}. Check the path, from the folder that you are in.")
+        raise ValueError(f"There is no file {name!r}. Check the path; it is relative to the current folder.")
     identifier, revision = split_revision(name)
     if not name.strip() or name.startswith((".", "/", "~")) or identifier.count("/") > 1:
         raise ValueError(f"There is no folder {name!r}.{name_a_model(name)}")

@@ -293,7 +293,7 @@ def checked_value(option: str, value: object, annotation: object) -> Any:
     (3, ['Simple'])
     >>> checked_value("limit", False, int | None)
     Traceback (most recent call last):
-    TypeError: Got limit=False (bool); expected a whole number. Change it, or leave it out.
+    TypeError: Got limit=False (bool); expected a whole number. Change it, or remove it.
     """
     kinds = _kinds_of(annotation)
     if value is None or kinds is None:
@@ -301,7 +301,7 @@ def checked_value(option: str, value: object, annotation: object) -> Any:
     plain = _plain(value)
     texts = plain if isinstance(plain, list) else [plain]
     if not texts or any(isinstance(text, str) and not text.strip() for text in texts):
-        raise OptionError(f"{Option(option)} is empty; expected a value. Give one, or leave it out.")
+        raise OptionError(f"{Option(option)} is empty; expected a value. Give one, or remove the option.")
     choices = next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
     if choices and plain not in choices:
         raise OptionError(f"Unknown {Option(option)} {value!r}; expected {' or '.join(choices)}.")
@@ -311,7 +311,7 @@ def checked_value(option: str, value: object, annotation: object) -> Any:
     if converted is None:
         expected = " or ".join(_EXPECTED[kind] for kind in kinds)
         in_list = isinstance(value, str) and list[str] in kinds
-        advice = f"Write [{value!r:.80}]." if in_list else "Change it, or leave it out."
+        advice = f"Write [{value!r:.80}]." if in_list else "Change it, or remove it."
         raise TypeError(f"Got {option}={value!r:.80} ({type(value).__name__}); expected {expected}. {advice}")
     return converted
 
@@ -452,7 +452,7 @@ class ModelOptions:
     trust_remote_code: bool = option(
         "Run Python code from the model's repository",
         "refused",
-        "it can do anything",
+        "such code runs with your permissions",
         False,
         panel=MODEL,
     )

@@ -25,18 +25,18 @@ class Output(NamedTuple):
 
 
 class OwnModel(nn.Module):
-    """A function from token ids to logits, with what scorers need to know about a model.
+    """A function from token ids to logits, with the information that scorers need about a model.
 
-    `load_scorer(function, tokenizer)` makes one by itself; make it yourself to say more about the model. The texts of a
-    batch are padded on the right, and the function is not told where; a causal model does not see it.
+    `load_scorer(function, tokenizer)` makes one. Make it yourself to set a name, a revision or a limit. Batches are
+    padded on the right, without a mask for the function; this does not affect causal models.
 
     Args:
         function: ids (batch, length), int64, to logits (batch, length, vocabulary), not normalized. It may be a module.
-        module: the module that the function runs, if it is not one itself. It is in evaluation mode while it is asked,
-            and says the device and the dtype.
+        module: the module that the function runs, if it is not one itself. It is in evaluation mode while it is scored,
+            and determines device and dtype.
         name: the model's name in results; default: the name of the module's class or of the function.
         revision: the version of its weights; scores on disk are reused only if it is given and stays the same.
-        positions: the most tokens of a text; None for any number.
+        positions: the largest number of tokens of a text; None for any number.
 
     Raises:
         TypeError: the function cannot be called.

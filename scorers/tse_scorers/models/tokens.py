@@ -179,9 +179,9 @@ def word_spans(text: str, words: Sequence[str]) -> Indices:
         start = len(text) - len(text[end:].lstrip())
         if not text.startswith(word, start) or (word == "") != (start == len(text)):
             raise ValueError(
-                f"The words do not spell the text {text!r:.80}: expected {text[start : start + 20]!r} at character "
-                f"{start + 1}, got {f'the word {word!r:.40}' if word else 'no more words'}. Only white space may stand "
-                "between words: write a punctuation mark with a word, or as a word of its own."
+                f"The words are not those of the text {text!r:.80}: expected {text[start : start + 20]!r} at character "
+                f"{start + 1}, got {f'the word {word!r:.40}' if word else 'no more words'}. Only white space may be "
+                "between words: write a punctuation mark as part of a word, or as a separate word."
             )
         spans.append((start, end := start + len(word)))
     return np.array(spans[:-1], dtype=np.int64).reshape(-1, 2)
@@ -286,9 +286,9 @@ def continuing_ids(tokenizer: "ModelTokenizer", anchor: Sequence[int], size: int
     backend = _backend(tokenizer)
     if backend is not None and backend.decoder is None and not isinstance(backend.model, WordLevel):
         raise ValueError(
-            "The tokenizer has no decoder, so nothing says which tokens continue a word; expected the decoder of its "
+            "The tokenizer has no decoder, so it is unknown which tokens continue a word; expected the decoder of its "
             "kind. Set tokenizer.backend_tokenizer.decoder (for instance to tokenizers.decoders.ByteLevel()) and save "
-            "the tokenizer, or leave out the probability that the word ends (word_end=False)."
+            "the tokenizer, or omit the probability that the word ends (word_end=False)."
         )
     ids = np.arange(size)
     continued = _decoded(tokenizer, [[*anchor, index] for index in ids.tolist()])

@@ -85,7 +85,7 @@ def name_unknown(model: str, words: Sequence[Collection[str]], unknown: str, rep
     shown = ", ".join(f"{word!r:.60}" for word in new[:5]) + (", …" if len(new) > 5 else "")
     warnings.warn(
         f"{model} does not know {len(new):,} words, in {n_texts:,} of {len(words):,} texts, and reads {unknown} in "
-        f"their place: {shown}. Scores say nothing about these words; replace them, or use another model.",
+        f"their place: {shown}. Scores do not depend on which words these are; replace them, or use another model.",
         TextWarning,
         stacklevel=4,
     )

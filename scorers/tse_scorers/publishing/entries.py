@@ -90,11 +90,11 @@ def _nothing(refused: Sequence[str]) -> str:
         return (
             "These results are partial or for your own data, so a model's repository must not show them as scores of "
             f"a released data set. {' '.join(refused)} Run the suite without --limit and --groups on the released "
-            "data, or leave out --model-repo: --results-repo accepts all results and marks these."
+            "data, or omit --model-repo: --results-repo accepts all results and marks these."
         )
     return (
         "The results have no score over a whole suite, which is what a model's repository shows. Run a whole suite, "
-        "or leave out --model-repo."
+        "or omit --model-repo."
     )
 
 

@@ -152,7 +152,7 @@ def _model_of_repository(
     if len(chosen) != 1:
         raise ValueError(
             f"The results are for {len(models)} models, and it is not clear which of them {repo} is: "
-            f"{', '.join(models)}. Run it alone, or under that name, with an output folder of its own."
+            f"{', '.join(models)}. Run it alone, or under that name, into a separate output folder."
         )
     model_signatures = [signature for signature in signatures if signature["identity"]["model"] == chosen[0]]
     revisions = list(
@@ -161,8 +161,8 @@ def _model_of_repository(
     if len(revisions) > 1:
         raise ValueError(
             f"The results are for {len(revisions)} revisions of {chosen[0]} ({', '.join(revisions[:5])}…), but a "
-            "model's repository shows one score of each kind. Run the revision to be published with an output folder "
-            "of its own; --results-repo accepts them all."
+            "model's repository shows one score of each kind. Run the revision to be published into a separate output "
+            "folder; --results-repo accepts them all."
         )
     return model_signatures, _statement(model_signatures[0]["identity"], repo, other_repo)
 

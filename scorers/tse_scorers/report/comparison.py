@@ -33,9 +33,9 @@ TERMS = {
     "Difference": "The model's score minus the reference's, over the items that both scored, with its 95 % "
     "interval.",
     "p": "How often chance alone gives a difference this large, if the two models do not differ. Adjusted by Holm's "
-    "method over what stands under one heading: one measure's differences of all models from the reference, overall "
+    "method over one family: one measure's differences of all models from the reference, overall "
     "or for the groups of one level.",
-    "Detectable": "The least true difference that such data show in 80 % of samples.",
+    "Detectable": "The smallest true difference that such data detect with a power of 80 %.",
 }
 MOST_ROWS = 60
 """The forest plot shows the groups that differ most, up to this many rows."""

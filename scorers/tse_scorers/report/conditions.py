@@ -69,7 +69,7 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
     yield f"{doubt}95 % intervals are over {'; '.join(over)}."
     if left_out := ", ".join(dict.fromkeys(count(n) for n in rows["n_without"] if n)):
         by = rows["by"].iloc[0].replace(" x ", " or ")
-        yield f"Items left out, because they have no value of {by}: {left_out}."
+        yield f"Items excluded, because they have no value of {by}: {left_out}."
     contrasts = rows[rows["kind"] != "score"]
     for kind, of_kind in contrasts.groupby("kind", sort=False):
         yield how_many_differ(f"{str(kind).capitalize()}s", of_kind)

@@ -44,8 +44,8 @@ def add_frequencies(out: Path, counts: str = WORDFREQ, language: str | None = No
         lemmas = record.tables["lemmas"].read(columns).to_pandas().drop_duplicates()
         if lemmas["opening"].nunique() > 1:
             raise ValueError(
-                f"The scores in {record.folder} have gaps that open their sentences and others, whose lemmas differ; "
-                "tse frequency expects one kind. Score each kind into a folder of its own."
+                f"The scores in {record.folder} have gaps at the beginning of sentences and other gaps, which have "
+                "different lemmas; tse frequency expects one kind. Score each kind into a separate folder."
             )
         forms = [lemmas["singular"], lemmas["plural"]]
         frequencies = [column.map(zipf).astype(float) for column in forms]

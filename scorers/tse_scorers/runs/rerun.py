@@ -124,8 +124,8 @@ def _check_exported(path: Path, of_records: ResultsContent) -> None:
         first = differing[0] if differing else "Its signatures differ."
         more = f" ({len(differing) - 1:,} more rows differ.)" if len(differing) > 1 else ""
         raise ValueError(
-            f"{path} is not what the records beside it say: it was edited, or a run was stopped. {first}{more} Make it "
-            f"again from the records with `tse report {path.parent}`, or compare what it says with `tse rerun {path}`."
+            f"{path} does not match the records in its folder: it was edited, or a run was stopped. {first}{more} "
+            f"Write it again with `tse report {path.parent}`, or check its own numbers with `tse rerun {path}`."
         )
 
 

@@ -218,8 +218,8 @@ class ScoreRequest:
             stored = parse(Mapping[str, object], json.loads(read_text(path)))
         except (ValueError, RecursionError) as error:
             raise ValueError(
-                f"{path} is not what `tse score` wrote beside {out} ({str(error).rstrip('.')}). Choose another file "
-                "with --out, or replace both with --overwrite."
+                f"{path} is not the signature that `tse score` wrote with {out} ({str(error).rstrip('.')}). Choose "
+                "another file with --out, or replace both with --overwrite."
             ) from error
         differing = described_differences(stored, self._signature(scorer, out), ignored=("n_rows",))
         if differing:

@@ -68,7 +68,7 @@ def repeated_items(items: pd.DataFrame) -> list[Finding]:
     several = labels[labels.duplicated()]
     subject = f"items that occur in several of the {len(items):,} rows (column item)"
     advice = (
-        "Each item is one unit of intervals and tests, in all groups. A column cluster can name other units."
+        "Each item is one unit of intervals and tests, in all groups. For other units, add a column cluster."
     )
     return [Finding(subject, several.nunique(), str(several.iloc[0]), advice)]
 

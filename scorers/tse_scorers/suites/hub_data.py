@@ -34,7 +34,7 @@ def own_table(data: str | None, texts: Collection[str] = ()) -> pd.DataFrame:
     """
     if data is None:
         raise OptionError(
-            "This suite has no data of its own; expected a table. Name one with ", Option("data"), "."
+            "This suite has no default data; expected a table. Choose one with ", Option("data"), "."
         )
     return load_data(data).to_pandas() if is_hub_id(data) else read_table(Path(data), texts)
 

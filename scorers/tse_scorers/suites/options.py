@@ -94,8 +94,8 @@ class SuiteOptions:
 def data_option(default: str | None = None) -> Any:
     """Declare the data."""
     return option(
-        "A name of `tse data list`, a data set org/name of the Hub, or a file or folder of your own",
-        "the suite's own data, if it has any",
+        "A name from `tse data list`, a data set on the Hub (org/name), or your own file or folder",
+        "the suite's data, if it has any",
         "published scores are over these",
         default,
         panel=EVERYDAY,
@@ -115,7 +115,7 @@ def config_option() -> Any:
 def source_option() -> Any:
     """Declare where the data is."""
     return option(
-        "File or folder with a copy of the data set that --data names; of several sets, a folder of folders",
+        "File or folder with a copy of the data set --data; for several sets, a folder with one folder for each",
         "the package's or the Hub's",
         "their versions are pinned",
     )
@@ -138,7 +138,7 @@ def limit_option() -> Any:
     return option(
         "At most this many items of each group, for a trial",
         "all",
-        "a part gives less certain scores, which are marked as partial",
+        "samples give less precise scores, which are marked as partial",
         panel=EVERYDAY,
         least=1,
         partial=True,

@@ -95,7 +95,7 @@ class PublishedScorer(MapsDataSets):
         if missing:
             raise ValueError(
                 f"{len(missing)} of {len(logprobs)} sentences have no score in {self.signature['published_scores']}, "
-                f"for instance {missing[0]!r}. Published scores answer only for the sentences that were scored."
+                f"for instance {missing[0]!r}. There are published scores only for the sentences that were scored."
             )
         if progress is not None:
             progress(len(logprobs), len(logprobs))

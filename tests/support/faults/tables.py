@@ -132,7 +132,7 @@ SAID_AGREEMENT = {
     ),
     "a group of other verbs": (
         lambda table: pd.concat([table, other_language(table).assign(group="Other")], ignore_index=True),
-        "groups with no verb of their own in the lemma list: 1 .*Other.*average over other verbs",
+        "groups whose test verbs are not in the lemma list: 1 .*Other.*are over other verbs than TSE",
     ),
     "subjects behind the gap": (
         behind,

@@ -18,8 +18,8 @@ from ...suites.agreement.estimate.strata import STRATA
 from ...suites.agreement.options import CONFIG_NAMES
 
 _COVERAGE_TEXT = (
-    "What the scores rest on. Contexts are those that differ for the model and enter the mean; without verb: no "
-    "listed verb was eligible, so that the context has no EW and MW; tied: lemmas whose two forms were equally "
+    "The items behind the scores. Contexts are those that differ for the model and are averaged; without verb: no "
+    "listed verb was eligible, so the context has no EW and MW; tied: lemmas whose two forms were equally "
     "probable, which never count as right. Pairs excluded: a form is not a single token of the vocabulary."
 )
 

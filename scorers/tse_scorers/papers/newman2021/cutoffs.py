@@ -78,8 +78,8 @@ _FIGURES = (
         "Contexts without a verb (Figure 4)",
         "figure4",
         {"share_without_lemmas": "share of contexts"},
-        "A context with no eligible verb within the cut-off has no score and is left out of the mean. "
-        "Where this share is high, the curves above rest on few contexts.",
+        "A context with no eligible verb within the cut-off has no score and is excluded from the mean. "
+        "Where this share is high, the curves above are over few contexts.",
         "Share of contexts with no eligible verb within the cut-off.",
     ),
 )

@@ -55,8 +55,8 @@ def _blocks(rows: pd.DataFrame, single: bool, runs: Runs) -> list[Table | Chart]
         "agreement_overview" if single else "agreement_overview_all_forms",
         scores,
         table.intervals,
-        "TSE, EW and MW side by side. Where EW is lower than TSE, the model knows the template's own verb better than "
-        f"other verbs. {WHISKERS}",
+        "TSE, EW and MW side by side. Where EW is lower than TSE, the model knows the test verbs better than other "
+        f"verbs. {WHISKERS}",
         alt=f"TSE, EW and MW per construction, for {rows['system'].nunique()} models.",
         x="score",
         panel_caption="scores by construction.",
@@ -77,8 +77,8 @@ def _table2(rows: pd.DataFrame, single: bool, runs: Runs) -> Table:
         across=("system", "measure"),
         about="The intervals are over other nouns and, for EW and TSE, other verbs; for MW, the verbs are held fixed.",
         totals=[label for label in pd.unique(rows["label"]) if label.startswith(WHOLE_DATA)],
-        note="MW rests on probabilities, EW and TSE on right or wrong, so that MW does not compare with the "
-        f"other two directly. {lemma_counts(rows)}".rstrip(),
+        note="MW is a share of probability, EW and TSE are shares of right decisions, so MW is not directly comparable "
+        f"with the other two. {lemma_counts(rows)}".rstrip(),
         file="table2" if single else "table2_all_forms",
         number="Table 2" if single and papers.all() else "",
     )

@@ -127,7 +127,7 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
             if others and system not in others:
                 raise ValueError(
                     f"The scores of {system} on {suite_name} ({config}) lack the column {absent!r}, which those of "
-                    f"{min(others)} have; expected it in both. Run {system} again on the same file, or leave it out."
+                    f"{min(others)} have; expected it in both. Run {system} again on the same file, or omit it."
                 )
     if not any(design.is_comparable for design in designs):
         first = designs[0]

@@ -107,7 +107,7 @@ class Watch:
         self.done |= {checkpoint.model for checkpoint in revisions} - failed
         for failure in failures:
             is_there = Path(failure.model).is_dir()
-            became = f"{failure} This checkpoint is left out."
+            became = f"{failure} This checkpoint is skipped."
             self.note(became if is_there else f"{failure.model} was deleted before it was scored.")
         self._keep(
             [checkpoint for checkpoint in failures if Path(checkpoint.model).is_dir()],

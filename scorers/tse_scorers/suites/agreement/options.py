@@ -67,7 +67,7 @@ class AgreementOptions(SuiteOptions):
     groups: Sequence[str] | None = groups_option()
     limit: int | None = limit_option()
     allow_unverified: bool = option(
-        "Accept your own pairs although the lemma list has none of their verbs, which verify their numbers",
+        "Accept pairs whose verbs are not in the lemma list, although their numbers cannot be verified",
         "they are refused",
         "a wrong number gives wrong scores",
         False,
@@ -88,13 +88,13 @@ class AgreementOptions(SuiteOptions):
     lemma_sample: int | None = option(
         "Score only this many lemmas of the list, the same at every run",
         "all",
-        "a sample makes EW and MW less certain",
+        "a sample makes EW and MW less precise",
         least=1,
         partial=True,
     )
     keep_forms: bool = option(
         "Write the log-probability of each form at each gap as well (Parquet)",
-        "they are not kept",
+        "they are not written",
         "they take much space",
         False,
         panel=OUTPUT,
@@ -178,8 +178,9 @@ class AgreementOptions(SuiteOptions):
         if not knows_ends and self.word_end is not None:
             chosen = "--word-end" if self.word_end else "--no-word-end"
             raise ValueError(
-                f"{chosen} has no effect with {scorer.name}: in a masked model, the masks say where the word ends, and "
-                "a model of whole words has no other tokens. Remove the option, or run this model by itself."
+                f"{chosen} has no effect with {scorer.name}: in a masked model, the number of masks decides where the "
+                "word ends, and a model of whole words has no parts of words. Remove the option, or run this model "
+                "alone."
             )
         if not knows_ends:
             return None

@@ -34,7 +34,7 @@ class MinimalPairOptions(SuiteOptions):
     groups: Sequence[str] | None = groups_option()
     limit: int | None = limit_option()
     without_flawed: bool = option(
-        "Leave out faulty pairs",
+        "Exclude faulty pairs",
         "they are scored and counted",
         "published accuracies are over all pairs",
         False,
@@ -61,7 +61,7 @@ class MinimalPairOptions(SuiteOptions):
         "Warstadt et al. (2020) compare them",
     )
     context: Sequence[str] | None = option(
-        "Judge pairs after sentences: matched, mismatched, ungrammatical, or a text file with one sentence per line; "
+        "Score pairs after sentences: matched, mismatched, ungrammatical, or a text file with one sentence per line; "
         "repeatable",
         "none",
         "published accuracies are without one",
@@ -72,7 +72,7 @@ class MinimalPairOptions(SuiteOptions):
         "longer contexts cost more and each doubling shows the trend",
     )
     template: Sequence[str] | None = option(
-        "Judge pairs inside this text as well; {sentence} is the place of the sentence; repeatable",
+        "Also score pairs inside this text; {sentence} is the place of the sentence; repeatable",
         "none",
         "published accuracies are without one",
     )

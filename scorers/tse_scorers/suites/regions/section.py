@@ -41,8 +41,8 @@ TEXT = Text(
     ),
 )
 COVERAGE = (
-    "A token that reaches into the next region counts towards the region in which it begins, as in SyntaxGym. A region "
-    "that holds a token without a probability has no surprisal."
+    "A token that extends into the next region counts towards the region in which it begins, as in SyntaxGym. A region "
+    "with a token without a probability has no surprisal."
 )
 
 
@@ -64,9 +64,7 @@ def labelled(rows: pd.DataFrame) -> pd.DataFrame:
 
 def region_items(suite: "type[Suite]", runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
     """Return the items, each with the words of all its conditions."""
-    about = (
-        "Where the conditions of an item have different words, these stand beside each other (– for none)."
-    )
+    about = "Words that differ between the conditions of an item are shown side by side (– for none)."
     return compared_items(runs, suite, measure, rows, sentences, about)
 
 

@@ -74,7 +74,7 @@ class RegionSuite(Suite):
         data = self.options.data
         if data is None:
             raise ValueError(
-                "The suite 'regions' has no data of its own. Name a suite of SyntaxGym (JSON), a table with the "
+                "The suite 'regions' has no default data. Choose a suite of SyntaxGym (JSON), a table with the "
                 "columns item, condition, region and text, or a folder of such files with --data."
             )
         design = load(data, self.options.groups, self.options.criteria)

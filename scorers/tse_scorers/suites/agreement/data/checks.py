@@ -71,7 +71,7 @@ def check_numbers(
     if unverified.all() and not allow_unverified:
         raise ValueError(
             f"{table} has no {word} that is in the lemma list, so the column {name!r} cannot be verified, for instance "
-            f"{listed_rows(renamed, shown, 1)}. Name a list of your language with --lemmas FILE (columns "
+            f"{listed_rows(renamed, shown, 1)}. Give a list of your language with --lemmas FILE (columns "
             f"{' and '.join(contrast.values)}), or accept the {name}s as they are with --allow-unverified."
         )
     forms = pairs["form_correct"] + " / " + pairs["form_incorrect"]
@@ -177,9 +177,11 @@ def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]
     without = share.index[share == 0].tolist()
     if not without:
         return []
-    advice = "There, EW and MW average over other verbs than the group's own. Give a list that has them with --lemmas."
+    advice = (
+        "EW and MW of these groups are over other verbs than TSE. Give a list with these verbs with --lemmas."
+    )
     return [
-        Finding("groups with no verb of their own in the lemma list", len(without), str(without[0]), advice)
+        Finding("groups whose test verbs are not in the lemma list", len(without), str(without[0]), advice)
     ]
 
 

@@ -12,18 +12,17 @@ TEXT = Text(
     question="Does the model find the right form of a word more probable than the wrong one?",
     terms={
         "TSE": "Targeted syntactic evaluation: the share of sentence pairs in which the model finds the right "
-        "form of the template's own verb more probable than the wrong one. Pairs whose two forms are not both "
+        "form of the test verb more probable than the wrong one. Pairs whose two forms are not both "
         "single tokens of the model's vocabulary are excluded and counted.",
-        "EW (systematicity)": "Equally weighted: the same question asked of every verb of a long list, each verb "
-        "counting the same. Does the model know the forms of any verb, likely or not?",
-        "MW (likely behaviour)": "Model weighted: of the probability that the model gives to the two forms of "
-        "the listed verbs, the share that lies on the right ones. If the model were to continue by itself, "
-        "would it be right?",
+        "EW (systematicity)": "Equally weighted: the share of verbs of a long list whose right form is more "
+        "probable than the wrong one. Does the model know the forms of any verb, likely or not?",
+        "MW (likely behaviour)": "Model weighted: the share of the right forms in the probability of all forms of "
+        "the listed verbs. If the model continued the sentence, would it be right?",
         "Top p, bottom p": "The scores again with the verb list limited to forms within the most probable p of "
         "the distribution (what nucleus sampling keeps), or to verbs with both forms within the least "
         "probable p.",
-        "Covered mass": "The probability that the listed verbs' forms take up at the gap. The rest lies on other "
-        "words and other inflections, which say nothing about agreement.",
+        "Covered mass": "The total probability of the listed verbs' forms at the gap. Other words and "
+        "inflections, which do not show agreement, have the rest.",
     },
     source=(
         "Newman, Ang, Gong & Hewitt (2021), Refining Targeted Syntactic Evaluation of Language Models, NAACL. "
@@ -66,7 +65,7 @@ def text_of(runs: Runs) -> Text:
     if contrasts:
         lead += (
             f" Data with other values than the two numbers ({'; '.join(contrasts)}): there, the two forms of a word "
-            "are those of the first and of the second value, and what is said here of verbs holds for these words."
+            "are those of the first and of the second value, and these words take the place of verbs."
         )
     return replace(TEXT, lead=lead)
 

@@ -44,7 +44,7 @@ def left_out(flaws: "pd.Series[str]", pairs: pd.DataFrame) -> list[Finding]:
     """Return a finding about flawed pairs that are not scored; `flaws` as `flaws_of` returns them."""
     kinds = ", ".join(f"{n:,} with {flaw}" for flaw, n in flaws[flaws != ""].value_counts().items())
     return row_findings(
-        flaws != "", pairs["sentence_good"], "flawed pairs that are left out (--without-flawed)", f"{kinds}."
+        flaws != "", pairs["sentence_good"], "flawed pairs that are excluded (--without-flawed)", f"{kinds}."
     )
 
 

@@ -36,10 +36,7 @@ _IN_CONTEXT = Text(
     question=(
         "Does the model still find the acceptable one of two sentences more probable after other sentences?"
     ),
-    lead=(
-        "A sentence seldom stands alone. Here a model judges the same minimal pairs after other sentences, or inside a "
-        "template."
-    ),
+    lead="Here a model judges the same minimal pairs after other sentences, or inside a template.",
     terms={
         "Matched, mismatched": "The context holds acceptable sentences of the same paradigm, or of another phenomenon.",
         "Ungrammatical": "The context holds the unacceptable sentences of the pairs that the matched context is made "
@@ -100,7 +97,7 @@ def flawed_pairs(runs: Runs, configs: Collection[str]) -> list[str]:
         if is_shown and scored:
             systems.setdefault(f"{count(scored)} scored pairs are known to be flawed", []).append(system)
         if is_shown and left_out:
-            systems.setdefault(f"{count(left_out)} flawed pairs are left out", []).append(system)
+            systems.setdefault(f"{count(left_out)} flawed pairs are excluded", []).append(system)
     return [f"{sentence} ({listed(list(dict.fromkeys(names)))})." for sentence, names in systems.items()]
 
 
