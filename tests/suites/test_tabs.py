@@ -7,7 +7,7 @@ import synthetic_runs as made
 from scipy import stats
 
 from builders import blimp_human_judgments
-from tse_scorers import load_data
+from tse_scorers import load_data, run
 from tse_scorers.io.results import read_results
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.suites.agreement.suite import AgreementSuite
@@ -231,9 +231,26 @@ def test_german_tables_hold_people(runs, level, rows):
     assert scores(shown)["Overall", "humans"] == pytest.approx(0.63, abs=0.005)
 
 
+def test_german_groups_are_called_by_their_words_and_have_the_items_of_their_scores(tmp_path):
+    """Rows were called NAD and ag1,re2,pa3, which a list below the table explained."""
+    run("tiny-causal", suite="german", out=tmp_path, limit=1, report=False)
+    shown = view(VariationSetSuite, read_runs([tmp_path]), "German", "AUC accusative twice")
+    ours = scores(shown)[:, "tiny-causal"]
+    assert {
+        "nominative–accusative–dative",
+        "agent 1, recipient 2, patient 3",
+        "accusative–dative–nominative, agent 2, recipient 3, patient 1",
+    } <= set(ours.index)
+    items = shown.items.read("tiny-causal")
+    for label, score in ours.items():
+        inside = [items[column] == value for column, value in shown.items.rows[label].items()]
+        assert items["score"][np.all(inside, axis=0)].mean() == pytest.approx(score, nan_ok=True), label
+
+
 def test_the_cells_of_the_paper_correlate_as_its_table_5_says(runs):
     points = view(VariationSetSuite, runs, "German cells", "German BERT (published)", "all six").panels[""]
     assert len(points) == 36
+    assert points["item"][0] == "nominative–accusative–dative, agent 1, recipient 2, patient 3"
     assert stats.pearsonr(points["x"], points["y"]).statistic == pytest.approx(0.73, abs=0.005)
 
 

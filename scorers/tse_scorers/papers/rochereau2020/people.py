@@ -9,6 +9,7 @@ from ...report.correlation import correlate, pearson
 from ...report.findings import extremes
 from ...report.numbers import ranged
 from ...report.tables import Table, formatted, score, stacked
+from ...suites.variation_sets.measures import group_name
 from .cells import HUMANS, SETS, Cells, all_cells
 
 CORRELATION_TEXT = (
@@ -106,11 +107,12 @@ def _people(rows: pd.DataFrame, system: str, kind: str) -> list[Chart]:
         raise ValueError(
             f"{system} has no AUCs for sets of {SETS[kind]}. Choose another kind of set or model."
         )
-    points = pd.DataFrame({"x": human.stack(), "y": grid.stack()}).reset_index(names=["label", "role"])
+    points = pd.DataFrame({"x": human.stack(), "y": grid.stack()}).reset_index(names=["case_order", "role"])
+    words = {level: points[level].map(partial(group_name, level)) for level in ("case_order", "role")}
     chart = Chart(
         "scatter",
         "people",
-        {"": points.assign(item=points["label"] + " · " + points["role"])},
+        {"": points.assign(label=words["case_order"], item=words["case_order"] + ", " + words["role"])},
         caption=f"{system} and people.",
         x=f"people: AUC (sets of {SETS[kind]})",
         y=f"{system}: AUC (sets of {SETS[kind]})",

@@ -12,6 +12,7 @@ from ...report.blocks import ScoredItems
 from ...report.inputs import Runs
 from ...report.measure import Measure
 from ..item_files import files_of, read_files
+from .measures import CASES, group_name
 
 if TYPE_CHECKING:
     from ..contract import Suite
@@ -35,9 +36,8 @@ def comparison_items(suite: "type[Suite]", runs: Runs, measure: Measure, rows: p
 
 def _of_group(level: str, value: str, kind: str) -> Mapping[str, str]:
     """Return the values that the comparisons of a group have, by column."""
-    cases = metric_modules("minimal_variation_auc").variation_sets.DOUBLED_CASES[kind]
-    of_kind = {} if len(cases) > 1 else {"doubled": cases}
-    return of_kind if level == "all" else of_kind | {level: value}
+    of_kind = {} if kind == "1-6" else {"doubled": f"{kind.removeprefix('1-2_')} twice"}
+    return of_kind if level == "all" else of_kind | {level: group_name(level, value)}
 
 
 def read_comparisons(runs: Runs, system: str) -> pd.DataFrame:
@@ -61,7 +61,7 @@ def read_comparisons(runs: Runs, system: str) -> pd.DataFrame:
             "case_order": np.asarray(variation_sets.CASE_ORDERS)[order],
             "violation": violations[order, violation],
             "role": np.asarray(variation_sets.ROLE_ASSIGNMENTS)[role],
-            "doubled": np.asarray(list("NAD"))[violation // 2],
+            "doubled": np.asarray([f"{case} twice" for case in CASES.values()])[violation // 2],
             "score": compared.credit[is_compared],
         }
     )
@@ -70,7 +70,11 @@ def read_comparisons(runs: Runs, system: str) -> pd.DataFrame:
         names = {"case_order": pattern, "sentence": side, "logprob": f"logprob_{side}"}
         texts = sentences[_COLUMNS].rename(columns=names)
         comparisons = comparisons.merge(texts, on=["template", "positions", pattern], how="left")
-    return comparisons.drop(columns=["positions", "violation"]).merge(_people(), on="cell", how="left")
+    comparisons = comparisons.drop(columns=["positions", "violation"]).merge(_people(), on="cell", how="left")
+    for level in ("case_order", "role", "cell"):
+        words = {value: group_name(level, value) for value in comparisons[level].unique()}
+        comparisons[level] = comparisons[level].map(words)
+    return comparisons
 
 
 def _people() -> pd.DataFrame:

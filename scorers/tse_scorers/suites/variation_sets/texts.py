@@ -24,7 +24,8 @@ TEXT = Text(
         "Case order": "Order of nominative (N), dative (D) and accusative (A) noun phrases in the clause. All six are "
         "grammatical; people find some of them marked, above all those where the nominative comes late.",
         "Role assignment": "Which noun is agent, recipient and patient. Nouns 1 and 2 are people, noun 3 is a thing: "
-        "ag1,re2,pa3 and ag2,re1,pa3 are plausible, the rest less so.",
+        "agent 1, recipient 2, patient 3 (ag1,re2,pa3) and agent 2, recipient 1, patient 3 (ag2,re1,pa3) are "
+        "plausible, the rest less so.",
     },
     source=(
         "Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order argument structure; Keller "
@@ -34,9 +35,8 @@ TEXT = Text(
 
 
 def labelled(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return results with the case order and the roles of a cell set apart."""
-    rows = with_labels(rows)
-    return rows.assign(label=rows["label"].str.replace("|", " · "))
+    """Return results with the words for each case order and role assignment."""
+    return with_labels(rows).assign(label=list(map(group_name, rows["level"], rows["value"])))
 
 
 SHOWN = Shown(TEXT, group_name, labelled, comparison_items)
