@@ -13,12 +13,13 @@ from ..report.blocks import Chart, Control, View
 from ..report.inputs import Runs
 from ..report.leaderboard import BADGES, Cell
 from ..report.leaderboard import leaderboard as in_report
-from ..report.measure import Measures, measured
+from ..report.measure import Measures
 from ..report.revisions import positions
 from ..report.series import LEAST
 from ..report.summary import headlines
 from ..report.systems import model_names
 from ..suites.registry import names, suites_of
+from ..suites.standard_view import measures_in, rows_of
 from .view_data import NUMBERS, plain_number
 
 Data = dict[str, Any]
@@ -96,14 +97,19 @@ def _link(views: Sequence[View], config: str | None, label: str) -> dict[str, st
 def training_views(runs: Runs) -> list[View]:
     """Return a part of the tab `Training` for each suite and data of which a model has enough revisions."""
     runs = runs.every_revision()
-    measures, suite_names = {suite.name: suite.measures for suite in suites_of(runs)}, names()
+    suite_names = names()
     rows = runs.rows.assign(x=positions(runs.rows["revision"]))
     rows = rows[_series(rows) & rows["x"].notna() & rows["score"].notna()]
-    scored = pd.DataFrame(
-        [{**row, "measure": measure.label} for row, measure in measured(rows.to_dict("records"), measures)]
-    )
+    scored = [
+        rows_of(of_suite, measure).assign(measure=measure.label)
+        for suite in suites_of(runs)
+        for of_suite in [rows[rows["suite"] == suite.name]]
+        for measure in measures_in(suite.measures, of_suite)
+    ]
     views = []
-    for (suite, config), of_data in scored.groupby(["suite", "config"], sort=False) if len(scored) else ():
+    for (suite, config), of_data in (
+        pd.concat(scored).groupby(["suite", "config"], sort=False) if scored else ()
+    ):
         group_names = suite_names.groups(suite, of_data["level"], of_data["value"])
         of_data = of_data.assign(named=group_names, line=of_data["model"].map(model_names(of_data["model"])))
         labels = Control("Score", {label: label for label in of_data["measure"].unique()})

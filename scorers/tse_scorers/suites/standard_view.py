@@ -91,9 +91,9 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
         pd.concat([of_package.scores(results) for of_package in analyses]) if analyses else pd.DataFrame()
     )
     scores = [
-        GroupScores(suite, runs, measure, of_measure, _labelled(_of(published, measure), of_measure))
+        GroupScores(suite, runs, measure, of_measure, _labelled(rows_of(published, measure), of_measure))
         for measure in measures_in(suite.measures, rows)
-        if len(of_measure := _of(rows, measure))
+        if len(of_measure := rows_of(rows, measure))
     ]
     guest = guest_of(suite.name)
     more = suite.shown.views(runs) if guest is None else guest.views("shown.views", suite.shown.views, runs)
@@ -125,7 +125,7 @@ def measures_in(measures: Sequence[Measure], rows: pd.DataFrame) -> Iterator[Mea
                 yield measure.parsed(str(measure.moved(dict(zip(measure.at, values, strict=True)))))
 
 
-def _of(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+def rows_of(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     """Return the rows of a measure at its point."""
     is_of = pd.Series(True, index=rows.index)
     for column, value in measure.where.items():
@@ -170,7 +170,7 @@ def _views_by_group(
 
 def tied_systems(measure: Measure, rows: pd.DataFrame) -> list[str]:
     """Return the systems for which every comparison behind a measure ties, over everything."""
-    overall = _of(rows[rows["level"] == "all"], measure)
+    overall = rows_of(rows[rows["level"] == "all"], measure)
     return [] if measure.comparisons is None else list(overall["system"][measure.all_tied(overall)].unique())
 
 
