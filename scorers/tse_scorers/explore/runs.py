@@ -1,5 +1,6 @@
 """Output folders of `tse run`: the results of those that can be read, and what is wrong with the others."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,15 +18,17 @@ def read_folders(folders: Sequence[Path]) -> tuple[Runs, list[str]]:
     """Read the folders that can be read, so that one bad folder does not hide the others.
 
     Returns:
-        The runs of the good folders, and an error message for each of the others.
+        The runs of the good folders, and an error message for each of the others, and for each damaged record.
     """
     good, problems = [], []
-    for folder in dict.fromkeys(Path(folder) for folder in folders):
-        try:
-            good.append(read_folder(folder))
-        except ValueError as error:
-            problems.append(str(error))
-    return runs_of(good), problems
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        for folder in dict.fromkeys(Path(folder) for folder in folders):
+            try:
+                good.append(read_folder(folder))
+            except ValueError as error:
+                problems.append(str(error))
+    return runs_of(good), [*problems, *(str(warning.message) for warning in caught)]
 
 
 def models_of(runs: Runs) -> dict[str, str]:
