@@ -135,7 +135,10 @@ demo = gr.Interface(
     outputs=[
         gr.Markdown(label="Overall"),
         gr.Dataframe(label="By kind of set"),
-        gr.Dataframe(label="Cells: role assignments down, case orders across"),
+        gr.Dataframe(
+            label="Cells: across, the order of nominative (N), dative (D) and accusative (A); down, which noun is "
+            "agent (ag), recipient (re) and patient (pa)"
+        ),
     ],
     examples=[[example(), None, "1-6"]],
     cache_examples=False,

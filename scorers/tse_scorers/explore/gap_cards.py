@@ -8,6 +8,7 @@ from typing import Any
 import jinja2
 import numpy as np
 import pandas as pd
+import scipy  # whose parts are imported when they are used
 
 from ..io.bundle import metric_modules
 from ..models.base import GapScorer
@@ -155,8 +156,13 @@ def _scores(answer: GapAnswer) -> list[tuple[str, str, str]]:
     uncut = scores.cutoffs_top.index(1.0)
     ew, mw, mass = (_printed(float(column[0, uncut])) for column in scores.top)
     n, ties = int(scores.n_lemmas[0]), int(scores.n_ties[0])
+    interval = scipy.stats.binomtest(round(float(scores.top[0][0, uncut]) * n), n).proportion_ci(
+        method="wilson"
+    )
+    low, high = map(_printed, interval)
+    over = f"95 % interval over the verbs: {low} to {high}; {inflections.n_listed} listed, {ties} ties"
     return [
-        ("EW", ew, f"of {n} verbs are inflected correctly ({inflections.n_listed} listed, {ties} ties)"),
+        ("EW", ew, f"of {n} verbs are inflected correctly ({over})"),
         ("MW", mw, "of the probability on their two forms is on the correct one"),
         ("mass", mass, "of the whole probability is on these forms"),
     ]

@@ -12,6 +12,7 @@ from typing import Any
 from ..io.bundle import DEFAULT_MODELS
 from ..models.answers import word_logprobs
 from ..models.base import WordScorer
+from ..models.revisions import matching
 from ..report.inputs import Runs
 from ..report.systems import model_names
 from ..runs.granted import Granted
@@ -34,7 +35,7 @@ class Questions:
         """Take models and runs.
 
         Args:
-            models: can be asked before those of the runs, with all checkpoints in a folder that is named here.
+            models: can be asked before those of the runs; a folder of checkpoints stands for all of them.
             runs: have models and contexts; by default there are none.
         """
         self._runs = read_folders([])[0] if runs is None else runs
@@ -42,9 +43,10 @@ class Questions:
         self._lock = Lock()
         read_contexts = partial(gap_contexts.run_contexts, self._runs, self._models)
         self._contexts = lru_cache(maxsize=8)(read_contexts)
+        self._folders = [model for model in models if Path(model).is_dir()]
+        models = [name for model in models for name in _checkpoints(Path(model)) or [model]]
         names = dict.fromkeys([*models, *self._models.values(), *DEFAULT_MODELS])
         self._named_by_user = {*models, *DEFAULT_MODELS}
-        self._folders = [model for model in models if Path(model).is_dir()]
         self.choices: dict[str, Any] = {
             "models": list(names),
             "names": _shown_names(list(names), self._models),
@@ -125,6 +127,12 @@ class Questions:
                     f"that they name are not asked. If you know this model, start `tse explore` with --model {name}."
                 ) from error
         return name
+
+
+def _checkpoints(folder: Path) -> list[str]:
+    """Return the checkpoints in a folder that is no model itself."""
+    is_model = (folder / "config.json").is_file()
+    return [] if is_model else [checkpoint.model for checkpoint in matching(folder, "*")]
 
 
 def _part(question: Question, name: str) -> Any:

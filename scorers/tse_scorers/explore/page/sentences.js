@@ -5,7 +5,8 @@ const EXAMPLE = "The keys to the cabinet ___ on the table.";
 let asked = 0;  // the number of the last question: answers to earlier ones are not shown
 
 async function ask(path, question) {
-  const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) });
+  const answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(question) })
+    .catch(() => { throw new Error("The server does not answer. Check that tse explore is still running."); });
   const content = await answer.json().catch(() => ({ problem: `The server answered ${answer.status}.` }));
   if (content.problem) throw new Error(content.problem);
   return content;
@@ -22,7 +23,7 @@ function liveModels(systems = []) {
 const nameOf = (model) => tse.data.get("start").live.names[model] ?? model;
 
 function modelBoxes(chosen = new Set(liveModels())) {
-  const { models } = tse.data.get("start").live, title = h("legend", {}), count = () => { title.textContent = `Models: ${chosen.size} of ${models.length}`; };
+  const { models } = tse.data.get("start").live, title = h("legend", {}), count = () => { title.textContent = `Models to ask: ${chosen.size} of ${models.length}`; };
   count();
   return h("fieldset", {}, title, searchable(models.map((name) => checkbox(nameOf(name), chosen.has(name), (on) => {
     if (on) chosen.add(name); else chosen.delete(name);
