@@ -126,6 +126,7 @@ def test_a_card_names_its_scores_and_escapes_the_sentence(causal):
         "EW",
         "MW",
         f"of {len(causal.inflections)} verbs",
+        "95 % interval over the verbs: 0.",
         "not judged",
         "least probable 0.0001 %",
         "P(are) =",
@@ -223,7 +224,7 @@ def test_numbers_are_placed_on_a_logarithmic_axis_with_zero_before_the_first():
     points = pd.DataFrame({"label": "one", "x": x, "y": 0.5, "ci_low": 0.4, "ci_high": 0.6})
     data = blocks_data([Chart("lines", "c", {"EW": points}, "What is drawn.", x="step")])
     assert [name for name, _ in data["places"]] == ["0", "100", "1,000", "64,000"]
-    assert [name for name, _ in data["ticks"]] == ["0", "100", "1k", "10k"]
+    assert [name for name, _ in data["ticks"]] == ["0", "100", "1k", "64k"]
     places = dict(data["places"])
     assert places["0"] < places["100"] == 2 and places["1,000"] == 3
     assert data["points"][0] == ["EW", "one", "", 2, 0.5, None, 0.4, 0.6, None]
@@ -263,6 +264,16 @@ def test_a_bad_folder_is_named_and_the_others_are_shown(folder, tmp_path):
     bundle.live = {}
     none, broken = loaded(bundle, "start")["problems"]
     assert "does not contain results" in none and "no folder runs" in broken
+
+
+def test_a_damaged_record_is_named_on_the_page(tmp_path):
+    """Its scores were missing from the page without a word: the terminal alone had a warning."""
+    run = made.write_run(tmp_path / "run", made.blimp_rows("org/m") + made.german_rows("org/m"), {})
+    damaged = next(run.glob("runs/*german*/record.json"))
+    damaged.write_text(damaged.read_text()[:100])
+    runs, problems = read_folders([run])
+    assert set(runs.rows["suite"]) == {"minimal_pairs"}
+    assert len(problems) == 1 and f"{damaged} is not valid JSON" in problems[0]
 
 
 def test_models_of_a_run_are_named_as_they_load(tmp_path):
@@ -359,6 +370,8 @@ def test_a_series_has_curves_of_any_measure_and_group(tmp_path):
     scores = [row["score"] for row in rows if (row["group"], row.get("method")) == ("all", "full")]
     assert [point[4] for point in overall["points"]] == pytest.approx(scores, abs=1e-6)
     assert [name for name, _ in overall["places"]] == ["8", "64", "512"]
+    of_agreement = next(own for part, (_, own) in parts.items() if "agreement" in part.lower())
+    assert {"TSE", "EW", "EW@top-0.1"} <= set(of_agreement.controls[0].choices)  # headline measures alone
     single = next(name for name in of if name.startswith("paradigm: "))
     assert len(loaded(bundle, f"view/{number}-0-{of.index(single)}")["points"]) == 3
 
@@ -553,7 +566,7 @@ def test_a_suite_of_another_package_may_label_its_systems_as_it_likes(scored):
     # A name may follow from what came before it.
     found = {name: loaded(bundle, name) for name in bundle.names()}
     (file,) = (name for name in found if name.startswith("items/"))
-    assert found[file]["n"] == 1 and f"texts/{found[file]['texts']}" in found
+    assert found[file]["values"].keys() == {"score"} and f"texts/{found[file]['texts']}" in found
 
 
 def test_scores_of_a_part_of_the_data_are_marked_in_every_page(scored):
@@ -889,6 +902,7 @@ def test_a_checkpoint_of_a_series_can_be_asked(tmp_path):
         Questions([], runs).words(asked)
     questions = Questions([str(training)], runs)
     assert questions.choices["names"][asked["model"]] == f"{training.name}@step2"
+    assert str(training) not in questions.choices["models"]  # it holds checkpoints, and is no model
     assert [word for word, _ in questions.words(asked)["words"][0]] == ["The", "author", "laughs."]
 
 

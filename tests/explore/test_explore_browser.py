@@ -26,6 +26,46 @@ MODELS = ["tiny-causal", "tiny-masked", "./not-there"]
 TABS = ("Models", "Agreement", "BLiMP", "German", "Curves", "People", "Sentences", "Runs")
 INSIDE = {"Curves": "svg", "People": "svg", "Sentences": "form", "Runs": "summary"}
 
+
+def intervals_as_numbers(page):
+    page.locator("summary", has_text="Display").click()
+    page.get_by_label("Intervals", exact=True).select_option("text")
+    page.locator("td small").first.wait_for()
+
+
+def differences_from_published_scores(page):
+    page.get_by_label("Difference from").select_option("humans")
+    page.get_by_text("Differences from humans.").wait_for()
+
+
+def items_of_two_models(page):
+    page.locator("tbody button.cell").first.click()
+    page.get_by_label("B", exact=True).select_option(index=2)
+    page.get_by_role("button", name="All models, word by word").first.click()
+    page.locator(".tse-models").wait_for()
+
+
+def numbers_of_points(page):
+    page.get_by_text("The numbers: ").click()
+
+
+def answered(page):
+    page.get_by_text("Pick a sentence").click()
+    page.get_by_label("Order").wait_for()
+    page.get_by_role("button", name="Compare").click()
+    page.get_by_role("article").nth(1).wait_for()
+    page.get_by_text("EW and MW under cut-offs").first.click()
+
+
+STATES = {
+    "Models": intervals_as_numbers,
+    "Agreement": items_of_two_models,
+    "German": differences_from_published_scores,
+    "People": numbers_of_points,
+    "Sentences": answered,
+}
+"""What a reader opens on a tab; faults of contrast, headings and landmarks were in these alone."""
+
 UNNAMED = (
     "[...document.querySelectorAll('input,select,button')]"
     ".filter(each => !(each.labels?.length || each.ariaLabel || each.textContent.trim())).length"
@@ -103,6 +143,9 @@ def test_every_tab_fits_its_window_and_has_no_serious_fault_of_access(browser, a
             assert sideways(page) <= 0, tab
             assert page.evaluate(UNNAMED) == 0, tab
             assert not (found := violations(page)), (tab, found)
+            STATES.get(tab, lambda page: None)(page)
+            assert sideways(page) <= 0, tab
+            assert not (found := violations(page)), (tab, found)
         colour = page.evaluate(
             "getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g).map(Number)"
         )
@@ -138,9 +181,7 @@ def test_from_a_score_to_its_items_to_a_sentence(browser, address):
         assert page.locator(".item").count() == int(count.inner_text().split(" ")[0]) > 0
         page.get_by_role("button", name="All models, word by word").first.click()
         page.get_by_role("columnheader", name="heaviest wrong words").wait_for()
-        page.get_by_text(
-            "in brackets the right form of each: % of the probability of all listed forms"
-        ).wait_for()
+        page.get_by_text("with their shares of the probability of all listed forms").wait_for()
         told = page.locator("td.wrong").all_inner_texts()
         assert len(told) == 3 and "not stored" in told  # of the made-up model
         assert any(text.startswith("*") for text in told) or "none among its heaviest" in told
@@ -541,11 +582,11 @@ def test_a_checkpoint_is_found_and_chosen_among_many_models(browser, tmp_path):
         go_to(page, "Sentences")
         models = page.locator("fieldset")
         n = models.get_by_role("checkbox").count()
-        models.get_by_text(f"Models: 2 of {n}").wait_for()
+        models.get_by_text(f"Models to ask: 2 of {n}").wait_for()
         models.get_by_label("Find a model").fill("step7")
         assert models.locator("label:visible").all_inner_texts() == ["org/m@step7"]
         models.get_by_role("checkbox", name="org/m@step7").check()
-        models.get_by_text(f"Models: 3 of {n}").wait_for()
+        models.get_by_text(f"Models to ask: 3 of {n}").wait_for()
         assert "model=org%2Fm%40step7" in page.url
     served.close()
 

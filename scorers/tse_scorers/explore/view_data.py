@@ -55,7 +55,7 @@ class SystemItems:
     def numbers(self) -> dict[str, Any]:
         """Return the system's numbers, float32 in base64."""
         values = {name: packed(self.frame[name]) for name in self.values if name in self.frame}
-        return {"texts": self.texts_name, "n": len(self.frame), "values": values}
+        return {"texts": self.texts_name, "values": values}
 
 
 def system_items(items: ScoredItems, system: str) -> SystemItems:
@@ -286,6 +286,9 @@ def _numbers(x: "pd.Series[float]") -> _Axis:
     tens = range(math.floor(least), math.ceil(most) + 1)
     ticks = [step * 10.0**ten for ten in tens for step in steps]
     ticks = [tick for tick in ticks if positive[0] <= tick <= positive[-1]] or positive
+    distances = np.diff(np.log10(positive))
+    if len(values) <= _MOST_TICKS and (distances > (most - least) / 10).all():
+        ticks = positive
     shown = ticks[:: -(-len(ticks) // _MOST_TICKS)]
     at_zero = [("0", zero)] if values[0] == 0 else []
     return _Axis(places, at_zero + [(short_number(tick), math.log10(tick)) for tick in shown])

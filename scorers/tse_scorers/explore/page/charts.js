@@ -53,10 +53,10 @@ const colour = (place) => place === undefined ? "rest" : `c${place % COLOURS}`;
 function curveChart(view, measure, onScale, shown, places) {
   const points = view.points.filter((point) => point[0] === measure), drawn = view.points.filter((point) => onScale.includes(point[0]) && shown.includes(point[1])).map((point) => point[8] === 0 ? [...point.slice(0, 6), null, null] : point);
   const [low, high, step] = rangeOf(drawn.flatMap((point) => shown.length <= MOST_BANDS ? [point[4], point[6], point[7]] : [point[4]]).filter((value) => value !== null));
-  const spots = [...view.places, ...view.ticks].map(([, place]) => place), isShort = view.ticks.length <= 6, box = boxOf(640, isShort ? 340 : 390, isShort ? { ...MARGIN, bottom: 46 } : MARGIN), steps = Math.max(1, Math.round((high - low) / step));
+  const spots = [...view.places, ...view.ticks].map(([, place]) => place), isShort = view.ticks.length <= 6, box = boxOf(640, isShort ? 340 : 390, isShort ? { ...MARGIN, bottom: 46 } : MARGIN);
   const x = box.x(Math.min(...spots), Math.max(...spots)), y = box.y(low, high), text = (value) => number.score(value, view.digits);
   const svg = frame(box, `${measure}. Arrow keys go from point to point.`, [x, view.ticks.map(([name, place]) => [place, name]), view.axis],
-    [y, Array.from({ length: steps + 1 }, (_, i) => low + i * step), view.y || measure]);
+    [y, ticksOf(low, high, step), view.y || measure]);
   for (const label of [...shown].sort((a, b) => places.has(a) - places.has(b))) {  // grey lines below the others
     const place = places.get(label), own = points.filter((point) => point[1] === label && point[4] !== null)
       .map(([, , side, at, value, n, lower, upper, reliable]) => ({ side, hollow: reliable === 0, name: view.places[at][0], value, n, lower, upper, few: n !== null && n < view.few, x: x(view.places[at][1]), y: y(value) })).sort((a, b) => a.x - b.x);
@@ -79,6 +79,8 @@ function rangeOf(values) {
   const size = 10 ** Math.floor(Math.log10(most - Math.min(0, least))), step = [0.2, 0.5, 1, 2].map((share) => share * size).find((each) => (most - least) / each <= 8) ?? size;
   return [step * Math.floor(Math.min(0, least) / step), step * Math.ceil(most / step), step];
 }
+
+const ticksOf = (low, high, step) => Array.from({ length: Math.max(1, Math.round((high - low) / step)) + 1 }, (_, i) => low + i * step);
 
 // The pieces of a line: a new one on the other side, and where what joins two points becomes faded or no longer is.
 function piecesOf(points) {
@@ -116,10 +118,10 @@ function scatter(view, shown, groups) {
   const { columns } = view, known = (values) => values.filter((value) => value !== null);
   const range = (values) => { const [low, high] = values.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
     return low < high ? [low, high] : [low - 1, low + 1]; };
-  const same = view.same_scale ? [Math.floor(10 * Math.min(0.9, range(known([...columns.x, ...columns.y]))[0])) / 10, 1] : null;
+  const same = view.same_scale ? rangeOf(known([...columns.x, ...columns.y])) : null;
   const [xl, xh] = same ?? range(known(columns.x)), [yl, yh] = same ?? range(known(columns.y));
   const box = boxOf(560, 440, { ...MARGIN, bottom: 46 }), x = box.x(xl, xh), y = box.y(yl, yh);
-  const ticks = (low, high) => [0, 0.25, 0.5, 0.75, 1].map((share) => low + share * (high - low));
+  const ticks = (low, high) => ticksOf(low, high, same ? same[2] : (high - low) / 4);
   const svg = frame(box, `${view.y} against ${view.x}. Arrow keys go from point to point.`, [x, ticks(xl, xh).map((value) => [value, Number(value.toPrecision(3))]), view.x], [y, ticks(yl, yh), view.y]);
   if (same) svg.append(h("line", { class: "equal", x1: x(xl), y1: y(yl), x2: x(xh), y2: y(yh) }));
   for (const i of shown) svg.append(h("g", { class: `c${groups.indexOf(columns.label[i]) % COLOURS}` },
@@ -134,7 +136,7 @@ const dot = (cx, cy, text, r) => h("circle", { cx: cx.toFixed(1), cy: cy.toFixed
 
 // The axes: their places, their ticks and their titles.
 function frame(box, name, [x, xTicks, xTitle], [y, yTicks, yTitle]) {
-  const slanted = xTicks.length > 6, every = Math.ceil(xTicks.length / (slanted ? (box.right - box.left) / 34 : 6));
+  const slanted = xTicks.length > 6 && xTicks.some(([, text]) => String(text).length > 4), every = Math.ceil(xTicks.length / (slanted ? (box.right - box.left) / 34 : 6));
   const middle = (box.left + box.right) / 2;
   return h("svg", { viewBox: `0 0 ${box.width} ${box.height}`, style: `max-width:${box.width}px`, role: "group", "aria-label": name },
     yTicks.map((value) => h("g", {}, h("line", { class: "grid", x1: box.left, x2: box.right, y1: y(value), y2: y(value) }),
@@ -142,8 +144,8 @@ function frame(box, name, [x, xTicks, xTitle], [y, yTicks, yTitle]) {
     xTicks.filter((_, i) => (xTicks.length - 1 - i) % every === 0).map(([value, text]) => h("text", slanted
       ? { transform: `translate(${x(value) + 4},${box.bottom + 13}) rotate(-50)`, "text-anchor": "end" }
       : { x: x(value), y: box.bottom + 16, "text-anchor": "middle" }, String(text).replace("-", "−"))),
-    h("text", { class: "axis", x: middle, y: box.height - 4, "text-anchor": "middle" }, xTitle),
-    h("text", { class: "axis", transform: `translate(12,${(box.top + box.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, yTitle));
+    h("text", { x: middle, y: box.height - 4, "text-anchor": "middle" }, xTitle),
+    h("text", { transform: `translate(12,${(box.top + box.bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, yTitle));
 }
 
 // One point is in the order of the Tab key; arrow keys go to the others.

@@ -13,7 +13,7 @@ function itemTable(data, chosen, shown) {
         apart ? last(apart) : null, people ? last(view.items.people) : null),
       h("tr", {}, systems.flatMap(([letter]) => shownOf.map((name) => h("th", { scope: "col" }, h("span", { class: "tse-hidden" }, `${letter}: `), name))))),
     h("tbody", {}, shown.map((i) => h("tr", {},
-      h("th", { scope: "row" }, itemText(texts.texts[i]), h("small", {}, labelsOf(texts, i), itemMore(data, i))),
+      h("th", { scope: "row" }, itemText(texts.texts[i]), h("small", {}, labelsOf(data, i), itemMore(data, i))),
       systems.flatMap(([letter, system, margin]) => numbersOf(data, system, margin[i], i, `${letter}: `)),
       apart ? cellOf(apart, (data.isPairs ? number.signed : number.difference)(chosen.marginA[i] - chosen.marginB[i])) : null,
       people ? cellOf(view.items.people, number.score(people[i])) : null))));
@@ -23,8 +23,8 @@ const columnsOf = ({ view, isPairs }) => { const names = view.items.values;
   return isPairs ? [names.logprob_good, names.logprob_bad, "margin", "right?"] : Object.values(names); };
 const cellOf = (name, text) => h("td", { "data-name": name }, text);
 
-// What an item is, without what all items share; a number or a single letter says little without its name.
-const labelsOf = (texts, i) => Object.entries(texts.labels).filter(([name, { names }]) => names.length > 1 && name !== "cell")
+// What an item is, without what all items share or the row says; a number or a single letter says little without its name.
+const labelsOf = ({ view, row, texts }, i) => Object.entries(texts.labels).filter(([name, { names }]) => names.length > 1 && name !== "cell" && !(name in view.items.rows[row]))
   .map(([name, { names, codes }]) => [name, names[codes[i]]]).filter(([, text]) => text)
   .map(([name, text]) => /^(\d+|[A-Z])$/.test(text) ? `${name} ${text}` : text).join(" · ");
 
@@ -61,7 +61,7 @@ function itemMore(data, i) {
   return press;
 }
 
-// Words with their shares in the probability of all listed forms: "*laugh 12 % (laughs 3.0 %)".
+// Words with their shares in the probability of all listed forms: "*laugh 0.120 (laughs 0.030)".
 const wrongOf = (words) => !words ? "not stored" : words.length === 0 ? "none among its heaviest"
   : words.flatMap(([word, instead, share, other], i) => [i ? ", " : "", h("b", { class: "bad" }, `*${word}`), ` ${number.score(share, 3)} (${instead} ${number.score(other, 3)})`]);
 
@@ -76,6 +76,6 @@ async function fillMore(data, i, target) {
     h("tbody", {}, loaded.map((system, place) => h("tr", {}, h("th", { scope: "row" }, breakable(all[place])),
       system ? numbersOf(data, system, margins(system)[i], i) : h("td", { colspan: columns.length }, "no scores of items"),
       told.map((name) => h("td", { class: "wrong", "data-name": name }, wrongOf(wrong[place])))))));
-  const shares = told.length ? h("p", { class: "tse-note" }, "Wrong words, in brackets the right form of each: % of the probability of all listed forms. A run stores them for the heaviest verbs of each context.") : null;
+  const shares = told.length ? h("p", { class: "tse-note" }, "Wrong words, in brackets the right form of each, with their shares of the probability of all listed forms. A run stores them for the heaviest verbs of each context.") : null;
   target.replaceChildren(h("div", { class: "inside" }, table, shares, wordsOf(texts.texts[i], texts.labels.number?.names[texts.labels.number.codes[i]], [a, b].filter(Boolean).map((system) => system.system))));
 }

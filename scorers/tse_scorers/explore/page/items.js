@@ -27,7 +27,7 @@ const loadNumbers = (view, system) => cached(`items/${view.items.name}/${system}
   if (!file) throw new Error(`${system ? `This table has no scores of ${system}` : "No model is named"}. Press a score to see its items.`);
   const data = await tse.load(`items/${view.items.name}/${file}`);
   if (data.problem) throw new Error(data.problem);
-  return { system, texts: data.texts, n: data.n, values: Object.fromEntries(Object.entries(data.values).map(([key, text]) => [key, unpack(text, Float32Array)])) };
+  return { system, texts: data.texts, values: Object.fromEntries(Object.entries(data.values).map(([key, text]) => [key, unpack(text, Float32Array)])) };
 });
 
 // Bring a system's numbers into the order of other texts; items that it does not have are NaN.

@@ -72,6 +72,7 @@ async function drawPart(part, parts, place, panel) {
   const terms = Object.entries(part.terms), view = h("div", { class: "view" }), more = h("div", {}), items = h("section", { class: "items", "aria-label": "Items" });
   redraw(panel, controls, view, items, more, terms.length ? h("details", { "data-key": "terms" }, h("summary", {}, "What the scores mean"),
     h("dl", { class: "tse-terms" }, terms.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]))) : null);
+  view.append(h("p", {}, "Loading …"));
   try {
     const position = [place, ...choice].join("-"), data = await tse.load(`view/${position}`);
     if (mine !== drawn) return;

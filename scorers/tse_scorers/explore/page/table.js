@@ -182,7 +182,7 @@ function tableCell(view, row, system, shown, open) {
   }
   const there = row.total ? [] : [...shown.doubts.ofColumn.get(system.column) ?? [], ...shown.doubts.ofRow.get(row.index) ?? []];
   parts.push(doubtMark(view, doubtsOf(view, row, system, shown.reference).filter((name) => !there.includes(name))));
-  const shade = shown.shade && value !== null && (isDifference || (areShares(view, system) && !system.published)) ? shadeOf(value, isDifference) : null;
+  const shade = shown.shade && value !== null && !system.published && (isDifference || areShares(view, system)) ? shadeOf(value, isDifference) : null;
   return h("td", { class: [system.published ? "published" : "", shade ?? "", opens ? "opens" : ""].join(" ").trim() || null,
     onclick: opens ? () => open(row.name, system.name, isDifference && view.systems[shown.reference].file ? view.systems[shown.reference].name : null) : null }, parts);  // the whole cell, not the number alone
 }
