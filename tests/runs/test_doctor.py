@@ -15,7 +15,6 @@ from tse_scorers import load_scorer, run
 from tse_scorers.cli.app import app
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.models.words import TextWarning
 from tse_scorers.runs.doctor import computation
 from tse_scorers.runs.doctor.checks import CHEAP, FIRST, THOROUGH, diagnose
 from tse_scorers.runs.doctor.computation import finite, half_precision, left_padding, same_scores
@@ -65,7 +64,7 @@ def test_words_of_the_checks_are_not_reported_as_the_users(recwarn):
     scorer = load_scorer("tiny-causal-german")
     assert unhealthy(diagnose(scorer, thorough=False)) == []
     assert [str(warning.message) for warning in recwarn if "does not know" in str(warning.message)] == []
-    with pytest.warns(TextWarning, match=r"does not know 1 words.*'author'"):
+    with pytest.warns(UserWarning, match=r"does not know 1 words.*'author'"):
         scorer.sentence_logprobs(["Der author lacht."])
 
 
