@@ -4,7 +4,14 @@ import pandas as pd
 import pytest
 
 from tse_scorers.report.charts import forest
-from tse_scorers.report.comparison import answers, findings, forest_panels, section, without_repeated
+from tse_scorers.report.comparison import (
+    answers,
+    best_first,
+    findings,
+    forest_panels,
+    section,
+    without_repeated,
+)
 from tse_scorers.report.differences import overview, units
 
 
@@ -109,6 +116,11 @@ def test_the_rows_of_a_comparison_go_measure_by_measure():
     (view,) = section(rows, pd.DataFrame(columns=["suite", "config", "reference"])).views
     assert list(view.blocks[0].text.index) == ["TSE", "TSE", "EW", "EW"]
     assert list(view.blocks[0].text["model"]) == ["b", "c", "b", "c"]
+    other = rows[rows["measure"] == "EW"].assign(config="other")
+    ordered = best_first(pd.concat([other, rows], ignore_index=True))
+    assert list(zip(ordered["config"].eq("other"), ordered["measure"], strict=True)) == [
+        (True, "EW"), (True, "EW"), (False, "TSE"), (False, "TSE"), (False, "EW"), (False, "EW"),
+    ], "of several data, each by itself"  # fmt: skip
 
 
 def test_the_forest_plot_fills_only_what_is_counted_as_different():

@@ -12,8 +12,9 @@ from rich.console import Console
 from synthetic_runs import placed, result_frame, write_run
 
 from tse_scorers.io.results import read_results
+from tse_scorers.report import page as pages
 from tse_scorers.report import selection
-from tse_scorers.report.blocks import Chart
+from tse_scorers.report.blocks import Chart, View
 from tse_scorers.report.charts import dots, draw, forest, heat_tables
 from tse_scorers.report.comparison import forest_panels
 from tse_scorers.report.heat import html_tables
@@ -155,6 +156,11 @@ def test_a_sentence_ranks_what_intervals_rank():
         "below: c)."
     )
     assert said(narrow.iloc[:1]) == f"a: {EW} 0.5; guessing gives 0.5."
+    both = pd.concat([narrow.iloc[:2], wide], ignore_index=True)
+    elsewhere = both.iloc[:1].assign(system="d", suite="Other data")
+    assert said(both.iloc[[0, 3]], pd.concat([both, elsewhere])) == (
+        f"a: {EW} 0.5; guessing gives 0.5 (not compared, as marked below: b)."
+    ), "the TSE of b was given to a"
 
 
 def test_the_first_measure_has_a_sentence_where_another_one_ranks_the_models():
@@ -183,6 +189,12 @@ def test_the_first_measure_has_a_sentence_where_another_one_ranks_the_models():
         f"{TSE} 0.5; do not rely on this interval, which is over too few units: 2.0 effective verbs."
     ]
     assert second(wide, pd.concat([wide, two], ignore_index=True)) == []
+    assert second(two, all_lines) == [f"By {TSE}, no model is shown to be better, from 0.6 (b) to 0.5 (a)."]
+    mw = _lines_of({"a": (0.7, 0.01)}, "MW")
+    one = pd.concat([wide.assign(**few), two.iloc[:1], mw], ignore_index=True)
+    assert second(one.iloc[2:], one)[0].startswith("The answer is by EW, MW because"), (
+        "in one order in all runs"
+    )
 
 
 def test_only_the_few_words_of_a_finding_are_bold():
@@ -312,6 +324,22 @@ def test_no_group_is_the_weakest_where_all_have_the_same_score():
     assert answer.sentences == [f"Lowest {TSE} of 2 case orders: “Hard” (0.90)."]
 
 
+def test_the_lowest_group_on_average_may_be_the_lowest_of_no_model():
+    scores = {"a": (0.5, 0.5), "b": (0.4, 0.65), "c": (0.65, 0.4)}
+    rows = pd.DataFrame(
+        [
+            {"suite": "agreement", "config": "x", "system": system, "metric": "tse", "score": score,
+             **placed({"suite": "agreement", "group": group})}
+            for group, of_systems in scores.items()
+            for system, score in zip("mn", of_systems, strict=True)
+        ]
+    )  # fmt: skip
+    tse = [measure for measure in all_measures()["agreement"] if measure.label == "TSE"]
+    no_lines = pd.DataFrame(columns=["suite_name", "score", "suite", "measure"])
+    (answer,) = observations(no_lines, rows, {"agreement": tse}, {"agreement": ""})
+    assert answer.sentences == [f"Lowest {TSE} of 3 groups: “a” (0.50 on average; guessing gives 0.5)."]
+
+
 def test_the_lowest_of_a_suite_may_be_a_part_of_its_comparisons():
     """The weakest case order had 0.51, and beside it stood 0.39 for sentences with two nominatives."""
     orders = {"NDA": 0.51, "DNA": 0.53}
@@ -417,6 +445,17 @@ def test_cells_of_the_page_are_shaded_from_the_middle_of_the_scale():
         [("0.52", ""), ("0.39", "red1")],
         [(MISSING, ""), (">0.99", "blue5")],
     ]
+
+
+def test_a_picture_that_became_a_table_is_no_file_any_more(tmp_path, monkeypatch):
+    """The picture of five systems stayed beside the page of six, which shows a table in its place."""
+    monkeypatch.setattr(
+        pages, "save", lambda chart, folder: (folder / f"{chart.name}.svg").write_text("<svg/>") and "<svg/>"
+    )
+    for n, is_picture in ((5, True), (6, False)):
+        points = pd.DataFrame({f"m{i}": [0.5] for i in range(n)}, index=["a"])
+        drawn = pages._drawn(View("t", "", [Chart("dots", "d", {"": points}, "")]), tmp_path)
+        assert bool(drawn["d"]) == (tmp_path / "figures" / "d.svg").exists() == is_picture
 
 
 def test_a_place_of_the_grid_without_a_panel_is_empty():

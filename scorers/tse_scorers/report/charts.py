@@ -102,7 +102,9 @@ def heat_tables(chart: Chart) -> Mapping[str, pd.DataFrame]:
     # One table per series, panels down; or, with few panels, one per panel, series down.
     if len(chart.panels) > MANY:
         maps = {
-            str(name): pd.DataFrame({title: panel.get(name) for title, panel in chart.panels.items()})
+            str(name): pd.concat(
+                {title: panel[name] for title, panel in chart.panels.items() if name in panel}, axis=1
+            ).reindex(columns=list(chart.panels))
             for name in series
         }
     else:

@@ -112,7 +112,7 @@ def answers(rows: pd.DataFrame) -> dict[str, Finding]:
                     f" With p below {ALPHA} (adjusted), {len(better)} of {len(compared)} scores are above those of "
                     f"{row['reference']}, and {worse} below."
                 )
-        said[str(suite)] = Finding(finding, more, str(row["system"]), {str(row["measure"])})
+        said[str(suite)] = Finding(finding, more, str(row["system"]), (str(row["measure"]),))
     return said
 
 
@@ -126,11 +126,11 @@ def without_repeated(rows: pd.DataFrame) -> pd.DataFrame:
 
 def best_first(rows: pd.DataFrame) -> pd.DataFrame:
     """Order many systems by their first difference, the same in all figures; of few, only put measures together."""
-    if rows["system"].nunique() <= MANY:
-        return rows.iloc[np.argsort(pd.factorize(rows["measure"])[0], kind="stable")].reset_index(drop=True)
-    overall = rows[rows["group"] == "all"].drop_duplicates("system")
-    ordered = overall.sort_values("difference", ascending=False, kind="stable")["system"]
-    systems = {system: place for place, system in enumerate(ordered)}  # one without `all` comes last
+    systems: dict[str, int] = {}
+    if rows["system"].nunique() > MANY:
+        overall = rows[rows["group"] == "all"].drop_duplicates("system")
+        ordered = overall.sort_values("difference", ascending=False, kind="stable")["system"]
+        systems = {system: place for place, system in enumerate(ordered)}  # one without `all` comes last
     keys = {key: place for place, key in enumerate(dict.fromkeys(_keys_of(rows)))}
     places = [
         (keys[key], systems.get(system, len(systems)))

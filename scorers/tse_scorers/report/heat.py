@@ -72,7 +72,7 @@ def html_tables(
     low, high = span
     for title, frame in maps.items():
         values = frame.to_numpy(dtype=float)
-        shades = np.rint(_STEPS * (2 * (values - low) / (high - low) - 1))
+        shades = np.clip(np.rint(_STEPS * (2 * (values - low) / (high - low) - 1)), -_STEPS, _STEPS)
         rows = []
         for name, numbers, steps in zip(frame.index, values, shades, strict=True):
             texts = [MISSING if np.isnan(number) else score(number, digits) for number in numbers]
@@ -83,9 +83,7 @@ def html_tables(
 
 
 def _shade(step: float) -> str:
-    return (
-        "" if np.isnan(step) or step == 0 else f"{'red' if step < 0 else 'blue'}{min(abs(int(step)), _STEPS)}"
-    )
+    return "" if np.isnan(step) or step == 0 else f"{'red' if step < 0 else 'blue'}{abs(int(step))}"
 
 
 class Shape:

@@ -53,7 +53,7 @@ class Finding(NamedTuple):
     words: str
     more: str
     system: str
-    measures: Collection[str] = ()
+    measures: Sequence[str] = ()
 
 
 def observations(
@@ -185,19 +185,21 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding | 
         return None
     counts = lines.groupby("measure", sort=False)["system"].nunique()
     if counts.max() == 1:
-        system = lines["system"].iloc[0]
+        system, data = lines[["system", "suite"]].iloc[0]
+        lines, all_lines = lines[lines["system"] == system], all_lines[all_lines["suite"] == data]
         first, *others = [f"{line.measure} {line.with_ends}" for line in lines.itertuples()]
         chances = set(lines["chance"])
         guessing = f"; guessing gives {chances.pop()}" if len(chances) == 1 and None not in chances else ""
         more = "".join(f", {other}" for other in others) + f"{guessing}{_apart({system}, all_lines)}."
-        return Finding(f"{system}: {first}", more, system, set(lines["measure"]))
+        return Finding(f"{system}: {first}", more, system, tuple(lines["measure"]))
     ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
     # The first measure whose intervals rank anything, else the first one.
     first, others, near = next(
         (ranking for ranking in ranked if len(ranking[2]) < len(ranking[1])), ranked[0]
     )
     name = first["measure"]
-    not_compared = _apart({first["system"], *others["system"]}, all_lines[all_lines["measure"] == name])
+    alike = all_lines[(all_lines["measure"] == name) & (all_lines["suite"] == first["suite"])]
+    not_compared = _apart({first["system"], *others["system"]}, alike)
     if len(near) == len(others):
         ends = _ends(first, others.iloc[-1])
         # Intervals that overlap are no test of a difference.
@@ -205,18 +207,18 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding | 
             "" if ends.startswith(":") else " The command tse compare tests differences on the same items."
         )
         by_name = f" by the 95 % intervals of {name}{not_compared}{ends}.{tested}"
-        return Finding(f"No {noun} is shown to be better", by_name, first["system"], {name})
+        return Finding(f"No {noun} is shown to be better", by_name, first["system"], (name,))
     if near.empty:
         below = (
             f"interval of the other {noun} is" if len(others) == 1 else f"intervals of all other {noun}s are"
         )
         more = f", {first['with_ends']}; the 95 % {below} below its own{not_compared}."
-        return Finding(f"{first['system']} has the highest {name}", more, first["system"], {name})
+        return Finding(f"{first['system']} has the highest {name}", more, first["system"], (name,))
     more = (
         f", {first['with_ends']}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other "
         f"{noun}s{not_compared}, and cannot be told apart from {listed(list(near['system']), 3)}."
     )
-    return Finding(f"{first['system']} may have the highest {name}", more, first["system"], {name})
+    return Finding(f"{first['system']} may have the highest {name}", more, first["system"], (name,))
 
 
 def _apart(compared: Collection[str], all_lines: pd.DataFrame) -> str:
@@ -233,12 +235,12 @@ def _not_ranked(lines: pd.DataFrame, noun: str) -> Finding | None:
     first, few = lines.iloc[0], _few_units(lines)
     name = str(first["measure"])
     if len(lines) == 1:
-        return Finding(f"{first['system']}: {name} {first['with_ends']}", f"{few}.", first["system"], {name})
+        return Finding(f"{first['system']}: {name} {first['with_ends']}", f"{few}.", first["system"], (name,))
     more = f" by {name}{_ends(first, lines.iloc[-1])}{few}."
-    return Finding(f"No {noun} is shown to be better", more, first["system"], {name})
+    return Finding(f"No {noun} is shown to be better", more, first["system"], (name,))
 
 
-def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Collection[str], noun: str) -> str | None:
+def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Sequence[str], noun: str) -> str | None:
     """Say what the first measure shows, and that this is why the answer is about another one.
 
     Args:
@@ -256,6 +258,8 @@ def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Collection[str
     if len(shown) == 1:
         return f"{name} {shown['with_ends'].iloc[0]}{few}."
     ends = _ends(shown.iloc[0], shown.iloc[-1])
+    if len(ranked) < 2 and not few:  # some are marked, for reasons of their own
+        return f"By {name}, no {noun} is shown to be better{ends}."
     return f"The answer is by {', '.join(told)} because {name} tells no {noun}s apart{ends}{few}."
 
 
@@ -366,5 +370,6 @@ def _weakest(
         else f"{'only ' if 2 * n_lowest < n else ''}{n_lowest} of {n}"
     )
     guessing = "" if measure.chance is None else f"; guessing gives {measure.chance:g}"
-    of_models = f" on average, the lowest for {of_all} {noun}s{guessing}" if n > 1 else ""
+    lowest = f", the lowest for {of_all} {noun}s" if n_lowest else ""
+    of_models = f" on average{lowest}{guessing}" if n > 1 else ""
     return f"Lowest {heading.format(len(of_groups))}: “{group}” ({measure.form(of_groups.min())}{of_models})."

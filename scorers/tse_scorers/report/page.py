@@ -133,12 +133,14 @@ def _drawn(view: View, out: Path) -> dict[str, str]:
     pictures = [block for block in view.of() if isinstance(block, Chart)]
     if len(pictures) > MANY:
         return {}
-    if not all(map(heat_tables, pictures)):
-        make_folder(out / "figures", out)
-    return {
-        chart.name: "" if heat_tables(chart) else inline(save(chart, out / "figures"), chart.name, chart.alt)
-        for chart in pictures
-    }
+    figures, drawn = out / "figures", {chart.name: "" for chart in pictures}
+    for chart in pictures:
+        if not heat_tables(chart):
+            make_folder(figures, out)
+            drawn[chart.name] = inline(save(chart, figures), chart.name, chart.alt)
+        elif not figures.is_symlink():  # a picture of fewer systems, which the page had before
+            (figures / f"{chart.name}.svg").unlink(missing_ok=True)
+    return drawn
 
 
 @cache
