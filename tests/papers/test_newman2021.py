@@ -13,6 +13,7 @@ from tse_scorers.papers.newman2021.coverage import coverage_view, lemma_counts
 from tse_scorers.papers.newman2021.cutoffs import ROW_LINES, lines_of
 from tse_scorers.papers.newman2021.examples import example_view, published_examples
 from tse_scorers.papers.newman2021.frequency import frequency_views
+from tse_scorers.papers.newman2021.onset import onset_views
 from tse_scorers.report.charts import draw
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.suites.agreement.ask import outcomes
@@ -61,6 +62,38 @@ def test_bands_are_drawn_around_named_lines_and_the_caption_says_so(n):
     assert [len(axes.collections) for axes in draw(picture).axes] == [NAMED]
     assert "95 % intervals" in picture.caption
     assert ("of the named models" in picture.caption) == (n > NAMED)
+
+
+def test_the_onset_of_a_band_is_above_chance_or_an_ngram_from_then_on():
+    """By hand: the rare band falls back once, and only the frequent one passes the unigram model."""
+    points = {0.0: [(0.6, 0.51), (0.5, 0.4), (0.7, 0.55)], 5.0: [(0.4, 0.3), (0.8, 0.7), (0.9, 0.8)]}
+    series = [
+        {"model": "m", "system": f"m@step{step}", "revision": f"step{step}", "cutoff": band}
+        | {"score": score, "ci_low": low}
+        for band, scores in points.items()
+        for step, (score, low) in zip((16, 2, 128), (scores[1], scores[0], scores[2]), strict=True)
+    ]
+    unigram = [
+        {
+            "model": "unigram",
+            "system": "unigram",
+            "revision": None,
+            "cutoff": band,
+            "score": 0.75,
+            "ci_low": 0.7,
+        }
+        for band in points
+    ]
+    rows = pd.DataFrame([*series, *unigram]).assign(
+        metric="ew_frequency_band", label="All of Marvin & Linzen"
+    )
+    [part] = onset_views(rows)
+    [table] = part.blocks
+    assert table.text.to_dict("list") == {
+        "above chance": ["step128", "step16"],
+        "above unigram": ["–", "step16"],
+    }
+    assert list(onset_views(rows[rows["revision"] != "step2"])) == []
 
 
 def test_a_dominant_lemma_is_named_for_each_data_set(tmp_path):

@@ -4,6 +4,7 @@ table2.py     Table 2: TSE, EW and MW by construction
 coverage.py   what the scores rest on, and EW by the number of tokens
 cutoffs.py    Figures 1 to 4: cut-offs on the verb list; the explorer's tab `Curves`
 frequency.py  EW against the frequency of lemmas
+onset.py      from which checkpoint on a band of frequency is learned
 examples.py   Table 3: the most probable words
 reproduced.py  numbers of Tables 2 and 3, for `tse reproduce`
 """
@@ -19,6 +20,7 @@ from .coverage import coverage_view, strata_views
 from .cutoffs import curve_views, cutoff_views
 from .examples import example_view
 from .frequency import frequency_views
+from .onset import onset_views
 from .table2 import published_scores, table2_views
 
 
@@ -31,6 +33,7 @@ def views(runs: Runs) -> Iterator[View]:
     yield from table2_views(rows, runs)
     yield from strata_views(rows)
     yield from frequency_views(rows)
+    yield from onset_views(labelled(runs.every_revision().suite("agreement")))
     yield from cutoff_views(of_list)
     yield example_view(runs)
     yield coverage_view(rows, runs)
