@@ -58,7 +58,14 @@ def contexts_run(
     frame = pd.DataFrame({"ew_top_1": ew, "mw_top_1": 0.5, "suffix": suffixes, "number": "singular"})
     frame = frame.assign(**{name.replace("_0", "_0."): values for name, values in scores.items()})
     frame["prefix"] = [f"The author {place // per_prefix}" for place in range(len(ew))]
-    about = {**ABOUT, "suite": "agreement", "config": "mine", "metric": "ew", "method": None}
+    about = {
+        **ABOUT,
+        "suite": "agreement",
+        "config": "mine",
+        "metric": "ew",
+        "method": None,
+        "forms": "single",
+    }
     rows = [about | {"model": model, "revision": None, "group": "all", "score": 0.5, "n": len(ew)}]
     return write_run(folder / model, rows, {f"{model}.agreement.mine.contexts": frame})
 
