@@ -12,6 +12,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,9 +37,10 @@ from tse_scorers.cli.app import app as command_line
 from tse_scorers.explore import gap_cards
 from tse_scorers.explore.bundle import UNREADABLE, Bundle, for_others
 from tse_scorers.explore.export import PAGE, PAGE_FILES, check_export
+from tse_scorers.explore.gap_answers import ask
 from tse_scorers.explore.gap_cards import notice
 from tse_scorers.explore.questions import Questions
-from tse_scorers.explore.runs import models_of, read_folders, warnings_of
+from tse_scorers.explore.runs import models_of, read_folder, read_folders, warnings_of
 from tse_scorers.explore.server import app, launch
 from tse_scorers.explore.view_data import blocks_data, correlation, system_items
 from tse_scorers.report.blocks import Chart, View
@@ -120,13 +122,19 @@ def test_a_model_that_was_scored_otherwise_is_marked():
 
 
 def test_a_card_names_its_scores_and_escapes_the_sentence(causal):
-    shown = gap_cards.answer("tiny-causal", Slot("The <b>keys</b>", "."), "plural", ALL, "is")
+    slot = Slot("The <b>keys</b>", ".")
+    shown = gap_cards.answer("tiny-causal", slot, "plural", ALL, "is")
     assert "&lt;b&gt;keys" in shown and "<b>keys" not in shown
+    logprobs = ask(causal, slot, "plural").logprobs
+    k = (logprobs[causal.inflections.plural] > logprobs[causal.inflections.singular]).sum()
+    n, z2 = len(causal.inflections), stats.norm.ppf(0.975) ** 2
+    # The ends p of Wilson's interval solve (k/n - p)² = z² p (1 - p) / n.
+    low, high = sorted(np.roots([1 + z2 / n, -(2 * k + z2) / n, (k / n) ** 2]))
     for said in (
         "EW",
         "MW",
         f"of {len(causal.inflections)} verbs",
-        "95 % interval over the verbs: 0.",
+        f"95 % interval over the verbs: {low:.2f} to {high:.2f};",
         "not judged",
         "least probable 0.0001 %",
         "P(are) =",
@@ -274,6 +282,18 @@ def test_a_damaged_record_is_named_on_the_page(tmp_path):
     runs, problems = read_folders([run])
     assert set(runs.rows["suite"]) == {"minimal_pairs"}
     assert len(problems) == 1 and f"{damaged} is not valid JSON" in problems[0]
+
+
+def test_other_warnings_are_not_problems_of_a_folder(folder, monkeypatch):
+    """They stood on the page as if a record were damaged, and were not shown in the terminal."""
+
+    def reading(path):
+        warnings.warn("a default will change", FutureWarning, stacklevel=1)
+        return read_folder(path)
+
+    monkeypatch.setattr("tse_scorers.explore.runs.read_folder", reading)
+    with pytest.warns(FutureWarning, match="a default will change"):
+        assert read_folders([folder])[1] == []
 
 
 def test_models_of_a_run_are_named_as_they_load(tmp_path):

@@ -296,11 +296,12 @@ def test_multiblimp_is_downloaded_from_the_hub_at_the_commit_that_is_named(hub, 
 
 
 def test_pairs_on_the_hub_need_no_registration(hub, tmp_path):
-    """`--data org/name` was for agreement alone; end to end through the real clients."""
+    """`--data org/name` was for agreement alone. Patched: where the real clients find Hub and cache."""
     table = b"sentence_good,sentence_bad,kind\nThe author laughs.,The author laugh.,agreement\n"
     name = f"org/pairs@{pushed(hub, 'org/pairs', 'test.csv', table)}"
     command = ["run", "--data", name, "-m", "tiny-causal", "--device", "cpu", "--no-report", "--out"]
-    CliRunner().invoke(app, [*command, str(tmp_path / "out")], catch_exceptions=False)
+    result = CliRunner().invoke(app, [*command, str(tmp_path / "out")], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
     rows = read_results(tmp_path / "out")["results"]
     assert {(row["suite"], row["dataset"]) for row in rows} == {("minimal_pairs", name)}
 

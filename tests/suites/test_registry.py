@@ -45,6 +45,16 @@ def test_a_suite_is_found_by_the_name_of_its_folder_too():
         find_suite("minimal_pair")
 
 
+def test_suites_are_found_in_a_working_folder_that_was_deleted(tmp_path, monkeypatch):
+    """Python's path begins with it in `python -c` and in notebooks; any search for a suite failed there."""
+    folder = tmp_path / "deleted"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend("")
+    folder.rmdir()
+    assert find_suite("blimp").name in suite_names()
+
+
 def test_options_that_were_not_given_do_no_harm():
     suite = make_suite("german", data=None, groups=None, lemmas=None, source=None, limit=1)
     assert suite.n_items == make_suite("german", limit=1).n_items

@@ -28,7 +28,12 @@ def read_folders(folders: Sequence[Path]) -> tuple[Runs, list[str]]:
                 good.append(read_folder(folder))
             except ValueError as error:
                 problems.append(str(error))
-    return runs_of(good), [*problems, *(str(warning.message) for warning in caught)]
+    for warning in caught:
+        if warning.category is UserWarning:  # that of a damaged record
+            problems.append(str(warning.message))
+        else:
+            warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
+    return runs_of(good), problems
 
 
 def models_of(runs: Runs) -> dict[str, str]:

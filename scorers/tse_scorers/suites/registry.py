@@ -9,6 +9,7 @@ What other packages show of a suite are entry points of the group `tse_scorers.a
     agreement = "my_package.figures:ANALYSES"
 """
 
+import importlib.metadata
 import os
 import re
 import sys
@@ -19,7 +20,6 @@ from dataclasses import fields
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, EntryPoints
-from importlib.metadata import entry_points as search
 from pathlib import Path
 from pkgutil import iter_modules, resolve_name
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
@@ -49,17 +49,26 @@ def entry_points(group: str) -> EntryPoints:
     """Return what installed packages declare under a group.
 
     A search reads a file of every package (20 ms in an environment of 400). It is repeated only after a change of a
-    folder on the path, such as by an installation.
+    folder on the path, such as by an installation. An edit inside an existing `*.dist-info` is not noticed.
     """
-    folders = [os.path.abspath(folder) for folder in sys.path]
-    return _searched(
-        group, tuple((path, os.stat(path).st_mtime_ns) for path in folders if os.path.exists(path))
-    )
+    return _searched(group, tuple(map(_last_change, sys.path)))
+
+
+def _last_change(folder: str) -> tuple[str, int] | None:
+    """Return a folder's whole path and the time of its last change; None where it is not there any more.
+
+    Such a folder may be the working folder, which has the name "" on Python's path.
+    """
+    try:
+        path = os.path.abspath(folder)
+        return path, os.stat(path).st_mtime_ns
+    except OSError:
+        return None
 
 
 @lru_cache(maxsize=8)
-def _searched(group: str, folders: tuple[tuple[str, int], ...]) -> EntryPoints:
-    return search(group=group)
+def _searched(group: str, changes: tuple[tuple[str, int] | None, ...]) -> EntryPoints:
+    return importlib.metadata.entry_points(group=group)
 
 
 @cache

@@ -33,8 +33,9 @@ PAPER_CONFIGS = ("marvin_linzen", "newman2021")
 
 def table2_views(rows: pd.DataFrame, runs: Runs) -> Iterator[View]:
     """Yield the paper's measure, and the scores over all verbs, where they were run."""
-    for forms, of_forms in without_cutoff(rows).groupby("forms", sort=False):
-        yield _table2_view(of_forms, str(forms) == "single", runs)
+    rows = without_cutoff(rows)
+    for single, of_forms in rows.groupby(rows["forms"] != "all", sort=False):  # without a value: single
+        yield _table2_view(of_forms, bool(single), runs)
 
 
 def _table2_view(rows: pd.DataFrame, single: bool, runs: Runs) -> View:
@@ -154,7 +155,7 @@ def _published_table() -> Table:
 
 def published_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the paper's Table 2 as rows of results, for results of the suite on its data."""
-    configs = rows.loc[of_paper(rows) & (rows["forms"] == "single"), "config"].unique()
+    configs = rows.loc[of_paper(rows) & (rows["forms"] != "all"), "config"].unique()
     if not len(configs):
         return pd.DataFrame(columns=["system", "metric", "config", "level", "value", "score", *WHOLE])
     metrics = {label: name for name, label in METRICS.items()}

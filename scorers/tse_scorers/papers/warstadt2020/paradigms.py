@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from ...io.bundle import metric_modules
+from ...io.bundle import metric_modules, shipped_table
 from ...report.inputs import Runs, configs_apart
-from ...report.published import shipped
 from ...report.tables import CELLS, spread, with_published
 from ...suites.minimal_pairs.show.texts import is_without_paradigms, phenomenon_name
 from ...suites.shown import OVERALL
@@ -68,7 +67,7 @@ def by_paradigm(rows: pd.DataFrame) -> pd.DataFrame:
     models = published("warstadt2020_models")
     wide = models.pivot(index="paradigm", columns="model", values="accuracy")
     wide = wide[pd.unique(models["model"])].rename(columns=PUBLISHED_NAMES)
-    humans = shipped("blimp_human_judgments", "accuracy").set_index("paradigm")
+    humans = shipped_table("blimp_human_judgments", "accuracy").to_pandas().set_index("paradigm")
     humans = humans[["individual_accuracy", "majority_accuracy"]].set_axis(["individual", "majority"], axis=1)
     frames = {RUN: scored, PUBLISHED: wide.reindex(scored.index), HUMANS: humans.reindex(scored.index)}
     return pd.concat(frames, axis=1).rename_axis("Paradigm").dropna(axis=1, how="all")

@@ -53,9 +53,8 @@ def diagnose(scorer: Scorer, *, thorough: bool = True) -> list[Diagnosis]:
     findings: list[Diagnosis] = []
     broken: str | None = None
     scorer = copy.copy(scorer)
-    scorer._unknown_named = (
-        set()
-    )  # words of the checks' English sentences may be unknown, and are not the user's
+    # Words of the checks' English sentences may be unknown, and are not the user's.
+    scorer._unknown_named = set()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)
         for name, check in checks.items():
