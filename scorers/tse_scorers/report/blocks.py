@@ -181,9 +181,17 @@ class Chart:
     ) -> "Chart":
         """Make a picture of the scores of a table: a panel per upper heading, a mark per lower one.
 
-        With one level of headings, there is one panel, `panel`. Some columns may have no intervals. The highest and the
-        lowest score are added to `alt`, as `form` formats them. With `names_with_n`, the names of rows over different
-        numbers of items show these. The other arguments are attributes.
+        Args:
+            name: see the attribute.
+            values: scores; with one level of headings, there is one panel.
+            intervals: of the scores; some columns may have none.
+            caption: see the attribute.
+            alt: what it shows; the highest and the lowest score are added.
+            panel: title of the only panel.
+            basis: what the scores are over.
+            names_with_n: whether names of rows over different numbers of items show these.
+            form: formats a score in `alt`.
+            **options: other attributes.
         """
         alt = f"{alt} {extremes(values, form)}"
 
@@ -314,7 +322,10 @@ class Section:
     def with_notice(self, notice: str, systems: Sequence[str], over: str = "") -> "Section":
         """Return the section with what its tables and charts need in files, which are read without the page.
 
-        `over`, what the overall scores are over, is for tables, and for charts that do not say what theirs are.
+        Args:
+            notice: which models were run on a part of the data or on own data.
+            systems: all that are shown.
+            over: what the overall scores are over, for tables, and for charts that do not say what theirs are.
         """
         return self._changed(lambda block: [_with_notice(block, notice, systems, over)])
 

@@ -13,9 +13,9 @@ MISSING = "–"
 UNRELIABLE = "*"
 """Stands after an interval, and before the sentence that says why one should not rely on it."""
 WHY_NO_INTERVAL = "at an end of its scale, or undefined without some unit"
-"""What a score over enough units is that has no interval."""
+"""A score over enough units has no interval where it is this."""
 WHY_NO_SCORE = "undefined over these items, as is a correlation with a constant side"
-"""What a score is that items have and their group has not."""
+"""A group has no score, although its items have, where its score is this."""
 
 
 def score(value: float, digits: int = 2) -> str:

@@ -8,7 +8,8 @@ METHODS = tuple(METHOD_LABELS)
 _LONG = {"one_prefix": "two words after one beginning", "two_prefix": "one word after two beginnings"}
 _WORDS = {
     "one_prefix": "how often the right next word is more probable (“The cats annoy”, not “annoys”)",
-    "two_prefix": "how often it is more probable after the right one (“annoy” after “The cats”, not “The cat”)",
+    "two_prefix": "how often the word is more probable after the right beginning (“annoy” after “The cats”, not "
+    "“The cat”)",
 }
 IN_CONTEXT = "in_context"
 """The table of scores of pairs in context, which has other columns than that of pairs by themselves."""

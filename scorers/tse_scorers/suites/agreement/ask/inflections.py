@@ -118,6 +118,6 @@ def _nothing_to_compare(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) 
         f"The tokenizer of {scorer.name} has none of the {len(lemmas)} lemmas with both inflections as single "
         f"tokens{where}, so EW and MW have nothing to compare{' there' if opening else ''}. Score forms of several "
         "tokens too (forms='all', --forms all), or pass a list that fits the model's vocabulary (lemmas=FILE, --lemmas "
-        "FILE); for a model of characters or bytes use sentence scores instead "
+        "FILE, with the columns singular and plural); for a model of characters or bytes use sentence scores instead "
         "(suite='minimal_pairs', --suite minimal_pairs)."
     )
