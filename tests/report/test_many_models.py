@@ -147,6 +147,11 @@ def test_a_sentence_ranks_what_intervals_rank():
         f"b may have the highest {EW}, 0.6; by the 95 % intervals it is above 1 of 2 other models, and cannot be "
         "told apart from c."
     )
+    near = _lines_of({"a": (0.5, 0.01), "b": (0.6, 0.02), "c": (0.59, 0.02), "d": (0.6, 0.03)}, "EW")
+    assert said(near) == (
+        f"No model is shown to be the best by the 95 % intervals of {EW}, from 0.6 (b) to 0.5 (a); the highest score "
+        f"is above 1 of 3 others. {TESTED}"
+    ), "above 1 of 23 was a finding"
     assert (
         said(narrow.iloc[:2])
         == f"b has the highest {EW}, 0.6; the 95 % interval of the other model is below its own."
@@ -180,6 +185,9 @@ def test_the_first_measure_has_a_sentence_where_another_one_ranks_the_models():
     assert second(all_lines, all_lines) == [
         f"The answer is by EW because {TSE} tells no models apart, from 0.6 (b) to 0.5 (a)."
     ]
+    third = _lines_of({"c": (0.39, 0.0)}), _lines_of({"c": (0.1, 0.01)}, "EW"), _lines_of({"d": (0.6, 0.2)})
+    three = pd.concat([wide, *third, _lines_of({"d": (0.2, 0.01)}, "EW"), two], ignore_index=True)
+    assert second(three, three)[0].startswith(f"The answer is by EW because {TSE} tells fewer models apart, ")
     unreliable = pd.concat([wide.assign(**few), two], ignore_index=True)
     assert second(two, unreliable) == [
         f"The answer is by EW because {TSE} tells no models apart, from 0.6 (b) to 0.5 (a); no interval can be relied "

@@ -193,21 +193,23 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding | 
         more = "".join(f", {other}" for other in others) + f"{guessing}{_apart({system}, all_lines)}."
         return Finding(f"{system}: {first}", more, system, tuple(lines["measure"]))
     ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
-    # The first measure whose intervals rank anything, else the first one.
+    # The first measure whose intervals set the highest score apart from half of the others, else the first one.
     first, others, near = next(
-        (ranking for ranking in ranked if len(ranking[2]) < len(ranking[1])), ranked[0]
+        (ranking for ranking in ranked if 2 * len(ranking[2]) <= len(ranking[1])), ranked[0]
     )
-    name = first["measure"]
+    name, n_below = first["measure"], len(others) - len(near)
     alike = all_lines[(all_lines["measure"] == name) & (all_lines["suite"] == first["suite"])]
     not_compared = _apart({first["system"], *others["system"]}, alike)
-    if len(near) == len(others):
+    if n_below < len(near):
         ends = _ends(first, others.iloc[-1])
+        above = f"; the highest score is above {n_below} of {len(others)} others" if n_below else ""
         # Intervals that overlap are no test of a difference.
         tested = (
             "" if ends.startswith(":") else " The command tse compare tests differences on the same items."
         )
-        by_name = f" by the 95 % intervals of {name}{not_compared}{ends}.{tested}"
-        return Finding(f"No {noun} is shown to be better", by_name, first["system"], (name,))
+        by_name = f" by the 95 % intervals of {name}{not_compared}{ends}{above}.{tested}"
+        best = "the best" if n_below else "better"
+        return Finding(f"No {noun} is shown to be {best}", by_name, first["system"], (name,))
     if near.empty:
         below = (
             f"interval of the other {noun} is" if len(others) == 1 else f"intervals of all other {noun}s are"
@@ -215,7 +217,7 @@ def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding | 
         more = f", {first['with_ends']}; the 95 % {below} below its own{not_compared}."
         return Finding(f"{first['system']} has the highest {name}", more, first["system"], (name,))
     more = (
-        f", {first['with_ends']}; by the 95 % intervals it is above {len(others) - len(near)} of {len(others)} other "
+        f", {first['with_ends']}; by the 95 % intervals it is above {n_below} of {len(others)} other "
         f"{noun}s{not_compared}, and cannot be told apart from {listed(list(near['system']), 3)}."
     )
     return Finding(f"{first['system']} may have the highest {name}", more, first["system"], (name,))
@@ -260,7 +262,9 @@ def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Sequence[str],
     ends = _ends(shown.iloc[0], shown.iloc[-1])
     if len(ranked) < 2 and not few:  # some are marked, for reasons of their own
         return f"By {name}, no {noun} is shown to be better{ends}."
-    return f"The answer is by {', '.join(told)} because {name} tells no {noun}s apart{ends}{few}."
+    _, others, near = _ranked(shown)
+    how_many = "no" if few or len(near) == len(others) else "fewer"
+    return f"The answer is by {', '.join(told)} because {name} tells {how_many} {noun}s apart{ends}{few}."
 
 
 def _compared_too(lines: pd.DataFrame, all_lines: pd.DataFrame, measures: Collection[str]) -> str | None:
