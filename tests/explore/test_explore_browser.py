@@ -623,6 +623,19 @@ def test_the_bars_of_all_models_have_one_scale(browser, address):
 
 
 @pytest.mark.slow
+def test_a_point_that_focus_scrolls_into_view_keeps_its_tip(browser, address):
+    """The scrolling hid what focus had shown, so that on a narrow window no point said its numbers by keyboard."""
+    with opened(browser, address, "narrow") as page:
+        go_to(page, "Curves")
+        point = page.locator(".chart").last.locator("[data-tip]").first
+        page.evaluate("scrollTo(0, 0)")
+        point.focus()
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert page.get_by_role("tooltip").inner_text() == point.get_attribute("data-tip")
+        page.keyboard.press("Escape")
+        assert page.get_by_role("tooltip").count() == 0
+
+
 def test_of_many_curves_the_best_have_colours_and_a_name_finds_its_line(browser, tmp_path):
     """24 lines had 8 colours and 3 marks; a heading with a whole name took eleven lines."""
     names = [f"an-organisation/a-model-with-a-long-name-of-one-series-seed-{place}" for place in range(14)]

@@ -201,10 +201,15 @@ const tip = {
   },
   hide() { document.getElementById("tip").hidden = true; document.querySelectorAll("[aria-describedby=tip]").forEach((each) => each.removeAttribute("aria-describedby")); },
 };
+// What has the focus keeps its tip while the page scrolls to it, and below a mouse that rests.
+const leave = () => {
+  const focused = document.activeElement;
+  if (focused?.getAttribute("aria-describedby") === "tip") tip.show(focused); else tip.hide();
+};
 for (const [event, shows] of [["mouseover", 1], ["focusin", 1], ["mouseout", 0], ["focusout", 0]])
   document.addEventListener(event, (happened) => {
     const target = happened.target.closest?.("[data-tip]");
-    if (target && shows) tip.show(target); else tip.hide();
+    if (target && shows) tip.show(target); else if (event === "focusout") tip.hide(); else leave();
   });
 document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hide(); });
-document.addEventListener("scroll", tip.hide, true);
+document.addEventListener("scroll", leave, true);
