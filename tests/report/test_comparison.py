@@ -89,7 +89,7 @@ def test_the_first_screen_says_what_paired_differences_show():
     )
     finding, more, system, measures = answers(clear)["s"]
     # Which is better comes before the larger difference of b.
-    assert (finding, system, measures) == ("c is above a in EW", "c", {"EW"})
+    assert (finding, system, measures) == ("c is above a in EW", "c", ("EW",))
     assert more == (
         ", by +0.100 [+0.050, +0.150] on the same items. With p below 0.05 (adjusted), 1 of 3 scores are above those "
         "of a, and 1 below."

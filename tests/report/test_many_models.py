@@ -389,7 +389,7 @@ def test_a_comparison_says_why_it_compares_a_model_that_the_report_does_not():
         columns=["suite", "level", "value", "system", "config", *measures["agreement"][1].where]
     )
     lines = _lines_of({"a": (0.5, 0.2), "b": (0.6, 0.2), "c": (0.7, 0.2)})
-    compared = {"agreement": Finding("b is above c in TSE", ", by +0.100 [+0.050, +0.150].", "b", {"TSE"})}
+    compared = {"agreement": Finding("b is above c in TSE", ", by +0.100 [+0.050, +0.150].", "b", ("TSE",))}
     for usable_lines, more in (
         (
             lines.iloc[:2],
