@@ -6,6 +6,7 @@ They are written at build time, so that they cannot be out of date.
 import re
 from collections.abc import Iterator
 from importlib.metadata import version
+from inspect import getdoc
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -18,6 +19,7 @@ from tse_scorers.cli.app import app
 from tse_scorers.cli.help import by_panel
 from tse_scorers.cli.usage import PANELS
 from tse_scorers.io.records import ROWS
+from tse_scorers.io.result_row import ResultRow
 from tse_scorers.models.options import Described, ModelOptions, described_options
 from tse_scorers.suites.registry import built_in_options, find_suite
 
@@ -56,13 +58,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put a table in the place of `{{ columns: module.NAME }}`, rows of one in that of `| {{ … }} |`.
 
-    They are the columns of a declared table of scores, the declared options of a model or of suites, and the metrics
-    that suites declare.
+    They are the columns of a declared table of scores, the declared options of a model or of suites, the metrics that
+    suites declare, and the keys of a row of results.
     """
     header = "| column | type | meaning |\n|---|---|---|\n"
     markdown = re.sub(r"^(\{\{ columns: .*? \}\})$", rf"{header}| \1 |", markdown, flags=re.MULTILINE)
     markdown = re.sub(r"^\| \{\{ columns: ([\w.]+)\.(\w+) \}\} \|$", _columns, markdown, flags=re.MULTILINE)
     markdown = re.sub(r"^\| \{\{ options: (model|suites) \}\} \|$", _options, markdown, flags=re.MULTILINE)
+    markdown = re.sub(r"^\| \{\{ rows \}\} \|$", _rows, markdown, flags=re.MULTILINE)
     return re.sub(r"^\| \{\{ metrics \}\} \|$", _metrics, markdown, flags=re.MULTILINE)
 
 
@@ -108,6 +111,14 @@ def _metrics(_: re.Match[str]) -> str:
         f"| `{metric.name}` | {suite} | {metric.metadata[b'meaning'].decode()} |"
         for suite in built_in_options()
         for metric in find_suite(suite).declared_columns(ROWS)
+    )
+
+
+def _rows(_: re.Match[str]) -> str:
+    about = " ".join((getdoc(ResultRow) or "").partition("Attributes:\n")[2].split("\n        "))
+    described = re.findall(r"^ {4}(\w+)(?: \(([\w, ]+)\))?: (.*?)\.?$", about, re.MULTILINE)
+    return "\n".join(
+        f"| `{name}` | {suites or 'all'} | {meaning} |" for name, suites, meaning in described if name != "more"
     )
 
 

@@ -77,51 +77,57 @@ COUNT = Kind(
 
 @dataclass(slots=True, kw_only=True)
 class ResultRow(Mapping[str, Scalar]):
-    """A row of results; `row["ci_low"]` is `row.ci_low`, and all columns are there, None where they say nothing.
+    """A row of results; `row["ci_low"]` is `row.ci_low`, and all columns are there, None where they do not apply.
+
+    The reference of output files shows this list. In parentheses are the suites whose rows have the column, if not all.
 
     Attributes:
-        suite: the suite; a run adds it, and the next four columns.
-        dataset: name of the data.
-        config: the data's configuration.
-        model: the model, or the series that it belongs to.
-        revision: which one.
-        level: what kind of group this is: `all`, `phenomenon`, …
-        value: which group of this level; "" for `all`.
-        metric: the measure.
-        cutoff_side: side of the distribution that a cut-off keeps.
-        cutoff: the cut-off.
-        method: how minimal pairs were asked about.
-        linking: the function that makes log-probabilities of sentences comparable.
-        variation_set: kind of set.
-        context: kind of context before a sentence.
-        length: sentences of context.
-        longest: `longest` for the greatest length of a context.
-        context_tokens: mean number of tokens of the context.
-        score: the mean; NaN where there is none.
-        n: items in the mean.
-        n_excluded: items of the group without a score.
-        n_ties: ties.
-        n_nonfinite: items (comparisons, for sets) with a score that is NaN or plus infinity; they count as wrong.
-        n_infinite: items with an infinite score.
-        se: standard error; NaN, as the ends of the interval, with fewer than two units, or where it is undefined.
-        ci_low: lower end of the 95 % interval.
+        suite: the suite.
+        dataset: the data set, or your file.
+        config: its configuration.
+        model: the model; in a series, without its revision.
+        revision: commit on the Hub, hash of the weights (`sha256:…`), or name of a checkpoint.
+        level: kind of group: `all`, `group`, `paradigm`, `phenomenon`, `cell`, …
+        value: name of the group in this level.
+        metric: its name; the metrics are listed below.
+        cutoff_side (agreement): `top`, `bottom`, `list_top`, `list_bottom`, `sampler_top`, or `zipf` for bands of
+            frequency; absent for TSE.
+        cutoff (agreement): p, or the lower end of the band; absent for TSE.
+        method (minimal_pairs): `full`, `one_prefix` or `two_prefix`.
+        linking (with linking functions): the linking function.
+        variation_set (german): `1-6`, `1-2_nominative`, `1-2_accusative` or `1-2_dative`.
+        context (in context): `none`, `matched`, `mismatched`, `ungrammatical`, a text file, or `template: …`.
+        length (in context): sentences of the context.
+        longest (in context): `longest` for the longest context of its kind, else null.
+        context_tokens (in context): mean number of tokens of the context.
+        score: the mean; null if nothing could be scored, or for a correlation with a constant side.
+        n: items in the mean (pairs, contexts, sets, cells).
+        n_excluded: items without a score.
+        n_ties: tied items; for EW, tied lemmas.
+        n_nonfinite (minimal_pairs, in context, german): items (german: comparisons) that are NaN or plus infinity; they
+            count as wrong.
+        n_infinite (regions): items with an infinite surprisal; if there are any, `score` is null.
+        se: standard error over units; null with fewer than two units, for rank correlations, and for a correlation that
+            is ±1 or undefined without some unit.
+        ci_low: lower end of the 95 % interval; null like `se`.
         ci_high: its upper end.
-        unit: what varies.
-        n_units: number of units.
-        n_units_effective: how many units of equal size give the same precision.
-        reliable: whether there is an interval, over enough units; of a rank correlation with people, enough units.
-        n_lemmas: lemmas in the score; for TSE verbs.
-        n_lemmas_effective: how many lemmas of equal weight give the same variance.
-        forms: `single` or `all`.
-        word_end: whether the end of the word is part of a form's probability.
-        n_lemmas_listed: lemmas of the list.
-        lemmas_scored: a fingerprint of the scored ones.
-        n_several_tokens: lemmas left out for a form of several tokens.
-        n_unknown: for an unknown form.
-        n_equal_forms: for equal forms.
-        n_different_lengths: for forms of different lengths.
-        n_not_sampled: because only a sample was scored.
-        counts: where the frequencies of lemmas come from.
+        unit: the [units](../concepts/statistics.md) of the interval; in parentheses, what is held fixed.
+        n_units: their number; of two crossed kinds, that of the first.
+        n_units_effective: how many units of equal size give the same precision; of crossed kinds, the smaller number.
+        reliable: whether `n_units_effective` is at least 4 and there is an interval; for rank correlations with people,
+            which have no interval, whether there are at least 10 templates.
+        n_lemmas (agreement): lemmas (TSE: verbs) in the score.
+        n_lemmas_effective (agreement): for MW, how many lemmas of equal weight would vary as much.
+        forms (agreement): `single` or `all`.
+        word_end (agreement): whether probabilities include the end of the word; null for masked models.
+        n_lemmas_listed (agreement): lemmas of the list.
+        lemmas_scored (agreement): hash of the scored lemmas, equal for models that score the same ones.
+        n_several_tokens (agreement): lemmas excluded because a form is several tokens.
+        n_unknown (agreement): because a form is unknown.
+        n_equal_forms (agreement): because the two forms are equal.
+        n_different_lengths (agreement): because a masked model needs different numbers of masks for them.
+        n_not_sampled (agreement): by `--lemma-sample`.
+        counts (frequency): the word list of `tse frequency`.
         more: columns that only suites of other packages have.
     """
 
