@@ -118,7 +118,9 @@ def _rows(_: re.Match[str]) -> str:
     about = " ".join((getdoc(ResultRow) or "").partition("Attributes:\n")[2].split("\n        "))
     described = re.findall(r"^ {4}(\w+)(?: \(([\w, ]+)\))?: (.*?)\.?$", about, re.MULTILINE)
     return "\n".join(
-        f"| `{name}` | {suites or 'all'} | {meaning} |" for name, suites, meaning in described if name != "more"
+        f"| `{name}` | {suites or 'all'} | {meaning} |"
+        for name, suites, meaning in described
+        if name != "more"
     )
 
 
