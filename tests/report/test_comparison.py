@@ -13,6 +13,7 @@ from tse_scorers.report.comparison import (
     without_repeated,
 )
 from tse_scorers.report.differences import overview, units
+from tse_scorers.report.measure import Measure
 
 
 def family_rows(reliable, p_adjusted, level="paradigm", systems=("b",)):
@@ -79,25 +80,29 @@ def test_the_first_screen_says_what_paired_differences_show():
     none = compared_rows(
         ("b", "TSE", -0.01, 0.1, 0.9), ("c", "TSE", 0.02, 0.1, 0.8), ("b", "EW", 0.5, 0.6, 0.1)
     )
-    (said,) = answers(none).values()
-    assert (
-        "".join(said[:2])
-        == "No difference from a is shown: the largest in TSE is +0.020 [−0.080, +0.120] (c)."
+    (said,) = answers(none, {}).values()
+    assert "".join(said[:2]) == (
+        "No difference from a is shown: the largest in TSE is +0.020 [−0.080, +0.120] (c). In other measures, 0 of 1 "
+        "differences have p below 0.05 (adjusted)."
     )
     clear = compared_rows(
         ("b", "TSE", -0.01, 0.1, 0.9), ("b", "EW", -0.2, 0.1, 0.01), ("c", "EW", 0.1, 0.05, 0.02)
     )
-    finding, more, system, measures = answers(clear)["s"]
+    measures = {"s": [Measure("tse", "TSE"), Measure("ew", "EW", leads=True)]}
+    finding, more, system, named = answers(clear, measures)["s"]
     # Which is better comes before the larger difference of b.
-    assert (finding, system, measures) == ("c is above a in EW", "c", ("EW",))
+    assert (finding, system, named) == ("c is above a in EW", "c", ("EW",))
     assert more == (
-        ", by +0.100 [+0.050, +0.150] on the same items. With p below 0.05 (adjusted), 1 of 3 scores are above those "
-        "of a, and 1 below."
+        ", by +0.100 [+0.050, +0.150] on the same items. With p below 0.05 (adjusted), 1 of 2 models are above a, and "
+        "1 below. In other measures, 0 of 1 differences have p below 0.05 (adjusted)."
     )
-    (worse,) = answers(clear.iloc[1:2]).values()
+    assert answers(clear, {})["s"].words == "No difference from a is shown", (
+        "the leading measure, not the largest"
+    )
+    (worse,) = answers(clear.iloc[1:2], {}).values()
     assert "".join(worse[:2]) == "b is below a in EW, by −0.200 [−0.300, −0.100] on the same items."
-    assert answers(clear.assign(different="data set")) == answers(clear.assign(reliable=False)) == {}
-    assert answers(clear.iloc[:0]) == {}
+    assert answers(clear.assign(different="data set"), {}) == answers(clear.assign(reliable=False), {}) == {}
+    assert answers(clear.iloc[:0], {}) == {}
 
 
 def test_differences_come_before_method():

@@ -104,6 +104,17 @@ def test_a_header_is_no_argument_of_the_line_before_it():
     assert "\n{[}2in{]} & " in to_latex(Table("Scores.", values, formatted(values, score), file="t"))
 
 
+def test_intervals_are_left_out_of_all_cells_or_of_none():
+    """A score over fewer items than its neighbours kept its interval where the table had none."""
+    values = pd.DataFrame({"x": [0.61, 0.58], "y": [0.85, 0.75]})
+    text = pd.DataFrame({"x": ["0.61 ± 0.03 (n 20)", "0.58 ± 0.02"], "y": ["0.85 [0.7, 0.9] (n 20)", "0.75"]})
+    latex = to_latex(Table("Scores.", values, text, file="t"), intervals=False)
+    assert [row.split(" & ")[1:] for row in latex.splitlines() if row[:1] in "01" and "&" in row] == [
+        ["0.61 (n 20)", r"0.85 (n 20) \\"],
+        ["0.58", r"0.75 \\"],
+    ]
+
+
 def _models(n):
     return [*MODELS, *(f"EleutherAI/pythia-160m@step{step}000" for step in range(n))][:n]
 

@@ -153,7 +153,7 @@ def test_an_answer_comes_before_its_question_terms_and_curves(tmp_path):
     answer = text[places[0] : places[-1]]
     assert "step1000" in answer and "m@step" not in answer  # the table has the whole names
     assert "checkpoint" in answer and "models" not in answer
-    assert "<p>m, 6 revisions</p>" in text
+    assert "<p>m, 6 checkpoints</p>" in text
     assert text.index("</table>", board) < text.index("The bar is the score")  # how to read it comes below it
 
 

@@ -137,7 +137,7 @@ def test_the_ends_of_an_interval_near_1_are_not_rounded_to_a_false_one():
     """>0.999 stood beside the interval 0.999–0.999, whose upper end is below the score."""
     line = {
         "suite": "minimal_pairs", "suite_name": "minimal_pairs", "config": "blimp", "measure": "accuracy", "digits": 3,
-        "place": 0,
+        "place": 0, "leads": True,
         "score": 0.9998, "n": 5000.0, "n_excluded": 0.0, "n_ties": 0.0, "n_units": 67.0, "n_units_effective": 67.0,
         "reliable": True, "over_lemmas": False, "is_share": True, "chance": 0.5, "counted": "pairs",
     }  # fmt: skip

@@ -159,11 +159,11 @@ def test_a_system_without_shared_items_is_named_with_the_reason(tmp_path):
     assert set(found.rows["system"]) == {"b"}
     of_c, of_d, of_e = found.not_compared
     assert re.match(r"Not compared: c on BLiMP, .*no items with a; .*same data", of_c)
-    of_german = "Not compared: d on German: sentences of this project, because"
+    of_german = "Not compared: d on German: sentences of refined-tse, because"
     assert of_d == f"{of_german} no other model in these folders was run on it."
     assert of_e == "Not compared: e on BLiMP, because its record has no scores of items."
     (of_d,) = compare([*alike, alone], reference="b").not_compared
-    assert of_d == "Not compared: d on German: sentences of this project, because b was not run on it."
+    assert of_d == "Not compared: d on German: sentences of refined-tse, because b was not run on it."
 
 
 def test_own_scores_are_found_where_a_group_is_called_all():

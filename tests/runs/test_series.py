@@ -208,18 +208,21 @@ def test_a_series_says_from_where_on_no_checkpoint_differs_from_the_last(tmp_pat
         tmp_path / "series", {step: wrong[step] for step in ("step3", "step2", "step4", "step1")}
     )
     assert (
-        "from step3 on, no checkpoint differs from the last one in accuracy (paired differences, whose"
-        in page
+        "from step3 on, no checkpoint is shown to differ from the last one in accuracy, by tests on" in page
     )
-    assert "no checkpoint differs" not in _accuracies(
+    assert "no checkpoint is shown to differ" not in _accuracies(
         tmp_path / "few", {k: [2] * 3 if v else [] for k, v in wrong.items()}, n_words=3
     )
-    assert "no checkpoint differs" not in _accuracies(
+    assert "no checkpoint is shown to differ" not in _accuracies(
         tmp_path / "alike", {"step1": [1], "step2": [1], "step3": []}
     )
-    assert "no checkpoint differs" not in _accuracies(tmp_path / "late", wrong | {"step3": [1] * 9})
-    assert "no checkpoint differs" not in _accuracies(tmp_path / "other", wrong, other="step2")
-    assert "from step3 on, no checkpoint differs" in _accuracies(tmp_path / "two", wrong, without="a")
+    assert "no checkpoint is shown to differ" not in _accuracies(
+        tmp_path / "late", wrong | {"step3": [1] * 9}
+    )
+    assert "no checkpoint is shown to differ" not in _accuracies(tmp_path / "other", wrong, other="step2")
+    assert "from step3 on, no checkpoint is shown to differ" in _accuracies(
+        tmp_path / "two", wrong, without="a"
+    )
 
 
 def test_published_curves_stand_behind_a_series_on_blimp(checkpoints, tmp_path, monkeypatch):

@@ -142,7 +142,7 @@ def compare(
     notice = unpublished_notice(runs.signatures, heading=called.heading)
     sections = [part.with_notice(notice, list(runs.rows["system"].unique())) for part in sections]
     with terminal.waiting("Writing the report"):
-        page = write_report(out, folders, sections, figures=figures, compared=answers(rows))
+        page = write_report(out, folders, sections, figures=figures, compared=answers(rows, measures))
     terminal.say(f"Report: {page}")
     if paper:
         say_written(lambda: write_panels(out, sections, widths=paper, font=paper_font))

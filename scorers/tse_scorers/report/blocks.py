@@ -68,12 +68,14 @@ class Pair:
     Attributes:
         good: the right one.
         bad: the wrong one.
-        wrong_for: a model that prefers the wrong one; "" where the model whose item it is does not.
+        system: whose score it is.
+        prefers: which of them that system prefers, "right" or "wrong"; "" where that is unknown.
     """
 
     good: str
     bad: str
-    wrong_for: str = ""
+    system: str = ""
+    prefers: str = ""
 
 
 @dataclass(frozen=True)

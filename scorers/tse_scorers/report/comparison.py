@@ -12,7 +12,7 @@ from .charts import MANY
 from .comparable import run_otherwise
 from .differences import ALPHA, how_many_differ, overview, units
 from .labels import line_name
-from .measure import Measures, measure_named
+from .measure import Measures, leading, measure_named
 from .names import Names, groups_of
 from .numbers import UNRELIABLE, interval, signed
 from .observations import Finding
@@ -78,8 +78,10 @@ def section(
     return Section("comparison", "Differences", " ".join(not_compared), TERMS, parts)
 
 
-def answers(rows: pd.DataFrame) -> dict[str, Finding]:
+def answers(rows: pd.DataFrame, measures: Measures) -> dict[str, Finding]:
     """Say what the differences of each suite show, for the first screen: which model is better, or that none is.
+
+    The sentence is about the leading measure of a suite; where that was not compared, about the first one that was.
 
     Returns:
         Name of a suite -> what is said of it. A suite is left out where all runs differ in data or options, or no
@@ -91,12 +93,14 @@ def answers(rows: pd.DataFrame) -> dict[str, Finding]:
     for suite, of_suite in tested.groupby("suite", sort=False):
         of_data = of_suite.groupby(["config", "reference"], sort=False, dropna=False)
         _, compared = next(iter(of_data))
-        clear = compared[compared["p_adjusted"] < ALPHA]
+        labels = list(compared["measure"].unique())
+        lead = leading(measures[str(suite)]).label if suite in measures else labels[0]
+        is_lead = compared["measure"] == (lead if lead in labels else labels[0])
+        of_lead, is_clear = compared[is_lead], compared["p_adjusted"] < ALPHA
+        clear = compared[is_lead & is_clear]
         better = clear[clear["difference"] > 0]
-        shown = next((frame for frame in (better, clear) if len(frame)), compared)
-        shown = shown[shown["measure"] == shown["measure"].iloc[0]]
-        shown = shown.sort_values("difference", key=abs, ascending=False, kind="stable")
-        row = shown.iloc[0]
+        shown = next((frame for frame in (better, clear) if len(frame)), of_lead)
+        row = shown.sort_values("difference", key=abs, ascending=False, kind="stable").iloc[0]
         by = f"{signed(row['difference'])} {interval(row['ci_low'], row['ci_high'], signed)}"
         if clear.empty:
             which = f"{'that' if len(shown) == 1 else 'the largest'} in {row['measure']}"
@@ -106,12 +110,16 @@ def answers(rows: pd.DataFrame) -> dict[str, Finding]:
             place = "above" if row["difference"] > 0 else "below"
             finding = f"{row['system']} is {place} {row['reference']} in {row['measure']}"
             more = f", by {by} on the same items."
-            if len(compared) > 1:
-                worse = len(clear) - len(better)
+            if len(of_lead) > 1:
                 more += (
-                    f" With p below {ALPHA} (adjusted), {len(better)} of {len(compared)} scores are above those of "
-                    f"{row['reference']}, and {worse} below."
+                    f" With p below {ALPHA} (adjusted), {len(better)} of {len(of_lead)} models are above "
+                    f"{row['reference']}, and {len(clear) - len(better)} below."
                 )
+        if n_others := (~is_lead).sum():
+            n_clear = (is_clear & ~is_lead).sum()
+            more += (
+                f" In other measures, {n_clear} of {n_others} differences have p below {ALPHA} (adjusted)."
+            )
         said[str(suite)] = Finding(finding, more, str(row["system"]), (str(row["measure"]),))
     return said
 

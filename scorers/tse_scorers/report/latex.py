@@ -230,7 +230,7 @@ def _cells(table: Table, intervals: bool) -> Cells:
         if header in table.rule_above and rows:
             ruled.add(len(rows))
         if not intervals:
-            cells = [(re.sub(r" (± \S+|\[.*\])$", "", text), beside) for text, beside in cells]
+            cells = [(re.sub(r" (± \S+|\[.*\])(?=$| \(n )", "", text), beside) for text, beside in cells]
         marked = [(joined(cell), bool(best.iat[place, i])) for i, cell in enumerate(cells)]
         over = map(str, basis.iloc[place])
         rows.append(([header, *over, *(text for text, _ in marked[:n_names])], marked[n_names:]))

@@ -160,7 +160,7 @@ def leaderboard(
     Args:
         lines: as `summary.headlines` returns them.
         signatures: of the systems, see `inputs.Runs`.
-        is_series: keep the order of the results instead of sorting by the first measure.
+        is_series: keep the order of the results instead of sorting by the leading measure.
     """
     keys = list(dict.fromkeys(zip(lines["suite"], lines["measure"], strict=True)))
     # As sections and navigation have them, whichever system has which suites.
@@ -169,9 +169,12 @@ def leaderboard(
     keys.sort(key=lambda key: order[key[0]])
     columns = [dict(_cells(lines, key, signatures)) for key in keys]
     systems = list(dict.fromkeys(lines["system"]))
+    leads = set(zip(lines.loc[lines["leads"], "suite"], lines.loc[lines["leads"], "measure"], strict=True))
     ranking = [
-        (measure, cells)
-        for (_, measure), cells in zip(keys, columns, strict=True)
+        (key[1], cells)
+        for key, cells in sorted(
+            zip(keys, columns, strict=True), key=lambda column: (order[column[0][0]], column[0] not in leads)
+        )
         if not any("few units" in cell.badges for cell in cells.values())
     ]
     ranked_by = ""

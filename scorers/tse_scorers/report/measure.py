@@ -70,6 +70,7 @@ class Measure:
             computes the difference of two systems again without each unit in turn.
         interval: what the intervals of `estimate` are, for a paper's section on methods, after "95 % confidence
             intervals are"; of a mean, it is known.
+        leads: whether a report's first sentence about its suite is about it; by default, it is about the first measure.
         live_key: what training logs call it, for instance `tse/ew`; by default the suite and its name; None if it is
             not logged.
         main_level: the level of its groups that training logs have on request and that the first page of a report
@@ -99,6 +100,7 @@ class Measure:
     derived: "Callable[[pd.DataFrame], ArrayLike] | None" = None
     estimate: "Estimator | None" = None
     interval: str = ""
+    leads: bool = False
     live_key: str | None = ""
     main_level: str = ""
     digits: int = 2
@@ -206,6 +208,11 @@ class Measure:
 
 Measures = Mapping[str, Sequence[Measure]]
 """Name of a suite -> its headline measures."""
+
+
+def leading(measures: Sequence[Measure]) -> Measure:
+    """Return the measure that a report leads with."""
+    return next((measure for measure in measures if measure.leads), measures[0])
 
 
 def measure_named(measures: Measures, suite: str, label: str) -> Measure:

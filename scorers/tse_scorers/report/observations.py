@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..statistics.estimate import enough_units
 from .comparable import listed
-from .measure import Measure
+from .measure import Measure, leading
 from .names import Names, groups_of
 from .numbers import decimals, score
 
@@ -32,7 +32,8 @@ class Answer:
         system: the first system that it names, or "".
         question: what is asked.
         example: an item: what its two texts begin with, what differs in each, and what they end with.
-        wrong_for: a model that prefers the wrong text of the example; "" for none.
+        example_of: a system that scored the example.
+        prefers: which text it prefers, as in `Pair`.
         terms: measure -> what it stands for.
     """
 
@@ -43,7 +44,8 @@ class Answer:
     system: str = ""
     question: str = ""
     example: tuple[str, str, str, str] | None = None
-    wrong_for: str = ""
+    example_of: str = ""
+    prefers: str = ""
     terms: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -60,19 +62,20 @@ def observations(
     lines: pd.DataFrame,
     rows: pd.DataFrame,
     measures: Mapping[str, Sequence[Measure]],
-    levels: Mapping[str, str],
     names: Names | None = None,
     all_lines: pd.DataFrame | None = None,
     compared: Mapping[str, Finding] | None = None,
     noun: str = "model",
 ) -> list[Answer]:
-    """Return what is known of each suite: which system is better, the largest gap of two measures, the weakest group.
+    """Return what is known of each suite: which system is better, and the weakest group.
+
+    The first sentence is about the suite's leading measure, whatever the scores are. Another one is named where its
+    intervals tell systems apart, unless it is over a part of the leading one's comparisons.
 
     Args:
         lines: as `summary.headlines` returns them, without those that cannot be the best.
         rows: results, as `inputs.Runs` holds them.
         measures: headline measures of each suite.
-        levels: the level of the groups that are compared, by suite; "" for all levels.
         names: what suites call themselves and their groups.
         all_lines: with those that cannot be the best; by default, there are none.
         compared: what paired differences show of a suite, which is said instead of what its intervals show.
@@ -83,8 +86,10 @@ def observations(
     for suite, of_suite in measures.items():
         usable, shown_lines = (frame[frame["suite_name"] == suite] for frame in (lines, all_lines))
         of_groups = rows[(rows["suite"] == suite) & (rows["level"] != "all")]
-        if level := levels.get(suite):
+        if level := leading(of_suite).main_level:
             of_groups = of_groups[of_groups["level"] == level]
+        elif of_groups["level"].nunique() == 1:
+            level = str(of_groups["level"].iloc[0])
         if len(usable):  # a mean over models that are not comparable means nothing
             of_groups = of_groups[of_groups["system"].isin(usable["system"])]
         group_names = names.groups(suite, of_groups["level"].astype(str), of_groups["value"].astype(str))
@@ -94,26 +99,19 @@ def observations(
             wide[label] = wide[label].where(wide.index.isin(systems, level="system"))
         title = names.title(suite, list(rows.loc[rows["suite"] == suite, "config"].unique()))
         if compared and suite in compared:
-            best, besides = compared[suite], _compared_too(usable, shown_lines, compared[suite].measures)
+            finding, besides = compared[suite], _compared_too(usable, shown_lines, compared[suite].measures)
         else:
-            best = _best(usable, shown_lines, noun) or _not_ranked(shown_lines, noun) or Finding("", "", "")
-            besides = _on_first(usable, shown_lines, best.measures, noun)
-        parts = (
-            best.words,
-            best.more,
-            besides,
-            _gap(wide, of_suite),
-            _weakest(wide, usable, of_suite, groups_of(levels.get(suite, "")), noun),
-        )
-        finding, more, *others = _spelled_out([part or "" for part in parts], of_suite)
-        sentences = [sentence for sentence in (finding + more, *others) if sentence]
+            finding, besides = _found(usable, shown_lines, of_suite, noun)
+        weakest = _weakest(wide, usable, of_suite, groups_of(level), noun)
+        words, more, *others = _spelled_out([finding.words, finding.more, *besides, *weakest], of_suite)
+        sentences = [sentence for sentence in (words + more, *others) if sentence]
         shown = set(shown_lines["measure"])
         terms = {
             measure.label: ", ".join(filter(None, [measure.long, measure.words]))
             for measure in of_suite
             if measure.words and measure.label in shown
         }
-        answers.append(Answer(suite, title, sentences, finding, best.system, terms=terms))
+        answers.append(Answer(suite, title, sentences, words, finding.system, terms=terms))
     return answers
 
 
@@ -178,49 +176,126 @@ def _wide(rows: pd.DataFrame, measures: Sequence[Measure]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _best(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding | None:
-    """Say what a single model has, or of several which one the intervals of a measure show to be better."""
+def _found(
+    lines: pd.DataFrame, all_lines: pd.DataFrame, measures: Sequence[Measure], noun: str
+) -> tuple[Finding, list[str]]:
+    """Say what a single model has, or of several which one the intervals of the leading measure show to be better.
+
+    Args:
+        lines: scores that can be ranked.
+        all_lines: with those that cannot.
+        measures: headline measures of the suite.
+        noun: what a system is.
+
+    Returns:
+        The first sentence, and others.
+    """
     lines = _of_first_data(lines)
-    if lines.empty:
-        return None
-    counts = lines.groupby("measure", sort=False)["system"].nunique()
-    if counts.max() == 1:
-        system, data = lines[["system", "suite"]].iloc[0]
-        lines, all_lines = lines[lines["system"] == system], all_lines[all_lines["suite"] == data]
-        first, *others = [f"{line.measure} {line.with_ends}" for line in lines.itertuples()]
-        chances = set(lines["chance"])
-        guessing = f"; guessing gives {chances.pop()}" if len(chances) == 1 and None not in chances else ""
-        more = "".join(f", {other}" for other in others) + f"{guessing}{_apart({system}, all_lines)}."
-        return Finding(f"{system}: {first}", more, system, tuple(lines["measure"]))
-    ranked = [_ranked(lines[lines["measure"] == measure]) for measure in counts.index[counts > 1]]
-    # The first measure whose intervals set the highest score apart from half of the others, else the first one.
-    first, others, near = next(
-        (ranking for ranking in ranked if 2 * len(ranking[2]) <= len(ranking[1])), ranked[0]
+    all_lines = (
+        all_lines[all_lines["suite"].isin(lines["suite"])] if len(lines) else _of_first_data(all_lines)
     )
-    name, n_below = first["measure"], len(others) - len(near)
-    alike = all_lines[(all_lines["measure"] == name) & (all_lines["suite"] == first["suite"])]
-    not_compared = _apart({first["system"], *others["system"]}, alike)
-    if n_below < len(near):
-        ends = _ends(first, others.iloc[-1])
-        above = f"; the highest score is above {n_below} of {len(others)} others" if n_below else ""
-        # Intervals that overlap are no test of a difference.
-        tested = (
-            "" if ends.startswith(":") else " The command tse compare tests differences on the same items."
-        )
-        by_name = f" by the 95 % intervals of {name}{not_compared}{ends}{above}.{tested}"
-        best = "the best" if n_below else "better"
-        return Finding(f"No {noun} is shown to be {best}", by_name, first["system"], (name,))
+    labels = [measure.label for measure in _ordered(measures)]
+    ranked, shown = (
+        {label: best_first for label in labels if len(best_first := _of_measure(frame, label))}
+        for frame in (lines, all_lines)
+    )
+    if not shown:
+        return Finding("", "", ""), []
+    lead = next(iter(shown))
+    rankable = ranked.get(lead, lines.iloc[:0])
+    if ranked and max(map(len, ranked.values())) == 1:
+        finding = _of_one(pd.concat(ranked.values()), all_lines)
+        return finding, [] if len(rankable) else ["".join(_not_ranked(rankable, shown[lead], noun)[:2])]
+    finding = (_ranking if len(rankable) > 1 else _not_ranked)(rankable, shown[lead], noun)
+    others = [_highest(best_first, noun) for label, best_first in ranked.items() if label != lead]
+    return finding, [sentence for sentence in others if sentence]
+
+
+def _ordered(measures: Sequence[Measure]) -> list[Measure]:
+    """Put the leading measure first, and leave out those over a part of its comparisons."""
+    lead = leading(measures)
+    others = [m for m in measures if m is not lead and (m.comparisons or 1) >= (lead.comparisons or 1)]
+    return [lead, *others]
+
+
+def _of_measure(lines: pd.DataFrame, label: str) -> pd.DataFrame:
+    """Return the scores of a measure, the highest first."""
+    return lines[lines["measure"] == label].sort_values("score", ascending=False, kind="stable")
+
+
+def _of_one(lines: pd.DataFrame, all_lines: pd.DataFrame) -> Finding:
+    """Say what the first system has, in all measures."""
+    system = str(lines["system"].iloc[0])
+    lines = lines[lines["system"] == system]
+    first, *others = lines.itertuples()
+    more = "".join(f", {other.measure} {other.with_ends}" for other in others)
+    chances = set(lines["chance"])
+    if len(chances) == 1 and pd.notna(chance := chances.pop()):
+        inside = lines.loc[(lines["ci_low"] <= chance) & (lines["ci_high"] >= chance), "measure"]
+        more += f"; guessing gives {chance:g}"
+        if len(inside):
+            more += f", which is inside the interval{'s' * (len(inside) > 1)} of {listed(list(inside), 3)}"
+    words = f"{system}: {first.measure} {first.with_ends}"
+    return Finding(words, f"{more}{_apart({system}, all_lines)}.", system)
+
+
+def _ranking(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding:
+    """Say which of several systems the intervals of a measure show to be better, and which to be above guessing."""
+    first, others, near = _ranked(lines)
+    name, system, n_below = str(first["measure"]), str(first["system"]), len(others) - len(near)
+    rest = f"{_apart(set(lines['system']), all_lines)}. {_against_guessing(lines, noun)}"
     if near.empty:
         below = (
             f"interval of the other {noun} is" if len(others) == 1 else f"intervals of all other {noun}s are"
         )
-        more = f", {first['with_ends']}; the 95 % {below} below its own{not_compared}."
-        return Finding(f"{first['system']} has the highest {name}", more, first["system"], (name,))
-    more = (
-        f", {first['with_ends']}; by the 95 % intervals it is above {n_below} of {len(others)} other "
-        f"{noun}s{not_compared}, and cannot be told apart from {listed(list(near['system']), 3)}."
-    )
-    return Finding(f"{first['system']} may have the highest {name}", more, first["system"], (name,))
+        words = f"{system} has the highest {name}"
+        return Finding(words, f", {first['with_ends']}; the 95 % {below} below its own{rest}", system)
+    if _tells_apart(others, near):
+        return Finding(
+            f"{len(near) + 1} {noun}s share the highest {name}",
+            f": {system}, {first['with_ends']}, and {listed(list(near['system']), 3)}, whose 95 % "
+            f"interval{'s' * (len(near) > 1)} reach{'es' * (len(near) == 1)} its own; {n_below} of "
+            f"{len(others)} other {noun}s {'is' if n_below == 1 else 'are'} below{rest}",
+            system,
+        )
+    ends = _ends(first, others.iloc[-1])
+    best = "the best" if n_below else "better"
+    above = f"; the highest score is above {n_below} of {len(others)} others" if n_below else ""
+    # Intervals that overlap are no test of a difference.
+    tested = "" if ends.startswith(":") else " The command tse compare tests differences on the same items."
+    words = f"No {noun} is shown to be {best}"
+    return Finding(words, f" by the 95 % intervals of {name}{ends}{above}{rest}{tested}", system)
+
+
+def _highest(lines: pd.DataFrame, noun: str) -> str:
+    """Name the highest score of another measure, if its interval is above those of most others."""
+    if len(lines) < 2:
+        return ""
+    first, others, near = _ranked(lines)
+    if not _tells_apart(others, near):
+        return ""
+    n_below = len(others) - len(near)
+    above = f"the other {noun}" if len(others) == 1 else f"{n_below} of {len(others)} other {noun}s"
+    if n_below == len(others) > 1:
+        above = f"all other {noun}s"
+    return f"Highest {first['measure']}: {first['system']}, {first['with_ends']}, above {above}."
+
+
+def _tells_apart(others: pd.DataFrame, near: pd.DataFrame) -> bool:
+    """Return whether the highest score is above at least half of the others."""
+    return 2 * len(near) <= len(others)
+
+
+def _against_guessing(lines: pd.DataFrame, noun: str) -> str:
+    """Count the scores of a measure whose interval is above what guessing gives, and below it."""
+    chance, n = lines["chance"].iloc[0], len(lines)
+    if pd.isna(chance):
+        return ""
+    n_above, n_below = int((lines["ci_low"] > chance).sum()), int((lines["ci_high"] < chance).sum())
+    above = f"{n_above} of {n} {noun}s {'is' if n_above == 1 else 'are'} shown to be"
+    if n_above in (0, n):
+        above = f"All {n} {noun}s are" if n_above else f"No {noun} is shown to be"
+    return f"{above} above guessing ({chance:g}){f', and {n_below} below it' if n_below else ''}."
 
 
 def _apart(compared: Collection[str], all_lines: pd.DataFrame) -> str:
@@ -229,68 +304,34 @@ def _apart(compared: Collection[str], all_lines: pd.DataFrame) -> str:
     return f" (not compared, as marked below: {listed(apart, 3)})" if apart else ""
 
 
-def _not_ranked(lines: pd.DataFrame, noun: str) -> Finding | None:
-    """Say what the first measure is where no interval can be relied on, and why."""
-    lines = _of_first_measure(lines)
-    if lines.empty:
-        return None
-    first, few = lines.iloc[0], _few_units(lines)
-    name = str(first["measure"])
-    if len(lines) == 1:
-        return Finding(f"{first['system']}: {name} {first['with_ends']}", f"{few}.", first["system"], (name,))
-    more = f" by {name}{_ends(first, lines.iloc[-1])}{few}."
-    return Finding(f"No {noun} is shown to be better", more, first["system"], (name,))
+def _not_ranked(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding:
+    """Say what a measure is where fewer than two scores can be ranked, and why."""
+    first = all_lines.iloc[0]
+    why = _few_units(all_lines) or _apart(set(lines["system"]), all_lines)
+    name, system = str(first["measure"]), str(first["system"])
+    if len(all_lines) == 1:
+        return Finding(f"{system}: {name} {first['with_ends']}", f"{why}.", system)
+    words = f"No {noun} is shown to be better"
+    return Finding(words, f" by {name}{_ends(first, all_lines.iloc[-1])}{why}.", system)
 
 
-def _on_first(lines: pd.DataFrame, all_lines: pd.DataFrame, told: Sequence[str], noun: str) -> str | None:
-    """Say what the first measure shows, and that this is why the answer is about another one.
-
-    Args:
-        lines: that can be ranked.
-        all_lines: with those that cannot.
-        told: the measures that the answer is about.
-        noun: what a system is.
-    """
-    of_first = _of_first_measure(all_lines)
-    if of_first.empty or (name := str(of_first["measure"].iloc[0])) in told:
-        return None
-    ranked = _of_first_measure(lines[lines["measure"] == name])
-    shown = ranked if len(ranked) > 1 else of_first
-    few = _few_units(shown)
-    if len(shown) == 1:
-        return f"{name} {shown['with_ends'].iloc[0]}{few}."
-    ends = _ends(shown.iloc[0], shown.iloc[-1])
-    if len(ranked) < 2 and not few:  # some are marked, for reasons of their own
-        return f"By {name}, no {noun} is shown to be better{ends}."
-    _, others, near = _ranked(shown)
-    how_many = "no" if few or len(near) == len(others) else "fewer"
-    return f"The answer is by {', '.join(told)} because {name} tells {how_many} {noun}s apart{ends}{few}."
-
-
-def _compared_too(lines: pd.DataFrame, all_lines: pd.DataFrame, measures: Collection[str]) -> str | None:
+def _compared_too(lines: pd.DataFrame, all_lines: pd.DataFrame, measures: Collection[str]) -> list[str]:
     """Say why paired differences in some measures are of systems, too, whose scores cannot be ranked."""
     ranked, shown = (
         set(frame.loc[frame["measure"].isin(measures), "system"]) for frame in (lines, all_lines)
     )
     if not (marked := sorted(shown - ranked)):
-        return None
-    return (
+        return []
+    return [
         f"The table marks {listed(marked, 3)}, but a difference has an interval of its own, over the items that both "
         "scored."
-    )
+    ]
 
 
 def _of_first_data(lines: pd.DataFrame) -> pd.DataFrame:
     """Return the scores on the first data of a suite."""
     lines = lines[lines["score"].notna()]
     return lines[lines["suite"].eq(lines["suite"].iloc[0])] if len(lines) else lines
-
-
-def _of_first_measure(lines: pd.DataFrame) -> pd.DataFrame:
-    """Return the scores of the first measure on the first data of a suite, the highest first."""
-    lines = _of_first_data(lines)
-    lines = lines[lines["measure"].eq(lines["measure"].iloc[0])] if len(lines) else lines
-    return lines.sort_values("score", ascending=False, kind="stable")
 
 
 def _ends(first: "pd.Series[Any]", last: "pd.Series[Any]") -> str:
@@ -314,66 +355,62 @@ def _few_units(lines: pd.DataFrame) -> str:
 
 
 def _ranked(lines: pd.DataFrame) -> "tuple[pd.Series[Any], pd.DataFrame, pd.DataFrame]":
-    """Return the line with the highest score, the others, and those of them that reach its interval."""
-    lines = lines.sort_values("score", ascending=False, kind="stable")
+    """Return the line with the highest score, which is the first, the others, and those that reach its interval."""
     first, others = lines.iloc[0], lines.iloc[1:]
     start = first["score"] if pd.isna(first["ci_low"]) else first["ci_low"]
     return first, others, others[others["ci_high"].fillna(others["score"]) >= start]
 
 
-def _gap(wide: pd.DataFrame, measures: Sequence[Measure]) -> str | None:
-    """Find the largest gap between the first two measures where the second is over a list of lemmas: TSE and EW."""
-    if len(measures) < 2 or not measures[1].over_lemmas or not {m.label for m in measures[:2]} <= set(wide):
-        return None
-    one, other = (measure.label for measure in measures[:2])
-    gaps = (wide[one] - wide[other]).dropna()
-    if gaps.empty:
-        return None
-    group, system = gaps.abs().idxmax()
-    scores, form = wide.loc[(group, system)], measures[0].form
-    if form(scores[one]) == form(scores[other]):
-        return None
-    more_often = "more" if scores[one] > scores[other] else "less"
-    return (
-        f"In “{group}”, {system} is right {more_often} often with the sentences' own words ({one} "
-        f"{form(scores[one])}) than with all words of the lemma list ({other} {form(scores[other])}): the largest gap."
-    )
-
-
 def _weakest(
     wide: pd.DataFrame, lines: pd.DataFrame, measures: Sequence[Measure], groups: str, noun: str
-) -> str | None:
+) -> list[str]:
     """Name the group, or the part of each item's comparisons, with the lowest mean over systems, and how often it is.
 
     Args:
-        wide: scores of groups, of which the first measure counts.
-        lines: scores of the suite, where other measures may be over a part of the first one's comparisons.
+        wide: scores of groups: those of the leading measure count, or of the next one that has several groups.
+        lines: scores of the suite, where other measures may be over a part of the leading one's comparisons.
         measures: of the suite.
         groups: what the groups are.
         noun: what a system is.
+
+    Returns:
+        One sentence, or none where there are no groups or their scores are printed alike.
     """
-    if wide.empty:
-        return None
-    measure = next(headline for headline in measures if headline.label == wide.columns[0])
-    parts = [part.label for part in measures if (part.comparisons or 1) < (measure.comparisons or 1)]
-    tables = {f"{measure.label} of {{}} {groups}": wide.iloc[:, 0].unstack("system")}
+    ordered = _ordered(measures)
+    of_groups = {
+        measure: wide[measure.label].dropna().unstack("system")
+        for measure in ordered
+        if measure.label in wide
+    }
+    measure = next((measure for measure, scores in of_groups.items() if len(scores) > 1), ordered[0])
+    parts = [part.label for part in measures if part not in ordered]
     of_parts = _of_first_data(lines[lines["measure"].isin(parts)])
-    if len(of_parts):
-        of_systems = of_parts.pivot_table("score", "measure", "system", aggfunc="last")
-        tables[f"of the {{}} parts of {measure.label}"] = of_systems
-    means = {heading: scores.mean(axis=1).dropna() for heading, scores in tables.items()}
+    tables = {
+        f"{measure.label} of {{}} {groups}": of_groups.get(measure, pd.DataFrame()),
+        f"of the {{}} parts of {measure.label}": of_parts.pivot_table(
+            "score", "measure", "system", aggfunc="last"
+        )
+        if len(of_parts)
+        else of_parts,
+    }
+    means = {heading: scores.mean(axis=1).dropna() for heading, scores in tables.items() if len(scores) > 1}
+    if not means:
+        return []
     heading = min(means, key=lambda heading: means[heading].min())
-    scores, of_groups = tables[heading], means[heading]
-    if len(of_groups) < 2 or measure.form(of_groups.min()) == measure.form(of_groups.max()):
-        return None
-    group = of_groups.idxmin()
-    n, n_lowest = scores.loc[group].notna().sum(), (scores.loc[group] == scores.min()).sum()
+    scores, of_rows = tables[heading], means[heading]
+    lowest, form = of_rows.min(), measure.form
+    if form(lowest) == form(of_rows.max()):
+        return []
+    row = of_rows.idxmin()
+    n, n_lowest = scores.loc[row].notna().sum(), (scores.loc[row] == scores.min()).sum()
     of_all = (
         ("both" if n == 2 else f"all {n}")
         if n == n_lowest
         else f"{'only ' if 2 * n_lowest < n else ''}{n_lowest} of {n}"
     )
-    guessing = "" if measure.chance is None else f"; guessing gives {measure.chance:g}"
-    lowest = f", the lowest for {of_all} {noun}s" if n_lowest else ""
-    of_models = f" on average{lowest}{guessing}" if n > 1 else ""
-    return f"Lowest {heading.format(len(of_groups))}: “{group}” ({measure.form(of_groups.min())}{of_models})."
+    about = [
+        f"{form(lowest)} on average" if n > 1 else form(lowest),
+        "below guessing" if measure.chance is not None and lowest < float(form(measure.chance)) else "",
+        f"the lowest for {of_all} {noun}s" if n_lowest and n > 1 else "",
+    ]
+    return [f"Lowest {heading.format(len(of_rows))}: “{row}” ({', '.join(filter(None, about))})."]

@@ -212,7 +212,7 @@ def shown(value: Any) -> Any:
 def _names(systems: Sequence[str]) -> str:
     """Name the systems of a page, or count them; of the revisions of one model, name that."""
     if len(systems) > 1 and are_revisions(systems):
-        return f"{systems[0].rpartition('@')[0]}, {len(systems)} revisions"
+        return f"{systems[0].rpartition('@')[0]}, {len(systems)} checkpoints"
     return ", ".join(systems) if len(systems) <= MANY else f"{len(systems)} models"
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
 from .comparable import Heading
-from .measure import Measure, Measures, measured
+from .measure import Measure, Measures, leading, measured
 from .names import plain_heading
 from .numbers import SYMMETRIC, UNRELIABLE, WHY_NO_INTERVAL, WHY_NO_SCORE
 from .tables import with_interval
@@ -18,7 +18,7 @@ _COPIED = (
 )  # fmt: skip
 _COLUMNS = (
     "system", "suite", "measure", "score", "text", "with_ends", *_COPIED, "chance", "over_lemmas", "is_share",
-    "interval", "counted", "why_excluded", "detail", "suite_name", "config", "digits", "place",
+    "interval", "counted", "why_excluded", "detail", "suite_name", "config", "digits", "leads", "place",
 )  # fmt: skip
 
 
@@ -35,11 +35,14 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = plain_h
         its interval), with_ends (as sentences do), n, n_excluded, n_ties, se, ci_low, ci_high, unit, n_units,
         n_units_effective, reliable, n_lemmas, n_lemmas_effective, chance (or None), over_lemmas, is_share (whether a
         score is a mean of items, from 0 to 1), interval (how that of another score is computed), counted, why_excluded,
-        detail, suite_name, config, digits (of the measure's scores) and place (of the suite in `measures`); one system
-        after the other, its suites in the order of `measures`.
+        detail, suite_name, config, digits (of the measure's scores), leads (whether the report leads with it) and
+        place (of the suite in `measures`); one system after the other, its suites in the order of `measures`.
     """
     overall = rows[rows["group"] == "all"].to_dict("records")
-    lines = [_headline(row, measure, heading) for row, measure in measured(overall, measures)]
+    lines = [
+        _headline(row, measure, heading, measure is leading(measures[row["suite"]]))
+        for row, measure in measured(overall, measures)
+    ]
     frame = pd.DataFrame(lines, columns=list(_COLUMNS))
     systems = {system: place for place, system in enumerate(dict.fromkeys(rows["system"]))}
     places = {
@@ -50,7 +53,7 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = plain_h
     return ordered.drop(columns="of_system")
 
 
-def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dict[str, Any]:
+def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading, leads: bool) -> dict[str, Any]:
     suite, config = row["suite"], row["config"]
     return {
         "system": row["system"],
@@ -72,6 +75,7 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading) -> dic
         "suite_name": suite,
         "config": config,
         "digits": measure.digits,
+        "leads": leads,
     }
 
 

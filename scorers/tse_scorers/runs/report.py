@@ -22,7 +22,7 @@ from ..report.differences import ALPHA
 from ..report.inputs import OutputFolder, Runs, folder_of, read_runs
 from ..report.leaderboard import leaderboard, usable
 from ..report.line_styles import colours_of
-from ..report.measure import Measure, Measures
+from ..report.measure import Measure, Measures, leading
 from ..report.methods import methods_paragraph
 from ..report.names import Names
 from ..report.numbers import score
@@ -171,7 +171,7 @@ def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
         chosen = only(
             runs, runs.rows["system"].isin(revisions.index) & (runs.rows["suite"] == suite), "others"
         )
-        measure, title = measures[str(suite)][0].label, called.heading(str(suite), config or None)
+        measure, title = leading(measures[str(suite)]).label, called.heading(str(suite), config or None)
         wholes: dict[str, Difference] = {}
         try:
             for pair in paired(chosen, last, allow_different=True):
@@ -192,8 +192,8 @@ def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
             width = max(max(-series_rows.ci_low, series_rows.ci_high) for series_rows in intervals)
             yield (
                 f"{model_names([str(model)])[str(model)]}, {title}: from {revisions[earlier[start]]} on, no "
-                f"checkpoint differs from the last one in {measure} (paired differences, whose 95 % intervals are "
-                f"within ±{score(width, 3)}; Holm's adjustment of {len(earlier)} tests)."
+                f"checkpoint is shown to differ from the last one in {measure}, by tests on the same items; "
+                f"differences of up to {score(width, 3)} are not ruled out ({len(earlier)} tests, Holm's adjustment)."
             )
 
 
@@ -240,13 +240,19 @@ def _asked(
             continue
         pair = section.example(next((label for label in short if short[label] == answer.system), ""))
         example = None if pair is None else split_pair(pair.good, pair.bad)
-        wrong_for = "" if pair is None else short.get(pair.wrong_for, pair.wrong_for)
         good, bad = example[1:3] if example and example[2] else ("laughs", "laugh")
         terms = {
             term: words.replace("{good}", good).replace("{bad}", bad) for term, words in answer.terms.items()
         }
         with_questions.append(
-            replace(answer, question=section.question, example=example, wrong_for=wrong_for, terms=terms)
+            replace(
+                answer,
+                question=section.question,
+                example=example,
+                example_of=short.get(pair.system, pair.system) if pair else "",
+                prefers=pair.prefers if pair else "",
+                terms=terms,
+            )
         )
     return with_questions
 
@@ -261,7 +267,6 @@ def _summary(
     """Return the first screen: answers, leaderboard, and the learning curves of a series."""
     measures = {suite.name: suite.measures for suite in suites}
     lines = _headlines(runs.rows, measures, called)
-    levels = {suite.name: next((m.main_level for m in suite.measures), "") for suite in suites}
     systems = list(lines["system"].unique())
     short, noun = revision_names(systems), "checkpoint" if are_revisions(systems) else "model"
     usable_lines, rows, all_lines = (
@@ -270,7 +275,7 @@ def _summary(
     )
     return Summary(
         leaderboard(lines, runs.signatures, curves is not None),
-        observations(usable_lines, rows, measures, levels, called, all_lines, compared, noun),
+        observations(usable_lines, rows, measures, called, all_lines, compared, noun),
         curves=curves,
         names=called,
     )

@@ -114,9 +114,13 @@ def example(runs: Runs, suite: str, read: Callable[[str], pd.DataFrame], first: 
             items = read(system)
         except (KeyError, ValueError):  # missing or damaged: the section says so
             continue
-        wrong = items[items["score"] == 0]
-        for item in (wrong if len(wrong) else items).head(1).itertuples():
-            return Pair(str(item.good), str(item.bad), system if len(wrong) else "")
+        for prefers, of_kind in (
+            ("wrong", items["score"] == 0),
+            ("right", items["score"] == 1),
+            ("", slice(None)),
+        ):
+            for item in items[of_kind].head(1).itertuples():
+                return Pair(str(item.good), str(item.bad), system, prefers)
     return None
 
 

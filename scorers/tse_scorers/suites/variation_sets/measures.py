@@ -4,12 +4,12 @@ from ...report.measure import Measure
 
 KINDS = ("1-6", "1-2_nominative", "1-2_accusative", "1-2_dative")
 KIND_LABELS = {kind: "AUC" if kind == "1-6" else f"AUC {kind.removeprefix('1-2_')} twice" for kind in KINDS}
-CONFIG_NAMES = {"ours": "sentences of this project", "rochereau2020": "sentences of Rochereau et al. (2020)"}
+CONFIG_NAMES = {"ours": "sentences of refined-tse", "rochereau2020": "sentences of Rochereau et al. (2020)"}
 CASES = {"N": "nominative", "A": "accusative", "D": "dative"}
 ROLES = {"ag": "agent", "re": "recipient", "pa": "patient"}
 _WORDS = (
-    "how often the right clause is more probable than one with the same case twice; “nominative twice” counts only "
-    "those with two nominatives"
+    "than one with the same case twice (the area under the ROC curve); “nominative twice” counts only those with two "
+    "nominatives"
 )
 
 
@@ -36,7 +36,7 @@ MEASURES = tuple(
     Measure(
         "auc",
         label,
-        "area under the ROC curve",
+        "how often the right clause is more probable",
         _WORDS if kind == "1-6" else "",
         at={"variation_set": kind},
         default={"variation_set": "1-6"},

@@ -8,7 +8,8 @@ from .shown_items import comparison_items
 
 TEXT = Text(
     question=(
-        "German argument structure: does the model find a clause more probable than one with the same case twice?"
+        "German argument structure: does the model find the right clause more probable than one with the same case "
+        "twice?"
     ),
     lead=(
         "Subordinate clauses with three noun phrases whose cases and order vary freely (…, dass der Soldat dem "

@@ -17,7 +17,7 @@ _over_lemmas = partial(
 TSE = Measure(
     "tse",
     "TSE",
-    "targeted syntactic evaluation",
+    "targeted syntactic evaluation: the sentences' own words",
     "how often the right form of the sentence's own word is the more probable one, "
     "here “{good}” and not “{bad}”",
     table="pairs",
@@ -32,6 +32,7 @@ EW = _over_lemmas(
     "all words equally weighted",
     "the same question about every word of a long list in this place",
     column=f"ew{POINT}",
+    leads=True,
     live_key="tse/ew",
 )
 MW = _over_lemmas(
