@@ -229,9 +229,13 @@ class Record:
         identity, table = self.identity, self.tables[ROWS]
         nothing = dict.fromkeys(REQUIRED) | {column: identity.get(column) for column in IDENTITY}
         possible = possible_scores(identity["suite"])
-        rows = []
-        for number, row in enumerate(table.read().to_pylist(), 1):
-            columns = {column: plain(value) for column, value in row.items() if value is not None}
+        content, rows = table.read(), []
+        for number, row in enumerate(zip(*map(pa.ChunkedArray.to_pylist, content.columns), strict=True), 1):
+            columns = {
+                column: plain(value) if type(value) is float else value
+                for column, value in zip(content.column_names, row, strict=True)
+                if value is not None
+            }
             try:
                 rows.append(ResultRow.from_json(nothing | columns))
                 rows[-1].require_possible(possible)

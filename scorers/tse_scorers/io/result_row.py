@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, get_type_hints
 
 import numpy as np
 
@@ -188,7 +188,7 @@ class ResultRow(Mapping[str, Scalar]):
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names of all columns."""
-        return iter((*REQUIRED, *(column for column in KINDS if column not in REQUIRED), *self.more))
+        return iter((*ALL_COLUMNS, *self.more))
 
     def __len__(self) -> int:
         """Return the number of columns."""
@@ -198,7 +198,7 @@ class ResultRow(Mapping[str, Scalar]):
         """Return the columns that are not None, as JSON has them: numpy's numbers as Python's, NaN as null."""
         columns = {
             column: value if type(value) in _AS_IN_JSON else plain(value)
-            for column, value in zip(_WRITTEN, _VALUES(self), strict=True)
+            for column, value in zip(ALL_COLUMNS, values_of(self), strict=True)
             if value is not None or column in REQUIRED
         }
         return columns | {column: plain(value) for column, value in self.more.items() if value is not None}
@@ -214,26 +214,25 @@ class ResultRow(Mapping[str, Scalar]):
             raise ValueError(f"it is {kind_of(content)}; expected an object")
         if missing := [column for column in REQUIRED if column not in content]:
             raise ValueError(f"{', '.join(map(repr, missing))} is missing")
+        columns: dict[str, Any] = {}
+        more: dict[str, Scalar] = {}
         for column, value in content.items():
             kind = NAME if column == "group" else KINDS.get(column)
-            if kind is not None and type(value) in kind.types:
+            if kind is None:
+                _check(column, value, None)
+                more[column] = value
                 continue
-            if kind is None or type(value) is not kind.number or not 0 <= value <= LARGEST:
+            if type(value) not in kind.types and (
+                type(value) is not kind.number or not 0 <= value <= LARGEST
+            ):
                 _check(column, value, kind)
-        if not content["suite"]:
+            columns[column] = value
+        if not columns["suite"]:
             raise ValueError("'suite' is empty; expected the name of a suite")
-        if content["group"] != (name := group_name(content["level"], content["value"])):
-            raise ValueError(
-                f"'group' is {content['group']!r:.60}; expected {name!r:.60}, as 'level' and 'value' say"
-            )
-        row = cls(
-            **{column: value for column, value in content.items() if column in KINDS},
-            more={
-                column: value
-                for column, value in content.items()
-                if column not in KINDS and column != "group"
-            },
-        )
+        name = group_name(columns["level"], columns["value"])
+        if (group := columns.pop("group")) != name:
+            raise ValueError(f"'group' is {group!r:.60}; expected {name!r:.60}, as 'level' and 'value' say")
+        row = cls(**columns, more=more)
         row._check_interval()
         for column in _ESTIMATED:
             if column in content and content[column] is None:
@@ -283,8 +282,10 @@ IDENTITY = ("suite", "dataset", "config", "model", "revision")
 """Columns that a run adds to the rows of its suite."""
 REQUIRED = (*IDENTITY, "group", "level", "value", "metric", "score")
 """Columns that each row of `results.json` has, null or not."""
-_WRITTEN = (*REQUIRED, *(column for column in KINDS if column not in REQUIRED))
-_VALUES = attrgetter(*_WRITTEN)
+ALL_COLUMNS = (*REQUIRED, *(column for column in KINDS if column not in REQUIRED))
+"""Columns that all rows have."""
+values_of = attrgetter(*ALL_COLUMNS)
+"""Returns the values of `ALL_COLUMNS` of a row."""
 _AS_IN_JSON = frozenset({str, int, bool, type(None)})
 """Types of values that `plain` returns as they are."""
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ..io.records import ROWS, Record, StoredTable, read_records
-from ..io.result_row import COUNT, KINDS, NUMBER, ResultRow
+from ..io.result_row import ALL_COLUMNS, COUNT, KINDS, NUMBER, ResultRow, values_of
 from ..io.results import CannotAggregateError, StoredResults, results_of
 from .systems import Identity, labels, run_names
 
@@ -24,13 +24,18 @@ _NUMERIC = tuple(column for column in COLUMNS if KINDS.get(column) in (NUMBER, C
 
 def frame_of(rows: Sequence[ResultRow]) -> pd.DataFrame:
     """Turn rows of results into a frame with the columns `COLUMNS`, and those of the others that have a value."""
-    frame = pd.DataFrame.from_records([row.to_json() for row in rows])
-    frame = frame.reindex(columns=[*COLUMNS, *frame.columns.difference(COLUMNS, sort=False)])
-    for column in _NUMERIC:
-        frame[column] = pd.to_numeric(frame[column], errors="coerce").astype(float)
-    for column in frame.columns.difference(_NUMERIC):
-        frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
-    return frame
+    values = dict(zip(ALL_COLUMNS, zip(*map(values_of, rows), strict=True), strict=True))
+    more = dict.fromkeys(column for row in rows for column in row.more)
+    values |= {column: tuple(row.more.get(column) for row in rows) for column in more}
+    has_value = [column for column in values if any(value is not None for value in values[column])]
+    columns: dict[str, pd.Series[Any]] = {}
+    for column in dict.fromkeys([*COLUMNS, *has_value]):
+        if column in _NUMERIC:
+            columns[column] = pd.Series(values[column], dtype=float)
+        else:  # as objects, because texts of Arrow are slow to iterate over
+            texts = [None if value != value else value for value in values[column]]
+            columns[column] = pd.Series(texts, dtype=object)
+    return pd.DataFrame(columns)
 
 
 class TableSource(Protocol):
@@ -189,7 +194,7 @@ class Runs:
 
     def scores(self, suite: str, table: str | None = None) -> Iterator[ScoreFile]:
         """Yield the files of scores of one suite (of one table), in the order of the results' models."""
-        systems = list(dict.fromkeys(self.rows["system"]))
+        systems = list(self.rows["system"].unique())
         files = [file for file in self.files if file.suite == suite and table in (None, file.table)]
         yield from sorted(files, key=lambda file: (_position(file.system, systems), str(file.path)))
 
@@ -252,7 +257,9 @@ def runs_of(folders: Sequence[OutputFolder]) -> Runs:
     files: list[ScoreFile] = []
     signatures: dict[SignatureKey, Mapping[str, Any]] = {}
     for name, folder in named_folders:
-        systems = [label_of[identity] for identity in _identities(folder.rows, name)]
+        models = list(zip(folder.rows["model"], folder.rows["revision"], strict=True))
+        system_of = {model: label_of[_identity(name, *model)] for model in set(models)}
+        systems = pd.Series([system_of[model] for model in models], folder.rows.index, dtype=object)
         frames.append(folder.rows.assign(system=systems))
         for record in folder.records:
             identity = record.identity
@@ -270,8 +277,9 @@ def runs_of(folders: Sequence[OutputFolder]) -> Runs:
 
 def _scored_data(frame: pd.DataFrame, run: str) -> Iterator[tuple[Identity, tuple[str, str]]]:
     """Yield each system with the suites and data that it was scored on."""
-    data = zip(frame["suite"].astype(str), frame["config"].astype(str), strict=True)
-    yield from dict.fromkeys(zip(_identities(frame, run), data, strict=True))
+    scored = frame[["model", "revision", "suite", "config"]].drop_duplicates()
+    for model, revision, suite, config in scored.itertuples(index=False):
+        yield _identity(run, model, revision), (str(suite), str(config))
 
 
 def _first_runs(scored: Iterable[tuple[Identity, tuple[str, str]]]) -> dict[Identity, Identity]:
@@ -285,11 +293,6 @@ def _first_runs(scored: Iterable[tuple[Identity, tuple[str, str]]]) -> dict[Iden
         is_one = revision is not None and len({data for _, data in scored_data}) == len(scored_data)
         first |= {identity: scored_data[0][0] if is_one else identity for identity, _ in scored_data}
     return first
-
-
-def _identities(frame: pd.DataFrame, run: str) -> list[Identity]:
-    """Return the system that each row is about."""
-    return [_identity(run, *names) for names in zip(frame["model"], frame["revision"], strict=True)]
 
 
 def _identity(run: str, model: object, revision: object) -> Identity:

@@ -232,9 +232,9 @@ def _cells(table: Table, intervals: bool) -> Cells:
         if not intervals:
             cells = [(re.sub(r" (± \S+|\[.*\])(?=$| \(n )", "", text), beside) for text, beside in cells]
         marked = [(joined(cell), bool(best.iat[place, i])) for i, cell in enumerate(cells)]
-        over = map(str, basis.iloc[place])
+        over = (texts[place] for texts in basis.values())
         rows.append(([header, *over, *(text for text, _ in marked[:n_names])], marked[n_names:]))
-    corners = [table.corner, *map(str, basis), *table.headings[:n_names]]
+    corners = [table.corner, *basis, *table.headings[:n_names]]
     return Cells(corners, table.column_groups, table.headings[n_names:], rows, ruled)
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 FEW_ITEMS = 30
 """A score over fewer items stands with their number and has a badge; points of curves are faded."""
 MISSING = "–"
+UNKNOWN = "unknown"
 UNRELIABLE = "*"
 """Stands after an interval, and before the sentence that says why one should not rely on it."""
 WHY_NO_INTERVAL = "at an end of its scale, or undefined without some unit"
@@ -138,11 +139,10 @@ def ranged(values: "pd.Series[float] | npt.NDArray[np.float64]", digits: int = 0
     >>> ranged(pd.Series([80, 1200.0])), ranged(pd.Series([4.9, 4.9]), 1), ranged(pd.Series([float("nan")]))
     ('80 to 1,200', '4.9', 'unknown')
     """
-    numbers = np.asarray(values, dtype=np.float64)
-    numbers = numbers[~np.isnan(numbers)]
-    if not numbers.size:
-        return "unknown"
-    low, high = (decimals(end, digits) if digits else count(end) for end in (numbers.min(), numbers.max()))
+    numbers = [value for value in np.asarray(values, dtype=np.float64).ravel().tolist() if value == value]
+    if not numbers:
+        return UNKNOWN
+    low, high = (decimals(end, digits) if digits else count(end) for end in (min(numbers), max(numbers)))
     return low if low == high else f"{low} to {high}"
 
 

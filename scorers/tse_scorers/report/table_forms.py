@@ -23,8 +23,8 @@ def to_markdown(table: Table) -> str:
     headings = [table.corner, *basis, *shared_headings(table.text.columns)]
     lines = [_markdown_row(headings), "|".join(["", "---", *["---:"] * (len(headings) - 1), ""])]
     lines += [
-        _markdown_row([header, *over, *(joined(cell) for cell in cells)])
-        for over, (header, cells) in zip(basis.to_numpy(), table.rows(), strict=True)
+        _markdown_row([header, *(texts[place] for texts in basis.values()), *map(joined, cells)])
+        for place, (header, cells) in enumerate(table.rows())
     ]
     title = " ".join(filter(None, [table.title, table.notice]))
     parts = [_escape_markdown(title), "\n".join(lines), _escape_markdown(table.notes)]

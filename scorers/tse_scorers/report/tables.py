@@ -13,6 +13,7 @@ from ..statistics.estimate import enough_units
 from .numbers import (
     FEW_ITEMS,
     MISSING,
+    UNKNOWN,
     WHY_NO_INTERVAL,
     WHY_NO_SCORE,
     count,
@@ -172,21 +173,23 @@ class Basis:
         """Change all tables alike."""
         return Basis(change(self.n), change(self.units), change(self.excluded), self.by_measure)
 
-    def of_rows(self, rows: pd.Index) -> pd.DataFrame:
+    def of_rows(self, rows: pd.Index) -> dict[str, list[str]]:
         """Return a text for each row, such as `80 (2.6), 4 excluded`; measures with equal texts share a column."""
-        columns: dict[tuple[str, ...], list[str]] = {}
-        for measure, basis in self._measures():
-            parts = basis.map(lambda frame: frame.reindex(rows))
-            frames = (frame.to_numpy(dtype=np.float64) for frame in (parts.n, parts.units, parts.excluded))
-            texts = tuple(_over(*of_row) for of_row in zip(*frames, strict=True))
-            columns.setdefault(texts, []).append(measure)
-        return pd.DataFrame({", ".join(names): texts for texts, names in columns.items()}, index=rows)
+        frames = self._numbers(rows)
+        measures_of: dict[tuple[str, ...], list[str]] = {}
+        for measure, is_of in self._measures():
+            texts = tuple(
+                _over(*of_row) for of_row in zip(*(frame[:, is_of] for frame in frames), strict=True)
+            )
+            measures_of.setdefault(texts, []).append(measure)
+        return {", ".join(names): list(texts) for texts, names in measures_of.items()}
 
     def __str__(self) -> str:
         """Say it of all rows together, for the caption of a figure."""
+        frames = self._numbers(self.n.index)
         measures_of: dict[str, list[str]] = {}
-        for measure, basis in self._measures():
-            measures_of.setdefault(basis.text(), []).append(measure)
+        for measure, is_of in self._measures():
+            measures_of.setdefault(_over(*(frame[:, is_of] for frame in frames)), []).append(measure)
         shown = [
             f"{', '.join(names)}: {text}" if any(names) else text
             for text, names in measures_of.items()
@@ -194,11 +197,16 @@ class Basis:
         ]
         return f"n (effective units): {'; '.join(shown)}." if shown else ""
 
+    def _numbers(self, rows: pd.Index) -> list[Numbers]:
+        """Return n, units and excluded in some rows, (rows, columns) each."""
+        frames = (self.n, self.units, self.excluded)
+        return [frame.reindex(rows).to_numpy(dtype=np.float64) for frame in frames]
+
     def named(self, rows: pd.Index) -> pd.Index:
         """Return the names of the rows with their n, for a figure; without it where all have the same n."""
         n = [ranged(self.n.reindex(rows).iloc[place]) for place in range(len(rows))]
         names = [
-            name if count_text == "unknown" else f"{name} (n {count_text})"
+            name if count_text == UNKNOWN else f"{name} (n {count_text})"
             for name, count_text in zip(rows, n, strict=True)
         ]
         return rows if len(set(n)) < 2 else pd.Index(names, name=rows.name)
@@ -208,34 +216,31 @@ class Basis:
         frames = dict(zip(BASIS, (self.n, self.units, self.excluded), strict=True))
         return _side_by_side(frames, headings, rows)
 
-    def unlike(self) -> pd.DataFrame:
-        """Mark the scores beside which there is one of the same row and measure over another number of items."""
-        frames = []
-        for _, basis in self._measures():
-            is_unlike = (basis.n.max(axis=1) > basis.n.min(axis=1)).to_numpy()
-            marks = np.repeat(is_unlike[:, None], len(basis.n.columns), axis=1)
-            frames.append(pd.DataFrame(marks, basis.n.index, basis.n.columns))
-        return pd.concat(frames, axis=1)[self.n.columns]
+    def few(self) -> pd.DataFrame:
+        """Return small numbers of items beside which the row has others of the same measure; NaN elsewhere."""
+        n = self.n.to_numpy(dtype=np.float64)
+        is_alike = np.ones(n.shape, dtype=bool)
+        for _, is_of in self._measures():
+            of_measure = n[:, is_of]
+            ends = (np.fmin.reduce(of_measure, axis=1), np.fmax.reduce(of_measure, axis=1))
+            is_alike[:, is_of] = ~(ends[0] < ends[1])[:, None]
+        return pd.DataFrame(np.where(is_alike | (n >= FEW_ITEMS), np.nan, n), self.n.index, self.n.columns)
 
-    def _measures(self) -> "Iterator[tuple[str, Basis]]":
-        measures = self.n.columns.get_level_values(-1).astype(str) if self.by_measure else [""]
-        for measure in dict.fromkeys(measures):
-            there = pd.Index(measures) == measure if self.by_measure else slice(None)
-            yield measure, self.map(lambda frame, there=there: frame.loc[:, there])  # type: ignore[misc]
-
-    def text(self) -> str:
-        """Say it of all rows."""
-        n, units, excluded = (
-            frame.to_numpy(dtype=np.float64).ravel() for frame in (self.n, self.units, self.excluded)
-        )
-        return _over(n, units, excluded)
+    def _measures(self) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+        """Yield each measure and which columns are of it."""
+        measures = self.n.columns.get_level_values(-1) if self.by_measure else [""] * len(self.n.columns)
+        names = np.array([str(measure) for measure in measures], dtype=object)
+        for measure in dict.fromkeys(names):
+            yield measure, names == measure
 
 
 def _over(n: Numbers, units: Numbers, excluded: Numbers) -> str:
     """Return numbers of items, of effective units and of excluded items as a text; empty where n is not known."""
-    if np.isnan(n).all():
+    items = ranged(n)
+    if items == UNKNOWN:
         return ""
-    text = ranged(n) if np.isnan(units).all() else f"{ranged(n)} ({ranged(units, 1)})"
+    n_units = ranged(units, 1)
+    text = items if n_units == UNKNOWN else f"{items} ({n_units})"
     return f"{text}, {ranged(excluded)} excluded" if (excluded > 0).any() else text
 
 
@@ -270,15 +275,14 @@ def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, abou
         clauses.append(ends if has_half else "In brackets: the ends of the 95 % interval")
     if rows is not None:
         rows = rows.reindex(columns=CELLS)
-        is_without = rows["score"].notna() & rows["ci_low"].isna()
-        is_single = rows[["n_units", "n_lemmas"]].min(axis=1) == 1  # of either kind, where two cross
-        if (is_without & is_single).any():
+        has_score = rows["score"].notna()
+        without = rows[has_score & rows["ci_low"].isna()]
+        n_units = without[["n_units", "n_lemmas"]].to_numpy(dtype=float)
+        if (np.fmin.reduce(n_units, axis=1) == 1).any():  # of either kind, where two cross
             clauses.append("a score over a single unit has no interval")
-        if (
-            is_without & rows["reliable"].eq(False) & enough_units(rows["n_units_effective"].astype(float))
-        ).any():
+        if (without["reliable"].eq(False) & enough_units(without["n_units_effective"].astype(float))).any():
             clauses.append(f"a score that is {WHY_NO_INTERVAL}, has no interval")
-        if (rows["score"].isna() & rows["n"].gt(0)).any():
+        if rows["n"][~has_score].gt(0).any():
             clauses.append(f"{MISSING}: {WHY_NO_SCORE}")
     note = f"{'; '.join(clauses)}." if clauses else ""
     return " ".join(filter(None, [note[:1].upper() + note[1:], about if has_half or has_ends else ""]))
@@ -412,21 +416,15 @@ class Table:
             options: other attributes.
         """
         cells = cells.reindex(columns=[*CELLS, *(name for name in across if name not in CELLS)])
-
         places = Places.of(cells, across, corner)
-
-        def wide(column: str) -> pd.DataFrame:
-            return places.frame(cells[column])
-
-        values = wide("score")
-        is_own = (wide("n").notna() | wide("se").notna()).any()  # not those that others published
-
-        def own(column: str) -> pd.DataFrame:
-            return wide(column) if is_own.all() else wide(column).loc[:, is_own]
-
+        columns = ("score", *BASIS, "ci_low", "ci_high", "se", "reliable")
+        wide = {column: places.frame(cells[column]) for column in columns}
+        values = wide.pop("score")
+        is_own = (wide["n"].notna() | wide["se"].notna()).any()  # not those that others published
+        own = wide if is_own.all() else {column: frame.loc[:, is_own] for column, frame in wide.items()}
         has_n = cells["n"].notna().any()
-        basis = Basis.of(own, by_measure=across[-1] == "measure") if has_n else None
-        intervals = Intervals(*map(own, ("ci_low", "ci_high", "se", "reliable")))
+        basis = Basis.of(own.__getitem__, by_measure=across[-1] == "measure") if has_n else None
+        intervals = Intervals(*(own[column] for column in columns[-4:]))
         text = formatted_with_intervals(values, intervals, form or partial(score, digits=digits), basis)
         defaults: dict[str, Any] = {
             "interval_note": note_on_intervals(text, cells, about), "intervals": intervals, "basis": basis,
@@ -450,28 +448,26 @@ class Table:
         return " ".join(filter(None, [self.note, self.basis_note, self.interval_note]))
 
     @cached_property
-    def basis_columns(self) -> pd.DataFrame:
+    def basis_columns(self) -> dict[str, list[str]]:
         """What the scores of each row are over, by measure; no columns where it is the same in all rows."""
-        texts = (
-            pd.DataFrame(index=self.text.index) if self.basis is None else self.basis.of_rows(self.text.index)
-        )
-        is_same = all(len({*texts[name]} - {""}) < 2 for name in texts)
-        return texts[[]] if is_same else texts.rename(columns=lambda measure: f"{measure} n".strip())
+        texts = {} if self.basis is None else self.basis.of_rows(self.text.index)
+        is_same = all(len({*of_rows} - {""}) < 2 for of_rows in texts.values())
+        return {} if is_same else {f"{name} n".strip(): of_rows for name, of_rows in texts.items()}
 
     @cached_property
     def basis_note(self) -> str:
         """What the numbers of `basis_columns` are; where there are none, what all scores are over."""
         if self.basis is None:
             return ""
-        return _BASIS_NOTE if len(self.basis_columns.columns) else str(self.basis)
+        return _BASIS_NOTE if self.basis_columns else str(self.basis)
 
     @property
     def over(self) -> list[str]:
         """What the scores of each row are over, in a line; empty where it is the same in all rows."""
-        return [
-            "; ".join(f"{name} {text}" for name, text in zip(self.basis_columns, row, strict=True) if text)
-            for row in self.basis_columns.to_numpy(dtype=object)
-        ]
+        named = [[text and f"{name} {text}" for text in texts] for name, texts in self.basis_columns.items()]
+        return ["; ".join(filter(None, of_row)) for of_row in zip(*named, strict=True)] or [""] * len(
+            self.text
+        )
 
     @property
     def corner(self) -> str:
@@ -548,22 +544,17 @@ def formatted_with_intervals(
 
     Few items are shown, as in 1.00 (n 2), where not all scores of the row have as many.
     """
-    ends = (
-        end.reindex(index=values.index, columns=values.columns) for end in (intervals.low, intervals.high)
-    )
-    frames = [frame.to_numpy(dtype=float) for frame in (values, *ends)]
+    few = pd.DataFrame() if basis is None or len(values.columns) > _WIDE else basis.few()
+    frames = (values, intervals.low, intervals.high, few)
+    aligned = [frame.reindex(index=values.index, columns=values.columns).to_numpy(float) for frame in frames]
     cells = [
-        [with_interval(value, low, high, form) for value, low, high in zip(*rows, strict=True)]
-        for rows in zip(*frames, strict=True)
+        [
+            with_interval(value, low, high, form) + ("" if n != n or value != value else f" (n {n:.0f})")
+            for value, low, high, n in zip(*rows, strict=True)
+        ]
+        for rows in zip(*(frame.tolist() for frame in aligned), strict=True)
     ]
-    text = pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
-    if basis is None or len(values.columns) > _WIDE or not (basis.n < FEW_ITEMS).any(axis=None):
-        return text
-    n = basis.n.reindex(index=values.index, columns=values.columns)
-    unlike = basis.unlike().reindex(index=values.index, columns=values.columns, fill_value=False)
-    return text.where(
-        ~(unlike & n.lt(FEW_ITEMS) & values.notna()), text + n.map(lambda few: f" (n {few:.0f})")
-    )
+    return pd.DataFrame(cells, index=values.index, columns=values.columns, dtype=object)
 
 
 def shared_headings(headings: pd.Index) -> list[str]:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import scipy  # whose parts are imported when they are used
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ...io.declared import parse
 from ...io.files import unwritable
@@ -51,7 +51,7 @@ def checked_words(words: Sequence[str]) -> list[str]:
     return list(words)
 
 
-def count_matrix(state: State, n_contexts: int) -> sparse.csr_array:
+def count_matrix(state: State, n_contexts: int) -> "scipy.sparse.csr_array":
     """Return the counts of a file, (contexts, words); raise ValueError unless they are whole, above 0 and in order."""
     parts = []
     for key, least in (("counts", 1), ("outcomes", 0), ("row_lengths", 0)):
@@ -67,7 +67,7 @@ def count_matrix(state: State, n_contexts: int) -> sparse.csr_array:
         # The search for a count needs the order.
         raise ValueError("its outcomes are not words in ascending order")
     pointers = np.concatenate([[0], np.cumsum(lengths)])
-    return sparse.csr_array((counts, outcomes, pointers), shape=(n_contexts, len(state.words)))
+    return scipy.sparse.csr_array((counts, outcomes, pointers), shape=(n_contexts, len(state.words)))
 
 
 def word_index(words: Sequence[str]) -> dict[str, int]:
@@ -110,7 +110,7 @@ class LaplaceNgramScorer(NgramScorer):
     def __init__(
         self,
         words: Sequence[str],
-        counts: sparse.csr_array,
+        counts: "scipy.sparse.csr_array",
         *,
         split: Split = "punctuation",
         lowercase: bool = False,
@@ -151,7 +151,7 @@ class LaplaceNgramScorer(NgramScorer):
         if not words:
             raise ValueError("No word has a count above 0; expected at least one.")
         row = [[counts.get(word, 0) for word in (UNKNOWN, *words)]]
-        return cls([UNKNOWN, *words], sparse.csr_array(np.array(row, dtype=np.int64)), name=name)
+        return cls([UNKNOWN, *words], scipy.sparse.csr_array(np.array(row, dtype=np.int64)), name=name)
 
     def score_words(
         self, words: Sequence[str], history: Sequence[str] = ()

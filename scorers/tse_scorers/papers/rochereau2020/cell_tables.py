@@ -52,23 +52,26 @@ def cell_view(rows: pd.DataFrame) -> View:
 
 
 def _blocks(rows: pd.DataFrame) -> list[Chart | Table]:
-    scored, tied, paper = our_cells(rows), all_tied(rows), published_cells()
+    scored, tied = our_cells(rows), all_tied(rows)
     if not scored:
         return []
+    paper = {
+        name: {kind: with_means(grid) for kind, grid in grids.items()}
+        for name, grids in published_cells().items()
+    }
     humans = paper[HUMANS]
     models = rows.drop_duplicates("system").set_index("system")["model"]
-    beside = {system: paper.get(_PAPER_MODELS.get(model, ""), humans) for system, model in models.items()}
+    texts = {
+        name: {kind: formatted(grid, score).replace(MISSING, "") for kind, grid in grids.items()}
+        for name, grids in paper.items()
+    }
     cells, blocks = placed_cells(rows), list[Chart | Table]()
+    by_kind = dict(list(cells.groupby(["system", "variation_set"])))
     panels_before: set[str] = set()
     for system, slug in slugs(list(scored)).items():
-        of_system = cells[cells["system"] == system]
+        beside = texts.get(_PAPER_MODELS.get(models[system], ""), texts[HUMANS])
         tables = [
-            _cell_table(
-                of_system[of_system["variation_set"] == kind],
-                f"{system}: {SETS[kind]}",
-                beside[system][kind],
-                "role",
-            )
+            _cell_table(by_kind[system, kind], f"{system}: {SETS[kind]}", beside[kind], "role")
             for kind in scored[system]
         ]
         maps = _heat_maps(system, scored[system], humans)
@@ -76,7 +79,7 @@ def _blocks(rows: pd.DataFrame) -> list[Chart | Table]:
         panels_before |= {title for title in maps if _is_of_people(title)}
     of_six = cells[cells["variation_set"] == "1-6"]
     if len(of_six):
-        blocks.append(_whole_table(of_six, humans["1-6"]))
+        blocks.append(_whole_table(of_six, humans["1-6"], texts[HUMANS]["1-6"]))
     return [*blocks, *published_tables()]
 
 
@@ -106,10 +109,10 @@ def _heat_maps(
     system: str, of_system: dict[str, pd.DataFrame], humans: dict[str, pd.DataFrame]
 ) -> dict[str, pd.DataFrame]:
     return {
-        f"{name}: {SETS[kind]}": with_means(grids[kind])
+        f"{name}: {SETS[kind]}": grid
         for kind in SETS
-        for name, grids in ((HUMANS, humans), (system, of_system))
         if kind in of_system
+        for name, grid in ((HUMANS, humans[kind]), (system, with_means(of_system[kind])))
     }
 
 
@@ -150,24 +153,23 @@ def _is_of_people(title: str) -> bool:
 def _cell_table(
     cells: pd.DataFrame, caption: str, paper: pd.DataFrame, *across: str, **options: Any
 ) -> Table:
-    """Return cells with their means, the paper's AUCs beside them, and marks of ties."""
+    """Return cells with their means, the texts of the paper's AUCs beside them, and marks of ties."""
     table = Table.of_scores(
         cells, caption, "Case order", across=across, about=VARIES_WITH_TEMPLATES, totals=["mean"], **options
     )
     columns = table.values.columns
-    means = with_means(paper)[columns.get_level_values(-1)].set_axis(columns, axis=1)
-    beside = formatted(means, score).reindex(table.values.index).replace(MISSING, "")
+    beside = paper.loc[table.values.index, columns.get_level_values(-1)].set_axis(columns, axis=1)
     text = marked(table.text, spread(cells, "tied", across)) if cells["tied"].any() else table.text
-    basis = table.basis and table.basis.map(lambda frame: frame.dropna(axis=1, how="all"))
+    basis = table.basis and table.basis.map(
+        lambda frame: frame.loc[:, frame.columns.get_level_values(-1) != "mean"]
+    )
     return replace(table, text=text, beside=beside, basis=basis, cells=None, note=f"{ORDER_KEY} {ROLE_KEY}")
 
 
-def _whole_table(cells: pd.DataFrame, humans: pd.DataFrame) -> Table:
+def _whole_table(cells: pd.DataFrame, humans: pd.DataFrame, texts: pd.DataFrame) -> Table:
     caption = "AUC by case order and role assignment, over sets that double any case; in parentheses, that of people "
     caption += "in Rochereau et al. (2020)."
     table = _cell_table(
-        cells, caption, humans, "system", "role", file="german_table1", number="Table 1", folded=True
+        cells, caption, texts, "system", "role", file="german_table1", number="Table 1", folded=True
     )
-    return replace(
-        table, values=pd.concat([table.values, pd.concat({HUMANS: with_means(humans)}, axis=1)], axis=1)
-    )
+    return replace(table, values=pd.concat([table.values, pd.concat({HUMANS: humans}, axis=1)], axis=1))

@@ -9,7 +9,6 @@ import pandas as pd
 
 from ...io.records import SINGLE
 from ...report.blocks import Chart, View
-from ...report.correlation import pearson
 from ...report.curves import on_bands, on_naming
 from ...report.findings import extremes
 from ...report.inputs import Runs
@@ -33,13 +32,7 @@ def correlations(paradigms: pd.DataFrame) -> Iterator[View]:
     if systems.shape[1] < 2 or len(systems) < ENOUGH_PARADIGMS:
         return
     names = system_names(systems.columns)
-    of_systems = systems.to_numpy(dtype=float).T
-    values = np.full((len(of_systems), len(of_systems)), np.nan)
-    for place, one in enumerate(of_systems):
-        for other in range(place, len(of_systems)):
-            values[place, other] = values[other, place] = pearson(one, of_systems[other])
-    matrix = pd.DataFrame(values, names, names)
-    matrix.index.name = "Model"
+    matrix = systems.astype(float).set_axis(names, axis=1).corr(min_periods=3).rename_axis("Model")
     table = Table("Pearson's r over paradigms.", matrix, formatted(matrix, score), file="pairs_correlations")
     picture = Chart(
         "heat",

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+import numpy as np
 import pandas as pd
 
 from ...report.blocks import Chart, View
 from ...report.tables import Table, stacked
-from ...statistics.estimate import Stratum, mean_of_strata
+from ...statistics.estimate import Floats, Stratum, mean_of_strata
 from .paradigms import HUMANS, system_names
 
 Conditions = Mapping[str, Mapping[str, Sequence[str]]]
@@ -60,6 +61,7 @@ REGULARITY: Conditions = {
 _NOTE = (
     "The interval shows how much the accuracy varies with the choice of critical words in these paradigms."
 )
+_NUMBERS = ["score", "se", "n_units", "n_units_effective", "n", "n_excluded"]
 _WHISKERS = " Whiskers: 95 % intervals over critical words."
 
 
@@ -164,11 +166,12 @@ def _means(paradigms: pd.DataFrame, conditions: Conditions) -> pd.DataFrame:
 def _cells(values: pd.DataFrame, rows: pd.DataFrame, conditions: Conditions) -> pd.DataFrame:
     """Return the conditions' means as cells, ours with their intervals and what they are over."""
     cells = stacked(values, ("panel", "measure"))
-    once = rows.drop_duplicates(["group", "system"], keep="last").set_index("group")
-    ours = dict(list(once.groupby("system")))
+    groups = zip(rows["system"], rows["group"], strict=True)
+    ours = dict(zip(groups, rows[_NUMBERS].to_numpy(dtype=float), strict=True))
+    systems = set(rows["system"])
     over = [
-        _over(ours[cell.label], *_strata(conditions, cell.panel, cell.measure))
-        if cell.label in ours and pd.notna(cell.score)
+        _over(ours, cell.label, *_strata(conditions, cell.panel, cell.measure))
+        if cell.label in systems and pd.notna(cell.score)
         else {}
         for cell in cells.itertuples()
     ]
@@ -182,12 +185,13 @@ def _strata(conditions: Conditions, panel: str, condition: str) -> tuple[Sequenc
     return conditions[panel][condition], []
 
 
-def _over(of_system: pd.DataFrame, added: Sequence[str], subtracted: Sequence[str]) -> dict[str, float]:
+def _over(
+    ours: Mapping[tuple[str, str], Floats], system: str, added: Sequence[str], subtracted: Sequence[str]
+) -> dict[str, float]:
     """Return the interval of a mean of paradigms, minus that of others, and what it is over."""
-    paradigms = of_system.reindex([*added, *subtracted])
-    numbers = paradigms[["score", "se", "n_units", "n_units_effective", "n"]].astype(float)
-    strata = [Stratum(*of_paradigm) for of_paradigm in numbers.itertuples(index=False)]
+    numbers = [ours[system, paradigm] for paradigm in (*added, *subtracted)]
+    strata = [Stratum(*of_paradigm[:-1]) for of_paradigm in numbers]
     estimate = mean_of_strata(strata, "critical words (these paradigms)", minus=len(subtracted))
     ends = {name: getattr(estimate, name) for name in ("ci_low", "ci_high", "se")}
-    counts = {name: paradigms[name].sum() for name in ("n", "n_excluded")}
+    counts = dict(zip(_NUMBERS[-2:], np.nansum(numbers, axis=0)[-2:], strict=True))
     return ends | counts | {"n_units_effective": estimate.n_effective}
