@@ -7,9 +7,10 @@ is split: each part repeats the row headers.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import accumulate, pairwise
 
+import numpy as np
 import pandas as pd
 
 from ..io.files import printable
@@ -29,7 +30,8 @@ _EM = 0.6
 """Widths of characters in em, and of all others. They are those of Computer Modern at 8 pt, which is wider than Times,
 Palatino and Helvetica; so what fits here fits there."""
 _BOLD, _SMALL = 1.15, 1.07
-"""How much wider bold is, and an em's characters at 7 pt, where Computer Modern is wider in proportion."""
+"""How much wider bold is, and an em's characters at 7 pt, where Computer Modern is wider in proportion. A whole line
+counts as bold where a part of it is."""
 
 
 @lru_cache(maxsize=100_000)  # a table is measured in many forms
@@ -49,9 +51,14 @@ class Size:
     type: float
     leading: float
 
-    def width(self, text: str, is_bold: bool = False) -> float:
-        """Estimate the points that a line takes; the whole line counts as bold where a part of it is."""
-        return _ems(text) * self.type * (_BOLD if is_bold else 1.0) * (_SMALL if self.type < 8 else 1.0)
+    @property
+    def em(self) -> float:
+        """The points of an em."""
+        return self.type * (_SMALL if self.type < 8 else 1.0)
+
+    def width(self, text: str) -> float:
+        """Estimate the points that a line takes."""
+        return _ems(text) * self.em
 
 
 _LATEX = {
@@ -110,40 +117,49 @@ class Cells:
         ]
         return any("…" in name for name in names)
 
-    def widths(self, size: Size) -> list[float]:
-        """The widths of all columns, those of headers first; those of a group hold its name."""
-        return self.with_groups(self.widths_alone(size), size)
-
-    def widths_alone(self, size: Size) -> list[float]:
-        """The widths of all columns, those of headers first, without the names of groups."""
+    @cached_property
+    def ems(self) -> list[float]:
+        """The widths of all columns, those of headers first, without headings on their side."""
         names = zip(self.corners, *(headers for headers, _ in self.rows), strict=True)
-        widths = [_GAP + max(map(size.width, column)) for column in names]
-        for place, heading in enumerate(self.headings):
-            head = size.leading if self.is_turned else size.width(heading)
-            widths.append(_GAP + max([head, *(size.width(*cells[place]) for _, cells in self.rows)]))
+        headings = [0.0 if self.is_turned else _ems(heading) for heading in self.headings]
+        columns = (
+            zip(*(cells for _, cells in self.rows), strict=True) if self.rows else ([] for _ in headings)
+        )
+        widths = (
+            max([heading, *(_ems(text) * (_BOLD if is_best else 1.0) for text, is_best in column)])
+            for heading, column in zip(headings, columns, strict=True)
+        )
+        return [*(max(map(_ems, column)) for column in names), *widths]
+
+    def widths(self, size: Size) -> list[float]:
+        """The points of all columns, those of headers first, without the names of groups."""
+        n_headers, least = len(self.corners), size.leading if self.is_turned else 0.0
+        points = [ems * size.em for ems in self.ems]
+        return [_GAP + width for width in [*points[:n_headers], *(max(least, p) for p in points[n_headers:])]]
+
+    def with_groups(self, widths: Sequence[float], size: Size, begin: int, end: int) -> list[float]:
+        """Return the widths of some columns with room for the names of their groups."""
+        widths, at = list(widths[begin:end]), 0
+        for name, span in self._groups(begin, end):
+            missing = size.width(name) + _GAP - sum(widths[at : at + span])
+            widths[at + span - 1] += max(0.0, missing)
+            at += span
         return widths
 
-    def with_groups(self, widths: Sequence[float], size: Size) -> list[float]:
-        """Return the widths of columns, those of headers first, with room for the names of groups."""
-        widths, begin = list(widths), len(self.corners)
-        for name, span in self.groups:
-            missing = size.width(name) + _GAP - sum(widths[begin : begin + span])
-            widths[begin + span - 1] += max(0.0, missing)
-            begin += span
-        return widths
+    def _groups(self, begin: int, end: int) -> list[tuple[str, int]]:
+        """The groups of some columns, each with the number of its columns among them."""
+        ends = pairwise(accumulate((span for _, span in self.groups), initial=0))
+        shared = [min(end, last) - max(begin, first) for first, last in ends]
+        return [(name, span) for (name, _), span in zip(self.groups, shared, strict=True) if span > 0]
 
-    def points(self, size: Size) -> float:
-        """The width."""
-        return sum(self.widths(size))
-
-    def height(self, size: Size) -> float:
-        """The height."""
-        return self.head(size) + len(self.rows) * size.leading + _RULE * len(self.ruled)
-
-    def head(self, size: Size) -> float:
-        """The height of the headings and of the rules."""
-        low = max(map(size.width, self.headings), default=0.0) if self.is_turned else size.leading
+    def _head(self, size: Size, begin: int, end: int) -> float:
+        """The height of the headings of some columns and of the rules."""
+        low = max(map(size.width, self.headings[begin:end]), default=0.0) if self.is_turned else size.leading
         return max(low, size.leading) + (size.leading + _RULE if self.groups else 0.0) + 3 * _RULE
+
+    def _body(self, size: Size, begin: int, end: int) -> float:
+        """The height of some rows."""
+        return (end - begin) * size.leading + _RULE * sum(begin < place < end for place in self.ruled)
 
     def part(self, columns: tuple[int, int], rows: tuple[int, int]) -> "Cells":
         """Return some columns and rows, with all headers; the first row repeats the header that it stands under."""
@@ -151,35 +167,32 @@ class Cells:
         if part_rows and not part_rows[0][0][0]:
             above = next((headers[0] for headers, _ in reversed(self.rows[: rows[0]]) if headers[0]), "")
             part_rows[0] = ([above, *part_rows[0][0][1:]], part_rows[0][1])
-        ends = pairwise([0, *accumulate(span for _, span in self.groups)])
-        shared = [min(end, columns[1]) - max(begin, columns[0]) for begin, end in ends]
         return replace(
             self,
-            groups=[(name, span) for (name, _), span in zip(self.groups, shared, strict=True) if span > 0],
+            groups=self._groups(*columns),
             headings=self.headings[slice(*columns)],
             rows=part_rows,
             ruled={place - rows[0] for place in self.ruled if rows[0] < place < rows[1]},
         )
 
-    def parts(self, size: Size, width: float, height: float) -> "list[Cells]":
-        """Split the cells so that each part has this width and height at most; columns of a group stay together."""
-        widths = self.widths(size)
-        headers, widths = widths[: len(self.corners)], widths[len(self.corners) :]
-        alone = self.widths_alone(size)
-        room = width - sum(headers)
+    def split(
+        self, size: Size, widths: Sequence[float], width: float, height: float
+    ) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+        """Return the columns and rows of parts of this width and height at most; columns of a group stay together."""
+        n_headers = len(self.corners)
+        room, widths = width - sum(widths[:n_headers]), widths[n_headers:]
 
         def fits(begin: int, end: int) -> bool:
-            part = self.part((begin, end), (0, 0))
-            return (
-                sum(part.with_groups(alone[: len(headers)] + alone[len(headers) :][begin:end], size)) <= width
-            )
+            return sum(self.with_groups(widths, size, begin, end)) <= room
 
-        across = list(packed(whole_groups([span for _, span in self.groups], widths, room), fits))
+        whole = self.with_groups(widths, size, 0, len(widths))
+        across = packed(whole_groups([span for _, span in self.groups], whole, room), fits)
+        head = max((self._head(size, *block) for block in across), default=0.0)
         for n in range(1, len(self.rows) + 1):
-            parts = [self.part(block, rows) for rows in self._down(n) for block in across]
-            if all(part.height(size) <= height for part in parts):
+            down = self._down(n)
+            if all(head + self._body(size, *rows) <= height for rows in down):
                 break
-        return parts if self.rows else [self]
+        return [(block, rows) for rows in down for block in across] if self.rows else []
 
     def _down(self, n: int) -> list[tuple[int, int]]:
         """Split the rows into n parts of about one length, at a rule where one is near."""
@@ -217,12 +230,15 @@ def _forms(table: Table, cells: Cells) -> list[Cells]:
     return upright + [replace(form, is_turned=True) for form in upright if form is not short]
 
 
+_INTERVAL = re.compile(r" (± \S+|\[.*\])(?=$| \(n )")
+
+
 def _cells(table: Table, intervals: bool) -> Cells:
-    best = table.best if table.best is not None else pd.DataFrame(False, table.text.index, table.text.columns)
+    best = np.zeros(table.text.shape, dtype=bool) if table.best is None else table.best.to_numpy()
     rows: list[tuple[list[str], list[tuple[str, bool]]]] = []
     ruled: set[int] = set()
     n_names, basis = naming_columns(table), table.basis_columns
-    n_items = pd.DataFrame(index=table.text.index) if table.basis is None else table.basis.n
+    n_items = pd.DataFrame() if table.basis is None else table.basis.n
     has_items = n_items.reindex(table.text.index).gt(0).any(axis=1).tolist()
     for place, (header, cells) in enumerate(table.rows()):
         if cells and all(text == MISSING for text, _ in cells) and not has_items[place]:
@@ -230,8 +246,8 @@ def _cells(table: Table, intervals: bool) -> Cells:
         if header in table.rule_above and rows:
             ruled.add(len(rows))
         if not intervals:
-            cells = [(re.sub(r" (± \S+|\[.*\])(?=$| \(n )", "", text), beside) for text, beside in cells]
-        marked = [(joined(cell), bool(best.iat[place, i])) for i, cell in enumerate(cells)]
+            cells = [(_INTERVAL.sub("", text), beside) for text, beside in cells]
+        marked = [(joined(cell), bool(is_best)) for cell, is_best in zip(cells, best[place], strict=True)]
         over = (texts[place] for texts in basis.values())
         rows.append(([header, *over, *(text for text, _ in marked[:n_names])], marked[n_names:]))
     corners = [table.corner, *basis, *table.headings[:n_names]]
@@ -354,16 +370,21 @@ def _fitting(table: Table, intervals: bool) -> tuple[list[Cells], Size, bool, bo
     """
     has_intervals = intervals and (table.intervals is not None or bool(table.interval_note))
     layouts = []
+    all_forms = list(forms(table, has_intervals))
     for size in _SIZES:
-        for cells, shown in forms(table, has_intervals):
-            is_wide = cells.points(size) > _COLUMN
+        for cells, shown in all_forms:
+            widths = cells.widths(size)
+            n_headers = len(cells.corners)
+            of_columns = cells.with_groups(widths[n_headers:], size, 0, len(cells.headings))
+            is_wide = sum(widths[:n_headers]) + sum(of_columns) > _COLUMN
             caption = " ".join([table.caption, *_notes(table, shown)])
             lines = 2 + len(caption) * _CAPTION_CHARACTER // (_TEXT if is_wide else _COLUMN)
             room = _HEIGHT - lines * _CAPTION_LINE - _CAPTION_SKIP
-            parts = cells.parts(size, _TEXT, room)
-            order = len(parts), not shown, cells.is_turned, cells.is_cut, is_wide
-            layouts.append((order, (parts, size, is_wide, shown)))
-    return min(layouts, key=lambda layout: layout[0])[1]
+            places = cells.split(size, widths, _TEXT, room)
+            order = len(places) or 1, not shown, cells.is_turned, cells.is_cut, is_wide
+            layouts.append((order, (cells, places, size, is_wide, shown)))
+    cells, places, *layout = min(layouts, key=lambda layout: layout[0])[1]
+    return [cells.part(*place) for place in places] or [cells], *layout
 
 
 def _set(text: str, is_best: bool) -> str:
