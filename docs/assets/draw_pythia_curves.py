@@ -35,8 +35,8 @@ def main() -> None:
     thin = thin.rename(columns={"model": "line", "billions": "x", "accuracy": "y"})
     means = pd.DataFrame(points)
     with style():
-        figure = small_multiples(means, "all", "billions of tokens", "accuracy", True, thin)
-    Path(__file__).with_name("pythia-curves.svg").write_text(to_svg(figure), encoding="utf-8")
+        svg = to_svg(small_multiples(means, "all", "billions of tokens", "accuracy", True, thin))
+    Path(__file__).with_name("pythia-curves.svg").write_text(svg, encoding="utf-8")
 
 
 if __name__ == "__main__":

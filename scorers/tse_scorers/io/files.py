@@ -354,6 +354,8 @@ def printable(text: str) -> str:
     >>> printable("plain 💥"), printable("red\x1b[31m"), printable("gpt\u202e2")
     ('plain 💥', 'red�[31m', 'gpt�2')
     """
+    if text.isprintable():  # nearly all texts are
+        return text
     return _REORDERING.sub("\N{REPLACEMENT CHARACTER}", _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
 
 

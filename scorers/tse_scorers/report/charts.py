@@ -82,7 +82,8 @@ def drawn(chart: Chart) -> "Figure":
 
 def save(chart: Chart, folder: Path) -> str:
     """Draw a chart, write `folder/name.svg`, return the SVG's text."""
-    svg = to_svg(drawn(chart))
+    with style():
+        svg = to_svg(draw(chart))
     write_text(folder / f"{chart.name}.svg", svg)
     return svg
 

@@ -383,8 +383,8 @@ def _fitting(table: Table, intervals: bool) -> tuple[list[Cells], Size, bool, bo
             places = cells.split(size, widths, _TEXT, room)
             order = len(places) or 1, not shown, cells.is_turned, cells.is_cut, is_wide
             layouts.append((order, (cells, places, size, is_wide, shown)))
-    cells, places, *layout = min(layouts, key=lambda layout: layout[0])[1]
-    return [cells.part(*place) for place in places] or [cells], *layout
+    cells, places, size, is_wide, shown = min(layouts, key=lambda layout: layout[0])[1]
+    return [cells.part(*place) for place in places] or [cells], size, is_wide, shown
 
 
 def _set(text: str, is_best: bool) -> str:

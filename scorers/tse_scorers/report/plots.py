@@ -81,11 +81,10 @@ def paper_width() -> float | None:
 
 
 def to_svg(figure: "Figure") -> str:
-    """Return a figure that was drawn in the style of the report as SVG."""
+    """Return a figure as SVG, which was drawn in the style of the report, inside of it."""
     buffer = BytesIO()
-    with style():
-        _place_parts(figure)
-        figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    _place_parts(figure)
+    figure.savefig(buffer, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     return printable(buffer.getvalue().decode("utf-8"))  # XML has no control characters
 
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import accumulate, pairwise
 
-import pandas as pd
 from markupsafe import Markup, escape
 
 from .tables import Table
@@ -28,11 +28,11 @@ def naming_columns(table: Table) -> int:
     """Return how many of the first columns it takes, after the row headers, to tell the rows apart."""
     if table.text.columns.nlevels > 1:
         return 0
-    names = pd.DataFrame({"": table.text.index.astype(str)})
-    for n in range(len(table.text.columns)):
-        if not names.duplicated().any():
+    names: list[tuple[str, ...]] = [(str(name),) for name in table.text.index]
+    for n, texts in enumerate(table.text.to_numpy(dtype=object).T):
+        if len(set(names)) == len(names):
             return n
-        names[n] = table.text.iloc[:, n].to_numpy()
+        names = [(*name, text) for name, text in zip(names, texts, strict=True)]
     return 0
 
 
@@ -98,6 +98,7 @@ def packed(units: Sequence[tuple[int, int]], fits: Callable[[int, int], bool]) -
     return even if all(fits(*block) for block in even) else blocks
 
 
+@lru_cache(maxsize=100_000)  # most cells of a page are like others
 def _points(text: str) -> float:
     narrow = sum(character in " .,:;'|()[]ijlIft-" for character in text)
     capital = sum(character.isupper() or character in "mw±−+%" for character in text)

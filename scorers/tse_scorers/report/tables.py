@@ -130,12 +130,15 @@ def _side_by_side(
     frames: Mapping[str, pd.DataFrame | None], headings: pd.Index, rows: pd.Index
 ) -> pd.DataFrame:
     """Return the columns `<heading> <name of the frame>` of a CSV file."""
+    columns_of = {
+        kind: dict(frame.reindex(rows).items()) for kind, frame in frames.items() if frame is not None
+    }
     return pd.DataFrame(
         {
-            f"{heading} {kind}": frame[column].reindex(rows).to_numpy()
+            f"{heading} {kind}": columns[column].to_numpy()
             for column, heading in zip(headings, shared_headings(headings), strict=True)
-            for kind, frame in frames.items()
-            if frame is not None and column in frame.columns
+            for kind, columns in columns_of.items()
+            if column in columns
         }
     )
 
@@ -501,7 +504,7 @@ class Table:
         if self.beside is not None:
             beside = self.beside.reindex(columns=self.text.columns).to_numpy(dtype=object)
             muted = np.where(pd.isna(beside), "", beside)
-        for header, *cells in zip(self.text.index, texts, muted, strict=True):
+        for header, *cells in zip(self.text.index, texts.tolist(), muted.tolist(), strict=True):
             yield str(header), list(zip(*cells, strict=True))
 
 

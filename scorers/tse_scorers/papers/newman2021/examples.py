@@ -1,7 +1,10 @@
 """Table 3 of Newman et al. (2021): the most probable words at the gap, marked as right or wrong."""
 
 from functools import partial
+from operator import itemgetter
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ...report.blocks import Example, Examples, Form, View
@@ -59,17 +62,26 @@ def published_examples() -> list[Example]:
 def _examples(forms: pd.DataFrame, system: str) -> list[Example]:
     """Pick the sentences of Table 3, then contexts evenly over the rows of Table 2, the first of each row first."""
     contexts = forms.drop_duplicates(["group", "context_id"])
-    turn = contexts.groupby("group", sort=False).cumcount()
+    turn = np.array(contexts.groupby("group", sort=False).cumcount())
     papers = positions(contexts)
-    turn.iloc[papers] = -1
-    shown = EXAMPLES_PER_SYSTEM + len(papers)
-    chosen = contexts.assign(turn=turn).sort_values("turn", kind="stable").head(shown)
-    forms = chosen[["group", "context_id"]].merge(forms).sort_values("rank", kind="stable")
-    examples = []
-    for (row, _), of_context in forms.groupby(["group", "context_id"], sort=False):
-        top = list(of_context.itertuples())
-        listed = [Form(str(f.form), float(f.probability), f.status) for f in top]
-        kind = f"{row}, {top[0].number}"
-        prefix, suffix = ("" if pd.isna(side) else str(side) for side in (top[0].prefix, top[0].suffix))
-        examples.append(Example(system, kind, prefix, suffix, listed))
-    return examples
+    turn[papers] = -1
+    chosen = contexts.iloc[np.argsort(turn, kind="stable")[: EXAMPLES_PER_SYSTEM + len(papers)]]
+    top: dict[Any, list[tuple[int, Form]]] = {}
+    columns = (
+        forms[name].tolist() for name in ("group", "context_id", "rank", "form", "probability", "status")
+    )
+    wanted = set(zip(chosen["group"], chosen["context_id"], strict=True))
+    for group, context_id, rank, form, probability, status in zip(*columns, strict=True):
+        if (group, context_id) in wanted:
+            listed = Form(str(form), float(probability), status)
+            top.setdefault((group, context_id), []).append((rank, listed))
+    return [
+        Example(
+            system,
+            f"{context.group}, {context.number}",
+            "" if pd.isna(context.prefix) else str(context.prefix),
+            "" if pd.isna(context.suffix) else str(context.suffix),
+            [form for _, form in sorted(top[context.group, context.context_id], key=itemgetter(0))],
+        )
+        for context in chosen.itertuples()
+    ]

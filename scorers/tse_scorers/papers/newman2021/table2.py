@@ -99,10 +99,8 @@ def _table2(rows: pd.DataFrame, single: bool, runs: Runs) -> Table:
 
 def of_paper(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Mark results on the paper's data; a user's file may have the name of a configuration."""
-    is_of_project = ~rows["dataset"].astype(str).map(
-        lambda dataset: is_table(dataset) or "/" in dataset
-    ).astype(bool)
-    return rows["config"].isin(PAPER_CONFIGS) & is_of_project
+    others = [name for name in rows["dataset"].unique() if is_table(str(name)) or "/" in str(name)]
+    return rows["config"].isin(PAPER_CONFIGS) & ~rows["dataset"].isin(others)
 
 
 def _data_name(config: object) -> str:

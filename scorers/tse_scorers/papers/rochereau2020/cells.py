@@ -55,20 +55,25 @@ def roles() -> list[str]:
 
 def grid_of(cells: pd.DataFrame) -> pd.DataFrame:
     """Spread columns case_order, role, auc into the 6 × 6 table."""
-    # Not by `pivot`: this is done for each system, kind of set and column of results.
-    places = zip(cells["case_order"], cells["role"], strict=True)
-    auc = dict(zip(places, cells["auc"].astype(float), strict=True))
-    grid = [[auc.get((order, role), np.nan) for role in roles()] for order in orders()]
-    return pd.DataFrame(grid, pd.Index(orders(), name="Case order"), roles(), dtype=float)
+    (grids,) = grids_of(cells.assign(system="", variation_set="")).values()
+    return grids[""]
 
 
 def grids_of(cells: pd.DataFrame) -> Cells:
     """Spread columns system, variation_set, case_order, role, auc into tables."""
+    names = ("system", "variation_set", "case_order", "role", "auc")
+    aucs: dict[str, dict[str, Floats]] = {}
+    row, column = ({name: place for place, name in enumerate(axis)} for axis in (orders(), roles()))
+    for system, kind, order, role, auc in zip(*(cells[name] for name in names), strict=True):
+        grid = aucs.setdefault(str(system), {}).setdefault(
+            str(kind), np.full((len(row), len(column)), np.nan)
+        )
+        if order in row and role in column:
+            grid[row[order], column[role]] = auc
+    index = pd.Index(orders(), name="Case order")
     return {
-        str(system): {
-            str(kind): grid_of(of_kind) for kind, of_kind in of_system.groupby("variation_set", sort=False)
-        }
-        for system, of_system in cells.groupby("system", sort=False)
+        system: {kind: pd.DataFrame(grid, index, roles()) for kind, grid in grids.items()}
+        for system, grids in aucs.items()
     }
 
 

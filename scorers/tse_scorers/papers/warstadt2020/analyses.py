@@ -13,7 +13,8 @@ from ...report.curves import on_bands, on_naming
 from ...report.findings import extremes
 from ...report.inputs import Runs
 from ...report.tables import Table, count, formatted, note_on_intervals, score, with_interval
-from ...statistics.clustered import Units, means_of_groups
+from ...statistics.clustered import Codes, Units, means_of_groups
+from ...statistics.estimate import Floats
 from ...suites.minimal_pairs.show.texts import phenomenon_name
 from .paradigms import HUMANS, METHODS, phenomenon_of, system_names
 
@@ -85,8 +86,10 @@ def _predictors(runs: Runs) -> list[Chart]:
         pairs = pairs[numbers & (pairs["method"] == "full")]
         if len(pairs) < ENOUGH_PAIRS:
             continue
+        correct, paradigms = pairs["correct"].to_numpy(dtype=float), pd.factorize(pairs["paradigm"])[0]
         for name, x in _shallow(pairs).items():
-            panels.setdefault(name, []).append(_binned(x, pairs).assign(label=label))
+            points = _binned(x.to_numpy(dtype=float), correct, paradigms)
+            panels.setdefault(name, []).append(points.assign(label=label))
     if not panels:
         return []
     binned = {name: pd.concat(parts, ignore_index=True) for name, parts in panels.items()}
@@ -126,22 +129,21 @@ def _shallow(pairs: pd.DataFrame) -> dict[str, "pd.Series[float]"]:
     }
 
 
-def _binned(x: "pd.Series[float]", pairs: pd.DataFrame) -> pd.DataFrame:
+def _binned(x: Floats, correct: Floats, paradigms: Codes) -> pd.DataFrame:
     """Average the share of right answers over equally full bins of x, or over its values if they are whole numbers."""
-    frame = pairs[["correct", "paradigm"]].assign(x=x).dropna()
-    x, correct = frame["x"], frame["correct"].to_numpy(dtype=float)
+    is_known = ~(np.isnan(x) | np.isnan(correct))
+    x, correct, paradigms = x[is_known], correct[is_known], paradigms[is_known]
     if (x == x.round()).all():
-        codes = pd.factorize(x, sort=True)[0]
+        codes = np.unique(x, return_inverse=True)[1]
         codes = np.where(np.bincount(codes)[codes] >= ENOUGH_PAIRS, codes, -1)
     else:
-        codes = pd.qcut(x, BINS, labels=False, duplicates="drop").to_numpy()
+        codes = pd.qcut(x, BINS, labels=False, duplicates="drop")
     bins = [np.flatnonzero(codes == code) for code in np.unique(codes[codes >= 0])]
     # The pairs of a paradigm are alike, so paradigms are the units.
-    paradigms = pd.factorize(frame["paradigm"])[0]
     units = [Units(paradigms[places], "paradigms") for places in bins]
     means = means_of_groups([correct[None, places] for places in bins], units)
     points = [
-        (x.to_numpy()[places].mean(), mean.mean, len(places), mean.ci_low, mean.ci_high, mean.reliable)
+        (x[places].mean(), mean.mean, len(places), mean.ci_low, mean.ci_high, mean.reliable)
         for places, (mean,) in zip(bins, means, strict=True)
     ]
     return pd.DataFrame(points, columns=["x", "y", "n", "ci_low", "ci_high", "reliable"])
