@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from doc_snippets import draft
+from doc_snippets import EMPTY_PICTURE, draft
 from hypothesis import settings
 
 # The same examples at each run, and no clock: machines that are busy are slow, not wrong.
@@ -112,5 +112,4 @@ def drafts(monkeypatch) -> None:
 @pytest.fixture
 def no_pictures(monkeypatch) -> None:
     """Leaves the pictures of reports empty, for tests of something else: they are not even drawn."""
-    empty = '<svg xmlns="http://www.w3.org/2000/svg" width="1pt"/>'
-    monkeypatch.setattr("tse_scorers.report.page.save", lambda picture, folder: empty)
+    monkeypatch.setattr("tse_scorers.report.page.save", lambda picture, folder: EMPTY_PICTURE)

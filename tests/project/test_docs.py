@@ -76,22 +76,11 @@ def sessions(request, tmp_path_factory) -> dict:
     ]
     asked = [test.callspec.params["page"] for test in tests]
     folder = tmp_path_factory.mktemp("pages")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-    offline = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1", "HF_ENDPOINT": "http://127.0.0.1:9"}
-    own = {
-        "HF_HOME": str(folder / "hf"),
-        "OMP_NUM_THREADS": "1",
-        "CUDA_VISIBLE_DEVICES": "",
-        "COLUMNS": "100",
-    }
+    offline = {"HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1", "HF_HOME": str(folder / "hf")}
+    own = {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "COLUMNS": "100"}
     runner = ROOT / "tests" / "support" / "doc_snippets.py"
     report = folder / "report.json"
-    ended = subprocess.run(
-        [sys.executable, runner, report, folder, *asked],
-        env=kept | offline | own,
-        capture_output=True,
-        text=True,
-    )
+    ended = forked(runner, report, folder, *asked, environment=offline | own, seconds=900)
     assert ended.returncode == 0, ended.stderr[-3000:]
     return json.loads(report.read_text(encoding="utf-8"))
 

@@ -78,6 +78,7 @@ SETUPS = {
     "logs": _LOGS.format(logs=str(ROOT / "tests" / "golden" / "imports")),
 }
 """What a page takes as given, by the name that its comment says."""
+EMPTY_PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="1pt"/>'
 
 
 @dataclass(frozen=True)
@@ -240,9 +241,8 @@ def draft(picture: Any, folder: Path) -> str:
     from tse_scorers.report.charts import draw
 
     draw(picture)
-    empty = '<svg xmlns="http://www.w3.org/2000/svg" width="1pt"/>'
-    (folder / f"{picture.name}.svg").write_text(empty)
-    return empty
+    (folder / f"{picture.name}.svg").write_text(EMPTY_PICTURE)
+    return EMPTY_PICTURE
 
 
 def main(report: Path, folder: Path, pages: list[Path]) -> None:

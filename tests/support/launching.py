@@ -39,7 +39,10 @@ def launched(count: int, *arguments: object) -> str:
 
 
 def forked(
-    *arguments: object, cwd: Path | None = None, environment: dict[str, str] | None = None
+    *arguments: object,
+    cwd: Path | None = None,
+    environment: dict[str, str] | None = None,
+    seconds: float = SECONDS,
 ) -> subprocess.CompletedProcess[str]:
     """Run a script, or a module after `-m`, in a process of its own, offline; return its exit code and what it prints.
 
@@ -47,7 +50,7 @@ def forked(
     these read from the environment while they are imported.
     """
     settings = os.environ | (environment or {})
-    return _served(0, [*map(str, arguments)], cwd or Path.cwd(), dict(settings))
+    return _served(0, [*map(str, arguments)], cwd or Path.cwd(), dict(settings), seconds)
 
 
 def finished(command: list[str], seconds: float) -> str:
@@ -88,25 +91,27 @@ def _stop(pid: int) -> None:
 
 @functools.cache
 def _server() -> subprocess.Popen[str]:
+    cache = tempfile.TemporaryDirectory()
     server = subprocess.Popen(
         [sys.executable, __file__, "serve"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=_environment() | {"HF_HUB_OFFLINE": "1"},
+        env=_environment() | {"HF_HUB_OFFLINE": "1", "HF_HOME": cache.name},
     )
 
     def end() -> None:
         server.stdin.close()  # after which it reads no more requests
         server.wait()
         server.stdout.close()
+        cache.cleanup()
 
     atexit.register(end)
     return server
 
 
 def _served(
-    count: int, arguments: list[str], cwd: Path, environment: dict[str, str]
+    count: int, arguments: list[str], cwd: Path, environment: dict[str, str], seconds: float = SECONDS
 ) -> subprocess.CompletedProcess[str]:
     server = _server()
     with tempfile.TemporaryDirectory() as folder:
@@ -115,12 +120,12 @@ def _served(
         server.stdin.write(json.dumps(asked | {"files": [*map(str, paths)]}) + "\n")
         server.stdin.flush()
         pid = int(server.stdout.readline())
-        ended, _, _ = select.select([server.stdout], [], [], SECONDS)
+        ended, _, _ = select.select([server.stdout], [], [], seconds)
         if not ended:
             _stop(pid)
         code = int(server.stdout.readline())
         printed, errors = (path.read_text(encoding="utf-8", errors="replace") for path in paths)
-    assert ended, f"Not finished after {SECONDS} seconds.\n{printed}{errors}"
+    assert ended, f"Not finished after {seconds:g} seconds.\n{printed}{errors}"
     return subprocess.CompletedProcess(arguments, code, printed, errors)
 
 
