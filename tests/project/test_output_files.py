@@ -80,7 +80,9 @@ def outputs(tmp_path_factory) -> Path:
     _write_inputs(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr("tse_scorers.report.page.save", lambda picture, folder: EMPTY_PICTURE)  # no column is in it
+        patch.setattr(
+            "tse_scorers.report.page.save", lambda picture, folder: EMPTY_PICTURE
+        )  # no column is in it
         for line in COMMANDS.strip().splitlines():
             code, said = tse(*shlex.split(line)[1:])
             assert code == 0, f"{line}\n{said}"

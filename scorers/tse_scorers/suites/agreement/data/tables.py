@@ -1,6 +1,7 @@
 """Agreement pairs and lemma lists: shipped, built, a user's file or a data set on the Hub, as checked tables."""
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ KNOWN = (*COLUMNS, "pair_id", "construction")
 """The columns that are read from a user's table; its other columns are copied to the scores."""
 SHIPPED = (*KNOWN, "sentence_good", "sentence_bad", "context_id")
 """The columns of the shipped data sets."""
+_SHIPPED = ("marvin_linzen", *CLAMS)
 
 
 def load(
@@ -55,13 +57,7 @@ def read_pairs(
     dataset: str, source: Path | None = None, groups: Sequence[str] | None = None, limit: int | None = None
 ) -> tuple[pd.DataFrame, str]:
     """Return what `load` returns, and what the column `number` is called in the data: `number` or `value`."""
-    table = f"The data set {dataset!r}"
-    frame = _read(dataset, source)
-    _require_not_sentences(frame, dataset, table)
-    frame, column = with_number(frame, table)
-    check_pairs(frame, table, column)
-    frame = frame.assign(pair_id=_pair_numbers(frame))
-    frame["construction"] = of_one_type(frame["construction" if "construction" in frame else "group"])
+    frame, column = _shipped(dataset) if dataset in _SHIPPED else _checked(dataset, source)
     if groups:
         there = frame["group"].unique().tolist()
         unknown = sorted(set(groups) - set(there))
@@ -72,6 +68,24 @@ def read_pairs(
             )
         frame = frame[frame["group"].isin(groups)]
     return limited(frame, "group", limit), column
+
+
+@cache
+def _shipped(dataset: str) -> tuple[pd.DataFrame, str]:
+    """Return shipped pairs, which are read and checked once."""
+    return _checked(dataset, None)
+
+
+def _checked(dataset: str, source: Path | None) -> tuple[pd.DataFrame, str]:
+    """Read pairs and check them; also return what the column `number` is called in them."""
+    table = f"The data set {dataset!r}"
+    frame = _read(dataset, source)
+    _require_not_sentences(frame, dataset, table)
+    frame, column = with_number(frame, table)
+    check_pairs(frame, table, column)
+    frame = frame.assign(pair_id=_pair_numbers(frame))
+    frame["construction"] = of_one_type(frame["construction" if "construction" in frame else "group"])
+    return frame, column
 
 
 def _pair_numbers(frame: pd.DataFrame) -> "pd.Series[Any]":
@@ -124,7 +138,7 @@ def check_pairs(frame: pd.DataFrame, table: str, column: str) -> None:
 
 
 def _read(dataset: str, source: Path | None) -> pd.DataFrame:
-    if dataset == "marvin_linzen" or dataset in CLAMS:
+    if dataset in _SHIPPED:
         return shipped_table("agreement_templates", dataset).to_pandas()
     if dataset in ("newman2021", "blimp"):
         if source is None:

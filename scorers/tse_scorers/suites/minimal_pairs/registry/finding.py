@@ -38,13 +38,19 @@ def find_set(name: str) -> PairSet:
             unknown_name("set of minimal pairs", name, set_names(), "a YAML file that describes a set")
             + " For your own pairs, write the path of their file or folder."
         )
-    return read_set(path)
+    return _registered(path)
 
 
 def hub_dataset_of(name: str) -> str | None:
     """Return the id on the Hub of a registered set; None if it is not registered, or not on the Hub."""
     path = _files().get(name)
-    return (read_set(path).source.hub or None) if path is not None else None
+    return (_registered(path).source.hub or None) if path is not None else None
+
+
+@cache
+def _registered(path: Path) -> PairSet:
+    """Return the set in a file of a package, which is read once."""
+    return read_set(path)
 
 
 @cache
