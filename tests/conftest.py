@@ -23,17 +23,23 @@ gc.disable()  # until all is collected: nothing of 6,000 tests and of PyTorch is
 
 LONGEST = (
     "test_docs.py",
+    "test_explore.py",
+    "test_explore_browser.py",
+    "test_callback.py",
+    "test_imports.py",
+    "test_output_files.py",
+    "test_reproducing.py",
+    "test_rerun.py",
+    "test_hub_roundtrip.py",
     "test_every_option.py",
+    "test_scorers.py",
+    "test_exports.py",
     "test_many_models.py",
     "test_hostile_names.py",
-    "test_explore.py",
-    "test_callback.py",
-    "test_explore_browser.py",
-    "test_hub_roundtrip.py",
-    "test_output_files.py",
-    "test_third_party_suite.py",
+    "test_compiled.py",
+    "test_leaving.py",
 )
-"""The files that take longest: 20 to 55 seconds of a processor."""
+"""The files that take longest: 20 to 80 seconds of a processor."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -16,7 +16,11 @@ from tse_scorers.suites import registry
 
 installed = registry.entry_points
 registry.entry_points = lambda group: () if group == registry.ANALYSES_GROUP else installed(group=group)
+from doc_snippets import draft
 from tse_scorers.cli.app import app
+from tse_scorers.report import page
+
+page.save = draft
 
 for command in {commands!r}:
     app(command, standalone_mode=False)
@@ -29,9 +33,7 @@ def core(tmp_path_factory) -> Path:
     """A checkout whose package lacks the folder."""
     checkout = tmp_path_factory.mktemp("checkout")
     package = ROOT / "scorers" / "tse_scorers"
-    shutil.copytree(
-        package, checkout / "scorers" / "tse_scorers", ignore=shutil.ignore_patterns("papers", "__pycache__")
-    )
+    shutil.copytree(package, checkout / "scorers" / "tse_scorers", ignore=shutil.ignore_patterns("papers"))
     for folder in ("datasets", "metrics"):
         (checkout / folder).symlink_to(ROOT / folder)
     return checkout / "scorers"
@@ -54,7 +56,7 @@ def test_the_core_works_without_the_papers(core, tmp_path):
     ]
     done = subprocess.run(
         [sys.executable, "-c", COMMANDS.format(commands=commands)],
-        env=os.environ | {"PYTHONPATH": str(core), "HF_HUB_OFFLINE": "1"},
+        env=os.environ | {"PYTHONPATH": f"{core}{os.pathsep}{ROOT / 'tests/support'}", "HF_HUB_OFFLINE": "1"},
         cwd=tmp_path,
         capture_output=True,
         text=True,
