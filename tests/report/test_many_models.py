@@ -145,9 +145,7 @@ def test_a_sentence_ranks_what_intervals_rank():
         f"No model is shown to be better by the 95 % intervals of {TSE}: all have 0.50. "
     )
     narrow = _lines_of({"a": (0.5, 0.01), "b": (0.6, 0.02), "c": (0.59, 0.02)}, "EW")
-    two = (
-        f"2 models share the highest {EW}: b, 0.6, and c, whose 95 % interval reaches its own; 1 of 2 other "
-    )
+    two = f"2 models are at the top in {EW}: b, 0.6, and c, whose 95 % interval overlaps with its own; 1 of 2 other "
     assert said(pd.concat([wide, narrow])).startswith(f"{two}models is below. 2 of 3 models are shown")
     near = _lines_of({"a": (0.5, 0.01), "b": (0.6, 0.02), "c": (0.59, 0.02), "d": (0.6, 0.03)}, "EW")
     assert said(near) == (

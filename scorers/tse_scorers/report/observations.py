@@ -252,10 +252,10 @@ def _ranking(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding
         return Finding(words, f", {first['with_ends']}; the 95 % {below} below its own{rest}", system)
     if _tells_apart(others, near):
         return Finding(
-            f"{len(near) + 1} {noun}s share the highest {name}",
+            f"{len(near) + 1} {noun}s are at the top in {name}",
             f": {system}, {first['with_ends']}, and {listed(list(near['system']), 3)}, whose 95 % "
-            f"interval{'s' * (len(near) > 1)} reach{'es' * (len(near) == 1)} its own; {n_below} of "
-            f"{len(others)} other {noun}s {'is' if n_below == 1 else 'are'} below{rest}",
+            f"interval{'s overlap' if len(near) > 1 else ' overlaps'} with its own; {n_below} of {len(others)} other "
+            f"{noun}s {'is' if n_below == 1 else 'are'} below{rest}",
             system,
         )
     ends = _ends(first, others.iloc[-1])
