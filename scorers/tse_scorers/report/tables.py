@@ -62,7 +62,7 @@ def spread(cells: pd.DataFrame, column: str, across: Sequence[str] = ("system",)
 
     Both are in the order of the cells; of several cells of one place, the last one counts.
     """
-    return Places.of(cells, across).frame(cells[column])
+    return Places.of(cells, across).frame(cells[column].to_numpy(dtype=float))
 
 
 class Places(NamedTuple):
@@ -93,10 +93,10 @@ class Places(NamedTuple):
             headings, columns = headings.set_names([None] * len(by)), headings.get_indexer(of_cells)
         return cls(pd.Index(labels, name=corner), headings, rows, columns)
 
-    def frame(self, values: "pd.Series[Any]") -> pd.DataFrame:
+    def frame(self, values: "Numbers") -> pd.DataFrame:
         """Return the table of a number of each cell; of several cells of one place, the last one counts."""
         wide = np.full((len(self.labels), len(self.headings)), np.nan)
-        wide[self.rows, self.columns] = values.astype(float)
+        wide[self.rows, self.columns] = values
         return pd.DataFrame(wide, self.labels, self.headings)
 
 
@@ -253,6 +253,9 @@ _BASIS_NOTE = (
 )
 
 
+_WHY_NONE = ["score", "ci_low", "n", "n_units", "n_lemmas", "n_units_effective", "reliable"]
+
+
 def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, about: str = "") -> str:
     """Say what the signs of the intervals in a table mean, and why some scores have none; empty without either.
 
@@ -277,15 +280,14 @@ def note_on_intervals(text: pd.DataFrame, rows: pd.DataFrame | None = None, abou
         ends = "an interval that is not symmetric is in brackets"
         clauses.append(ends if has_half else "In brackets: the ends of the 95 % interval")
     if rows is not None:
-        rows = rows.reindex(columns=CELLS)
-        has_score = rows["score"].notna()
-        without = rows[has_score & rows["ci_low"].isna()]
-        n_units = without[["n_units", "n_lemmas"]].to_numpy(dtype=float)
-        if (np.fmin.reduce(n_units, axis=1) == 1).any():  # of either kind, where two cross
+        numbers = rows.reindex(columns=_WHY_NONE).to_numpy(dtype=float)
+        scores, low, n, n_units, n_lemmas, n_effective, reliable = numbers.T
+        is_without = np.isfinite(scores) & np.isnan(low)
+        if (is_without & (np.fmin(n_units, n_lemmas) == 1)).any():  # of either kind, where two cross
             clauses.append("a score over a single unit has no interval")
-        if (without["reliable"].eq(False) & enough_units(without["n_units_effective"].astype(float))).any():
+        if (is_without & (reliable == 0) & enough_units(n_effective)).any():
             clauses.append(f"a score that is {WHY_NO_INTERVAL}, has no interval")
-        if rows["n"][~has_score].gt(0).any():
+        if (np.isnan(scores) & (n > 0)).any():
             clauses.append(f"{MISSING}: {WHY_NO_SCORE}")
     note = f"{'; '.join(clauses)}." if clauses else ""
     return " ".join(filter(None, [note[:1].upper() + note[1:], about if has_half or has_ends else ""]))
@@ -420,8 +422,9 @@ class Table:
         """
         cells = cells.reindex(columns=[*CELLS, *(name for name in across if name not in CELLS)])
         places = Places.of(cells, across, corner)
-        columns = ("score", *BASIS, "ci_low", "ci_high", "se", "reliable")
-        wide = {column: places.frame(cells[column]) for column in columns}
+        columns = ["score", *BASIS, "ci_low", "ci_high", "se", "reliable"]
+        numbers = cells[columns].to_numpy(dtype=float).T
+        wide = {column: places.frame(of_cells) for column, of_cells in zip(columns, numbers, strict=True)}
         values = wide.pop("score")
         is_own = (wide["n"].notna() | wide["se"].notna()).any()  # not those that others published
         own = wide if is_own.all() else {column: frame.loc[:, is_own] for column, frame in wide.items()}

@@ -10,7 +10,7 @@ from ...report.findings import extremes
 from ...report.numbers import ranged
 from ...report.tables import Table, formatted, score, stacked
 from ...suites.variation_sets.measures import group_name
-from .cells import HUMANS, SETS, Cells, all_cells
+from .cells import HUMANS, SETS, Cells, all_cells, published_cells
 
 CORRELATION_TEXT = (
     "Does a model prefer the same orders and roles as people, whatever its level? The noise in people's ratings limits "
@@ -91,7 +91,7 @@ def _three_correlations(human: pd.DataFrame, systems: Cells, correlations: pd.Da
 
 def people_view(rows: pd.DataFrame) -> View:
     """Return the part `German cells` of the explorer's tab `People`: a model's AUC and people's in each cell."""
-    systems = all_cells(rows[rows["level"] == "cell"])
+    systems = [*rows.loc[rows["level"] == "cell", "system"].unique(), *published_cells()]
     controls = [
         Control("Model", {system: system for system in systems if system != HUMANS}),
         Control("Violations in a set", {name: kind for kind, name in SETS.items()}),

@@ -65,9 +65,10 @@ def bias_cells(values: pd.DataFrame, sets: Sets) -> pd.DataFrame:
     """Return differences between kinds of sets (`<case> − <case>`, systems down) as cells with their 95 % intervals."""
 
     def by_template(aucs: pd.DataFrame) -> pd.DataFrame:
-        means = aucs.pivot_table(index="template", columns="variation_set", values="auc", aggfunc="mean")
+        kinds = (
+            aucs.groupby(["template", "variation_set"])["auc"].mean().unstack().reindex(columns=list(SETS))
+        )
         pairs = {name: str(name).split(" − ") for name in values.columns}
-        kinds = means.reindex(columns=list(SETS))
         return pd.DataFrame({name: kinds[f"1-2_{a}"] - kinds[f"1-2_{b}"] for name, (a, b) in pairs.items()})
 
     return _over_templates(stacked(values), sets, by_template)

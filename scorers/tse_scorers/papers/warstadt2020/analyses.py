@@ -121,8 +121,9 @@ def _first_to_last(name: str, panel: pd.DataFrame) -> str:
 
 
 def _shallow(pairs: pd.DataFrame) -> dict[str, "pd.Series[float]"]:
+    n_words = [len(sentence.split()) for sentence in pairs["sentence_good"].tolist()]
     return {
-        "length (words)": pairs["sentence_good"].str.split().str.len().astype(float),
+        "length (words)": pd.Series(n_words, pairs.index, dtype=float),
         "perplexity per token": np.exp(-pairs["logprob_good"] / pairs["n_tokens_good"]),
         "log-probability of the sentence": pairs["logprob_good"],
         "confidence": (pairs["logprob_good"] - pairs["logprob_bad"]).abs(),

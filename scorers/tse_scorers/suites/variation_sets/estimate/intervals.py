@@ -32,35 +32,30 @@ def set_aucs(examples: pd.DataFrame) -> pd.DataFrame:
     """
     metric = metric_modules("minimal_variation_auc").variation_sets
     templates = examples["template"].tolist()
-    compared = metric.compare(
-        examples["logprob"], templates, examples["case_order"], examples["positions"].astype(str)
-    )
+    cases, positions = (examples[column].astype(str).tolist() for column in ("case_order", "positions"))
+    compared = metric.compare(examples["logprob"], templates, cases, positions)
     template, order, role = there = np.nonzero(compared.exists)
-    names = np.unique(np.asarray(templates))
+    sets = pd.DataFrame(
+        {
+            "template": np.unique(np.asarray(templates))[template],
+            "case_order": np.asarray(metric.CASE_ORDERS)[order],
+            "role": np.asarray(metric.ROLE_ASSIGNMENTS)[role],
+            "cell": order * len(metric.ROLE_ASSIGNMENTS) + role,
+        }
+    )
+    made_of = {
+        "credit": compared.credit,
+        "n_comparisons": compared.present,
+        "n_ties": compared.tied,
+        "n_nonfinite": compared.nonfinite,
+    }
     parts = []
     for kind, doubled in metric.DOUBLED_CASES.items():
         chosen = ["NAD".index(case) * 2 + which for case in doubled for which in (0, 1)]
         complete = compared.present[there][:, chosen].all(axis=1)
-        sums = {
-            column: (values[there][:, chosen].sum(axis=1) * complete)
-            for column, values in (
-                ("credit", compared.credit),
-                ("n_comparisons", compared.present),
-                ("n_ties", compared.tied),
-                ("n_nonfinite", compared.nonfinite),
-            )
-        }
-        frame = pd.DataFrame(
-            {
-                "template": names[template],
-                "variation_set": kind,
-                "case_order": np.asarray(metric.CASE_ORDERS)[order],
-                "role": np.asarray(metric.ROLE_ASSIGNMENTS)[role],
-                "cell": order * len(metric.ROLE_ASSIGNMENTS) + role,
-                **sums,
-            }
-        )
-        parts.append(frame.assign(auc=(frame["credit"] / len(chosen)).where(complete)))
+        sums = {name: values[there][:, chosen].sum(axis=1) * complete for name, values in made_of.items()}
+        auc = np.where(complete, sums["credit"] / len(chosen), np.nan)
+        parts.append(sets.assign(variation_set=kind, **sums, auc=auc))
     return pd.concat(parts, ignore_index=True)
 
 
