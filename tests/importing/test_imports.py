@@ -21,6 +21,8 @@ from tse_scorers.cli.app import app
 from tse_scorers.importing import inspect_logs
 from tse_scorers.io.records import read_records
 
+pytestmark = pytest.mark.usefixtures("no_reports")  # `imported`, which is made before, writes them
+
 LOGS = Path(__file__).resolve().parents[1] / "golden" / "imports"
 PAIRS = LOGS / "pairs.jsonl"
 
@@ -55,6 +57,8 @@ def imported(tmp_path_factory):
     run("tiny-causal", suite="minimal_pairs", data=PAIRS, out=folder / "pairs", report=False)
     source = folder / "theirs" / "data" / "lm_syneval.jsonl"
     run("tiny-causal", suite="minimal_pairs", data=source, out=folder / "syneval", report=False)
+    tse("compare", folder / "theirs", folder / "pairs", folder / "syneval", "--out", folder / "compared")
+    assert all((folder / out / "report.html").is_file() for out in ("theirs", "compared"))
     return SimpleNamespace(folder=folder, theirs=folder / "theirs", said=said)
 
 
