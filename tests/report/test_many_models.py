@@ -155,7 +155,7 @@ def test_a_sentence_ranks_what_intervals_rank():
     below = f"b has the highest {EW}, 0.6; the 95 % interval of the other model is below its own"
     assert said(narrow.iloc[:2]) == f"{below}. 1 of 2 models is shown to be above guessing (0.5)."
     assert said(narrow.iloc[:2], narrow).startswith(f"{below} (not compared, as marked below: c). ")
-    inside = f"a: {EW} 0.5; guessing gives 0.5, which is inside the interval of EW"
+    inside = f"a: {EW} 0.5; guessing gives 0.5, and EW is not shown to differ from it"
     assert said(narrow.iloc[:1]) == f"{inside}."
     both = pd.concat([narrow.iloc[:2], wide], ignore_index=True)
     elsewhere = both.iloc[:1].assign(system="d", suite="Other data")

@@ -234,7 +234,7 @@ def _of_one(lines: pd.DataFrame, all_lines: pd.DataFrame) -> Finding:
         inside = lines.loc[(lines["ci_low"] <= chance) & (lines["ci_high"] >= chance), "measure"]
         more += f"; guessing gives {chance:g}"
         if len(inside):
-            more += f", which is inside the interval{'s' * (len(inside) > 1)} of {listed(list(inside), 3)}"
+            more += f", and {listed(list(inside), 3)} {'is' if len(inside) == 1 else 'are'} not shown to differ from it"
     words = f"{system}: {first.measure} {first.with_ends}"
     return Finding(words, f"{more}{_apart({system}, all_lines)}.", system)
 

@@ -208,8 +208,8 @@ def settled(runs: Runs, measures: Measures, called: Names) -> Iterator[str]:
             width = max(max(-series_rows.ci_low, series_rows.ci_high) for series_rows in intervals)
             yield (
                 f"{model_names([str(model)])[str(model)]}, {title}: from {revisions[earlier[start]]} on, no "
-                f"checkpoint is shown to differ from the last one in {measure}, by tests on the same items; "
-                f"differences of up to {score(width, 3)} are not ruled out ({len(earlier)} tests, Holm's adjustment)."
+                f"checkpoint is shown to differ from the last one in {measure}, by tests on the same items; by 95 % "
+                f"intervals, the difference is {score(width, 3)} at most ({len(earlier)} tests, Holm's adjustment)."
             )
 
 
