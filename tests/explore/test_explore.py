@@ -148,7 +148,7 @@ def test_a_card_names_its_scores_and_escapes_the_sentence(causal):
 def test_a_tab_says_which_scores_do_not_compare(scored):
     """Only for the tabs of the suite that was run on a part of the data, in the words of the report."""
     bundle = Bundle([scored])
-    said = "Partial run (--limit 1 per group): tiny-causal. Not comparable with published numbers."
+    said = "Partial run (--limit 1): tiny-causal. Not comparable with published numbers."
     views = [name for name in bundle.names() if name.startswith("view/")]
     assert views and all(f'"warnings": ["{said}"]' in bundle.data(name) for name in views)
     assert warnings_of(bundle.runs, "minimal_pairs") == []

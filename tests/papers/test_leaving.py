@@ -33,7 +33,9 @@ def core(tmp_path_factory) -> Path:
     """A checkout whose package lacks the folder."""
     checkout = tmp_path_factory.mktemp("checkout")
     package = ROOT / "scorers" / "tse_scorers"
-    shutil.copytree(package, checkout / "scorers" / "tse_scorers", ignore=shutil.ignore_patterns("papers"))
+    shutil.copytree(
+        package, checkout / "scorers" / "tse_scorers", ignore=shutil.ignore_patterns("papers", "__pycache__")
+    )
     for folder in ("datasets", "metrics"):
         (checkout / folder).symlink_to(ROOT / folder)
     return checkout / "scorers"

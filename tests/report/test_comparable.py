@@ -116,7 +116,7 @@ def test_captions_name_the_systems_that_were_run_on_a_part_or_on_own_data():
         ("B", "minimal_pairs", "mine"): of_run("mine", own_data=True),
         ("C", "german", "all"): of_run("all", partial=False),
     }
-    agreement = "Partial run (--limit 5 per group): A (agreement: marvin_linzen), B."
+    agreement = "Partial run (--limit 5): A (agreement: marvin_linzen), B."
     assert unpublished_notice(signatures, "agreement") == agreement
     assert unpublished_notice(signatures, "minimal_pairs") == "Own data (mine): B."
     assert unpublished_notice(signatures, "german") == ""

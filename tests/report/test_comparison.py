@@ -82,7 +82,7 @@ def test_the_first_screen_says_what_paired_differences_show():
     )
     (said,) = answers(none, {}).values()
     assert "".join(said[:2]) == (
-        "No difference from a is shown: the largest in TSE is +0.020 [−0.080, +0.120] (c). In other measures, 0 of 1 "
+        "No difference from a in TSE is shown: the largest is +0.020 [−0.080, +0.120] (c). In other measures, 0 of 1 "
         "differences have p below 0.05 (adjusted)."
     )
     clear = compared_rows(
@@ -93,10 +93,10 @@ def test_the_first_screen_says_what_paired_differences_show():
     # Which is better comes before the larger difference of b.
     assert (finding, system, named) == ("c is above a in EW", "c", ("EW",))
     assert more == (
-        ", by +0.100 [+0.050, +0.150] on the same items. With p below 0.05 (adjusted), 1 of 2 models are above a, and "
+        ", by +0.100 [+0.050, +0.150] on the same items. With p below 0.05 (adjusted), 1 of 2 are above a, and "
         "1 below. In other measures, 0 of 1 differences have p below 0.05 (adjusted)."
     )
-    assert answers(clear, {})["s"].words == "No difference from a is shown", (
+    assert answers(clear, {})["s"].words == "No difference from a in TSE is shown", (
         "the leading measure, not the largest"
     )
     (worse,) = answers(clear.iloc[1:2], {}).values()

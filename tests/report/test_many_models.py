@@ -52,8 +52,8 @@ def test_the_leaderboard_is_sorted_and_bold_where_it_may_be(eight):
     runs = read_runs([eight])
     no_intervals = {"ci_low": float("nan"), "ci_high": float("nan")}
     board = leaderboard(_lines(runs).assign(reliable=True, **no_intervals), runs.signatures)
-    first = [cells[0].score for cells in board.rows.values()]
-    assert first == sorted(first, reverse=True) and len(board.rows) == 8
+    leading = [cells[list(board.columns).index("EW")].score for cells in board.rows.values()]
+    assert leading == sorted(leading, reverse=True) and len(board.rows) == 8
     partial, other = board.rows[MODELS[0]], board.rows[MODELS[1]]
     assert all("partial" in cell.badges and not cell.best for cell in partial)
     over_lemmas = [column in ("EW", "MW") for column in board.columns]
@@ -170,11 +170,11 @@ def test_a_sentence_ranks_what_intervals_rank():
         ({"a": (0.6, 0.01), "b": (0.7, 0.01)}, "All 2 models are above guessing (0.5)."),
         (
             {"a": (0.4, 0.01), "b": (0.3, 0.01)},
-            "No model is shown to be above guessing (0.5), and 2 below it.",
+            "No model is shown to be above guessing (0.5); 2 below it.",
         ),
         (
             {"a": (0.4, 0.01), "b": (0.5, 0.01), "c": (0.9, 0.01)},
-            "1 of 3 models is shown to be above guessing (0.5), and 1 below it.",
+            "1 of 3 models is shown to be above guessing (0.5); 1 below it.",
         ),
     ],
 )
@@ -211,6 +211,9 @@ def test_the_first_sentence_is_about_the_same_measure_whatever_the_scores_are():
     assert first == (
         f"No model is shown to be better by {EW}, from 0.6 (b) to 0.5 (a) (not compared, as marked below: b, a)."
     )
+    unscored = lines.assign(score=lines["score"].where(~few | lines["system"].ne("a")))
+    first, *_ = said(unscored[~few], unscored)
+    assert first == f"b: {EW} 0.6 (not compared, as marked below: b)." and "nan" not in first
     of_a = unreliable[unreliable["system"] == "a"]
     first, second = said(lines[~few & lines["system"].eq("a")], of_a)
     assert first.startswith(f"a: {TSE} 0.5, {MW} 0.5; guessing gives 0.5")
@@ -360,8 +363,8 @@ def test_the_lowest_of_a_suite_may_be_a_part_of_its_comparisons():
     measures = {"german": all_measures()["german"]}
     (answer,) = observations(lines, rows, measures)
     assert answer.sentences[-1] == (
-        "Lowest of the 2 parts of AUC: “AUC nominative twice” (0.35 on average, below guessing, the "
-        "lowest for 1 of 2 models)."
+        "Lowest of the 2 parts of AUC: “AUC nominative twice” (0.35 on average, where guessing gives "
+        "0.5, the lowest for 1 of 2 models)."
     )
     assert len(answer.sentences) == 2, "a part of the comparisons ranks no model"
     (answer,) = observations(lines.iloc[:2], rows, measures)
@@ -549,7 +552,7 @@ def test_sections_show_the_best_of_very_many_systems(eight, tmp_path, monkeypatc
     board = first.partition('class="leaderboard"')[2].partition("</table>")[0]
     assert board.count('<th scope="row"') == 24 and "<p>24 models</p>" in first
     assert (
-        "Agreement: the section shows the 5 of 24 models with the highest TSE; the first table has all."
+        "Agreement: the section shows the 5 of 24 models with the highest EW; the first table has all."
         in first
     )
     best, worst = MODELS[-1].rpartition("/")[2], MODELS[0]
@@ -590,7 +593,7 @@ def test_systems_without_a_reliable_score_are_not_ranked_but_whole_runs_come_fir
     )
     best, said = selection.best_of_many(runs, lines)
     assert set(best.rows["system"]) == set(MODELS[1:4])
-    assert "the section shows the 3 of 8 models that come first, because no TSE ranks them" in said[0]
+    assert "the section shows the 3 of 8 models that come first, because no EW ranks them" in said[0]
 
 
 def test_a_series_shows_its_learning_curve_on_the_first_screen(eight, tmp_path):

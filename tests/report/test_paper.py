@@ -205,7 +205,7 @@ def test_captions_of_a_partial_run_say_so_and_those_of_a_whole_one_do_not(paper,
     recipe = {"partial": True, "partial_reasons": ["--limit 5"]}
     replace(record, recipe=recipe).with_rows(record.rows())
     write_report(out, figures=False)
-    notice = "Partial run (--limit 5 per group): org/m."
+    notice = "Partial run (--limit 5): org/m."
     in_latex = notice.replace("--", "-{}-")
     assert in_latex in (out / "table2.tex").read_text() and "Partial" not in (out / "table2.csv").read_text()
     assert notice in (out / "table2.md").read_text()

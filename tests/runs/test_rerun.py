@@ -194,7 +194,7 @@ def test_a_partial_run_is_marked_wherever_its_numbers_go(tmp_path):
     ]
     run = CliRunner().invoke(app, ["run", *options, "--out", str(tmp_path / "run")], catch_exceptions=False)
     sentence = (
-        "Partial run (--groups Simple, --limit 1 per group, not a released lemma list): tiny-masked, tiny-causal. Not "
+        "Partial run (--groups Simple, --limit 1, not a released lemma list): tiny-masked, tiny-causal. Not "
         "comparable with published numbers."
     )
     compared = CliRunner().invoke(

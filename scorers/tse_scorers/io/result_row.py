@@ -88,7 +88,7 @@ class ResultRow(Mapping[str, Scalar]):
         model: the model; in a series, without its revision.
         revision: commit on the Hub, hash of the weights (`sha256:…`), or name of a checkpoint.
         level: kind of group: `all`, `group`, `paradigm`, `phenomenon`, `cell`, …
-        value: name of the group in this level.
+        value: name of the group in this level; empty for `all`.
         metric: its name; the metrics are listed below.
         cutoff_side (agreement): `top`, `bottom`, `list_top`, `list_bottom`, `sampler_top`, or `zipf` for bands of
             frequency; absent for TSE.
@@ -100,7 +100,7 @@ class ResultRow(Mapping[str, Scalar]):
         length (in context): sentences of the context.
         longest (in context): `longest` for the longest context of its kind, else null.
         context_tokens (in context): mean number of tokens of the context.
-        score: the mean; null if nothing could be scored, or for a correlation with a constant side.
+        score: the score, mostly a mean; null if nothing could be scored, or for a correlation with a constant side.
         n: items in the mean (pairs, contexts, sets, cells).
         n_excluded: items without a score.
         n_ties: tied items; for EW, tied lemmas.
@@ -110,7 +110,7 @@ class ResultRow(Mapping[str, Scalar]):
         se: standard error over units; null with fewer than two units, for rank correlations, and for a correlation that
             is ±1 or undefined without some unit.
         ci_low: lower end of the 95 % interval; null like `se`.
-        ci_high: its upper end.
+        ci_high: upper end of the 95 % interval; null like `se`.
         unit: the [units](../concepts/statistics.md) of the interval; in parentheses, what is held fixed.
         n_units: their number; of two crossed kinds, that of the first.
         n_units_effective: how many units of equal size give the same precision; of crossed kinds, the smaller number.
@@ -123,10 +123,11 @@ class ResultRow(Mapping[str, Scalar]):
         n_lemmas_listed (agreement): lemmas of the list.
         lemmas_scored (agreement): hash of the scored lemmas, equal for models that score the same ones.
         n_several_tokens (agreement): lemmas excluded because a form is several tokens.
-        n_unknown (agreement): because a form is unknown.
-        n_equal_forms (agreement): because the two forms are equal.
-        n_different_lengths (agreement): because a masked model needs different numbers of masks for them.
-        n_not_sampled (agreement): by `--lemma-sample`.
+        n_unknown (agreement): lemmas excluded because a form is unknown.
+        n_equal_forms (agreement): lemmas excluded because the two forms are equal.
+        n_different_lengths (agreement): lemmas excluded because a masked model needs different numbers of masks for
+            their forms.
+        n_not_sampled (agreement): lemmas excluded by `--lemma-sample`.
         counts (frequency): the word list of `tse frequency`.
         more: columns that only suites of other packages have.
     """

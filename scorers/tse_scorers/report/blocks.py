@@ -69,13 +69,13 @@ class Pair:
         good: the right one.
         bad: the wrong one.
         system: whose score it is.
-        prefers: which of them that system prefers, "right" or "wrong"; "" where that is unknown.
+        verdict: whether it is "right" or "wrong", as it also is of a tie; "" where that is unknown.
     """
 
     good: str
     bad: str
     system: str = ""
-    prefers: str = ""
+    verdict: str = ""
 
 
 @dataclass(frozen=True)

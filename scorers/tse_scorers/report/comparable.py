@@ -1,6 +1,5 @@
 """Which scores are not comparable: with published ones, or with each other although one table shows them."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -217,7 +216,6 @@ def _is_unpublished(signature: Mapping[str, Any]) -> bool:
 
 def _notice(recipe: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
     why = ", ".join(map(str, recipe.get("partial_reasons") or ["unknown"]))
-    why = re.sub(r"--limit \d+", r"\g<0> per group", why)
     if not recipe.get("own_data"):
         return f"Partial run ({why})"
     return (

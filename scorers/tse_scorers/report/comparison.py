@@ -103,16 +103,15 @@ def answers(rows: pd.DataFrame, measures: Measures) -> dict[str, Finding]:
         row = shown.sort_values("difference", key=abs, ascending=False, kind="stable").iloc[0]
         by = f"{signed(row['difference'])} {interval(row['ci_low'], row['ci_high'], signed)}"
         if clear.empty:
-            which = f"{'that' if len(shown) == 1 else 'the largest'} in {row['measure']}"
-            finding = f"No difference from {row['reference']} is shown"
-            more = f": {which} is {by} ({row['system']})."
+            finding = f"No difference from {row['reference']} in {row['measure']} is shown"
+            more = f": {'it' if len(shown) == 1 else 'the largest'} is {by} ({row['system']})."
         else:
             place = "above" if row["difference"] > 0 else "below"
             finding = f"{row['system']} is {place} {row['reference']} in {row['measure']}"
             more = f", by {by} on the same items."
             if len(of_lead) > 1:
                 more += (
-                    f" With p below {ALPHA} (adjusted), {len(better)} of {len(of_lead)} models are above "
+                    f" With p below {ALPHA} (adjusted), {len(better)} of {len(of_lead)} are above "
                     f"{row['reference']}, and {len(clear) - len(better)} below."
                 )
         if n_others := (~is_lead).sum():

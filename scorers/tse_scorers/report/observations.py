@@ -33,7 +33,7 @@ class Answer:
         question: what is asked.
         example: an item: what its two texts begin with, what differs in each, and what they end with.
         example_of: a system that scored the example.
-        prefers: which text it prefers, as in `Pair`.
+        verdict: what that system is about it, as in `Pair`.
         terms: measure -> what it stands for.
     """
 
@@ -45,7 +45,7 @@ class Answer:
     question: str = ""
     example: tuple[str, str, str, str] | None = None
     example_of: str = ""
-    prefers: str = ""
+    verdict: str = ""
     terms: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -191,9 +191,8 @@ def _found(
         The first sentence, and others.
     """
     lines = _of_first_data(lines)
-    all_lines = (
-        all_lines[all_lines["suite"].isin(lines["suite"])] if len(lines) else _of_first_data(all_lines)
-    )
+    all_lines = all_lines[all_lines["score"].notna()]
+    all_lines = all_lines[all_lines["suite"].isin((lines if len(lines) else all_lines)["suite"].iloc[:1])]
     labels = [measure.label for measure in _ordered(measures)]
     ranked, shown = (
         {label: best_first for label in labels if len(best_first := _of_measure(frame, label))}
@@ -295,7 +294,7 @@ def _against_guessing(lines: pd.DataFrame, noun: str) -> str:
     above = f"{n_above} of {n} {noun}s {'is' if n_above == 1 else 'are'} shown to be"
     if n_above in (0, n):
         above = f"All {n} {noun}s are" if n_above else f"No {noun} is shown to be"
-    return f"{above} above guessing ({chance:g}){f', and {n_below} below it' if n_below else ''}."
+    return f"{above} above guessing ({chance:g}){f'; {n_below} below it' if n_below else ''}."
 
 
 def _apart(compared: Collection[str], all_lines: pd.DataFrame) -> str:
@@ -410,7 +409,9 @@ def _weakest(
     )
     about = [
         f"{form(lowest)} on average" if n > 1 else form(lowest),
-        "below guessing" if measure.chance is not None and lowest < float(form(measure.chance)) else "",
+        f"where guessing gives {measure.chance:g}"
+        if measure.chance is not None and round(lowest, measure.digits) < measure.chance
+        else "",
         f"the lowest for {of_all} {noun}s" if n_lowest and n > 1 else "",
     ]
     return [f"Lowest {heading.format(len(of_rows))}: “{row}” ({', '.join(filter(None, about))})."]

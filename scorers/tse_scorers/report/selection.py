@@ -67,7 +67,8 @@ def best_of_many(runs: Runs, lines: pd.DataFrame, names: Names | None = None) ->
         of_suite_lines = lines[lines["suite_name"] == suite]
         if n <= MOST or of_suite_lines.empty:
             continue
-        measure = of_suite_lines["measure"].iloc[0]
+        leading = of_suite_lines[of_suite_lines["leads"]]
+        measure = (leading if len(leading) else of_suite_lines)["measure"].iloc[0]
         ranked = of_suite_lines[of_suite_lines["measure"] == measure]
         ranked = ranked.assign(is_whole=~ranked["system"].isin(unusable(runs, str(suite))))
         by = ["is_usable", "is_whole", *(["score"] if ranked["is_usable"].any() else [])]

@@ -1,9 +1,8 @@
 """The report of runs: the sections of all suites, and learning curves, on one page."""
 
-import gc
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -86,28 +85,13 @@ def write_report(
         if not record_folders(path):
             read_runs([path])  # the lock is not made where nothing can be reported
     # Of several processes that end at the same moment, the last one has read the results of all.
-    with (
-        held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS),
-        _collecting_later(),
-    ):
+    with held(out / ".report.lock", f"the report in {out}", lambda _: None, LOCK_SECONDS):
         runs, summary, of_suites = _analysed(sources, compared)
         if failed := [Path(model).name for path in paths for model in not_scored(path)]:
             sentence = f"Could not be scored, and missing here: {listed(failed)}."
             summary = replace(summary, sentences=[sentence, *summary.sentences])
         shown = [*first, *(of_suites if figures else [section.with_tables_only() for section in of_suites])]
         return write_page(out, runs, shown, summary, latex_intervals)
-
-
-@contextmanager
-def _collecting_later() -> Iterator[None]:
-    """Look for garbage in reference cycles only afterwards: there is little, and it takes a tenth of the time."""
-    is_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if is_on:
-            gc.enable()
 
 
 def write_paper(
@@ -266,7 +250,7 @@ def _asked(
                 question=section.question,
                 example=example,
                 example_of=short.get(pair.system, pair.system) if pair else "",
-                prefers=pair.prefers if pair else "",
+                verdict=pair.verdict if pair else "",
                 terms=terms,
             )
         )

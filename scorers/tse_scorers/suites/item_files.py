@@ -114,13 +114,13 @@ def example(runs: Runs, suite: str, read: Callable[[str], pd.DataFrame], first: 
             items = read(system)
         except (KeyError, ValueError):  # missing or damaged: the section says so
             continue
-        for prefers, of_kind in (
+        for verdict, of_kind in (
             ("wrong", items["score"] == 0),
             ("right", items["score"] == 1),
             ("", slice(None)),
         ):
             for item in items[of_kind].head(1).itertuples():
-                return Pair(str(item.good), str(item.bad), system, prefers)
+                return Pair(str(item.good), str(item.bad), system, verdict)
     return None
 
 

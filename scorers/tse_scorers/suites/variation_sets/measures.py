@@ -8,8 +8,8 @@ CONFIG_NAMES = {"ours": "sentences of refined-tse", "rochereau2020": "sentences 
 CASES = {"N": "nominative", "A": "accusative", "D": "dative"}
 ROLES = {"ag": "agent", "re": "recipient", "pa": "patient"}
 _WORDS = (
-    "than one with the same case twice (the area under the ROC curve); “nominative twice” counts only those with two "
-    "nominatives"
+    "compared with each clause that has the same case twice (the area under the ROC curve); “nominative twice” counts "
+    "only those with two nominatives"
 )
 
 
