@@ -183,7 +183,8 @@ def test_the_first_screen_says_which_models_are_above_guessing(scores, said):
     (answer,) = observations(_lines_of(scores), NO_ROWS, AGREEMENT)
     assert said in answer.sentences[0]
     without = _lines_of(scores, chance=None)
-    assert "guessing" not in " ".join(observations(without, NO_ROWS, AGREEMENT)[0].sentences)
+    (text,) = observations(without, NO_ROWS, AGREEMENT)[0].sentences
+    assert "guessing" not in text and "  " not in text and text.endswith(".")
 
 
 def test_the_first_sentence_is_about_the_same_measure_whatever_the_scores_are():

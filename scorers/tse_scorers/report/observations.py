@@ -242,7 +242,8 @@ def _ranking(lines: pd.DataFrame, all_lines: pd.DataFrame, noun: str) -> Finding
     """Say which of several systems the intervals of a measure show to be better, and which to be above guessing."""
     first, others, near = _ranked(lines)
     name, system, n_below = str(first["measure"]), str(first["system"]), len(others) - len(near)
-    rest = f"{_apart(set(lines['system']), all_lines)}. {_against_guessing(lines, noun)}"
+    above_guessing = _against_guessing(lines, noun)
+    rest = f"{_apart(set(lines['system']), all_lines)}.{above_guessing and ' '}{above_guessing}"
     if near.empty:
         below = (
             f"interval of the other {noun} is" if len(others) == 1 else f"intervals of all other {noun}s are"
