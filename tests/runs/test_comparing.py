@@ -422,9 +422,7 @@ def test_the_command_prints_writes_and_reports(tmp_path):
     for text in (page, " ".join(said.output.split())):
         assert re.search(r"Not compared: c on BLiMP, .*no items with a;", text)
     assert "Overall differences from a." in page
-    assert (
-        f'class="said">No difference from a is shown</strong>: that in accuracy is +{expected:.3f} [' in page
-    )
+    assert f'class="said">No difference from a in accuracy is shown</strong>: it is +{expected:.3f} [' in page
     assert {path.stem for path in (tmp_path / "out" / "figures").iterdir()} == {"comparison_1"}
     written = json.loads(files["json"].read_text())
     assert list(written[0])[: len(CONTRACT)] == CONTRACT
