@@ -156,7 +156,7 @@ def test_help_waits_for_nothing_that_it_does_not_need():
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
 
 
-@pytest.mark.parametrize("command", ["run", "estimate", "score", "doctor"])
+@pytest.mark.parametrize("command", ["run", "score", "doctor"])
 def test_each_option_says_its_default_and_why(command):
     options = typer.main.get_command(cli.app).commands[command].params
     chosen = [each for each in options if each.opts[0].startswith("--") and not each.required]
@@ -593,12 +593,11 @@ def test_as_a_command_of_its_own(data, models):
     "model, option, what",
     [("gpt2", ["--pll", "original"], "a causal model"), ("bert", ["--bos"], "a masked model")],
 )
-@pytest.mark.parametrize("command", ["run", "estimate", "score"])
+@pytest.mark.parametrize("command", ["run", "score"])
 def test_options_without_effect(refused, data, models, command, model, option, what):
     (data / "text.txt").write_text("The author laughs.\n")
     arguments = {
         "run": run_on(data, models / model),
-        "estimate": ("estimate", "-m", models / model, "--limit", "1"),
         "score": ("score", data / "text.txt", "-m", models / model),
     }[command]
     said = refused(*arguments, *option)

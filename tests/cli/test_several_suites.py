@@ -101,7 +101,8 @@ def test_without_a_suite_each_file_chooses_its_own(data):
         AGREEMENT.replace("\n", ",sentence_good,sentence_bad\n", 1).rstrip()
         + ",The author laughs.,It laugh.\n"
     )
-    said = tse("estimate", "--data", "both.csv", "--data", "pairs.jsonl", "--model", "tiny-causal").output
+    arguments = ("--data", "both.csv", "--data", "pairs.jsonl", "--model", "tiny-causal", "--no-report")
+    said = tse("run", *arguments, "--out", "out").output
     assert (
         "Suite: agreement, by the columns of both.csv. They also fit minimal_pairs: --suite minimal_pairs."
         in said
@@ -176,28 +177,13 @@ def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
         (["blimp", "minimal_pairs"], ["--limit", "1"], "--suite names a suite twice (blimp, minimal_pairs)"),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "estimate", "export lm-eval"])
+@pytest.mark.parametrize("command", ["run", "export lm-eval"])
 def test_a_value_that_is_for_no_suite_is_refused_by_its_name(command, suites, options, said, data):
     """Such values were dropped without a word."""
     arguments = [*command.split(), *(["tasks"] if command.startswith("export") else []), *options]
     with pytest.raises(ValueError) as refused:
         tse(*arguments, suites=suites)
     assert said in str(refused.value)
-
-
-def test_estimate_takes_several_suites(data):
-    """It estimated the last one alone."""
-    options = ("--data", "agreement=ag.csv", "--data", "blimp=pairs.jsonl", "--budget", "4")
-    said = tse(
-        "estimate",
-        "--model",
-        "tiny-causal",
-        "--device",
-        "cpu",
-        *options,
-        suites=("agreement", "minimal_pairs"),
-    )
-    assert said.exit_code == 0 and "ag.csv/ag" in said.output and "pairs.jsonl/pairs" in said.output
 
 
 def test_several_suites_are_exported(data):
@@ -208,15 +194,13 @@ def test_several_suites_are_exported(data):
 
 
 def test_several_sets_are_run_one_by_one_by_every_command_and_in_python(data):
-    """`run` and `tse estimate` took "multiblimp,jblimp" for the name of one set; a suite by itself has one."""
+    """`run` took "multiblimp,jblimp" for the name of one set; a suite by itself has one."""
     options = ("--data", "multiblimp,jblimp", "--source", "sets")
     of_commands = run(data, *options, suites=["minimal_pairs"])[1]
     asked = {"data": "multiblimp,jblimp", "source": data / "sets"}
     rows = tse_scorers.run("tiny-causal", "minimal_pairs", data / "python", report=False, **asked)
     assert [row["score"] for row in rows] == [row["score"] for row in of_commands]
     assert {row["dataset"] for row in rows} == {"multiblimp", "jblimp"}
-    estimated = tse("estimate", "--model", "tiny-causal", *options, suites=["minimal_pairs"]).output
-    assert "multiblimp/multiblimp" in estimated and "jblimp/jblimp" in estimated
     exported = tse("export", "lm-eval", data / "tasks", *options, suites=["minimal_pairs"]).output
     assert "--tasks tse_multiblimp,tse_jblimp" in exported
     with pytest.raises(ValueError, match="names several"):

@@ -140,7 +140,7 @@ def test_help_has_each_option_in_a_panel(words, command):
     [
         (["run", "--su"], ["--suite", "--suite-option"]),
         (["run", "--suite", "min"], ["minimal_pairs"]),
-        (["estimate", "--suite", "var"], ["variation_sets"]),
+        (["score", "--suite", "var"], ["variation_sets"]),
         (["run", "-m", "tiny-causal-g"], ["tiny-causal-german"]),
         (["run", "--data", "bli"], ["blimp", "blimp-nl"]),
         (["data", "show", "tur"], ["turblimp"]),

@@ -11,6 +11,7 @@ from pretended import moved, pretended_devices
 from tiny import SENTENCES, tiny_model
 
 from tse_scorers import load_scorer, make_suite
+from tse_scorers.engine.run import token_budget
 
 GB = 2**30
 
@@ -108,13 +109,9 @@ def test_batches_of_a_gpu_are_those_of_its_memory(gpus, device):
     """XPU and MPS got batches of the size for a CPU's cache, at most 4,096 tokens."""
     model, tokenizer = fresh("causal", "gpt2")
     scorer = load_scorer(moved(model, device), tokenizer)
-    with scorer.planning() as runners:
-        scorer.sentence_logprobs(SENTENCES)
-    assert runners[0].token_limit == 65536
+    assert token_budget(scorer.forward) == 65536
     model.config.hidden_size = 8192
-    with scorer.planning() as again:
-        scorer.sentence_logprobs(SENTENCES)
-    assert again[0].token_limit == 8 * GB // (2 * 40 * 8192 * 4)
+    assert token_budget(scorer.forward) == 8 * GB // (2 * 40 * 8192 * 4)
 
 
 def test_logits_leave_mps_once(gpus):

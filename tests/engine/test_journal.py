@@ -4,7 +4,7 @@ import errno
 import io
 import tempfile
 import warnings
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -106,9 +106,6 @@ class Keeping:
         self.execution = {}
         self.is_stopped = False
         self.notes = []
-
-    def planning(self):
-        return nullcontext([])
 
     def sentence_logprobs(self, sentences, progress=None):
         note = self.journal_folder / f"{len(self.notes)}.npy"

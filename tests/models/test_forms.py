@@ -241,20 +241,6 @@ def test_small_parts_give_the_same_and_progress_ends_at_all(monkeypatch):
     assert told[-1][0] == told[-1][1] and len({total for _, total in told}) == 1
 
 
-def test_a_plan_of_some_parts_stands_for_all(monkeypatch):
-    scorer = scorer_of("causal", "gpt2")
-    with scorer.planning() as whole:
-        scorer.form_logprobs(SLOTS[:2] * 4, FORMS)
-    monkeypatch.setattr(form_module, "PLANNED", 1)
-    with scorer.planning() as planned:
-        answers = scorer.form_logprobs(SLOTS[:2] * 4, FORMS)
-    assert answers.shape == (8, len(FORMS)) and not answers.any()
-    assert [runner.stands_for for runner in whole] == [1.0, 1.0] and len(planned) == 4
-    assert sum(work.stands_for * work.plan.n_tokens for work in planned[1:]) == pytest.approx(
-        whole[1].plan.n_tokens, rel=0.3
-    )
-
-
 def test_tokens_that_continue_a_word():
     """Letters and numbers, pieces of characters; not spaces, punctuation, special tokens or ids without text."""
     tokenizer = tiny_model("causal", "gpt2")[1]

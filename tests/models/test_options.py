@@ -33,14 +33,13 @@ def trigram(root):
 
 
 def test_every_option_is_known_everywhere():
-    """`tse estimate` advised --bos and had no such option."""
     names = {field.name for field in fields(ModelOptions)}
     assert names == set(GIVEN)
     keywords = inspect.signature(load_scorer).parameters
     assert names == set(keywords) - {"model", "tokenizer", "tokens"}
     assert {name: keywords[name].default for name in names} == vars(ModelOptions())
     flags = {"--" + name.replace("_", "-") for name in names}
-    for command in ("run", "estimate", "score"):
+    for command in ("run", "score"):
         options = get_command(app).commands[command].params
         assert flags <= {flag for option in options for flag in option.opts}, command
 

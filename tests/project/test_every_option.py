@@ -504,10 +504,9 @@ def test_every_option_of_a_command_is_tested():
     tests = Path(__file__).parent.parent
     elsewhere = {case: tests / path for path, cases in ELSEWHERE.items() for case in cases}
     walked = {(command, option) for command, (_, options) in COMMANDS.items() for option in options}
-    walked |= {*ALLOWED, *(("estimate", option) for option in ("model", "suite", "budget"))}
+    walked |= {*ALLOWED}
     take_all = {
         "run",
-        "estimate",
         "score",
         "doctor",
         "watch",

@@ -224,13 +224,6 @@ def test_a_scorer_that_inherits_from_nothing_is_compared(run, tmp_path):
     assert "A sentence should be more probable" in (tmp_path / "compared" / "report.html").read_text("utf-8")
 
 
-def test_it_is_estimated(site):
-    said = tse(
-        "estimate", "--suite", "word_order", "--model", "tiny-causal", "--device", "cpu", "--budget", "4"
-    )
-    assert re.search(r" 4 +8 ", said) and "FLOPs" in said
-
-
 def test_its_live_key_is_logged_by_a_trainer(site, tmp_path):
     callback = SyntaxEvaluationCallback(suites=["word_order"], by_group=True)
     trainer = train(

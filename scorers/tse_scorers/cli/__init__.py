@@ -10,7 +10,6 @@ In reading order:
     results.py   `tse merge`, `tse report`, `tse frequency`
     comparison.py  `tse compare`
     explore.py   `tse explore`
-    estimate.py  `tse estimate`
     score.py     `tse score`
     again.py     `tse rerun`, `tse reproduce`, `tse fetch`
     data.py      `tse data`: the known sets of minimal pairs

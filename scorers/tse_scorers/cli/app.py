@@ -18,7 +18,6 @@ from . import (
     data,
     design,
     doctor,
-    estimate,
     explore,
     exports,
     imports,
@@ -48,7 +47,6 @@ app = App(
     pretty_exceptions_enable=False,
 )
 for commands in (
-    estimate,
     score,
     doctor,
     results,

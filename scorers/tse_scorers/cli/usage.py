@@ -17,7 +17,7 @@ UsageError: type[Exception] = _click.UsageError
 
 
 PANELS = {
-    "Evaluate": ("run", "watch", "estimate", "score", "import", "doctor", "data", "fetch"),
+    "Evaluate": ("run", "watch", "score", "import", "doctor", "data", "fetch"),
     "Compare": ("compare", "power", "noise-ceiling", "frequency"),
     "Look": ("explore", "report"),
     "Share": ("publish", "export", "install-metrics"),

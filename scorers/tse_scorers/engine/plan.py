@@ -45,12 +45,6 @@ class Plan(Protocol):
 
     lengths: Indices
     """(rows,) tokens in each row"""
-    n_inputs: int
-    """Number of inputs, equal ones counted each."""
-    n_tokens: int
-    """Tokens of all inputs, each run by itself."""
-    n_reads: int
-    """Number of positions that are read."""
     fingerprint: str
     """Hash of the inputs and their rows."""
 
@@ -81,8 +75,6 @@ class TriePlan:
         first_rows[nodes[::-1]] = rows[::-1]
         self._home = np.full(len(trie), -1, dtype=np.int64)
         self._home[read] = first_rows[read]
-        self.n_inputs, self.n_tokens = len(trie.order), len(trie.places)
-        self.n_reads = int((self._home >= 0).sum())
         self._introduced_by = np.empty(len(trie), dtype=np.int64)  # a sequence whose path contains each node
         self._introduced_by[trie.places] = np.repeat(np.arange(len(trie.lengths)), trie.lengths)
         self.fingerprint = digest(trie.token, trie.parent, self._home, nodes, self.lengths)
@@ -142,8 +134,7 @@ class RowPlan:
         places, self.read_of = np.unique(place_of_input, return_inverse=True)
         row_of_read, self._columns = np.divmod(places, width)
         self._first = np.searchsorted(row_of_read, np.arange(len(self.lengths) + 1))
-        self.n_inputs, self.n_reads = len(row_of), len(places)
-        self.n_tokens = int(self.lengths[row_of].sum())
+        self.n_reads = len(places)
         self.fingerprint = digest(self._flat, self.lengths, places, self.read_of)
 
     def batch(self, rows: Sequence[int]) -> Batch:

@@ -22,8 +22,6 @@ from .readers import Reader
 class BatchRunner:
     """Runs a plan through a model and collects the answers.
 
-    `tse estimate` uses runners without running them: `plan` describes the work.
-
     Args:
         plan: the inputs.
         forward: the model.
@@ -31,7 +29,6 @@ class BatchRunner:
         batch_tokens: tokens in one batch; None chooses by free memory.
         progress: called after each batch.
         journal: saves finished answers, so that a stopped run can continue.
-        stands_for: how many pieces of work of this size there are; only if it is planned and not run.
     """
 
     plan: Plan
@@ -40,7 +37,6 @@ class BatchRunner:
     batch_tokens: int | None = None
     progress: Progress | None = None
     journal: Journal | None = None
-    stands_for: float = 1.0
 
     def run(self, *, single_process: bool = False) -> Values:
         """Run the plan and return (answers, width) float64, in the reader's order.
@@ -95,10 +91,8 @@ class BatchRunner:
             limit = smallest(limit)  # free memory differs, the batches must not
         return limit if self.forward.most_reads is None else min(limit, self.forward.most_reads)
 
-    def batches(self, rows: Indices | None = None) -> list[list[int]]:
-        """Group rows of the plan into batches, longest first; None groups all rows."""
-        if rows is None:
-            rows = np.arange(len(self.plan.lengths))
+    def batches(self, rows: Indices) -> list[list[int]]:
+        """Group rows of the plan into batches, longest first."""
         padded = self.forward.padding_is_neutral
         groups = batches(self.plan.lengths[rows], self.token_limit, padded=padded)
         return [rows[group].tolist() for group in groups]

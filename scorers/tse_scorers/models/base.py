@@ -17,7 +17,7 @@ does not need a base class. Implement what your model can answer:
 | `TokenCounter` | the number of tokens of a sentence | the columns `n_tokens` |
 | `TokenLister` | the tokens of a sentence | unigrams over tokens (`--unigram`) |
 | `PairScorer` | both log-probabilities of a minimal pair by its number | published scores |
-| `EngineScorer` | runs its queries through `tse_scorers.engine` | `tse estimate`, continuing after a stop |
+| `EngineScorer` | runs its queries through `tse_scorers.engine` | continuing after a stop |
 
 A suite that needs an answer checks with `isinstance(scorer, GapScorer)` before any model time is spent, and raises a
 ValueError that says what is missing. All log-probabilities are natural logs, float64; NaN means that a text cannot be
@@ -40,7 +40,6 @@ more work: pass each gap's logits to `function`, in batches of any size.
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -54,8 +53,6 @@ from .queries import Slot
 
 if TYPE_CHECKING:  # results are read, compared and reported without the libraries that run models
     from torch import Tensor
-
-    from ..engine.run import BatchRunner
 
 Logprobs = NDArray[np.float64]
 """Natural log-probabilities."""
@@ -364,7 +361,7 @@ class PairScorer(Scorer, Protocol):
 
 @runtime_checkable
 class EngineScorer(Scorer, Protocol):
-    """Runs its queries through the engine, which can plan them without running them and continue after a stop.
+    """Runs its queries through the engine, which can continue after a stop.
 
     Attributes:
         journal_folder: folder for finished answers while queries run, or None. The caller deletes it.
@@ -373,10 +370,3 @@ class EngineScorer(Scorer, Protocol):
 
     journal_folder: Path | None
     execution: dict[str, Any]
-
-    def planning(self) -> "AbstractContextManager[list[BatchRunner]]":
-        """Plan queries instead of running them; inside this context, every answer is 0.
-
-        Yields a list to which each query adds what would be run.
-        """
-        ...

@@ -5,8 +5,7 @@ log-probability of one token in one *state*, which is what the model sees: the t
 the same first tokens share steps, so that `swims` and `swimming` need the distribution after ` sw` once.
 
 The first token of a form is read where single-token forms are: from the distribution at the gap. All other steps are
-planned together, for as many gaps at a time as fit into memory. While `tse estimate` plans, a few such parts stand for
-all.
+planned together, for as many gaps at a time as fit into memory.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 PLANNED = 2**21
 """Ids of the inputs that are planned together."""
-PARTS_OF_ESTIMATE = 3
-"""Parts that are planned to estimate the cost of all."""
 
 END = -1
 """In place of a token: the total probability of all tokens that do not continue the word."""
@@ -211,22 +208,9 @@ def answers_of_reads(
         cutoffs: see `plan_reads`.
     """
     total = work + sum(sizes)
-    for part, share in _parts(sizes, scorer.is_planning):
+    for part in parts(sizes, PLANNED):
         size = sum(sizes[index] for index in part)
         plan, reader = scorer.plan_reads([slots[index] for index in part], reads, cutoffs)
-        answers = scorer.run(plan, reader, progress_of_part(progress, work, size, total), 1 / share)
+        answers = scorer.run(plan, reader, progress_of_part(progress, work, size, total))
         yield part, answers.reshape(len(part), len(reads.token), -1)
         work += size
-
-
-def _parts(sizes: Sequence[int], is_planning: bool) -> list[tuple[list[int], float]]:
-    """Return parts of the slots, and the share of all of them that each part and its like stand for."""
-    all_parts = list(parts(sizes, PLANNED))
-    if not is_planning:
-        return [(part, 1.0) for part in all_parts]
-    chosen = [
-        all_parts[place]
-        for place in np.unique(np.linspace(0, len(all_parts) - 1, PARTS_OF_ESTIMATE, dtype=int))
-    ]
-    share = sum(sizes[index] for part in chosen for index in part) / max(sum(sizes), 1)
-    return [(part, share) for part in chosen]

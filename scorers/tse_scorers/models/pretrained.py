@@ -9,7 +9,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
@@ -109,7 +108,6 @@ class PretrainedScorer(MapsDataSets, ABC):
         compiled = any(map(is_compiled, stacked_layers(model)))
         self.execution: dict[str, Any] = {"device": str(model.device), "compiled": compiled}
         self._forward: ForwardPass | None = None
-        self._planned: list[BatchRunner] | None = None
         self._unknown_named: set[str] = set()
         self._ids_of_forms: dict[tuple[bool, str], list[int]] = {}
 
@@ -359,40 +357,14 @@ class PretrainedScorer(MapsDataSets, ABC):
         closing = special[::-1].index(0)
         return [ids[: len(ids) - closing] for ids in self.tokenizer(list(prefixes))["input_ids"]]
 
-    @contextmanager
-    def planning(self) -> Iterator[list[BatchRunner]]:
-        """Plan queries instead of running them; see `EngineScorer.planning`. Other threads wait."""
-        with self._lock:
-            before, self._planned = self._planned, []
-            try:
-                yield self._planned
-            finally:
-                self._planned = before
-
-    @property
-    def is_planning(self) -> bool:
-        """Whether queries are planned and not run."""
-        return self._planned is not None
-
-    def run(self, plan: Plan, reader: Reader, progress: Progress | None, stands_for: float = 1.0) -> Values:
-        """Run a plan and return (answers, width); with `journal_folder` set, finished answers are kept there.
-
-        While planning, `stands_for` is the number of such plans that a run would have.
-        """
+    def run(self, plan: Plan, reader: Reader, progress: Progress | None) -> Values:
+        """Run a plan and return (answers, width); with `journal_folder` set, finished answers are kept there."""
         with self._lock:
             with propagating_failures(plan.fingerprint):
                 forward, journal = self.forward, None
-                if (
-                    self.journal_folder is not None
-                    and reader.fingerprint is not None
-                    and self._planned is None
-                ):
+                if self.journal_folder is not None and reader.fingerprint is not None:
                     journal = Journal(self.journal_folder, plan, reader, self.signature)
-            runner = BatchRunner(plan, forward, reader, self.batch_tokens, progress, journal)
-            if self._planned is not None:
-                self._planned.append(replace(runner, stands_for=stands_for))
-                return np.zeros((reader.n_answers, reader.width))
-            return runner.run()
+            return BatchRunner(plan, forward, reader, self.batch_tokens, progress, journal).run()
 
     def check_inputs(
         self, sequences: Sequence[Sequence[int]], texts: Sequence[str], in_windows: bool = False

@@ -10,7 +10,6 @@ In reading order:
     frequency.py        `tse frequency`: frequencies of lemmas, added to a run
     granted.py          what results of others may ask for
     rerun.py            `tse rerun`: a run made again and compared
-    estimate.py         `tse estimate`: what a run costs
     score_sentences.py  `tse score`: log-probabilities of any sentences, or of their words
     score_regions.py    the same by region
 

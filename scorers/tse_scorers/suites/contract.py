@@ -141,9 +141,9 @@ class Suite(ABC):
         continues the numbers from shard to shard.
 
         `sentence_logprobs`, `continuation_logprobs` and `word_logprobs` ask a scorer and check what it answers, natural
-        logs. Without a model (`tse estimate`), all answers are 0. `items` may be a share of the data (`--shard`): a
-        score that depends on other items is `derived` by its measure. Tokens are counted by
-        `scorer.token_counts(texts)`; `check_scorer` refuses a scorer that is no `TokenCounter`.
+        logs. `items` may be a share of the data (`--shard`): a score that depends on other items is `derived` by its
+        measure. Tokens are counted by `scorer.token_counts(texts)`; `check_scorer` refuses a scorer that is no
+        `TokenCounter`.
 
         Raises:
             ValueError: the scorer does not support the suite's questions.
@@ -292,7 +292,7 @@ class Suite(ABC):
     def keep_sample(self, budget: int, seed: int) -> None:
         """Keep at most `budget` pairs, spread evenly; the same seed keeps the same ones.
 
-        `tse estimate --budget` and evaluation during training call it.
+        Evaluation during training calls it.
 
         Raises:
             ValueError: the budget is too small for anything to be scored.

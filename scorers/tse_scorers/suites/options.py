@@ -1,7 +1,7 @@
 """The options of a suite, declared once: the fields of a frozen dataclass, each with what people read about it.
 
-The signature in Python, the command line and its completion, `tse estimate`, recipes and the tables of the reference
-are made from them. An option that several suites have has the same declaration in each.
+The signature in Python, the command line and its completion, recipes and the tables of the reference are made
+from them. An option that several suites have has the same declaration in each.
 
     @dataclass(frozen=True)
     class GardenPathOptions(SuiteOptions):
@@ -84,11 +84,6 @@ class SuiteOptions:
     def data_names(cls) -> Collection[str]:
         """Return the names that the option `data` knows."""
         return ()
-
-    @property
-    def advice_on_time(self) -> str:
-        """How scores with these options take less time, as sentences of `tse estimate`; "" where nothing is known."""
-        return ""
 
 
 def data_option(default: str | None = None) -> Any:

@@ -57,7 +57,7 @@ class LightningSyntaxEvaluation(Callback):
         self._scored_at: int | None = None
 
     def on_fit_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
-        """Plan the evaluation, so that errors are raised before any training."""
+        """Score a few pairs, so that errors are raised before any training."""
         with _autocast_of(trainer):
             self._evaluation.check(self._model(pl_module), self._tokenizer)
         self._evaluation.wait_seconds = WAIT_SECONDS  # all processes have come; later, one may be late

@@ -34,12 +34,11 @@ from ..models.options import ModelOptions, checked_value
 from ..models.own_model import LanguageModel
 from ..models.pretrained import PretrainedScorer
 from ..models.tokenizer_adapters import GivenTokenizer
-from ..runs.estimate import planned_work
 from ..suites.checks import purpose_of
 from ..suites.contract import Suite
 from .live_model import ModelInTraining, bare_model, gives_numbers, undisturbed
 from .live_suites import Data, Groups, live_measures, make_live_suites, named_scores
-from .time_budget import budget_within, sampled
+from .time_budget import budget_within, fewest_pairs, sampled
 
 DEFAULT_BUDGET = 500
 WAIT_SECONDS = 10.0
@@ -153,11 +152,8 @@ class LiveEvaluation:
                 self._choose_sample(self._unmeasured_seconds, bare, tokenizer)
             return self._scored(self._suites, scorer)
 
-    def check(self, model: ModelInTraining, tokenizer: GivenTokenizer) -> int:
-        """Plan the evaluation without running it, so that what cannot work fails before any training.
-
-        Returns:
-            Tokens that each evaluation will compute; with `max_seconds`, at most.
+    def check(self, model: ModelInTraining, tokenizer: GivenTokenizer) -> None:
+        """Score a few pairs of each suite, so that what cannot work fails before any training.
 
         Raises:
             TypeError: as a call does.
@@ -165,8 +161,10 @@ class LiveEvaluation:
         """
         with self._undisturbed(model) as bare:
             scorer = self._scorer(bare, tokenizer)
-            works = [work for suite in self._suites for work in planned_work(scorer, suite)]
-        return round(sum(work.stands_for * int(work.plan.lengths.sum()) for work in works))
+            neural = cast(PretrainedScorer, scorer)
+            if gives_numbers(neural.model, neural.tokenizer):
+                fewest = fewest_pairs(self._suites, self.budget, self._seed)
+                self._scored(sampled(self._suites, fewest, self._seed), scorer)
 
     def _scorer(self, model: LanguageModel, tokenizer: GivenTokenizer) -> Scorer:
         purpose = purpose_of(self._suites)

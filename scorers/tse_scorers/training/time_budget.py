@@ -53,7 +53,7 @@ def budget_within(
         seconds_of: scores suites and returns the seconds that this took.
     """
     n_pairs = _size(sampled(suites, most, seed))
-    budget = fewest = _fewest(suites, most, seed)
+    budget = fewest = fewest_pairs(suites, most, seed)
     sample = sampled(suites, budget, seed)
     seconds_of(sample)  # warms up
     timed: list[tuple[int, float]] = []
@@ -99,7 +99,7 @@ def _pairs_in(seconds: float, first: tuple[int, float], last: tuple[int, float])
     return min(int(last_pairs + (seconds - last_seconds) / per_pair), int(last_pairs / CLEAR))
 
 
-def _fewest(suites: Sequence[Suite], most: int | None, seed: int) -> int:
+def fewest_pairs(suites: Sequence[Suite], most: int | None, seed: int) -> int:
     """Return a small budget with which each suite can score something."""
     budget = min(FEWEST, most or FEWEST)
     while True:

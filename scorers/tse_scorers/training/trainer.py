@@ -126,7 +126,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: object
     ) -> None:
-        """Plan the evaluation, so that errors are raised before any training."""
+        """Score a few pairs, so that errors are raised before any training."""
         self._evaluation.check(_model_of(kwargs), self._tokenizer_of(kwargs))
         # All processes have this callback. From now on, one may be late, for instance after writing a checkpoint.
         self._evaluation.wait_seconds = processes.WAIT_SECONDS

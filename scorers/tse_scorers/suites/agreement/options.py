@@ -130,16 +130,6 @@ class AgreementOptions(SuiteOptions):
         """Return the names of the templates."""
         return NAMES
 
-    @property
-    def advice_on_time(self) -> str:
-        """Samples, where whole words are scored at all gaps."""
-        if self.forms == "single" or None not in (self.limit, self.lemma_sample):
-            return ""
-        return (
-            "To save time, add --limit 18 --lemma-sample 200, which scores a sample of pairs and verbs. With a model "
-            "of GPT-2's size, it takes about 6 times as long as --forms single on all pairs."
-        )
-
     def sampled(self, lemmas: "pd.DataFrame") -> NDArray[np.bool_]:
         """Return which lemmas of a list are scored, (lemmas,); a smaller sample is part of a larger one."""
         order = np.random.default_rng(_SEED).permutation(len(lemmas))
