@@ -458,11 +458,8 @@ def test_scores_of_other_sentences_are_not_replaced_unasked(tse, refused, data):
         )
 
 
-def test_options_of_power_and_frequency_that_change_nothing(refused, data):
-    """They were accepted beside standard deviations, and a language beside a table of counts."""
-    power = ("power", "--difference", "0.1", "--sd-clusters", "0.1")
-    for option, value in (("--reference", "m"), ("--group", "all"), ("--lemmas", "20")):
-        assert f"{option} has no effect" in refused(*power, option, value)
+def test_options_of_frequency_that_change_nothing(refused, data):
+    """A language was accepted beside a table of counts."""
     frequency = ("frequency", data, "--counts", data / "counts.csv", "--language", "de")
     assert "--language has no effect with --counts" in refused(*frequency)
 

@@ -26,7 +26,6 @@ PAIRS = [
     _GROUPS | {"pairID": "1", "sentence_good": "The cats sleep.", "sentence_bad": "The cats sleeps."},
 ]
 PUBLISHED = [pair | {"prob_good": -3.0, "prob_bad": -4.0} for pair in PAIRS]
-RATINGS = [{"item": i, "rater": r, "rating": (3 * i + r) % 5} for i in range(4) for r in range(3)]
 SET = {
     "id": "mine",
     "title": "Mine",
@@ -60,7 +59,6 @@ CASES = [
      "column 'sentence_bad' of row 1; expected text"),
     ("published.jsonl", "0.prob_bad", "x", "run --data pairs.jsonl -m published.jsonl --out out",
      "'prob_bad' that are not finite numbers, in 1 of 2 rows: 1 (x)"),
-    ("ratings.json", "0.rating", NAN, "noise-ceiling ratings.json", "1 ratings are not numbers, the first: nan."),
     ("ngram.json", "split", HUGE, SCORE, "split is 1000000"),
     ("ngram.json", "split", None, SCORE, "split is null; expected text"),
     ("scored.csv.signature.json", "", [], SCORE, "signature.json is not the signature that `tse score` wrote"),
@@ -88,7 +86,6 @@ def made(tmp_path_factory):
     (folder / "set.yaml").write_text(yaml.safe_dump(SET))
     (folder / "pairs.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in PAIRS))
     (folder / "published.jsonl").write_text("".join(json.dumps(pair) + "\n" for pair in PUBLISHED))
-    (folder / "ratings.json").write_text(json.dumps(RATINGS))
     (folder / "sentences.csv").write_text("sentence\nThe cat sleeps.\n")
     (folder / "text.txt").write_text("The cat sleeps.\nThe cats sleep.\n")
     bundled = Path(tse_scorers.__file__).parent / "bundled_models" / "tiny-causal"

@@ -410,16 +410,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         {"model_repo": ["--model-repo", "org/model"], "results_repo": ["--results-repo", "org/other"]}
         | {"data_org": ["--data-org", "org"], "other_repo": ["--other-repo"], "create_pr": ["--create-pr"]},
     ),
-    "power": (
-        ["-d", "0.1", "--sd-clusters", "0.1", "--sd-lemmas", "0.1"],
-        {"difference": ["-d", "0.2"], "sd_clusters": ["--sd-clusters", "0.2"], "sd_lemmas": ["--sd-lemmas", "0.2"]}
-        | {"sd_cells": ["--sd-cells", "0.2"], "lemmas": ["--lemmas", "7"], "target": ["--power", "0.5"]}
-        | {"reference": ["--reference", "m"], "group": ["--group", "all"], "json_file": ["--json", "new.json"]},
-    ),
-    "noise-ceiling": (
-        ["ratings.csv"],
-        {"splits": ["--splits", "7"], "json_file": ["--json", "new.json"]},
-    ),
     "train-ngram": (
         ["text.txt", "--out", "new.json"],
         {"order": ["--order", "1"], "vocabulary_size": ["--vocabulary-size", "3"], "lowercase": ["--lowercase"]}
@@ -535,8 +525,6 @@ def test_every_option_of_a_command_is_tested():
 def with_runs(data, tmp_path_factory) -> Path:
     """The folder of data, with what commands leave there: runs, shards, checkpoints, a page."""
     folder = shutil.copytree(data, tmp_path_factory.mktemp("made") / "folder")
-    ratings = "".join(f"{item},{rater},{item * rater % 4}\n" for item in range(9) for rater in range(4))
-    (folder / "ratings.csv").write_text("item,rater,rating\n" + ratings)
     (folder / "frequencies.csv").write_text("word,count\nlaughs,9\nlaugh,8\nlikes,3\nlike,700\n")
     (folder / "counts.json").write_text("{}")
     for number in (1, 2):

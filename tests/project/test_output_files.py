@@ -46,7 +46,6 @@ tse frequency forms --counts counts.csv
 tse compare agreement --common-lemmas --out common
 tse run --suite german --limit 1 --model tiny.gguf --start-token none --no-report --out gguf
 tse doctor tiny-causal --json doctor.json
-tse power agreement --difference 0.05 --lemmas 50 --json power.json
 tse export mixed-models agreement minimal_pairs german --out mixed
 tse export items agreement minimal_pairs german regions in_context --out items
 tse export lm-eval lm-eval --suite minimal_pairs --data blimp.jsonl
@@ -289,11 +288,6 @@ def test_a_table_of_scores_has_its_signature_beside_it(outputs, name):
 def test_keys_of_findings(outputs):
     findings = json.loads((outputs / "doctor.json").read_text())["findings"]
     require_same(documented("Doctor"), set().union(*findings), "doctor.json")
-
-
-def test_keys_of_designs(outputs):
-    rows = json.loads((outputs / "power.json").read_text())
-    assert documented("Power") == set().union(*rows)
 
 
 @pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german"])

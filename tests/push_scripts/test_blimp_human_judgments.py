@@ -5,7 +5,6 @@ import json
 import pyarrow.parquet as pq
 import pytest
 from datasets import load_dataset
-from typer.testing import CliRunner
 
 from build_datasets import main
 from builders import SourceMissing
@@ -18,7 +17,6 @@ from builders.blimp_human_judgments import (
     read_judgments,
 )
 from hub.cards import check_dataset
-from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import metric_modules
 
 PAIR = ["Mitchell's grandfathers are forgotten.", "Mitchell's grandfathers are concurred."]
@@ -223,29 +221,3 @@ def test_each_judged_pair_is_a_pair_of_blimp(built, upstream):
             row = json.loads(line)
             released.add((row["UID"], row["sentence_good"], row["sentence_bad"]))
     assert len({pair for pair in judged if pair[0] != "attention_check"} & released) == 335
-
-
-@pytest.mark.upstream
-def test_the_noise_ceiling_of_the_judgments_is_the_documented_one(built, tmp_path):
-    """The table in docs/concepts/statistics.md: `tse noise-ceiling`, up to the chance of the splits."""
-    judgments = pq.read_table(built / "judgments" / "test.parquet").to_pandas()
-    counted = judgments["eligible"] & ~judgments["rejected"] & ~judgments["attention_check"]
-    ratings = judgments[counted].assign(rater=judgments["worker"], rating=judgments["correct"].astype(int))
-    expected = {"sentence_good": (335, 0.61, 0.76, 0.87), "paradigm": (67, 0.74, 0.85, 0.92)}
-    for column, (n_items, *known) in expected.items():
-        means = (
-            ratings.assign(item=ratings[column]).groupby(["item", "rater"], as_index=False)["rating"].mean()
-        )
-        means.to_csv(tmp_path / "ratings.csv", index=False)
-        asked = [
-            "noise-ceiling",
-            tmp_path / "ratings.csv",
-            "--splits",
-            200,
-            "--json",
-            tmp_path / "found.json",
-        ]
-        done = CliRunner().invoke(app, [*map(str, asked)], catch_exceptions=False)
-        (found,) = json.loads((tmp_path / "found.json").read_text())
-        assert done.stdout.startswith(f"{n_items} items")
-        assert [*found.values()][:3] == pytest.approx(known, abs=0.01)

@@ -1,4 +1,4 @@
-"""`tse power`, `tse noise-ceiling` and `tse export mixed-models` on small real runs."""
+"""`tse export mixed-models` on small real runs."""
 
 import json
 import shutil
@@ -9,14 +9,11 @@ import pandas as pd
 import pytest
 from faults.tables import AGREEMENT, save
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
-from statsmodels.stats.power import TTestPower
 from typer.testing import CliRunner
 
 import tse_scorers
 from tse_scorers.cli.app import app
 from tse_scorers.io.records import read_records
-from tse_scorers.runs.comparing import power as planning
-from tse_scorers.runs.comparing.power import Pilot, designs, given
 
 MODELS = ["tiny-causal", "tiny-masked"]
 CPU = {"device": "cpu"}
@@ -42,109 +39,6 @@ def tse(*arguments):
     done = CliRunner().invoke(app, [str(own) for own in arguments], catch_exceptions=False)
     assert done.exit_code == 0
     return done.output
-
-
-def test_power_from_a_run(run, tmp_path):
-    said = tse("power", run, "-d", 0.05, "--lemmas", 50, "--json", tmp_path / "p.json")
-    assert "EW: " in said and "subject nouns x lemmas" in said
-    rows = json.loads((tmp_path / "p.json").read_text())
-    assert {row["measure"] for row in rows} == {"EW", "MW", "TSE"}
-    for row in rows:
-        assert row["n_units"] is None or row["n_units"] >= 4
-    (of_pilot,) = (r for r in rows if r["measure"] == "EW" and r["n_lemmas"] == r["pilot_n_lemmas"])
-    assert of_pilot["var_lemmas"] > 0 and 0 < of_pilot["pilot_detectable"] < 1
-    assert (of_pilot["n_units"] or 1e9) > of_pilot["pilot_n_units"] or of_pilot["pilot_detectable"] <= 0.05
-
-
-def _power(clusters, lemmas, cells, n_units, n_lemmas):
-    """The power for a difference of 0.05 by statsmodels, with fewer units than lemmas."""
-    se = np.sqrt(clusters**2 / n_units + lemmas**2 / n_lemmas + cells**2 / (n_units * n_lemmas))
-    assert n_units < n_lemmas
-    return TTestPower().power(0.05 / se / np.sqrt(n_units), n_units, 0.05)
-
-
-def test_power_from_one_unit_is_refused(tmp_path):
-    """It was said that an accuracy is no mean."""
-    pairs = pd.DataFrame({"sentence_good": ["The author laughs.", "The pilots smile."], "item": "1"})
-    pairs["sentence_bad"] = ["The author laugh.", "The pilots smiles."]
-    pairs.to_csv(tmp_path / "mine.csv", index=False)
-    out = tmp_path / "out"
-    tse_scorers.run(MODELS, data=tmp_path / "mine.csv", out=out, report=False, model_options=CPU)
-    with pytest.raises(ValueError, match="accuracy cannot be computed: these runs have a single unit"):
-        tse("power", out, "--difference", "0.1")
-
-
-def test_power_from_standard_deviations():
-    assert given(0.1, 0, 0).about["unit"] == "clusters"
-    assert given(0.1, 0.1, 0).about["unit"] == "clusters x lemmas"
-    rows = designs(given(0.1, 0.1, 0.3), 0.05, [20, 200])
-    assert rows[0]["n_units"] is None  # 20 lemmas do not reach it with any number of templates
-    n_units = rows[1]["n_units"]
-    enough, too_few = (_power(0.1, 0.1, 0.3, n, 200) for n in (n_units, n_units - 1))
-    assert rows[1]["power"] == pytest.approx(enough) and enough >= 0.8 > too_few
-    (alone,) = designs(given(0.1, 0, 0), 0.05)
-    assert (alone["n_lemmas"], alone["n_units"]) == (None, 34)  # Cohen's d = 0.5, one sample, 80 %: n = 34
-    assert "34" in tse("power", "-d", 0.05, "--sd-clusters", 0.1)
-
-
-def test_a_pilot_that_says_nothing_says_so(tmp_path, monkeypatch):
-    """Without variance it once promised 10 units and a power of 1; a least difference above 1 was printed as such."""
-    alike = Pilot(
-        {"unit": "nouns"}, given(1, 0, 0).components._replace(clusters=0.0), n_units=4, crossed=False
-    )
-    (row,) = designs(alike, 0.05)
-    assert (row["n_units"], row["power"], row["pilot_detectable"]) == (None, None, None)
-    wide = given(2, 2, 1).components
-    unsure = Pilot({"unit": "nouns x lemmas"}, wide, 5, 2, 7.3, n_effective=1.8)
-    sure = Pilot(
-        {"unit": "nouns"}, given(0.1**0.5, 0, 0).components, n_units=4, crossed=False, n_effective=4.0
-    )
-
-    def said(pilot, *lemmas):
-        monkeypatch.setattr(planning, "pilots", lambda *_: [pilot])
-        return " ".join(tse("power", tmp_path, "-d", 0.05, *lemmas).split())
-
-    of_alike, of_unsure = said(alike), said(unsure, "--lemmas", 20, "--lemmas", 50)
-    assert "This run cannot tell: all its units differ by the same amount" in of_alike
-    assert "1.000" not in of_alike + of_unsure and "reaches it" not in of_alike
-    assert of_unsure.count("reaches it") == 1
-    assert "with 2, 20, 50 lemmas; more lemmas are needed." in of_unsure
-    assert "This run detects no possible difference with a power of 80 %." in of_unsure
-    unreliable = "Do not rely on these numbers: the earlier run has 1.8 effective units (5 of"
-    assert of_unsure.count(unreliable) == 1 and unreliable not in of_alike
-    assert "Do not rely" not in said(sure)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["-d", "0.05"], "neither; .*one of the two"),
-        (["-d", "2", "--sd-clusters", "1"], "difference is 2; .*0 and 1"),
-        (["-d", "0.1", "--sd-clusters", "-1"], "expected numbers from 0 up"),
-        (["-d", "0.1", "--sd-clusters", "1", "--power", "1"], "The power is 1; expected"),
-        (["-d", "0.1", "--sd-clusters", "1", "--lemmas", "1"], "expected whole numbers from 2 up"),
-    ],
-)
-def test_designs_that_cannot_be_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        CliRunner().invoke(app, ["power", *options], catch_exceptions=False)
-
-
-def test_an_unknown_group_is_refused(run):
-    with pytest.raises(ValueError, match=r"group 'simple'; .*Simple, VP coord"):
-        CliRunner().invoke(app, ["power", str(run), "-d", "0.1", "--group", "simple"], catch_exceptions=False)
-
-
-def test_the_noise_ceiling_of_a_table(tmp_path):
-    random = np.random.default_rng(0)
-    ratings = random.normal(size=(200, 1)) + random.normal(size=(200, 8))
-    items, raters = np.indices(ratings.shape)
-    table = pd.DataFrame({"item": items.ravel(), "rater": raters.ravel(), "rating": ratings.ravel()})
-    table.to_csv(tmp_path / "ratings.csv", index=False)
-    said = tse("noise-ceiling", tmp_path / "ratings.csv", "--splits", 50, "--json", tmp_path / "c.json")
-    (found,) = json.loads((tmp_path / "c.json").read_text())
-    assert found["reliability"] == pytest.approx(8 / 9, abs=0.03)  # variance 1 of items, 1/8 of the means
-    assert f"highest expected correlation {found['ceiling']:.3f}" in said
 
 
 @pytest.fixture(scope="module")
@@ -255,11 +149,3 @@ def test_a_folder_without_scores_is_refused(run, tmp_path):
         record.without(record.scores)
     with pytest.raises(ValueError, match=r"no scores of items .*`runs`"):
         CliRunner().invoke(app, ["export", "mixed-models", str(tmp_path)], catch_exceptions=False)
-
-
-def test_a_noise_ceiling_of_one_rater_is_refused(tmp_path):
-    """It printed "split-half correlation nan"."""
-    rows = [{"item": item, "rater": "a", "rating": item} for item in range(5)]
-    pd.DataFrame(rows).to_csv(tmp_path / "ratings.csv", index=False)
-    with pytest.raises(ValueError, match=r"5 items .* 1 rating.*two raters"):
-        tse("noise-ceiling", tmp_path / "ratings.csv")

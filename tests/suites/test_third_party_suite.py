@@ -788,20 +788,17 @@ def test_a_measure_that_is_no_mean_has_no_conditions(judgments, tmp_path):
         Results.load(out).compare(by="label", measure="matthews")
 
 
-def test_a_measure_that_is_no_mean_has_no_mixed_model_and_no_power(judgments, tmp_path, monkeypatch):
-    """`tse power` printed its heading alone; the export said that there are no scores of items."""
+def test_a_measure_that_is_no_mean_has_no_mixed_model(judgments, tmp_path, monkeypatch):
+    """The export said that there are no scores of items."""
     out = tmp_path / "out"
     tse("run", "--data", judgments, "-m", "tiny-causal", "-m", "tiny-masked", "--out", out, "--no-report")
-    export, power = ("export", "mixed-models", out, "--out", tmp_path / "models"), ("power", out, "-d", "0.1")
-    for command, began in ((export, "Not written"), (power, "Not planned")):
-        with pytest.warns(UserWarning, match=f"{began}: Matthews' r, because"):
-            said = tse(*command)
-        assert "judgments.parquet" in said or "accuracy: tiny-masked and tiny-causal" in said
+    export = ("export", "mixed-models", out, "--out", tmp_path / "models")
+    with pytest.warns(UserWarning, match="Not written: Matthews' r, because"):
+        assert "judgments.parquet" in tse(*export)
     suite = find_suite("judgments")
     monkeypatch.setattr(suite, "measures", suite.measures[:1])
-    for command, began in ((export, "fitted by a mixed model"), (power, "The power for Matthews' r")):
-        with pytest.raises(ValueError, match=rf"{began}.*mean of its items' scores"):
-            tse(*command)
+    with pytest.raises(ValueError, match=r"fitted by a mixed model.*mean of its items' scores"):
+        tse(*export)
 
 
 class Knowing:

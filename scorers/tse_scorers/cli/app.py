@@ -16,7 +16,6 @@ from . import (
     again,
     comparison,
     data,
-    design,
     doctor,
     explore,
     exports,
@@ -56,7 +55,6 @@ for commands in (
     again,
     models,
     sharing,
-    design,
 ):
     app.add_typer(commands.app)
 for name, group in {"data": data, "export": exports, "import": imports}.items():

@@ -8,7 +8,7 @@ import string
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any

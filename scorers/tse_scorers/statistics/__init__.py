@@ -10,7 +10,6 @@ In reading order:
 * `differences.py`: two systems on the items that both scored; Holm's adjustment.
 * `jackknife.py`: intervals of correlations, by leaving out one unit at a time.
 * `units.py`: the units of agreement pairs; `critical_words.py`: the units of other minimal pairs.
-* `power.py`: how many units show a difference; `noise_ceiling.py`: the reliability of human ratings.
 
 The package does not depend on suites, models or reports: a suite declares its units and calls it.
 """

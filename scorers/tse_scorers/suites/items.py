@@ -16,7 +16,6 @@ from ..report.measure import Measure
 from ..statistics.clustered import Units, clustered_mean, means_of_groups
 from ..statistics.differences import Difference, jackknife_difference, paired_difference
 from ..statistics.estimate import ACCURACY, Estimate, Range
-from ..statistics.power import Components, components_of_items
 
 if TYPE_CHECKING:
     from ..io.table_files import Tables
@@ -104,7 +103,6 @@ class GroupDifference(NamedTuple):
         n_items: items that both scored.
         n_ties: items of them that both score alike.
         n_lemmas: lemmas (for TSE verbs) that they are over; None where there are none.
-        components: variance components of the items' differences; None where they cannot be estimated.
         approximate: whether a score is an estimate from what the runs stored.
     """
 
@@ -115,7 +113,6 @@ class GroupDifference(NamedTuple):
     n_items: int
     n_ties: int
     n_lemmas: int | None = None
-    components: Components | None = None
     approximate: bool = False
 
 
@@ -193,11 +190,10 @@ class ItemScores:
         for group in self.groups(shared):
             scores, others = group.values("score"), group.values("reference_score")
             difference = paired_difference(scores, others, group.units)
-            components = components_of_items(scores - others, group.units, difference.estimate)
+            n_ties = int((scores == others).sum())
             yield GroupDifference(
-                *group.place, difference, len(scores), int((scores == others).sum()),
-                difference.estimate.n_crossed, components,
-            )  # fmt: skip
+                *group.place, difference, len(scores), n_ties, difference.estimate.n_crossed
+            )
 
     def _differences_of(
         self,

@@ -12,7 +12,6 @@ from ....report.inputs import TableSource
 from ....report.measure import Measure
 from ....statistics.differences import crossed_difference
 from ....statistics.estimate import Estimate
-from ....statistics.power import components_of
 from ...items import Group, GroupDifference, ItemScores
 from ..ask.columns import KEPT_FORMS
 from ..ask.outcomes import Outcomes
@@ -168,10 +167,7 @@ class ContextScores(ItemScores):
             cells, others = (cells_of(group.items, matrix[rows]) for matrix in matrices)
             difference = crossed_difference(cells.sums, others.sums, cells.name, cells.strata, cells.units)
             n_ties = int((group.values("score") == group.values("reference_score")).sum())
-            components = components_of(cells.sums.minus(others.sums), cells.strata, cells.units)
-            yield GroupDifference(
-                *group.place, difference, len(rows), n_ties, difference.estimate.n_crossed, components
-            )
+            yield GroupDifference(*group.place, difference, len(rows), n_ties, difference.estimate.n_crossed)
 
     def _matrix(self, shared: pd.DataFrame, names: pd.MultiIndex) -> Outcomes01:
         """Return the outcomes of shared contexts and named lemmas, averaged over suffixes for causal models."""
