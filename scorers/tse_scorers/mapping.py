@@ -31,7 +31,6 @@ from .models.answers import continuation_logprobs, sentence_logprobs, with_windo
 from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
 from .models.options import checked_fields
 from .models.own_model import GivenModel
-from .runs.frequency import Zipf, per_million, word_list
 from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
 from .suites.agreement.ask.scores import AgreementScores, score_contexts
 from .suites.agreement.data.checks import check_numbers
@@ -61,8 +60,6 @@ def score_dataset(
     lemmas: LemmaTable | None = None,
     surprisals: str | Sequence[str] | None = None,
     words: str | Sequence[str] | None = None,
-    frequency: str | None = None,
-    language: str | None = None,
     context: str | None = None,
     cutoffs: bool = False,
     forms: bool = False,
@@ -93,10 +90,6 @@ def score_dataset(
             model scores it, is a last word without characters.
         words: with `surprisals`, for each of its columns the column with the text's words, in lists, where white space
             does not separate them. See [Text that is split already](../tutorials/surprisals.md#given-words).
-        frequency: with `surprisals`, `wordfreq` or a file with the columns `word` and `count`. Adds lists
-            `frequencies_<column>`: occurrences of each word per million words, without the punctuation at its ends;
-            NaN for a word that is not listed.
-        language: with `frequency="wordfreq"`, the language of its list; None: en.
         context: with `columns`, the column of the texts before them: log P(text | context).
         cutoffs: with `lemmas`, also EW, MW and covered mass at each cut-off (`ew_top_0.9`, …), as in `tse run`.
         forms: with `lemmas`, also lists with one value for each scored lemma: `lemma` (its row in `lemmas`), `correct`
@@ -116,9 +109,7 @@ def score_dataset(
             exactly one of `columns`, `lemmas` and `surprisals` is given, or an option has no effect on it; or the model
             cannot answer.
     """
-    request = Request(
-        columns, lemmas, surprisals, words, frequency, language, context, cutoffs, forms, stride
-    )
+    request = Request(columns, lemmas, surprisals, words, context, cutoffs, forms, stride)
     splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
     questions = {split: _questions(data, request) for split, data in splits.items()}
     scorer = model if isinstance(model, Scorer) else load_scorer(model)
@@ -290,25 +281,21 @@ class _Texts:
 
 @dataclass(frozen=True)
 class _Words:
-    """Surprisals of the words of texts, and their frequencies."""
+    """Surprisals of the words of texts."""
 
     texts: tuple[str, ...]
     words: tuple[str, ...]
-    zipf: Zipf | None
-    frequencies: str | None
-    """Where frequencies are known from."""
 
     @property
     def columns(self) -> list[str]:
         return [*self.texts, *self.words]
 
     def identity(self) -> tuple[object, ...]:
-        return "words", self.texts, self.words, self.frequencies
+        return "words", self.texts, self.words
 
     @property
     def _types(self) -> dict[str, pa.DataType]:
-        types = {"surprisals": pa.float64(), "starts": pa.int32(), "ends": pa.int32()}
-        return types | ({"frequencies": pa.float64()} if self.zipf else {})
+        return {"surprisals": pa.float64(), "starts": pa.int32(), "ends": pa.int32()}
 
     def schema(self, _: Scorer | None = None) -> pa.Schema:
         lists = {kind: pa.list_(of_word) for kind, of_word in self._types.items()}
@@ -349,7 +336,7 @@ class _Words:
         return pa.table(table, schema=self.schema(scorer))
 
     def _facts(self, text: str, words: Sequence[tuple[str, float]]) -> dict[str, Sequence[float]]:
-        """Return, for the words of a text, their surprisals, the characters where they begin and end, frequencies.
+        """Return, for the words of a text, their surprisals, and the characters where they begin and end.
 
         The end of the sentence, which n-gram models may score as a last word, is empty, after the last character.
         """
@@ -366,13 +353,8 @@ class _Words:
                 )
             starts.append(start)
             ends.append(start + len(word))
-        facts: dict[str, Sequence[float]] = {"surprisals": [0.0 - logprob for _, logprob in words]}
-        facts |= {"starts": starts, "ends": ends[1:]}
-        if self.zipf:
-            facts["frequencies"] = [
-                per_million(self.zipf, text[a:b]) for a, b in zip(starts, ends[1:], strict=True)
-            ]
-        return facts
+        surprisals = [0.0 - logprob for _, logprob in words]
+        return {"surprisals": surprisals, "starts": starts, "ends": ends[1:]}
 
 
 @dataclass(frozen=True)
@@ -477,7 +459,7 @@ _Question = _Texts | _Words | _Gaps
 _WITH_EFFECT = {
     "columns": ("context", "stride"),
     "lemmas": ("cutoffs", "forms"),
-    "surprisals": ("words", "frequency", "language", "stride"),
+    "surprisals": ("words", "stride"),
 }
 """What is asked -> the other options that have an effect on it."""
 
@@ -490,8 +472,6 @@ class Request:
     lemmas: LemmaTable | None = None
     surprisals: str | Sequence[str] | None = None
     words: str | Sequence[str] | None = None
-    frequency: str | None = None
-    language: str | None = None
     context: str | None = None
     cutoffs: bool = False
     forms: bool = False
@@ -515,8 +495,7 @@ class Request:
                 "(whole texts), lemmas (gaps) and surprisals (words). For several, call it once for each."
             )
         (kind,) = kinds
-        with_effect = {kind, *_WITH_EFFECT[kind]} - ({"language"} if self.frequency is None else set())
-        if unused := [name for name in options if name not in with_effect]:
+        if unused := [name for name in options if name not in (kind, *_WITH_EFFECT[kind])]:
             raise ValueError(f"{' and '.join(unused)} has no effect with {kind}; remove it.")
         if self.lemmas is not None:
             return _Gaps(_lemma_table(self.lemmas), set(_VERBS) <= set(names), self.cutoffs, self.forms)
@@ -528,9 +507,7 @@ class Request:
             raise ValueError(
                 f"words names {len(words)} columns and surprisals {len(texts)}; expected one for each."
             )
-        if self.frequency is None:
-            return _Words(texts, words, None, None)
-        return _Words(texts, words, *word_list(self.frequency, self.language, "frequency"))
+        return _Words(texts, words)
 
 
 def _in_tuple(names: str | Sequence[str] | None) -> tuple[str, ...]:

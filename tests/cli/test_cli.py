@@ -458,12 +458,6 @@ def test_scores_of_other_sentences_are_not_replaced_unasked(tse, refused, data):
         )
 
 
-def test_options_of_frequency_that_change_nothing(refused, data):
-    """A language was accepted beside a table of counts."""
-    frequency = ("frequency", data, "--counts", data / "counts.csv", "--language", "de")
-    assert "--language has no effect with --counts" in refused(*frequency)
-
-
 def test_a_report_that_cannot_be_written(tse, refused, data, models, monkeypatch):
     assert tse(*run_on(data, models / "bert"))[0] == 0
     with monkeypatch.context() as patch:

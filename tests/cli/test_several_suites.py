@@ -102,7 +102,7 @@ def test_without_a_suite_each_file_chooses_its_own(data):
         + ",The author laughs.,It laugh.\n"
     )
     arguments = ("--data", "both.csv", "--data", "pairs.jsonl", "--model", "tiny-causal", "--no-report")
-    said = tse("run", *arguments, "--out", "out").output
+    said = tse("run", *arguments, "--out", "first").output
     assert (
         "Suite: agreement, by the columns of both.csv. They also fit minimal_pairs: --suite minimal_pairs."
         in said

@@ -188,22 +188,6 @@ def test_words_have_their_characters(causal):
     assert scored["surprisals_text"] == pytest.approx([-logprob for _, logprob in of_words])
 
 
-def test_words_have_their_frequencies(causal, tmp_path):
-    counts = tmp_path / "counts.csv"
-    counts.write_text("word,count\nthe,30\nlaughs,10\nother,60\n", encoding="utf-8")
-    rows = Dataset.from_list([{"text": "The laughs."}, {"text": "Authors laughs."}])
-    scored = causal.map(rows, surprisals="text", frequency=str(counts))
-    assert scored["frequencies_text"][0] == pytest.approx([300_000, 100_000])
-    assert np.isnan(scored["frequencies_text"][1][0]) and scored["frequencies_text"][1][1] == pytest.approx(
-        1e5
-    )
-    assert scored.remove_columns("frequencies_text")[:] == causal.map(rows, surprisals="text")[:]
-    counts.write_text("word,count\nthe,50\nother,50\n", encoding="utf-8")
-    assert causal.map(rows, surprisals="text", frequency=str(counts))["frequencies_text"][0][
-        0
-    ] == pytest.approx(500_000)
-
-
 def test_only_the_end_of_a_text_is_a_word_without_characters():
     class Ending(Counted):
         end = "</s>"
@@ -365,7 +349,6 @@ def test_a_stream_is_asked_in_parts():
         ([{"text": None}], {"columns": "text"}, "row 1"),
         ([], {"columns": "text"}, "lacks the column text"),
         ([{"text": "a"}], {"columns": "text", "cutoffs": True}, "cutoffs has no effect"),
-        ([{"text": "a"}], {"columns": "text", "frequency": "wordfreq"}, "frequency has no effect"),
         ([{"text": "a"}], {"surprisals": "text", "language": "de"}, "language has no effect"),
         ([{"text": "a"}], {"surprisals": "text"}, "gives no surprisals"),
         ([{"text": "a", "before": "b"}], {"columns": "text", "context": "before"}, "after a context"),
@@ -406,7 +389,6 @@ def test_a_stream_is_asked_in_parts():
             r"stride='x' \(str\); .*whole number",
         ),
         ([{"text": "a"}], {"columns": "text", "stride": True}, "Got stride=True"),
-        ([{"text": "a"}], {"surprisals": "text", "frequency": 5}, "Got frequency=5"),
         (
             [{"text": "a"}, {"text": " "}],
             {"columns": "text"},

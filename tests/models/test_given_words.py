@@ -170,45 +170,19 @@ def test_words_are_refused_where_they_have_no_effect(tmp_path, monkeypatch, capf
         load_scorer("tiny-causal").map([{"text": "a", "w": ["a"]}], "text", words="w")
 
 
-def test_frequency_and_length_of_words(tmp_path, monkeypatch, capfd):
-    """Reading times are explained by frequency and length too; both stand beside the surprisal on request."""
+def test_length_of_words(tmp_path, monkeypatch, capfd):
+    """Reading times are explained by length too; it stands beside the surprisal on request."""
     (tmp_path / "x.txt").write_text("The author laughs.\n", encoding="utf-8")
-    (tmp_path / "counts.csv").write_text(
-        "word,count\nthe,600\nlaughs,1\nThe,400\nother,999\n", encoding="utf-8"
-    )
     scored = (tmp_path / "x.txt", "-m", "tiny-causal", "--out", tmp_path / "out.csv")
-    counts = ("--frequency", tmp_path / "counts.csv")
-    assert not score(monkeypatch, *scored, *counts, "--length")
-    said = capfd.readouterr().err
-    assert "words without a frequency, of 3 different ones: 1 (the first: 'author')" in said
+    assert not score(monkeypatch, *scored, "--length")
     found = pd.read_csv(tmp_path / "out.csv")
-    columns = ["sentence_id", "word_id", "word", "frequency", "length", "logprob", "surprisal_nats"]
-    assert list(found) == columns
+    assert list(found) == ["sentence_id", "word_id", "word", "length", "logprob", "surprisal_nats"]
     assert found["length"].tolist() == [3, 6, 7]
-    assert found["frequency"].tolist() == pytest.approx([200_000, np.nan, 500], nan_ok=True)
-    signature = json.loads((tmp_path / "out.csv.signature.json").read_text())
-    assert signature["frequency"].startswith("counts.csv (") and signature["length"] is True
-    assert score(monkeypatch, *scored, *counts)  # another signature
+    assert json.loads((tmp_path / "out.csv.signature.json").read_text())["length"] is True
+    assert score(monkeypatch, *scored, "--by", "word")  # another signature
     assert "length was true and is false" in capfd.readouterr().err
-    for options, message in (
-        (("--by", "sentence", "--length"), "--length has no effect with --by sentence"),
-        ((*counts, "--language", "de"), "--language has no effect with --frequency"),
-        (("--language", "de"), "--language has no effect without --frequency wordfreq"),
-        (("--frequency", "wordfreq", "--language", "xx"), "wordfreq has no list for 'xx'"),
-    ):
-        assert score(monkeypatch, *scored, *options, "--overwrite")
-        assert message in capfd.readouterr().err
-
-
-def test_frequencies_of_wordfreq(tmp_path, monkeypatch):
-    wordfreq = pytest.importorskip("wordfreq")
-    (tmp_path / "x.txt").write_text("The author laughs.\n", encoding="utf-8")
-    out = tmp_path / "out.csv"
-    assert not score(
-        monkeypatch, tmp_path / "x.txt", "-m", "tiny-causal", "--frequency", "wordfreq", "--out", out
-    )
-    expected = [1e6 * wordfreq.word_frequency(word, "en") for word in ("the", "author", "laughs")]
-    assert pd.read_csv(out)["frequency"].tolist() == pytest.approx(expected, rel=0.02)
+    assert score(monkeypatch, *scored, "--by", "sentence", "--length", "--overwrite")
+    assert "--length has no effect with --by sentence" in capfd.readouterr().err
 
 
 def test_a_long_unknown_word_is_shortened():

@@ -12,9 +12,6 @@ from tse_scorers.io.result_row import ResultRow
 from tse_scorers.papers.newman2021.coverage import coverage_view, lemma_counts
 from tse_scorers.papers.newman2021.cutoffs import ROW_LINES, lines_of
 from tse_scorers.papers.newman2021.examples import example_view, published_examples
-from tse_scorers.papers.newman2021.frequency import frequency_views
-from tse_scorers.papers.newman2021.onset import onset_views
-from tse_scorers.report.charts import draw
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.suites.agreement.ask import outcomes
 from tse_scorers.suites.agreement.data.paper_examples import TABLE_3
@@ -40,60 +37,6 @@ def test_the_number_of_lemmas_is_said_once_where_all_models_have_the_same():
     assert lemma_counts(rows) == "EW and MW: over 872 lemmas."
     said = lemma_counts(rows.assign(n_lemmas=[872, 1000]))
     assert said == "Verb lists differ between vocabularies. Lemmas behind EW and MW: a 872, b 1,000."
-
-
-def _bands(n):
-    """EW in two bands of frequency for `n` systems."""
-    return pd.DataFrame(
-        {"system": f"s{i}", "label": "All of x", "config": "x", "metric": "ew_frequency_band", "counts": "wordfreq",
-         "cutoff": float(zipf), "score": 0.8, "ci_low": 0.7, "ci_high": 0.9, "n_lemmas": 10.0}
-        for i in range(n) for zipf in (3, 4)
-    )  # fmt: skip
-
-
-NAMED = 5
-"""So many systems have a name beside their line."""
-
-
-@pytest.mark.parametrize("n", [NAMED, NAMED + 1])
-def test_bands_are_drawn_around_named_lines_and_the_caption_says_so(n):
-    """The caption said "with 95 % intervals" for any number of systems; then, more than five had none."""
-    picture = next(frequency_views(_bands(n))).of()[0]
-    assert [len(axes.collections) for axes in draw(picture).axes] == [NAMED]
-    assert "95 % intervals" in picture.caption
-    assert ("of the named models" in picture.caption) == (n > NAMED)
-
-
-def test_the_onset_of_a_band_is_above_chance_or_an_ngram_from_then_on():
-    """By hand: the rare band falls back once, and only the frequent one passes the unigram model."""
-    points = {0.0: [(0.6, 0.51), (0.5, 0.4), (0.7, 0.55)], 5.0: [(0.4, 0.3), (0.8, 0.7), (0.9, 0.8)]}
-    series = [
-        {"model": "m", "system": f"m@step{step}", "revision": f"step{step}", "cutoff": band}
-        | {"score": score, "ci_low": low}
-        for band, scores in points.items()
-        for step, (score, low) in zip((16, 2, 128), (scores[1], scores[0], scores[2]), strict=True)
-    ]
-    unigram = [
-        {
-            "model": "unigram",
-            "system": "unigram",
-            "revision": None,
-            "cutoff": band,
-            "score": 0.75,
-            "ci_low": 0.7,
-        }
-        for band in points
-    ]
-    rows = pd.DataFrame([*series, *unigram]).assign(
-        metric="ew_frequency_band", label="All of Marvin & Linzen"
-    )
-    [part] = onset_views(rows)
-    [table] = part.blocks
-    assert table.text.to_dict("list") == {
-        "above chance": ["step128", "step16"],
-        "above unigram": ["–", "step16"],
-    }
-    assert list(onset_views(rows[rows["revision"] != "step2"])) == []
 
 
 def test_a_dominant_lemma_is_named_for_each_data_set(tmp_path):

@@ -382,10 +382,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
     ),
     "merge": (["parts", "--out", "new"], {"out": ["--out", "newer"]}),
     "report": (["one"], {"plain_latex": ["--plain-latex"], "paper": ["--paper", "text"], "font": FONT}),
-    "frequency": (
-        ["one", "--counts", "frequencies.csv"],
-        {"counts": ["--counts", "fewer.csv"], "language": ["--language", "de"]},
-    ),
     "compare": (
         ["one", "two", "--out", "new"],
         {"out": ["--out", "newer"], "json_file": ["--json", "new.json"], "csv_file": ["--csv", "new.csv"]}
@@ -467,7 +463,7 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
         for option in (own, "out", "name", "suite", "overwrite")
     ],
     "models/test_windows.py": [("score", "stride")],
-    "models/test_given_words.py": [("score", name) for name in ("words", "frequency", "language", "length")],
+    "models/test_given_words.py": [("score", name) for name in ("words", "length")],
     "lstm_converter/test_convert.py": [
         ("convert-lstm", name) for name in ("vocabulary", "out", "kind", "overwrite")
     ],
@@ -525,7 +521,6 @@ def test_every_option_of_a_command_is_tested():
 def with_runs(data, tmp_path_factory) -> Path:
     """The folder of data, with what commands leave there: runs, shards, checkpoints, a page."""
     folder = shutil.copytree(data, tmp_path_factory.mktemp("made") / "folder")
-    (folder / "frequencies.csv").write_text("word,count\nlaughs,9\nlaugh,8\nlikes,3\nlike,700\n")
     (folder / "counts.json").write_text("{}")
     for number in (1, 2):
         shutil.copytree(bundle_path("models", "tiny-causal"), folder / "saved" / f"checkpoint-{number}")

@@ -36,13 +36,12 @@ tse run --suite minimal_pairs --data blimp.jsonl --context matched --context-len
   --template 'See: {sentence}' --model tiny-causal --model bigram.json --out in_context
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
-tse score sentences.csv --model tiny-causal --by word --bits --frequency counts.csv --length --out by-word.csv
+tse score sentences.csv --model tiny-causal --by word --bits --length --out by-word.csv
 tse score regions.csv --model tiny-causal --by region --out by-region.csv
 tse run --data own.csv --lemmas words.csv --model tiny-causal --no-report --out own
 tse run -g Simple --limit 2 -m tiny-causal -m tiny-masked --forms all --lemma-sample 30 --keep-forms --sampler \
   --out forms
 tse run -g Simple --limit 1 -m tiny-masked --forms all --lemma-sample 9 --sentence-pll --no-report --out sentences
-tse frequency forms --counts counts.csv
 tse compare agreement --common-lemmas --out common
 tse run --suite german --limit 1 --model tiny.gguf --start-token none --no-report --out gguf
 tse doctor tiny-causal --json doctor.json
@@ -165,7 +164,6 @@ def require_same(documented_names: set[str], real: set[str], what: str) -> None:
         "Agreement: listed lemmas": "agreement/runs/*/listed-*.parquet",
         "Agreement: contexts, all forms": "forms/runs/*/contexts-*.parquet",
         "Agreement: kept forms": "forms/runs/*/forms-*.parquet",
-        "Agreement: frequencies": "forms/runs/*/frequencies-*.parquet",
         "BLiMP": "minimal_pairs/runs/*/scores-*.parquet",
         "German": "german/runs/*/scores-*.parquet",
         "Regions: regions": "regions/runs/*/regions-*.parquet",

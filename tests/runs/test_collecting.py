@@ -3,15 +3,12 @@
 import json
 import shutil
 
-import pandas as pd
 import pytest
 from faults.tables import AGREEMENT, save
-from run_records import read_table
 from typer.testing import CliRunner
 
 from tse_scorers import run
 from tse_scorers.cli.app import app
-from tse_scorers.io.records import read_records
 from tse_scorers.io.results import read_results
 
 
@@ -57,19 +54,3 @@ def test_rows_are_those_of_the_scores(folders, tmp_path):
     (job / "results.json").write_text(json.dumps(edited))
     assert collect(job, "--out", tmp_path / "out").exit_code == 0
     assert rows(tmp_path / "out") == rows(folders / "tiny-causal")
-
-
-def test_a_record_gets_the_tables_that_another_copy_of_it_has(folders, tmp_path):
-    """Frequencies were added to one copy; its averages are those of all tables."""
-    job = shutil.copytree(folders / "tiny-causal", tmp_path / "job")
-    lemmas = read_table(job, "lemmas").to_pandas()
-    words = pd.concat([lemmas["singular"], lemmas["plural"]]).unique()
-    pd.DataFrame({"word": words, "count": range(1, len(words) + 1)}).to_csv(tmp_path / "counts.csv")
-    counted = CliRunner().invoke(app, ["frequency", str(job), "--counts", str(tmp_path / "counts.csv")])
-    assert counted.exit_code == 0, counted.output
-    for order in ([folders / "tiny-causal", job], [job, folders / "tiny-causal"]):
-        out = tmp_path / order[0].parent.name
-        assert collect(*order, "--out", out).exit_code == 0
-        assert rows(out) == rows(job) and len(rows(out)) > len(rows(folders / "tiny-causal"))
-        (record,) = read_records(out)
-        assert record.tables["frequencies"].added_by == "tse frequency"  # a run with --overwrite keeps it

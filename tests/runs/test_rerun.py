@@ -20,10 +20,8 @@ from tse_scorers.io import limits
 from tse_scorers.io.bundle import bundle_path
 from tse_scorers.runs import recipe
 from tse_scorers.runs.folders.merge import merge
-from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.granted import Granted
 from tse_scorers.runs.recipe import command_line, partial_reasons
-from tse_scorers.runs.report import refresh_results
 from tse_scorers.runs.rerun import compare_rows, rerun
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
@@ -96,22 +94,6 @@ def test_a_model_that_stayed_on_another_machine_is_named(tmp_path, monkeypatch):
         rerun(tmp_path / "run", tmp_path / "again", granted=Granted(files=["absent"]))
 
 
-def test_what_tse_frequency_added_is_not_compared(tmp_path):
-    """Rows were reported as missing from the new run, in a different order at every call."""
-    tse_scorers.run(
-        "tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU
-    )
-    before = json.loads((tmp_path / "run" / "results.json").read_text())["results"]
-    pd.DataFrame({"word": ["laughs", "laugh", "is", "are"], "count": [5, 3, 900, 700]}).to_csv(
-        tmp_path / "n.csv"
-    )
-    add_frequencies(tmp_path / "run", str(tmp_path / "n.csv"))
-    refresh_results(tmp_path / "run")
-    assert len(json.loads((tmp_path / "run" / "results.json").read_text())["results"]) > len(before)
-    (compared,) = rerun(tmp_path / "run", tmp_path / "again")
-    assert (compared.differences, compared.n_scores) == ([], len(before))
-
-
 def test_a_merged_run_made_again_is_equal_up_to_the_noise_of_shards(tmp_path, monkeypatch):
     """Differences of 1e-9 were reported as changed results; only larger ones are."""
     for number in (1, 2):
@@ -128,18 +110,6 @@ def test_a_merged_run_made_again_is_equal_up_to_the_noise_of_shards(tmp_path, mo
         path.write_text(json.dumps(content))
         done = CliRunner().invoke(app, ["rerun", str(path)])
         assert done.exit_code == code and said in " ".join(done.output.split()), done.output
-
-
-def test_counts_without_a_scored_verb_are_refused(tmp_path):
-    """The message named a report file that did not exist."""
-    tse_scorers.run(
-        "tiny-causal", out=tmp_path / "run", limit=1, groups=["Simple"], report=False, model_options=CPU
-    )
-    pd.DataFrame({"word": ["table", "laughs"], "count": [5, 3]}).to_csv(tmp_path / "n.csv", index=False)
-    command = ["frequency", str(tmp_path / "run"), "--counts", str(tmp_path / "n.csv")]
-    ended = CliRunner().invoke(app, command)
-    assert re.search(r"both forms of none of the \d+ lemmas that are scored", str(ended.exception))
-    assert not list((tmp_path / "run").rglob("*frequenc*"))
 
 
 def test_rows_that_are_only_in_one_run():

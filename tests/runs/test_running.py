@@ -12,7 +12,6 @@ import tse_scorers
 from tse_scorers import load_data, make_suite
 from tse_scorers.cli.app import app
 from tse_scorers.runs.folders.merge import merge
-from tse_scorers.runs.frequency import add_frequencies
 from tse_scorers.runs.jobs import Failure, Job, not_scored, remember_failures
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
@@ -290,30 +289,22 @@ def test_a_scorer_that_does_not_say_which_model_it_is(signature, tmp_path):
 
 
 def test_tables_of_replaced_scores_go_with_them(tmp_path):
-    """The forms of the scores before stayed beside the new ones; so did frequencies of their lemmas."""
+    """The forms of the scores before stayed beside the new ones."""
     options = {"groups": ["Simple"], "report": False, "out": tmp_path, "forms": "all", "lemma_sample": 5}
     tse_scorers.run("tiny-causal", limit=1, keep_forms=True, **options)
-    lemmas = load_data("verb_lemmas", "clean").to_pandas()
-    pd.DataFrame({"word": [*lemmas["singular"], *lemmas["plural"]], "count": 5}).to_csv(
-        tmp_path / "counts.csv"
-    )
-    add_frequencies(tmp_path, str(tmp_path / "counts.csv"))
 
     def tables():
         return {path.name.split("-")[0] for path in table_files(tmp_path)}
 
-    assert {"forms", "frequencies"} < (before := tables())
+    assert {"forms"} < (before := tables())
     tse_scorers.run("tiny-causal", limit=1, **options)
     assert tables() == before  # they are of these scores
     tse_scorers.run("tiny-causal", limit=2, overwrite=True, **options)
-    assert tables() == before - {"forms", "frequencies"}
+    assert tables() == before - {"forms"}
 
 
 def test_kept_forms_go_with_overwrite_where_the_scores_are_reused(tmp_path):
-    """The scores are equal without --keep-forms, so they were reused, and the old forms stayed beside them.
-
-    Frequencies that were added to these scores stay.
-    """
+    """The scores are equal without --keep-forms, so they were reused, and the old forms stayed beside them."""
 
     def run(*more):
         asked = "run -m tiny-causal -g Simple --limit 1 --no-report --forms all --lemma-sample 5 --out"
@@ -322,14 +313,9 @@ def test_kept_forms_go_with_overwrite_where_the_scores_are_reused(tmp_path):
         return {path.name.split("-")[0] for path in table_files(tmp_path)}
 
     kept = run("--keep-forms")
-    lemmas = load_data("verb_lemmas", "clean").to_pandas()
-    pd.DataFrame({"word": [*lemmas["singular"], *lemmas["plural"]], "count": 5}).to_csv(
-        tmp_path / "counts.csv"
-    )
-    add_frequencies(tmp_path, str(tmp_path / "counts.csv"))
-    assert run() == kept | {"frequencies"}  # not without --overwrite
-    assert run("--overwrite", "--keep-forms") == kept | {"frequencies"}
-    assert run("--overwrite") == kept - {"forms"} | {"frequencies"}
+    assert run() == kept  # not without --overwrite
+    assert run("--overwrite", "--keep-forms") == kept
+    assert run("--overwrite") == kept - {"forms"}
 
 
 def test_models_that_failed_are_remembered_until_they_are_scored(tmp_path):

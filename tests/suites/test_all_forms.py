@@ -20,7 +20,6 @@ from tse_scorers import LiveEvaluation, Slot, load_scorer, make_suite
 from tse_scorers.cli.app import app
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement.ask import scores as agreement
@@ -226,10 +225,6 @@ def test_results_say_what_was_scored(runs):
     assert (ew["n_lemmas"], ew["n_lemmas_listed"], ew["n_several_tokens"]) == (8, 8, 0)
     one = of_single[(of_single["metric"] == "ew") & (of_single["group"] == "all")].iloc[0]
     assert one["n_lemmas"] + one["n_several_tokens"] == 8 and one["lemmas_scored"] != ew["lemmas_scored"]
-    strata = of_all[
-        (of_all["group"] == "all") & of_all["metric"].isin(["ew_single_token", "ew_several_tokens"])
-    ]
-    assert np.average(strata["score"], weights=strata["n_lemmas"]) == pytest.approx(ew["score"])
 
 
 def test_kept_forms_are_read_back(runs):
@@ -371,49 +366,6 @@ def test_a_common_list_of_nothing_is_refused(tmp_path):
         make_suite("agreement", lemmas="common:nowhere")
     with pytest.raises(ValueError, match="needs output folders"):
         make_suite("agreement", lemmas="common:")
-
-
-@pytest.mark.usefixtures("no_pictures")
-def test_frequencies_give_bands_and_slopes(runs, tmp_path):
-    """Slopes of EW by lemma, against numpy's least squares; the counts are the user's."""
-    counts = {
-        "laughs": 10,
-        "laugh": 90,
-        "likes": 1000,
-        "like": 9000,
-        "knows": 50,
-        "know": 50,
-        "is": 10**6,
-        "are": 10**5,
-    }
-    pd.DataFrame({"word": list(counts), "count": list(counts.values())}).to_csv(
-        tmp_path / "counts.csv", index=False
-    )
-    before = rows_of(runs / "all")
-    asked = ["frequency", str(runs / "all"), "--counts", str(tmp_path / "counts.csv")]
-    assert CliRunner().invoke(app, asked, catch_exceptions=False).exit_code == 0
-    rows = rows_of(runs / "all")
-    rows = rows[rows["group"] == "all"].set_index("metric")
-    total = sum(counts.values())
-    found = scored("causal", AgreementOptions(forms="all"))
-    x, y = [], []
-    contexts = found.contexts.to_pandas().drop_duplicates("context_id")
-    for singular, plural in [("laughs", "laugh"), ("likes", "like"), ("knows", "know"), ("is", "are")]:
-        for number in ("singular", "plural"):
-            own = contexts[contexts["number"] == number]
-            forms = [literal(scorer_of("causal"), row, [(singular, plural)])[0] for _, row in own.iterrows()]
-            right = [(one > other) if number == "singular" else (one < other) for one, other in forms]
-            x.append(math.log10((counts[singular] + counts[plural]) * 1e9 / total))
-            y.append(np.mean(right))
-    assert rows.loc["ew_frequency_slope", "score"] == pytest.approx(np.polyfit(x, y, 1)[0])
-    assert rows.loc["ew_frequency_slope", "n_units"] == 4
-    bands = rows.loc[["ew_frequency_band"]]
-    assert bands["n_lemmas"].sum() == 4 and set(bands["n_excluded"]) == {4}
-    kept = rows_of(runs / "all")
-    kept = kept[kept["metric"].isin(before["metric"])].reset_index(drop=True)[list(before)]
-    pd.testing.assert_frame_equal(kept, before, check_dtype=False)
-    titles = [part.title for part in AgreementSuite.views(read_runs([runs / "all"])).in_report().views]
-    assert "Systematic or frequent?" in titles and "Scores by construction, all verbs" in titles
 
 
 def test_training_evaluations_can_score_all_forms(runs):

@@ -3,10 +3,8 @@
 import pandas as pd
 import pytest
 from run_records import table_path
-from typer.testing import CliRunner
 
 from tse_scorers import load_scorer, make_suite
-from tse_scorers.cli.app import app
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
 
@@ -193,8 +191,6 @@ def test_each_group_says_what_became_of_its_own_lemmas(scorer, write, tmp_path):
     assert listed[["near", "far"]].tolist() == [3, 2] and pd.isna(listed["all"])
     table = pd.read_parquet(table_path(tmp_path, "listed"))
     assert table.groupby("group").size().to_dict() == {"near": 3, "far": 2}
-    with pytest.raises(ValueError, match=r"lemmas for each group \(lemma_groups"):
-        CliRunner().invoke(app, ["frequency", str(tmp_path)], catch_exceptions=False)
     with pytest.raises(ValueError, match="has other lemmas for each group"):
         make_suite("agreement", lemmas=f"common:{tmp_path}")
     page = write_report(tmp_path).read_text(encoding="utf-8")

@@ -98,7 +98,7 @@ def bases(data: Path) -> dict[str, tuple[str, dict]]:
 SLOW = {
     "tiny-masked", "minimal_pairs", "in_context", "compare", "watch", "report", "collect", "merge", "explore",
     "export lm-eval",
-    "frequency", ("watch", "overwrite"), ("explore", "overwrite"), ("compare", "allow_different"),
+    ("watch", "overwrite"), ("explore", "overwrite"), ("compare", "allow_different"),
     ("merge", "overwrite")
 }  # fmt: skip
 """What takes most of the walk's time, and passes no line of the program that the rest of the tests does not pass."""

@@ -7,7 +7,7 @@ In reading order:
     several_suites.py  runs of one or several suites
     series.py    `tse watch`, `tse collect`
     shown_report.py  the end of a run: its report, its headlines, and what failed
-    results.py   `tse merge`, `tse report`, `tse frequency`
+    results.py   `tse merge`, `tse report`
     comparison.py  `tse compare`
     explore.py   `tse explore`
     score.py     `tse score`

@@ -1,4 +1,4 @@
-"""Commands that write the report of an output folder: `tse merge`, `tse report`, `tse frequency`."""
+"""Commands that write the report of an output folder: `tse merge`, `tse report`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..io.files import check_folder
-from ..models.options import DATA, OUTPUT
+from ..models.options import OUTPUT
 from . import terminal
 from .help import App
 from .options import Overwrite, PaperFont, PaperWidth, check_font, option
@@ -62,28 +62,3 @@ def report(
     show_report(out, not plain_latex, folder)
     if paper:
         say_written(lambda: write_paper(out, not plain_latex, paper, paper_font))
-
-
-@app.command()
-def frequency(
-    out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
-    counts: Annotated[
-        str,
-        option(
-            "wordfreq (pip install 'refined-tse[frequency]'), or a table with columns word and count.", DATA
-        ),
-    ] = "wordfreq",
-    language: Annotated[
-        str | None,
-        option("With wordfreq: language of its list. Default: en.", DATA),
-    ] = None,
-) -> None:
-    """Add EW by the frequency of lemmas to the results and the report of a run, without running a model."""
-    with terminal.waiting("Computing EW by frequency"):
-        from ..runs.frequency import add_frequencies
-        from ..runs.report import refresh_results
-
-        add_frequencies(out, counts, language)
-        folder = refresh_results(out)
-    show_report(out, folder=folder)
-    terminal.say(f"EW by the frequency of lemmas: {out / 'ew_by_frequency.md'}, and a section of the report.")

@@ -70,21 +70,6 @@ def score(
             DATA,
         ),
     ] = None,
-    frequency: Annotated[
-        str | None,
-        option(
-            "Add the frequency of each word, per million: wordfreq, or a table with columns word and count. "
-            "Default: no such column, because scores need none.",
-            DATA,
-        ),
-    ] = None,
-    language: Annotated[
-        str | None,
-        option(
-            "With --frequency wordfreq: language of its list. Default: en, because most test sets are English.",
-            DATA,
-        ),
-    ] = None,
     length: Annotated[
         bool,
         option(
@@ -116,7 +101,7 @@ def score(
         from ..models.model_source import require_on_disk
         from ..runs.score_sentences import SENTENCES, ScoreRequest, check_ours
 
-        request = ScoreRequest.of(file, column, by, words, frequency, language, length, bits)
+        request = ScoreRequest.of(file, column, by, words, length, bits)
         if overwrite and out is None:
             raise ValueError("--overwrite has no effect without --out; remove it.")
         inputs = [path for path in (Path(file), Path(model)) if path.is_file()]

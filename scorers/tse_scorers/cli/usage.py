@@ -18,7 +18,7 @@ UsageError: type[Exception] = _click.UsageError
 
 PANELS = {
     "Evaluate": ("run", "watch", "score", "import", "doctor", "data", "fetch"),
-    "Compare": ("compare", "frequency"),
+    "Compare": ("compare",),
     "Look": ("explore", "report"),
     "Share": ("publish", "export", "install-metrics"),
     "Combine and repeat": ("merge", "collect", "rerun", "reproduce", "train-ngram", "convert-lstm"),

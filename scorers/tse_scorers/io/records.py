@@ -104,7 +104,6 @@ class StoredTable:
         suite: whose scores it holds; the suite declares which values are possible.
         name: which of the suite's tables it is.
         remedy: what to do where it is damaged.
-        added_by: the command that added it to scores that were there.
     """
 
     path: Path
@@ -113,7 +112,6 @@ class StoredTable:
     suite: str
     name: str = SINGLE
     remedy: str = _AGAIN
-    added_by: str | None = None
 
     @property
     def hash(self) -> str:
@@ -254,8 +252,8 @@ class Record:
         return self.with_rows(aggregate(self.identity["suite"], self.read()))
 
     def left_over(self, tables: Collection[str]) -> set[str]:
-        """Return tables that were asked for once, but are not among those of now; what commands have added stays."""
-        return {name for name, table in self.tables.items() if table.added_by is None} - {*tables, ROWS}
+        """Return tables that were asked for once, but are not among those of now."""
+        return {*self.tables} - {*tables, ROWS}
 
     def without(self, tables: Collection[str]) -> "Record":
         """Commit the scores without some of the tables."""
@@ -305,15 +303,12 @@ def write_record(out: Path, signature: Signature, tables: Mapping[str, pa.Table]
     return commit(record, tables)
 
 
-def commit(
-    record: Record, tables: Mapping[str, pa.Table | StoredTable], added_by: str | None = None
-) -> Record:
+def commit(record: Record, tables: Mapping[str, pa.Table | StoredTable]) -> Record:
     """Write tables and then the record that names them, and remove what an earlier record named.
 
     Args:
         record: what is said about them.
         tables: new ones, and those of this or another folder.
-        added_by: the command that adds the new ones to scores that were there.
 
     Raises:
         ValueError: a file cannot be written; what was there stays.
@@ -325,11 +320,11 @@ def commit(
         stored = {}
         for name, table in tables.items():
             if isinstance(table, pa.Table):
-                stored[name] = _write_table(folder, name, table, record, added_by)
+                stored[name] = _write_table(folder, name, table, record)
             elif table.path.parent == folder:
                 stored[name] = table
             else:
-                stored[name] = _write_table(folder, name, table.read(), record, table.added_by)
+                stored[name] = _write_table(folder, name, table.read(), record)
         content = {
             "format": FORMAT,
             "signature": record.signature,
@@ -339,7 +334,6 @@ def commit(
             "created": record.created,
             "tables": {
                 name: {"file": table.path.name, "rows": table.n_rows, "columns": table.digests}
-                | ({} if table.added_by is None else {"added_by": table.added_by})
                 for name, table in stored.items()
             },
         }
@@ -358,14 +352,12 @@ def commit(
     return replace(record, tables=stored)
 
 
-def _write_table(
-    folder: Path, name: str, table: pa.Table, record: Record, added_by: str | None
-) -> StoredTable:
+def _write_table(folder: Path, name: str, table: pa.Table, record: Record) -> StoredTable:
     digests = {column: digest(table.column(i)) for i, column in enumerate(table.column_names)}
     path = folder / f"{slug(name or SINGLE)}-{_hash(table.num_rows, digests)}.parquet"
     with write_atomically(path) as file:
         pq.write_table(table.replace_schema_metadata(), file, compression="zstd", write_page_checksum=True)
-    return StoredTable(path, table.num_rows, digests, record.identity["suite"], name, added_by=added_by)
+    return StoredTable(path, table.num_rows, digests, record.identity["suite"], name)
 
 
 def _hash(n_rows: int, digests: Mapping[str, str]) -> str:
@@ -421,7 +413,6 @@ class _WrittenTable:
     file: str
     rows: int
     columns: Mapping[str, str]
-    added_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -478,10 +469,7 @@ def _parsed(folder: Path, content: Mapping[str, object]) -> Record:
                 f"folder, such as {slug(name)[:50]}-0123456789abcdef.parquet"
             )
         remedy = "`tse report` makes it again from the scores." if name == ROWS else _AGAIN
-        added_by = None if table.added_by is None else table.added_by[:60]
-        tables[name] = StoredTable(
-            folder / table.file, table.rows, table.columns, suite, name, remedy, added_by
-        )
+        tables[name] = StoredTable(folder / table.file, table.rows, table.columns, suite, name, remedy)
     return Record(
         folder,
         cast(Signature, content["signature"]),

@@ -90,9 +90,8 @@ class ResultRow(Mapping[str, Scalar]):
         level: kind of group: `all`, `group`, `paradigm`, `phenomenon`, `cell`, …
         value: name of the group in this level; empty for `all`.
         metric: its name; the metrics are listed below.
-        cutoff_side (agreement): `top`, `bottom`, `list_top`, `list_bottom`, `sampler_top`, or `zipf` for bands of
-            frequency; absent for TSE.
-        cutoff (agreement): p, or the lower end of the band; absent for TSE.
+        cutoff_side (agreement): `top`, `bottom`, `list_top`, `list_bottom` or `sampler_top`; absent for TSE.
+        cutoff (agreement): p; absent for TSE.
         method (minimal_pairs): `full`, `one_prefix` or `two_prefix`.
         linking (with linking functions): the linking function.
         variation_set (german): `1-6`, `1-2_nominative`, `1-2_accusative` or `1-2_dative`.
@@ -128,7 +127,6 @@ class ResultRow(Mapping[str, Scalar]):
         n_different_lengths (agreement): lemmas excluded because a masked model needs different numbers of masks for
             their forms.
         n_not_sampled (agreement): lemmas excluded by `--lemma-sample`.
-        counts (frequency): the word list of `tse frequency`.
         more: columns that only suites of other packages have.
     """
 
@@ -173,7 +171,6 @@ class ResultRow(Mapping[str, Scalar]):
     n_equal_forms: int | None = None
     n_different_lengths: int | None = None
     n_not_sampled: int | None = None
-    counts: str | None = None
     more: Mapping[str, Scalar] = field(default_factory=dict)
 
     @property

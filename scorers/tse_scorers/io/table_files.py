@@ -285,27 +285,26 @@ def word_lists(frame: pd.DataFrame, column: str, title: str) -> "pd.Series[objec
     return pd.Series(lists, index=frame.index, name=column, dtype=object)
 
 
-def read_counts(path: Path, unit: str, whole_numbers: bool = True) -> "pd.Series[float]":
+def read_counts(path: Path, unit: str) -> "pd.Series[float]":
     """Read a table of counts: the count of each word, or of each token.
 
     Args:
         path: the table.
         unit: the column of what is counted, beside `count`.
-        whole_numbers: whether counts must be; False also takes frequencies.
 
     Raises:
-        ValueError: a column is missing, a count is not a (whole) number from 0 up, or something is counted twice.
+        ValueError: a column is missing, a count is not a whole number from 0 up, or something is counted twice.
     """
     frame = read_table(path, texts=[unit])
     require_columns(frame, (unit, "count"), str(path))
     require_text(frame, (unit,), str(path))
     counts = as_numbers(frame["count"])
-    wrong = (~np.isfinite(counts) | (counts < 0) | (whole_numbers & (counts % 1 != 0))).to_numpy()
+    wrong = (~np.isfinite(counts) | (counts < 0) | (counts % 1 != 0)).to_numpy()
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
             f"{path} holds {frame['count'].iloc[row]!s:.80} in column 'count' of row {row + 1}; expected a "
-            f"{'whole ' * whole_numbers}number from 0 up. Fix this column."
+            "whole number from 0 up. Fix this column."
         )
     repeated = frame[unit].duplicated().to_numpy()
     if repeated.any():

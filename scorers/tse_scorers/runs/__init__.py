@@ -7,7 +7,6 @@ In reading order:
     recipe.py           what a run was made of, for `tse rerun`
     report.py           `tse report`: the sections of all suites on one page
     own_data.py         the first part of a section on one's own data
-    frequency.py        `tse frequency`: frequencies of lemmas, added to a run
     granted.py          what results of others may ask for
     rerun.py            `tse rerun`: a run made again and compared
     score_sentences.py  `tse score`: log-probabilities of any sentences, or of their words

@@ -250,8 +250,7 @@ def _again(
     new = [row.to_json() for row in run.add(scorer, job)]
     shards = recorded.shards or 1
     tolerance = _noise(str(signature.get("dtype"))) if shards > 1 else 0.0
-    model_rows = [row for row in rows if identity.items() <= row.items()]
-    old = [row for row in model_rows if row.get("counts") is None]  # others were added by `tse frequency`
+    old = [row for row in rows if identity.items() <= row.items()]
     before, now = recorded.environment or {}, environment()
     return Comparison(
         identity["model"],

@@ -8,8 +8,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +31,6 @@ from ..models.base import Scorer, TokenCounter, WordScorer
 from ..models.options import Purpose, asked_signature
 from ..models.tokens import joined_words
 from ..suites.checks import WHITE_SPACE, Finding, require_spelled, unsplit, white_space
-from .frequency import Zipf, per_million, word_list
 from .recipe import sha256
 from .score_regions import read_regions, score_regions
 
@@ -64,20 +61,16 @@ class ScoreRequest:
         column: the column that holds the sentences, or the regions. Where only the words are there, it is made of them.
         by: `sentence`, `word` or `region`.
         words: by word, the column that holds lists of the words; None: those between white space.
-        frequency: where `zipf` is known from.
         length: by word, whether a column `length` (characters) is added.
         bits: whether surprisals are in bits instead of nats.
-        zipf: by word, adds a column `frequency` (per million words).
     """
 
     source: str = ""
     column: str = "sentence"
     by: str = "sentence"
     words: str | None = None
-    frequency: str | None = None
     length: bool = False
     bits: bool = False
-    zipf: Zipf | None = None
 
     @classmethod
     def of(
@@ -86,17 +79,15 @@ class ScoreRequest:
         column: str | None = None,
         by: str | None = None,
         words: str | None = None,
-        frequency: str | None = None,
-        language: str | None = None,
         length: bool = False,
         bits: bool = False,
     ) -> "ScoreRequest":
         """Return a request from the options of the command; by word, where options that only words have were given.
 
         Raises:
-            ValueError: `by` is unknown, an option has no effect, or there are no such frequencies.
+            ValueError: `by` is unknown, or an option has no effect.
         """
-        of_words = {"--words": words, "--frequency": frequency, "--length": length}
+        of_words = {"--words": words, "--length": length}
         word_options = [option for option, value in of_words.items() if value]
         by = by or ("word" if word_options else "sentence")
         if word_options and by != "word":
@@ -105,21 +96,15 @@ class ScoreRequest:
             )
         if by not in DEFAULT_COLUMNS:
             raise ValueError(f"Cannot score by {by!r}; expected one of: {', '.join(DEFAULT_COLUMNS)}.")
-        if language is not None and frequency is None:
-            raise ValueError("--language has no effect without --frequency wordfreq; remove it.")
-        zipf, known_from = word_list(frequency, language, "--frequency") if frequency else (None, None)
         for option, value in (("--column", column), ("--words", words)):
             if value is not None and is_text_file(source):
                 raise ValueError(f"{option} has no effect with {source}, a text without columns; remove it.")
-        return cls(source, column or DEFAULT_COLUMNS[by], by, words, known_from, length, bits, zipf)
+        return cls(source, column or DEFAULT_COLUMNS[by], by, words, length, bits)
 
     @property
     def _facts(self) -> dict[str, Callable[[str], float]]:
         """Columns of words that are added beside their scores, and what computes them."""
-        facts: dict[str, Callable[[str], float]] = {}
-        if self.zipf is not None:
-            facts["frequency"] = partial(per_million, self.zipf)
-        return facts | ({"length": len} if self.length else {})
+        return {"length": len} if self.length else {}
 
     def read(self) -> pd.DataFrame:
         """Return all columns of the source; of a text file, the column `sentence`.
@@ -157,17 +142,7 @@ class ScoreRequest:
             return []
         is_split = self.by != "word" or self.words is not None
         findings = white_space(frame, {self.column: WHITE_SPACE})
-        findings = [*findings, *([] if is_split else unsplit(frame, self.column))]
-        if self.zipf is None:
-            return findings
-        words = frame[self.words] if self.words else frame[self.column].str.split()
-        different = dict.fromkeys(chain(*words))
-        unknown = [word for word in different if math.isnan(per_million(self.zipf, word))]
-        if unknown:
-            description = f"words without a frequency, of {len(different):,} different ones"
-            advice = "Their frequency is left empty. Check the language and the spelling of the counts."
-            findings.append(Finding(description, len(unknown), repr(unknown[0]), advice))
-        return findings
+        return [*findings, *([] if is_split else unsplit(frame, self.column))]
 
     def score(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None = None) -> pd.DataFrame:
         """Score the sentences of a table, their words, or their regions.
@@ -235,7 +210,7 @@ class ScoreRequest:
 
     def _signature(self, scorer: Scorer, out: Path) -> dict[str, object]:
         """Return the scorer's signature with this request, and the SHA-256 of its source if that is a file."""
-        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "zipf"}
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
         source = Path(self.source)
         if source.is_file():
             options["source_sha256"] = sha256(source)

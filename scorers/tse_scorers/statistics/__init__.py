@@ -5,7 +5,6 @@ In reading order:
 * `estimate.py`: a mean with its standard error and interval, also if all items score the same.
 * `clustered.py`: means over a table of items, with one or two crossed kinds of units.
 * `cells.py`: the same for a matrix of contexts x lemmas, from its sums per cluster and lemma.
-* `slope.py`: a regression line whose observations share units.
 * `conditions.py`: conditions of a design, their differences and interaction.
 * `differences.py`: two systems on the items that both scored; Holm's adjustment.
 * `jackknife.py`: intervals of correlations, by leaving out one unit at a time.

@@ -36,13 +36,6 @@ class CellSums:
     clusters: npt.NDArray[np.object_]
     n_items: int
 
-    def of_lemmas(self, columns: npt.NDArray[np.bool_] | Codes) -> "CellSums":
-        """Return the sums of some lemmas, given by position or as bool.
-
-        This is exact if every context has all lemmas, or if weights are equal; if not, sum these columns again.
-        """
-        return replace(self, sums=self.sums[:, columns], weights=self.weights[:, columns])
-
     def minus(self, reference: "CellSums") -> "CellSums":
         """Return the cell sums of differences to another system that has outcomes in the same cells.
 

@@ -1,10 +1,8 @@
 """Tables 2 and 3 and Figures 1 to 4 of Newman, Ang, Gong & Hewitt (2021), on results of agreement.
 
 table2.py     Table 2: TSE, EW and MW by construction
-coverage.py   what the scores rest on, and EW by the number of tokens
+coverage.py   what the scores rest on
 cutoffs.py    Figures 1 to 4: cut-offs on the verb list; the explorer's tab `Curves`
-frequency.py  EW against the frequency of lemmas
-onset.py      from which checkpoint on a band of frequency is learned
 examples.py   Table 3: the most probable words
 reproduced.py  numbers of Tables 2 and 3, for `tse reproduce`
 """
@@ -13,14 +11,11 @@ from collections.abc import Iterator
 
 from ...report.blocks import View
 from ...report.inputs import Runs
-from ...suites.agreement.estimate.frequency import METRICS as METRICS_BY_FREQUENCY
 from ...suites.agreement.show.texts import labelled
 from ...suites.analyses import Analyses
-from .coverage import coverage_view, strata_views
+from .coverage import coverage_view
 from .cutoffs import curve_views, cutoff_views
 from .examples import example_view
-from .frequency import frequency_views
-from .onset import onset_views
 from .table2 import published_scores, table2_views
 
 
@@ -29,15 +24,11 @@ def views(runs: Runs) -> Iterator[View]:
     rows = labelled(runs.suite("agreement"))
     if rows.empty:
         return
-    of_list = rows[~rows["metric"].isin(METRICS_BY_FREQUENCY)]
     yield from table2_views(rows, runs)
-    yield from strata_views(rows)
-    yield from frequency_views(rows)
-    yield from onset_views(labelled(runs.every_revision().suite("agreement")))
-    yield from cutoff_views(of_list)
+    yield from cutoff_views(rows)
     yield example_view(runs)
     yield coverage_view(rows, runs)
-    yield from curve_views(of_list)
+    yield from curve_views(rows)
 
 
 ANALYSES = Analyses(views, published_scores)

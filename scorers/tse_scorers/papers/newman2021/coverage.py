@@ -1,4 +1,4 @@
-"""What the scores of agreement rest on, and EW by the number of tokens."""
+"""What the scores of agreement rest on."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,11 +10,9 @@ from ...report.blocks import View
 from ...report.charts import MANY
 from ...report.inputs import Runs
 from ...report.tables import Table, count, formatted, score, spread
-from ...suites.agreement.ask.columns import UNEQUAL
 from ...suites.agreement.ask.listing import COUNTS
 from ...suites.agreement.ask.outcomes import read_outcomes
 from ...suites.agreement.estimate.measures import without_cutoff
-from ...suites.agreement.estimate.strata import STRATA
 from ...suites.agreement.options import CONFIG_NAMES
 
 _COVERAGE_TEXT = (
@@ -123,26 +121,4 @@ def _dominant(runs: Runs) -> Iterator[Table]:
         formatted(values, score),
         note="MW in these contexts is mostly about this one lemma.",
         folded=True,
-    )
-
-
-def strata_views(rows: pd.DataFrame) -> Iterator[View]:
-    """Yield EW over lemmas of single tokens and over those of several, where all forms were scored."""
-    of_strata = by_metric(rows, STRATA | {UNEQUAL: "different lengths, by whole sentences"})
-    if of_strata.empty:
-        return
-    yield View(
-        "EW by number of tokens",
-        "Lemmas with a form of several tokens are rarer words. A difference between the two columns is not only about "
-        "the number of tokens. A masked model's lemmas with forms of different lengths are scored on request "
-        "(--sentence-pll), by another measure: the pseudo-log-likelihood of the whole sentence.",
-        [
-            Table.of_scores(
-                of_strata,
-                "EW by kind of lemma.",
-                "Templates",
-                across=("system", "measure"),
-                file="ew_by_tokens",
-            )
-        ],
     )

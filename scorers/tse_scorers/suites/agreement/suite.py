@@ -51,10 +51,8 @@ from .data.released import TEMPLATES
 from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
 from .data.verb_choices import OF_LEMMAS, verb_choices
 from .estimate.common_list import COMMON, common_list
-from .estimate.frequency import FREQUENCIES
 from .estimate.measures import MEASURES, TSE
 from .estimate.scored import METRICS, LemmaTables, scored_contexts, scored_pairs
-from .estimate.strata import part_rows
 from .options import CLAMS, DEFAULT_LIST, AgreementOptions
 from .show.shown import SHOWN
 
@@ -96,11 +94,9 @@ class AgreementSuite(Suite):
     name, title, Options = "agreement", "Agreement", AgreementOptions
     options: AgreementOptions
     measures = MEASURES
-    more = staticmethod(part_rows)
     columns: ClassVar[Mapping[str, pa.Schema]] = {
         **_COLUMNS,
         "forms": KEPT_FORMS,
-        "frequencies": FREQUENCIES,
         ROWS: METRICS,
     }
     shown, known_data = SHOWN, TEMPLATES

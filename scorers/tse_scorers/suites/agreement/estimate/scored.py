@@ -39,37 +39,6 @@ METRICS = described(
     ("mw", "double", "mean share of probability on correct forms", Values.SHARE),
     ("covered_mass", "double", "mean probability of the listed forms", Values.SHARE),
     ("share_without_lemmas", "double", "share of contexts with no lemma inside the cut-off", Values.SHARE),
-    (
-        "ew_single_token",
-        "double",
-        "with `--forms all`: EW over lemmas with two single-token forms",
-        Values.SHARE,
-    ),
-    (
-        "ew_several_tokens",
-        "double",
-        "with `--forms all`: EW over lemmas with a form of several tokens",
-        Values.SHARE,
-    ),
-    (
-        "ew_different_lengths",
-        "double",
-        "with `--sentence-pll`: EW over lemmas with forms of different lengths",
-        Values.SHARE,
-    ),
-    ("ew_frequency_band", "double", "EW over the lemmas of a band of frequency", Values.SHARE),
-    (
-        "ew_frequency_slope",
-        "double",
-        "change of EW for a lemma that is ten times as frequent",
-        Values.ANY,
-    ),
-    (
-        "ew_relative_frequency_slope",
-        "double",
-        "change of EW for a correct form that is ten times as frequent as the incorrect one",
-        Values.ANY,
-    ),
 )
 """Metrics of the rows of results."""
 PAIR = ("group", "construction", "pair_id", "form_correct", "form_incorrect")
