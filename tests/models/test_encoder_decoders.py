@@ -107,11 +107,11 @@ def test_parts_of_a_sentence_add_up_and_gaps_are_distributions(family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_encoder_follows_the_weights_and_the_dtype(family):
-    """As in training, and in the copy in half precision that `tse doctor` makes."""
+    """As in training, and in a copy in half precision."""
     model, tokenizer = copy.deepcopy(FAMILIES[family])
     scorer = load_scorer(model, tokenizer, kind="seq2seq")
     before = scorer.sentence_logprobs(SENTENCES[:3])
-    half = scorer.with_model(copy.deepcopy(scorer.model).to(torch.bfloat16))
+    half = load_scorer(copy.deepcopy(model).to(torch.bfloat16), tokenizer, kind="seq2seq")
     assert half.sentence_logprobs(SENTENCES[:3]) == pytest.approx(before, rel=0.05)
     with torch.no_grad():
         for parameter in model.get_encoder().parameters():

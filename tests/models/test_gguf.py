@@ -16,7 +16,7 @@ from tse_scorers.loading import options_of_models
 from tse_scorers.models import model_source
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.options import ModelOptions
-from tse_scorers.runs.doctor.checks import diagnose
+from tse_scorers.runs.doctor import diagnose
 
 pytest.importorskip("gguf", reason="needs gguf: pip install 'refined-tse[gguf]'")
 
@@ -66,10 +66,7 @@ def test_options_are_those_of_a_causal_model(tiny):
 
 
 def test_doctor_reads_it(tiny):
-    assert {finding.verdict for finding in diagnose(load_scorer(tiny), thorough=False)} <= {
-        "ok",
-        "not applicable",
-    }
+    assert {finding.verdict for finding in diagnose(load_scorer(tiny))} <= {"ok", "not applicable"}
 
 
 def test_a_folder_of_gguf_files_names_them(tiny):
@@ -124,6 +121,6 @@ def test_scores_of_a_real_model_are_those_of_a_plain_loop(real_scorer):
 @pytest.mark.slow
 @pytest.mark.real
 def test_doctor_finds_a_real_model_healthy(real_scorer):
-    findings = {finding.check: finding for finding in diagnose(real_scorer, thorough=False)}
+    findings = {finding.check: finding for finding in diagnose(real_scorer)}
     assert {finding.verdict for finding in findings.values()} <= {"ok", "not applicable"}
     assert "the model's own start token opens chat turns" in findings["start token"].found

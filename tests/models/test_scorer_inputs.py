@@ -13,7 +13,7 @@ from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 from tse_scorers import Slot
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.runs.doctor.checks import diagnose
+from tse_scorers.runs.doctor import diagnose
 
 
 def causal(family="gpt2", **options):

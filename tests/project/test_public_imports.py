@@ -41,7 +41,7 @@ FRONT_DOORS = {
     "report.page.save": "draws and writes a picture, most of a small run's time: `conftest.py` replaces it",
     "report.summary.headlines": "the scores that a report begins with",
     "runs.comparing.compare.compare": "a comparison, as rows",
-    "runs.doctor.checks.diagnose": "the checks of a model, as `tse doctor` prints them",
+    "runs.doctor.diagnose": "the checks of a model, as `tse doctor` prints them",
     "runs.folders.merge.merge": "shards put together",
     "runs.report.write_paper": "the figures and tables of a paper",
     "runs.report.write_report": "the report of a run",

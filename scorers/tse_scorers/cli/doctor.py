@@ -16,7 +16,7 @@ from .help import App
 from .options import as_written, bundled_models, option, takes_model_options
 
 if TYPE_CHECKING:
-    from ..runs.doctor.diagnosis import Diagnosis
+    from ..runs.doctor import Diagnosis
 
 app = App()
 
@@ -41,7 +41,7 @@ def doctor(
         ),
     ] = None,
 ) -> None:
-    """Check a model: start token, mask, spaces, padding, half precision, speed. Exit code 1 if a check fails."""
+    """Check a model: mask, finite numbers, start token, spaces, probabilities. Exit code 1 if a check fails."""
     if json_file is not None:
         check_folder(json_file.parent)
     with terminal.waiting(f"Loading {model}"):  # importing PyTorch takes seconds
@@ -49,7 +49,7 @@ def doctor(
 
         require_on_disk([model])
         from ..loading import load_with_options
-        from ..runs.doctor.checks import diagnose
+        from ..runs.doctor import diagnose
 
         terminal.quiet()
         scorer = load_with_options(model, options)

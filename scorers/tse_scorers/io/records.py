@@ -11,8 +11,7 @@
   this step changes no scores. The next commit removes tables that `record.json` does not name.
 - **One record per identity**, not per signature: scores of the same model and data with other options need
   `--overwrite`.
-- **Order of writing**: first the scores (a record without rows), then their averages (the same record with `rows`). A
-  command that adds a table later, such as `tse frequency`, commits a record with one more table, and new rows.
+- **Order of writing**: first the scores (a record without rows), then their averages (the same record with `rows`).
 - **Checksums** are computed from values, one per column. So a reader of one column can check that column, and a table
   stays valid if another tool rewrites it with the same values. Anybody can compute a checksum, so scores outside their
   range are refused as well.

@@ -43,8 +43,6 @@ from .tokens import (
 from .words import checked_texts
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from .own_model import LanguageModel
     from .tokenizer_adapters import ModelTokenizer
 
@@ -119,18 +117,6 @@ class CausalScorer(PretrainedScorer):
         if self._own_start is None or self.start_token == self._own_start:
             return False
         return opens_chat_turns(self.tokenizer, self._own_start)
-
-    def with_model(self, model: "LanguageModel") -> "Self":
-        """Return a scorer with the same options of another model with the same vocabulary, such as a copy."""
-        other = super().with_model(model)
-        other._tree_is_exact, other._longest_probed = None, 0
-        return other
-
-    def one_text_at_a_time(self) -> "Self":
-        """Return a scorer of the same model that shares nothing between texts; slow, for comparisons."""
-        alone = super().one_text_at_a_time()
-        alone._share_prefixes = False
-        return alone
 
     def _probed(self) -> ForwardPass:
         forward = super()._probed()

@@ -305,14 +305,6 @@ class PretrainedScorer(MapsDataSets, ABC):
         With cut-offs, an answer has a log-probability under nucleus sampling for each of them.
         """
 
-    def with_model(self, model: "LanguageModel") -> "Self":
-        """Return a scorer with the same options of another model with the same vocabulary, such as a copy."""
-        other = copy.copy(self)
-        other.model, other.journal_folder, other._forward = model, None, None
-        other.signature = self.signature | {"dtype": str(model.dtype).removeprefix("torch.")}
-        other.execution = dict(self.execution)
-        return other
-
     def with_windows(self, stride: int | None = None) -> "Self":
         """Return a scorer that reads texts of any length in overlapping windows; see `WindowScorer`.
 
@@ -341,12 +333,6 @@ class PretrainedScorer(MapsDataSets, ABC):
                 "context."
             )
         return half if stride is None else stride
-
-    def one_text_at_a_time(self) -> "Self":
-        """Return a scorer of the same model that runs each text in its own batch; slow, for comparisons."""
-        alone = copy.copy(self)
-        alone.batch_tokens, alone.journal_folder, alone.execution = 1, None, dict(self.execution)
-        return alone
 
     def _spaced(self, text: str) -> str:
         return " " + text if self.leading_space else text

@@ -9,10 +9,10 @@ In reading order:
     own_data.py         the first part of a section on one's own data
     granted.py          what results of others may ask for
     rerun.py            `tse rerun`: a run made again and compared
+    doctor.py           `tse doctor`: checks of a model, also made before a run
     score_sentences.py  `tse score`: log-probabilities of any sentences, or of their words
     score_regions.py    the same by region
 
     folders/            many output folders
     comparing/          differences between systems
-    doctor/             all checks of a model
 """

@@ -43,7 +43,7 @@ from ..models.model_source import file_stamp, hub_commit, local_revision, locate
 from ..models.options import asked_signature
 from ..report.comparable import listed
 from ..suites.contract import Suite
-from .doctor.checks import refuse_failures
+from .doctor import refuse_failures
 from .jobs import Failure, Job
 from .recipe import Recipe
 
