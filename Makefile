@@ -38,10 +38,10 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.installed-bench
-	$(BIN)/python -m benchmarks $(BENCH)
+	$(BIN)/python benchmarks/speed.py $(BENCH)
 
 bench-gpu: $(VENV)/.installed-bench
-	$(BIN)/python -m benchmarks.gpu_session $(BENCH)
+	$(BIN)/python benchmarks/gpu.py $(BENCH)
 
 datasets: $(VENV)/.installed-dev
 	$(BIN)/python push_scripts/build_datasets.py

@@ -1,53 +1,35 @@
-"""The benchmarks of `make bench-gpu`: large models over all of BLiMP and all of Marvin & Linzen.
+"""Speed on one CUDA GPU, in float32 and bfloat16: all of BLiMP with GPT-2 small, all gaps of Marvin & Linzen with BERT.
 
-The other tools score only a sample, and their seconds are extrapolated: all data would take them too long. To try the
-code on a CPU:
-`python -m benchmarks --gpu --device cpu --dtype float32 --size tiny --limit 5`.
+    python benchmarks/gpu.py [JOB ...] [--blimp FOLDER] [--json FILE]
+    python benchmarks/gpu.py --device cpu --limit 20        tries the code
+
+It works as speed.py does. minicons and lm-eval score every 33rd sentence. The literal loop runs on the CPU in float32:
+it checks the scores, and its times say nothing about a GPU.
 """
 
-from functools import partial
-from typing import Any
+import sys
+from dataclasses import replace
 
-from tse_scorers.suites.agreement.ask import scores as agreement
-from tse_scorers.suites.minimal_pairs import scores as blimp_suite
+import torch
+from speed import about, arguments, show
+from work import Job
 
-from . import data, dtypes, gaps, sentences
-from .options import Options
-
-
-def blimp(options: Options, family: str, size: str) -> dict[str, Any]:
-    """Both sentences of all pairs of BLiMP."""
-    texts = data.both(blimp_suite.load(options.blimp, limit=options.limit))
-    return _sentences(texts, options, family, size)
-
-
-def marvin_linzen(options: Options, family: str, size: str) -> dict[str, Any]:
-    """Both sentences of all pairs of Marvin & Linzen."""
-    texts = data.both(agreement.load("marvin_linzen", limit=options.limit))
-    return _sentences(texts, options, family, size)
+SENTENCES = {"ours": None, "minicons": 4096, "lm-eval": 4096, "literal": 40}
+JOBS = [
+    Job(f"{name}-{dtype}", name, systems, dtype=dtype)
+    for dtype in ("float32", "bfloat16")
+    for name, systems in (("blimp", SENTENCES), ("gaps", {"ours": None, "literal": 40}))
+]
 
 
-def all_gaps(options: Options, family: str, size: str) -> dict[str, Any]:
-    """EW and MW with all cut-offs at all gaps of Marvin & Linzen."""
-    pairs = agreement.load("marvin_linzen", limit=options.limit)
-    model = options.model(family, size)
-    return gaps.compare(pairs, agreement.load_lemmas(), model, torch_compile=options.torch_compile)
+def main() -> int:
+    """Measure the jobs."""
+    parser = arguments(__doc__, [job.name for job in JOBS])
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    given = parser.parse_args()
+    name = torch.cuda.get_device_name() if given.device == "cuda" else "no GPU"
+    return show([replace(job, device=given.device) for job in JOBS], f"{name}, {about(given.before)}", given)
 
 
-def _sentences(texts: list[str], options: Options, family: str, size: str) -> dict[str, Any]:
-    return sentences.compare(
-        texts,
-        options.model(family, size),
-        repeats=options.repeats,
-        peer_sentences=options.peer_sentences,
-        torch_compile=options.torch_compile,
-    )
-
-
-MODELS = {"gpt2-xl": ("gpt2", "xl"), "bert-large": ("bert", "large"), "llama-1b": ("llama", "1b")}
-WORK = {"blimp": blimp, "marvin-linzen": marvin_linzen, "gaps": all_gaps}
-BENCHMARKS = {
-    f"{model}/{name}": partial(function, family=family, size=size)
-    for model, (family, size) in MODELS.items()
-    for name, function in WORK.items()
-} | {"dtypes": dtypes.table}
+if __name__ == "__main__":
+    sys.exit(main())

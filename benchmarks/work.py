@@ -1,101 +1,214 @@
-"""What a run computed: its batches, run again without reading answers, and their matrix products."""
+"""What the benchmarks ask, and the systems that answer: each loads a model from a folder, and scores rows."""
 
+import logging
+import math
+import subprocess
+import sys
+import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch.utils.flop_counter import FlopCounterMode
+import pandas as pd
 
-from tse_scorers.engine.distributions import LinearDistributions
-from tse_scorers.engine.forward import ForwardPass
-from tse_scorers.engine.plan import Batch
-
-from . import machine
+Scoring = Callable[[pd.DataFrame], np.ndarray]
+ROOT = Path(__file__).resolve().parents[1]
+SIDES = ["sentence_good", "sentence_bad"]
+PEERS = {"minicons": "minicons", "lm-eval": "lm_eval"}  # and what is imported
+BATCH_SIZES = {"cpu": (16, 64, 256), "cuda": (64, 256, 1024)}
+CUTOFFS = [("top", p) for p in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)]
+CUTOFFS += [("bottom", p) for p in (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)]
 
 
 @dataclass(frozen=True)
-class Ran:
-    """A batch that went through a model, and whether whole distributions were asked for."""
+class Job:
+    """A model, what it is asked, and how many texts each system scores (None: all)."""
 
-    batch: Batch
-    needs_full_logits: bool
+    name: str
+    data: str  # blimp, german, gaps, or the command
+    systems: dict[str, int | None]
+    limit: int | None = None  # pairs of each paradigm or construction; sentences
+    groups: Any = None  # number of paradigms; groups of Marvin & Linzen; None: all
+    config: dict[str, int] = field(default_factory=dict)  # what differs from the defaults of GPT-2 or BERT
+    device: str = "cpu"
+    dtype: str = "float32"
 
-
-@contextmanager
-def recorded() -> Iterator[list[Ran]]:
-    """Collect the batches that go through any model, as they are finished."""
-    ran: list[Ran] = []
-    call = ForwardPass.__call__
-
-    def call_and_record(self: ForwardPass, batch: Batch, needs_full_logits: bool = True) -> Iterator[Any]:
-        yield from call(self, batch, needs_full_logits)
-        ran.append(Ran(batch, needs_full_logits))
-
-    ForwardPass.__call__ = call_and_record  # type: ignore[method-assign]
-    try:
-        yield ran
-    finally:
-        ForwardPass.__call__ = call  # type: ignore[method-assign]
+    @property
+    def masked(self) -> bool:
+        """Whether the model is BERT, not GPT-2."""
+        return self.data != "blimp"
 
 
-@torch.inference_mode()
-def forward_seconds(forward: ForwardPass, ran: Sequence[Ran]) -> float:
-    """Seconds of the forward pass alone: layers, and the output layer where something is read.
-
-    Where the output layer's logits are never written (on a CPU), its exponentials are within it.
-    """
-    device = str(forward.device)
-    machine.synchronize(device)
-    started = time.perf_counter()
-    for one in ran:
-        for part, distributions in forward(one.batch, one.needs_full_logits):
-            if isinstance(distributions, LinearDistributions):
-                rows = torch.arange(part.stop - part.start)
-                distributions.logprobs(rows, torch.zeros_like(rows))
-    machine.synchronize(device)
-    return time.perf_counter() - started
+TINY = {"num_hidden_layers": 4, "hidden_size": 128, "num_attention_heads": 4, "intermediate_size": 512}
+CAUSAL = {"ours": None, "minicons": None, "lm-eval": None, "literal": 200}
+JOBS = [
+    Job("blimp-tiny", "blimp", CAUSAL, limit=100, groups=20, config=TINY),
+    Job("blimp-small", "blimp", CAUSAL, limit=100, groups=20),
+    Job("gaps-base", "gaps", {"ours": None, "literal": 40}, groups=["Simple", "VP coordination"]),
+    Job("german-base", "german", {"ours": None, "minicons": None, "literal": 40}, limit=300),
+    Job("default", "command", {"ours": None}),
+]
 
 
-def operations(model: Any, tokens: int, reads: int) -> float:
-    """Multiplications and additions of `tokens` through the layers and `reads` through the output layer.
+def prepare(job: Job, folder: Path, blimp: Path | None) -> None:
+    """Write the model, its tokenizer, and what it is asked (`rows.parquet`, `lemmas.parquet`)."""
+    if job.data == "command":
+        return pd.DataFrame({"text": ["tse run"]}).to_parquet(folder / "rows.parquet")
+    import torch
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, BertConfig, GPT2Config
+    from transformers.utils.logging import disable_progress_bar
 
-    Two for each weight of a matrix that a token goes through; attention to other tokens, which packing adds to,
-    is not counted, so that a share of the machine's rate computed from it is a lower bound.
-    """
-    head = model.get_output_embeddings()
-    embeddings = {model.get_input_embeddings().weight.data_ptr(), head.weight.data_ptr()}
-    inner = sum(
-        p.numel()
-        for name, p in model.named_parameters()
-        if p.dim() == 2 and p.data_ptr() not in embeddings and "wpe" not in name
-    )
-    return 2.0 * (tokens * inner + reads * head.weight.numel())
+    from tse_scorers import load_data
+
+    disable_progress_bar()
+    if job.data == "gaps":
+        pairs = load_data("agreement_templates", "marvin_linzen").to_pandas()
+        pairs = pairs[pairs["group"].isin(job.groups or pairs["group"])]
+        pairs = pairs.groupby("construction").head(job.limit or len(pairs))
+        rows = pairs[["prefix", "suffix", "number"]].drop_duplicates()
+        lemmas = load_data("verb_lemmas", "released").to_pandas()
+        lemmas.to_parquet(folder / "lemmas.parquet")
+        words = [f"A {form} ." for form in lemmas[["singular", "plural"]].to_numpy().ravel()]
+        texts = [*pairs[SIDES].to_numpy().ravel(), *words * 30]
+    else:
+        german = load_data("german_argument_structure", "ours")["sentence"][:7200:24]
+        texts = blimp_sentences(blimp, job) if job.data == "blimp" else list(german)[: job.limit]
+        rows = pd.DataFrame({"text": texts})
+    rows.to_parquet(folder / "rows.parquet")
+    torch.manual_seed(0)
+    auto, config = (AutoModelForMaskedLM, BertConfig) if job.masked else (AutoModelForCausalLM, GPT2Config)
+    auto.from_config(config(**job.config)).save_pretrained(folder)
+    bundled = ROOT / "scorers/tse_scorers/bundled_models" / ("tiny-masked" if job.masked else "tiny-causal")
+    tokenizer = AutoTokenizer.from_pretrained(bundled)
+    tokenizer.train_new_from_iterator(texts, 30000, show_progress=False).save_pretrained(folder)
 
 
-@torch.inference_mode()
-def operations_of_rows(forward: ForwardPass, ran: Sequence[Ran]) -> float:
-    """Multiplications and additions in the matrix products of all rows, each by itself, without padding.
+def blimp_sentences(folder: Path | None, job: Job) -> list[str]:
+    """Return both sentences of pairs, from a folder with BLiMP's *.jsonl or from the Hub."""
+    if folder is not None:
+        files = sorted(folder.glob("*.jsonl"), key=lambda file: file.stem)[: job.groups]
+        parts = [pd.read_json(file, lines=True, dtype=False) for file in files]
+    else:
+        from datasets import get_dataset_config_names, load_dataset
 
-    Counted as they are run, one row of each length: the last layer may be computed only where something is read.
-    """
-    rows: Counter[tuple[int, int]] = Counter()
-    for one in ran:
-        reads = np.bincount(one.batch.read_rows, minlength=len(one.batch.present))
-        rows.update(zip(one.batch.present.sum(axis=1).tolist(), reads.tolist(), strict=True))
-    return float(sum(times * _operations_of_row(forward, *row) for row, times in rows.items()))
+        names = sorted(get_dataset_config_names("nyu-mll/blimp"))[: job.groups]
+        parts = [load_dataset("nyu-mll/blimp", name, split="train").to_pandas() for name in names]
+    return pd.concat(part[SIDES][: job.limit] for part in parts).to_numpy().ravel().tolist()
 
 
-def _operations_of_row(forward: ForwardPass, length: int, reads: int) -> int:
-    ids = np.ones((1, length), dtype=np.int64)
-    where = np.arange(reads)
-    row = Batch(ids, ids > 0, None, None, np.zeros_like(where), where, where)
-    # Eager: what compiled code does is not seen by the counter.
-    with torch.compiler.set_stance("force_eager"), FlopCounterMode(display=False) as counter:
-        for _ in forward(row):
-            pass
-    return counter.get_total_flops()
+def ours(job: Any, folder: Path, _: pd.DataFrame) -> Scoring:
+    """Return this package: log-probabilities of texts, EW and MW at all cut-offs, or the command."""
+    if job.data == "command":
+        limit = ["--limit", str(job.limit)] if job.limit else []
+        command = [sys.executable, "-m", "tse_scorers", "run", *limit, "--out"]
+
+        def run(_: pd.DataFrame) -> np.ndarray:
+            subprocess.run([*command, tempfile.mkdtemp(dir=folder)], check=True, stdout=subprocess.DEVNULL)
+            return np.zeros(1)  # no other system answers this
+
+        return run
+    from tse_scorers import load_scorer
+
+    scorer = load_scorer(str(folder), device=job.device, dtype=job.dtype)
+    if job.data != "gaps":
+        return lambda rows: scorer.sentence_logprobs(rows["text"].tolist())
+    lemmas = pd.read_parquet(folder / "lemmas.parquet")
+    columns = [f"{measure}_{side}_{p:g}" for side, p in CUTOFFS for measure in ("ew", "mw")]
+    return lambda rows: scorer.map(rows, lemmas=lemmas, cutoffs=True)[columns].to_numpy()
+
+
+def minicons(job: Any, folder: Path, warm_up: pd.DataFrame) -> Scoring:
+    """Return `sequence_score` of texts sorted by length; masked models: the original pseudo-log-likelihood."""
+    from minicons.scorer import IncrementalLMScorer, MaskedLMScorer
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+
+    kind, auto, how = IncrementalLMScorer, AutoModelForCausalLM, {"bos_token": True}
+    if job.masked:
+        kind, auto, how = MaskedLMScorer, AutoModelForMaskedLM, {"PLL_metric": "original"}
+    how |= {"reduction": lambda logprobs: logprobs.sum(0).item()}
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.batch_encode_plus = tokenizer  # minicons 0.3 calls it by the name that transformers 5 dropped
+    scorer = kind(auto.from_pretrained(folder, dtype=job.dtype), job.device, tokenizer=tokenizer)
+
+    def ask(texts: np.ndarray, size: int) -> np.ndarray:
+        scores, by_length = np.empty(len(texts)), np.argsort([len(text.split()) for text in texts])
+        for part in np.split(by_length, range(size, len(texts), size)):
+            scores[part] = scorer.sequence_score(texts[part].tolist(), **how)
+        return scores
+
+    return fastest(ask, warm_up, BATCH_SIZES[job.device])
+
+
+def lm_eval(job: Any, folder: Path, warm_up: pd.DataFrame) -> Scoring:
+    """Return `loglikelihood` of texts after the start token."""
+    from lm_eval.api.instance import Instance
+    from lm_eval.models.huggingface import HFLM
+
+    logging.getLogger("lm_eval").setLevel(logging.ERROR)
+    model = HFLM(str(folder), backend="causal", device=job.device, dtype=job.dtype, batch_size=1)
+
+    def ask(texts: np.ndarray, size: int) -> np.ndarray:
+        model.batch_size_per_gpu = size
+        requests = [Instance("loglikelihood", {}, ("", text), place) for place, text in enumerate(texts)]
+        return np.array([logprob for logprob, _ in model.loglikelihood(requests, disable_tqdm=True)])
+
+    return fastest(ask, warm_up, BATCH_SIZES[job.device])
+
+
+def fastest(ask: Callable[..., np.ndarray], warm_up: pd.DataFrame, sizes: Sequence[int]) -> Scoring:
+    """Return the scores with the batch size that is fastest on the warm-up texts."""
+
+    def seconds(size: int) -> float:
+        started = time.perf_counter()
+        ask(warm_up["text"].to_numpy(), size)
+        return time.perf_counter() - started
+
+    seconds(sizes[0])
+    best = min(sizes, key=seconds)
+    return lambda rows: ask(rows["text"].to_numpy(), best)
+
+
+def literal(job: Any, folder: Path, _: pd.DataFrame) -> Scoring:
+    """Return loops on a CPU, one forward pass after the other; at gaps, over cut-offs and lemmas."""
+    sys.path.insert(0, str(ROOT / "examples"))
+    from oracle import Model
+
+    model = Model(str(folder))
+    if job.data != "gaps":
+        return lambda rows: np.array([model.sentence(text) for text in rows["text"]])
+    lemmas = pd.read_parquet(folder / "lemmas.parquet")[["singular", "plural"]].to_numpy()
+    ids = [(model.token(singular), model.token(plural)) for singular, plural in lemmas]
+    ids = [both for both in ids if None not in both and both[0] != both[1]]
+
+    def score(row: Any) -> np.ndarray:
+        model.at_gap.cache_clear()
+        probabilities = np.exp(model.at_gap(row.prefix, row.suffix)).tolist()
+        forms = [both if row.number == "singular" else both[::-1] for both in ids]
+        return np.ravel([at_cutoff(probabilities, forms, side == "top", p) for side, p in CUTOFFS])
+
+    return lambda rows: np.array([score(row) for row in rows.itertuples()])
+
+
+def at_cutoff(p: Sequence[float], forms: Sequence[tuple[int, int]], top: bool, cutoff: float) -> np.ndarray:
+    """Return EW and MW by their definition: rank the vocabulary, walk to the cut-off, go through the lemmas."""
+    mass, alpha, inside = 0.0, 0.0, set()
+    for token in sorted(range(len(p)), key=lambda token: (-p[token], token), reverse=not top):
+        if cutoff < 1 and mass + p[token] >= cutoff:
+            alpha = (cutoff - mass) / p[token]
+            break
+        inside.add(token)
+        mass += p[token]
+    scores = []
+    for held in (inside, inside | {token}):
+        counted = [(a, b) for a, b in forms if (a in held or (top and b in held)) and (top or b in held)]
+        good, bad = sum(p[a] for a, _ in counted if a in held), sum(p[b] for _, b in counted if b in held)
+        right = sum(p[a] > p[b] for a, b in counted)
+        scores.append(np.array([right / len(counted), good / (good + bad)] if counted else [math.nan] * 2))
+    before, after = scores if not np.isnan(scores[0][0]) else (scores[1], scores[1])
+    return (1 - alpha) * before + alpha * after
+
+
+SYSTEMS = {"ours": ours, "before": ours, "minicons": minicons, "lm-eval": lm_eval, "literal": literal}

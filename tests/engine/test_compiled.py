@@ -1,4 +1,4 @@
-"""Compiled layers give the scores of those that are not. The whole list of families is in benchmarks/RESULTS.md."""
+"""Compiled layers give the scores of those that are not."""
 
 import copy
 import shutil

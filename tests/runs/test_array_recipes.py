@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.series import write_checkpoints, write_data
+from checkpoints import write_checkpoints, write_data
 from doc_snippets import ROOT, blocks
 
 from tse_scorers.io.results import read_results

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from benchmarks.series import write_checkpoints, write_data
+from checkpoints import write_checkpoints, write_data
 from run_records import edit, record_of, table_path
 from typer.testing import CliRunner
 
