@@ -46,7 +46,6 @@ FRONT_DOORS = {
     "runs.report.write_paper": "the figures and tables of a paper",
     "runs.report.write_report": "the report of a run",
     "runs.run.Run": "a run of a suite and scorers that a test has made",
-    "suites.agreement.ask.outcomes": "outcomes of contexts, of which a paper's table says what they are mostly about",
     "suites.agreement.data.paper_examples.TABLE_3": "the sentences whose most probable words a paper's table shows",
     "suites.checks.purpose_of": "what a suite asks of a model, which decides the options that have an effect",
     "suites.registry.all_measures": "all suites by name, with their headline measures",

@@ -1,7 +1,7 @@
 """Tables 2 and 3 and Figures 1 to 4 of Newman, Ang, Gong & Hewitt (2021), on results of agreement.
 
 table2.py     Table 2: TSE, EW and MW by construction
-coverage.py   what the scores rest on, and EW by the number of tokens
+coverage.py   EW by the number of tokens
 cutoffs.py    Figures 1 to 4: cut-offs on the verb list; the explorer's tab `Curves`
 frequency.py  EW against the frequency of lemmas
 onset.py      from which checkpoint on a band of frequency is learned
@@ -16,7 +16,7 @@ from ...report.inputs import Runs
 from ...suites.agreement.estimate.frequency import METRICS as METRICS_BY_FREQUENCY
 from ...suites.agreement.show.texts import labelled
 from ...suites.analyses import Analyses
-from .coverage import coverage_view, strata_views
+from .coverage import strata_views
 from .cutoffs import curve_views, cutoff_views
 from .examples import example_view
 from .frequency import frequency_views
@@ -36,7 +36,6 @@ def views(runs: Runs) -> Iterator[View]:
     yield from onset_views(labelled(runs.every_revision().suite("agreement")))
     yield from cutoff_views(of_list)
     yield example_view(runs)
-    yield coverage_view(rows, runs)
     yield from curve_views(of_list)
 
 

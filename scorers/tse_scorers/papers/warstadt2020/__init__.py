@@ -49,7 +49,7 @@ def views(runs: Runs) -> Iterator[View]:
         yield predictor_view(runs)
         yield from condition_views(paradigms, of_method)
         revisions = accuracies(runs.every_revision())
-        yield from growth(revisions[revisions["method"] == method], paradigms)
+        yield from growth(revisions[revisions["method"] == method])
         yield method_view(rows)
     counts = counts_table("Pairs behind the accuracies.", rows, "method", METHODS, "pairs")
     yield View("Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, set(rows["config"]))]), [counts])
