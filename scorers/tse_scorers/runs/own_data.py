@@ -1,13 +1,12 @@
 """The first part of a section on one's own data: scores by one's own columns, and one's own sentences."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
 
-from ..report.blocks import Block, BrokenViewError, ScoredItems, Section, View
+from ..report.blocks import Block, ScoredItems, Section, View
 from ..report.charts import MANY
 from ..report.inputs import Runs, ScoreFile
 from ..report.numbers import MISSING, count, decimals, score
@@ -91,8 +90,7 @@ def _conditions(files: Sequence[tuple[ScoreFile, Sequence[str]]], suite: type[Su
 
 def _blocks(section: Section) -> Iterator[Block]:
     for view in section.views:
-        with suppress(BrokenViewError):
-            yield from view.chosen()
+        yield from view.chosen()
 
 
 def _items_of(

@@ -38,7 +38,7 @@ from ..report.summary import headlines
 from ..report.systems import are_revisions, model_names, revision_names
 from ..statistics.differences import Difference, holm
 from ..suites.contract import Suite
-from ..suites.registry import aggregate, names, published_curves, section_of, suites_of
+from ..suites.registry import aggregate, names, published_curves, suites_of
 from .comparing.paired_scores import paired
 from .jobs import not_scored
 from .own_data import own_data_view
@@ -148,7 +148,7 @@ def _analysed(
 
 def _section(runs: Runs, suite: type[Suite]) -> Section | None:
     """Return what the report shows of a suite, one's own data first; None where the suite was not run."""
-    section = section_of(suite, runs)
+    section = suite.views(runs)
     if section is None:
         return None
     own_data = own_data_view(runs, suite, section)

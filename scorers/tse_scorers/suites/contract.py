@@ -1,19 +1,17 @@
 """A suite: which items there are, what is asked about each, and what their scores are. All else is derived.
 
-    class WordOrder(Suite):
-        name, title, Options = "word_order", "Order of words", WordOrderOptions
-        measures = (Measure("in_order", "in order", chance=None),)
+    class Adverbs(Suite):
+        name, title, Options = "adverbs", "Adverbs", AdverbOptions
+        measures = (Measure("before", "before the verb", chance=None),)
 
-        def load(self):                          # rows to ask about; checked, before any model is loaded
-            return pd.DataFrame({"sentence": …, "length": …})
+        def load(self):                          # rows to ask about, before any model is loaded
+            return pd.DataFrame({"early": …, "late": …})
 
         def ask(self, scorer, items, progress):  # the same rows, with a column of scores for each measure
-            return items.assign(in_order=sentence_logprobs(scorer, …) > …)
+            return items.assign(before=sentence_logprobs(scorer, …) > …)
 
-These six members are enough, where scores are means over items or a measure says how they are estimated.
-`examples/word_order` is this suite as a package. The data of `examples/judgments` is a table of the user's own (the
-option `data`, `identifying_columns`, and `own_table`), and its measure is a correlation. What a suite imports is in
-`tse_scorers.extending`.
+These six members are enough, where scores are means over items or a measure says how they are estimated
+(`examples/own_suite.py`).
 
 Derived are: signature, shards, samples, averages with intervals by group, comparison, items for mixed models and
 conditions, what report and explorer show, keys in training logs, command line and help.
@@ -29,11 +27,7 @@ skipped until they are needed:
 What follows from all these is at the end. `Items` is in `sampling.py`, `Scored` in `items.py`.
 
 An instance holds the data of one run. What needs no data is a class method, so that it works on results from disk.
-Outside its folder, no file contains a suite's name. A suite of another package is an entry point of the group
-`tse_scorers.suites`, under its name:
-
-    [project.entry-points."tse_scorers.suites"]
-    garden_paths = "my_package.suite:GardenPaths"
+A suite of another package is an entry point of the group `tse_scorers.suites`, under its name.
 """
 
 from abc import ABC, abstractmethod
@@ -60,7 +54,6 @@ from ..report.inputs import Runs, ScoreFile, ScoreTables, known_columns, table_n
 from ..report.measure import Measure
 from ..statistics import Units
 from ..statistics.units import own_units
-from .author_checks import checked_answers, require_items, require_levels, require_measures
 from .hub_data import KnownData
 from .items import Group, ItemScores, Scored, TwoWayChoices, with_derived
 from .options import SuiteOptions
@@ -103,7 +96,7 @@ class Suite(ABC):
         known_data: data sets that are known by name or content: their ids on the Hub, and what headings call them.
 
     Raises:
-        ValueError: `load` gives no rows, lacks a declared column, or has an item twice.
+        ValueError: the data cannot be used.
     """
 
     name: ClassVar[str]
@@ -251,7 +244,7 @@ class Suite(ABC):
     # What follows: the data of a run.
 
     def __init_subclass__(cls) -> None:
-        """Name the keys in training logs after the suite: `word_order/in_order`."""
+        """Name the keys in training logs after the suite: `adverbs/before`."""
         if "measures" in vars(cls):
             cls.measures = tuple(
                 replace(measure, live_key=f"{cls.name}/{measure}") if measure.live_key == "" else measure
@@ -263,8 +256,6 @@ class Suite(ABC):
         self.tables = tuple(table for table in self.columns if table != ROWS) or (SINGLE,)
         loaded = self.load()
         items = loaded if isinstance(loaded, Items) else Items(loaded)
-        key = self.key or (() if loaded is items else (str(items.frame.columns[0]),))
-        require_levels(self.levels, type(self).levels, type(self).__name__)
         data: str | None = getattr(options, "data", None)
         self.dataset = items.dataset or (self.name if data is None else data)
         config = items.config or (self.name if data is None else slug(Path(data).stem))
@@ -273,8 +264,6 @@ class Suite(ABC):
         self.config = f"own-{config}" if is_own_file and config in self.known_data.config_names else config
         self.findings = items.findings
         items = replace(items, spread=items.spread or next(iter(self.levels), ""))
-        require_items(items.frame, key, self.levels, self.name)
-        require_measures(self.measures, type(self).measures, items.frame, type(self).__name__)
         self.items = items.limited(getattr(options, "limit", None))
         self._share: NDArray[np.bool_] | slice = slice(None)
         self.is_first_share = True
@@ -318,7 +307,8 @@ class Suite(ABC):
         rows = (share_rows if len(share_rows) else self.items.frame[:1]).reset_index(drop=True)
         answers = self.ask(scorer, rows, progress)
         if isinstance(answers, pd.DataFrame):
-            scores = checked_answers(answers, rows, self.measures, type(self).__name__)
+            columns = [measure.score_column for measure in self.measures if measure.derived is None]
+            scores = answers.astype(dict.fromkeys(columns, float))
             answers = {SINGLE: pa.Table.from_pandas(scores, preserve_index=False)}
         return answers if len(share_rows) else {name: table.slice(0, 0) for name, table in answers.items()}
 
@@ -411,5 +401,5 @@ class Suite(ABC):
 
     @classmethod
     def views(cls, runs: Runs) -> Section | None:
-        """Return what report and explorer show: scores by group, `shown.views`, and the analyses of other packages."""
+        """Return what report and explorer show: scores by group, `shown.views`, and the tables of its paper."""
         return standard_section(cls, runs)

@@ -346,13 +346,7 @@ def with_derived(items: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     """Return the rows of a whole table with the measure's column, if that is derived from all of them."""
     if measure.derived is None:
         return items
-    scores = np.asarray(measure.derived(items), dtype=float)
-    if scores.shape != (len(items),):
-        raise ValueError(
-            f"`derived` of the measure {measure} returned an array of shape {scores.shape}; expected one score for "
-            f"each of {len(items)} rows, NaN for none."
-        )
-    return items.assign(**{measure.column: scores})
+    return items.assign(**{measure.column: np.asarray(measure.derived(items), dtype=float)})
 
 
 CHOICES = ("group", "item", "context", "good", "bad")

@@ -15,7 +15,7 @@ from ...report.blocks import View
 from ...report.inputs import Runs
 from ...suites.agreement.estimate.frequency import METRICS as METRICS_BY_FREQUENCY
 from ...suites.agreement.show.texts import labelled
-from ...suites.analyses import Analyses
+from ...suites.shown import Analyses
 from .coverage import strata_views
 from .cutoffs import curve_views, cutoff_views
 from .examples import example_view

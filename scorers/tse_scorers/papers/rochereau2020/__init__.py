@@ -17,7 +17,7 @@ import pandas as pd
 from ...report.blocks import View
 from ...report.inputs import Runs, configs_apart
 from ...report.tables import counts_table
-from ...suites.analyses import Analyses
+from ...suites.shown import Analyses
 from .cell_tables import cell_view
 from .cells import SETS, published_scores
 from .contrasts import contrast_view

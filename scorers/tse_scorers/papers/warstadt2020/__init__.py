@@ -18,8 +18,8 @@ from ...report.blocks import View
 from ...report.inputs import Runs
 from ...report.measure import PublishedCurves
 from ...report.tables import counts_table
-from ...suites.analyses import Analyses
 from ...suites.minimal_pairs.show.texts import flawed_pairs
+from ...suites.shown import Analyses
 from .analyses import correlations, method_view, predictor_view
 from .conditions import condition_views
 from .paradigms import METHODS, accuracies, by_paradigm, published_scores
