@@ -121,7 +121,6 @@ class Chart:
         panel_caption: what one panel shows, where the caption speaks of all of them.
         panel_notes: what is said of one panel only: a key of `panels` -> a sentence.
         notice: which models were run on a part of the data or on own data; the page says it once, at its top.
-        is_wide: whether it takes the whole width of the page where others stand side by side.
         short: what a reader sees of it while it is folded; by default, the first sentence of the caption.
         basis: what its scores are over; ends all captions.
     """
@@ -157,7 +156,6 @@ class Chart:
     panel_caption: str = ""
     panel_notes: Mapping[str, str] = field(default_factory=dict)
     notice: str = ""
-    is_wide: bool = False
     short: str = ""
     basis: Basis | None = None
 

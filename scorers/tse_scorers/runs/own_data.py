@@ -40,14 +40,7 @@ def own_data_view(runs: Runs, suite: type[Suite], section: Section) -> View | No
     if not files:
         return None
     blocks = [*_conditions(files, suite), *_sentences(section, suite, own_runs)]
-    others = [measure.label for measure in suite.measures if measure.estimate is not None]
-    has_columns = any(columns for _, columns in files)
-    text = (
-        f"Not shown by your own columns, because conditions are compared by means of items: {', '.join(others)}."
-        if others and has_columns
-        else ""
-    )
-    return View("Your data", text, blocks) if blocks or text else None
+    return View("Your data", "", blocks) if blocks else None
 
 
 def _conditions_in(file: ScoreFile, suite: type[Suite], own_columns: Sequence[str] | None) -> list[str]:

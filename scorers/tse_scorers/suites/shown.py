@@ -51,8 +51,8 @@ def with_labels(rows: pd.DataFrame) -> pd.DataFrame:
 def headline_items(
     suite: "type[Suite]", runs: Runs, measure: Measure, rows: pd.DataFrame
 ) -> ScoredItems | None:
-    """Return the items of a headline measure that is a mean, each shown by what makes it the same in two runs."""
-    if measure.estimate is not None or measure not in suite.measures:
+    """Return the items of a headline measure, each shown by what makes it the same in two runs."""
+    if measure not in suite.measures:
         return None
     return compared_items(runs, suite, measure, rows)
 

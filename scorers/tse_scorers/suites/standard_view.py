@@ -67,7 +67,6 @@ class GroupScores:
             corner.capitalize(),
             digits=measure.digits,
             chance=measure.chance,
-            are_shares=measure.estimate is None,
             about=f"Over {self.rows['unit'].iloc[0]}.",
             totals=list(shown["label"][shown["level"] == "all"].unique()) if levels else [],
             file=f"{self.suite.name}_{measure.name}",

@@ -3,7 +3,6 @@
 How much units differ is known from two systems in an earlier run (a pilot), or given. See `statistics/power.py`.
 """
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +55,6 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
         ValueError: two runs are unlike, no group has this name, or no measure is a mean of items.
     """
     names: dict[str, None] = {}
-    not_means: dict[str, None] = {}
     single_units: dict[str, None] = {}
     is_known = is_planned = False
     for pair in paired(read_runs(folders), reference):
@@ -65,8 +63,7 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
             if group_difference.group == group:
                 is_known = True
                 if group_difference.components is None:
-                    without = single_units if pair.system.statistic is None else not_means
-                    without[pair.names.measure] = None
+                    single_units[pair.names.measure] = None
                     continue
                 is_planned = True
                 of_pair, estimate, detectable = (
@@ -93,16 +90,6 @@ def pilots(folders: Sequence[Path], reference: str | None = None, group: str = "
         raise ValueError(
             f"The power for {', '.join(single_units)} cannot be computed: these runs have a single unit, and "
             "nothing says how much units differ. Run both models on more of the data."
-        )
-    if not_means and not is_planned:
-        raise ValueError(
-            f"The power for {', '.join(not_means)} cannot be computed, which needs a score of each item; expected a "
-            "measure that is the mean of its items' scores. `tse compare` tests the difference of these runs."
-        )
-    if not_means:
-        warnings.warn(
-            f"Not planned: {', '.join(not_means)}, because power is computed for measures that are means of items.",
-            stacklevel=2,
         )
 
 
