@@ -53,7 +53,7 @@ def views(runs: Runs) -> Iterator[View]:
         yield method_view(rows)
     counts = counts_table("Pairs behind the accuracies.", rows, "method", METHODS, "pairs")
     yield View("Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, set(rows["config"]))]), [counts])
-    yield from people_views(runs, rows[rows["method"] == "full"])
+    yield from people_views(rows[rows["method"] == "full"])
 
 
 def _curves(rows: pd.DataFrame) -> PublishedCurves | None:
