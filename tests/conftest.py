@@ -37,7 +37,6 @@ LONGEST = (
     "test_many_models.py",
     "test_hostile_names.py",
     "test_compiled.py",
-    "test_leaving.py",
 )
 """The files that take longest: 20 to 80 seconds of a processor."""
 

@@ -240,10 +240,10 @@ class Results(Sequence[ResultRow]):
         """
         from .report.blocks import Chart
         from .report.charts import drawn
-        from .suites.registry import find_suite, section_of
+        from .suites.registry import find_suite
 
         chosen = self._suite(suite)
-        section = section_of(find_suite(chosen), self._runs)
+        section = find_suite(chosen).views(self._runs)
         blocks = (block for view in (section.in_report().views if section else ()) for block in view.of())
         picture = next((block for block in blocks if isinstance(block, Chart)), None)
         if picture is None:

@@ -13,13 +13,13 @@ from .engine.progress import bars
 from .io.files import make_folder
 from .io.table_files import fingerprint, write_table
 from .models.base import Scorer
-from .models.options import ModelOptions, Option, OptionError, checked_value, described_options
+from .models.options import ModelOptions, Option, OptionError, described_options
 from .results import Results
 from .runs.jobs import make_jobs, remember_failures
 from .runs.recipe import suites_asked_for
 from .runs.run import Announce, Run, run_all, silent
 from .suites.checks import DataWarning
-from .suites.registry import options_class, suite_of_data
+from .suites.registry import name_of, options_class, suite_of_data
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -104,9 +104,8 @@ def run(
 
     Args:
         models: a model, or several: what `load_scorer` takes, or scorers.
-        suite: `agreement`, `minimal_pairs`, `german`, `regions`, or one of another package, whose name
-            a type checker does not know: its name or its class, if its entry point is installed. By default the only
-            one that reads `data`, and agreement without any.
+        suite: `agreement`, `minimal_pairs`, `german`, `regions`, a class of your own, or the name of a suite that
+            another package declares. By default the only one that reads `data`, and agreement without any.
         out: folder for scores, `results.json` and the report.
         report: write tables, figures and `report.html` as well.
         overwrite: replace scores of these models in `out` that were computed on other data or with different options.
@@ -142,7 +141,7 @@ def run(
         raise ValueError("out is empty; expected a name. Write a value after out, or remove it.")
     if announce is None:
         announce = bars if is_main() else silent
-    name = checked_value("suite", getattr(suite, "name", None) or suite, str)
+    name = name_of(suite)
     if name is None:
         data = suite_options["data"] = _as_file("data", suite_options.get("data"), Path(out))
         name = suite_of_data(None if data is None else str(data))

@@ -273,7 +273,7 @@ def test_numbers_of_numpy_are_numbers(tmp_path):
 
 @pytest.mark.parametrize("value", [[1], "0.5", {"a": 1}, np.array([1.0]), {1}])
 def test_a_row_that_could_not_be_read_is_not_written(tmp_path, value):
-    with pytest.raises(ValueError, match=r"'minimal_pairs' .*'score' is .*Correct .*`aggregate`"):
+    with pytest.raises(ValueError, match="'score' is "):
         write_record(tmp_path, signed("a"), {}).with_rows([row_of(score=value)])
     assert not list(tmp_path.rglob("rows-*"))
 

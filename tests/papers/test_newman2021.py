@@ -1,19 +1,12 @@
 """The tables and figures of Newman et al. (2021): what they say and draw."""
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pytest
-import torch
 from synthetic_runs import agreement_rows, top_forms, write_run
 
-from tse_scorers.io.records import write_record
-from tse_scorers.io.result_row import ResultRow
-from tse_scorers.papers.newman2021.coverage import coverage_view, lemma_counts
 from tse_scorers.papers.newman2021.cutoffs import ROW_LINES, lines_of
 from tse_scorers.papers.newman2021.examples import example_view, published_examples
+from tse_scorers.papers.newman2021.table2 import lemma_counts
 from tse_scorers.report.inputs import read_runs
-from tse_scorers.suites.agreement.ask import outcomes
 from tse_scorers.suites.agreement.data.paper_examples import TABLE_3
 
 
@@ -37,31 +30,6 @@ def test_the_number_of_lemmas_is_said_once_where_all_models_have_the_same():
     assert lemma_counts(rows) == "EW and MW: over 872 lemmas."
     said = lemma_counts(rows.assign(n_lemmas=[872, 1000]))
     assert said == "Verb lists differ between vocabularies. Lemmas behind EW and MW: a 872, b 1,000."
-
-
-def test_a_dominant_lemma_is_named_for_each_data_set(tmp_path):
-    """Both configurations of one model, and both kinds of gaps of the first, have it."""
-    mass = torch.tensor([[0.6, 0.1], [0.2, 0.2], [0.7, 0.1]], dtype=torch.float64).log()
-    answers = outcomes.encode(mass, mass - 5, torch.ones_like(mass, dtype=torch.bool))
-    names = {"singular": ["is", "has"], "plural": ["are", "have"], "singular_id": [0, 1], "plural_id": [2, 3]}
-    kinds = {"one": (False, True), "two": (False,)}
-    for config, openings in kinds.items():
-        tables = {
-            "outcomes": outcomes.outcome_table({opening: (np.arange(3), answers, 2) for opening in openings}),
-            "lemmas": pa.concat_tables(
-                pa.table({"opening": [opening] * 2, "lemma": [0, 1], **names}, schema=outcomes.LEMMAS)
-                for opening in openings
-            ),
-        }
-        signature = {"model": "m", "identity": {"suite": "agreement", "config": config, "model": "m"}}
-        row = ResultRow(level="all", value="", metric="ew", score=0.5, n=3)
-        write_record(tmp_path, signature, tables).with_rows([row])
-    rows = pd.DataFrame(
-        columns=["system", "config", "label", "metric", "cutoff", "cutoff_side", "n", "n_excluded", "n_ties"]
-    )
-    part = coverage_view(rows, read_runs([tmp_path]))
-    shares = part.of()[-1].values["contexts"]
-    assert shares.to_dict() == pytest.approx({"m, one, is / are": 2 / 3, "m, two, is / are": 2 / 3})
 
 
 def test_table_3_comes_first_with_the_papers_own_forms(tmp_path):

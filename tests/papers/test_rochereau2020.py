@@ -124,25 +124,6 @@ def test_the_frequency_bias_has_whiskers_and_intervals(parts, sentences):
     assert table.intervals.low.loc["humans"].isna().all() and differences.mean() > 0.2
 
 
-def test_templates_are_compared_as_in_section_4_1(parts, sentences):
-    (table,) = part_of(parts, "section 4.1").of()
-    groups = [own["logprob"] for _, own in sentences.groupby("template")]
-    known = stats.f_oneway(*groups)
-    row = table.values.loc["m"]
-    assert (row["F"], row["p"]) == pytest.approx((known.statistic, known.pvalue))
-    assert row["highest mean"] == pytest.approx(max(own.mean() for own in groups))
-    assert (
-        row["templates"] == TEMPLATES
-        and 0.8 < row["share between"] < 1
-        and table.text.loc["m", "p"] == "<0.001"
-    )
-
-
-def test_without_scores_of_sentences_there_is_no_check_of_templates(tmp_path):
-    found = find_suite("german").views(read_runs([write_run(tmp_path / "run", german_rows("m"), {})]))
-    assert not [part for part in found.in_report().views if "section 4.1" in part.title]
-
-
 def test_contrasts_of_word_order() -> None:
     """Hand-made: AUC 1 where the nominative is first, 0 elsewhere; then 1 where the dative precedes the accusative."""
     orders, roles = ["NAD", "NDA", "DNA", "AND", "DAN", "ADN"], ["ag1,re2,pa3", "ag2,re1,pa3", "ag1,re3,pa2"]

@@ -2,8 +2,8 @@
 
 A ceiling falls when its room has become smaller, and is raised only with a sentence why. Rooms may exchange lines
 if the sum falls. A folder that is not listed may have no line. Lines are those of `*.py` with docstrings, as ruff
-formats them at 110 columns; statements are those of the syntax tree, so that neither long lines nor lost docstrings make
-a room smaller.
+formats them at 110 columns; statements are those of the syntax tree, so that neither long lines nor lost docstrings
+make a room smaller.
 """
 
 import ast

@@ -35,10 +35,12 @@ FRONT_DOORS = {
     "models.masked.MaskedScorer": "the same for a masked model",
     "models.options.ModelOptions": "all options of models: a walk over them must miss none",
     "models.options.described_options": "what people are told of each option, whatever declares it",
+    "report.blocks": "views and pictures of a section, which the explorer shows and papers make",
     "report.charts.draw": "a picture of a section, whose lines and points are compared with numbers",
     "report.inputs.read_runs": "what the section of a suite is made from",
     "report.numbers.score": "how all scores are printed, to as many decimals as a paper prints",
     "report.page.save": "draws and writes a picture, most of a small run's time: `conftest.py` replaces it",
+    "report.tables": "tables of a section, in the same way",
     "report.summary.headlines": "the scores that a report begins with",
     "runs.comparing.compare.compare": "a comparison, as rows",
     "runs.doctor.diagnose": "the checks of a model, as `tse doctor` prints them",
@@ -46,7 +48,6 @@ FRONT_DOORS = {
     "runs.report.write_paper": "the figures and tables of a paper",
     "runs.report.write_report": "the report of a run",
     "runs.run.Run": "a run of a suite and scorers that a test has made",
-    "suites.agreement.ask.outcomes": "outcomes of contexts, of which a paper's table says what they are mostly about",
     "suites.agreement.data.paper_examples.TABLE_3": "the sentences whose most probable words a paper's table shows",
     "suites.checks.purpose_of": "what a suite asks of a model, which decides the options that have an effect",
     "suites.registry.all_measures": "all suites by name, with their headline measures",
@@ -92,7 +93,7 @@ def reached(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def public_names() -> set[str]:
-    """Return what users and authors of plug-ins are told of: by the reference, or by code that is shown to them."""
+    """Return what users are told of: by the reference, or by code that is shown to them."""
     names = {*tse_scorers.__all__, "__version__"}
     shown = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.py")]
     for page in shown:

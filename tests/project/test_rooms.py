@@ -16,7 +16,7 @@ FLOORS = (
     ("suites",),
     ("loading",),
     ("runs",),
-    ("extending", "mapping", "results", "training", *BESIDE),
+    ("mapping", "results", "training", *BESIDE),
     ("cli", "running"),
     ("__init__", "__main__"),
 )
@@ -62,7 +62,7 @@ def test_the_core_imports_nothing_that_stands_beside_it():
 
 
 def test_only_papers_read_published_results():
-    """What the core shows of others' scores, it is given by analyses."""
+    """What the core shows of others' scores, it is given by `suites.shown.Analyses`."""
     readers = {
         path.relative_to(PACKAGE).parts[0]
         for path in files(".")

@@ -77,7 +77,7 @@ def _lines_of(scores, measure="TSE", **more):
         "suite": "Agreement", "suite_name": "agreement", "config": "x", "measure": measure, "digits": 2, "place": 0,
         "leads": measure == "EW", "n": 100.0,
         "n_excluded": 0.0, "n_ties": 0.0, "n_units": 50.0, "n_units_effective": 50.0, "reliable": True,
-        "over_lemmas": False, "is_share": True, "chance": 0.5, "counted": "pairs",
+        "over_lemmas": False, "chance": 0.5, "counted": "pairs",
     }  # fmt: skip
     lines = [
         about

@@ -139,7 +139,7 @@ def test_the_ends_of_an_interval_near_1_are_not_rounded_to_a_false_one():
         "suite": "minimal_pairs", "suite_name": "minimal_pairs", "config": "blimp", "measure": "accuracy", "digits": 3,
         "place": 0, "leads": True,
         "score": 0.9998, "n": 5000.0, "n_excluded": 0.0, "n_ties": 0.0, "n_units": 67.0, "n_units_effective": 67.0,
-        "reliable": True, "over_lemmas": False, "is_share": True, "chance": 0.5, "counted": "pairs",
+        "reliable": True, "over_lemmas": False, "chance": 0.5, "counted": "pairs",
     }  # fmt: skip
     ends = {"a": (0.9996, 0.9999), "b": (0.963, 0.9999), "c": (0.9996, 1.0), "d": (0.963, 1.0)}
     lines = [line | {"system": name, "ci_low": low, "ci_high": high} for name, (low, high) in ends.items()]

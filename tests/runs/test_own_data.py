@@ -79,17 +79,6 @@ def test_columns_that_another_package_adds_when_it_loads_are_no_users(tmp_path):
     assert users_columns(suite) == ["text", "frequency", "n_words"]
 
 
-def test_a_measure_that_is_no_mean_is_said_not_to_have_conditions(out, monkeypatch):
-    suite = find_suite("minimal_pairs")
-    of_ranks = replace(suite.measures[1], estimate=lambda items, units: None)
-    monkeypatch.setattr(suite, "measures", (suite.measures[0], of_ranks))
-    assert _view(out).text == (
-        f"Not shown by your own columns, because conditions are compared by means of items: {of_ranks.label}."
-    )
-    monkeypatch.undo()
-    assert _view(out).text == ""
-
-
 def test_sentences_have_their_scores(out):
     _, sentences = _view(out).blocks
     runs = read_runs([out])

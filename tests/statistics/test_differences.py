@@ -10,8 +10,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
-from tse_scorers.statistics import Units, correlation, jackknife_difference, paired_difference
-from tse_scorers.statistics.differences import MOST_LEFT_OUT, holm, minimum_detectable_difference
+from tse_scorers.statistics import Units, paired_difference
+from tse_scorers.statistics.differences import holm, minimum_detectable_difference
 
 
 def test_single_items_give_the_paired_t_test():
@@ -78,56 +78,3 @@ def test_exchanging_the_systems_changes_the_sign_alone(seed):
     forth, back = paired_difference(one, other, units), paired_difference(other, one, units)
     assert forth.estimate.mean == pytest.approx(-back.estimate.mean)
     assert (forth.p, forth.estimate.ci_low) == pytest.approx((back.p, -back.estimate.ci_high))
-
-
-def means(*systems):
-    return lambda kept: tuple(float(scores[kept].mean()) for scores in systems)
-
-
-@pytest.mark.parametrize("n_units", [3, 40])
-def test_the_jackknife_of_a_mean_has_the_variance_of_its_units(n_units):
-    """Of units of one size the two formulas are the same (Shao and Tu 1995, example 1.1)."""
-    one, other = np.random.default_rng(n_units).random((2, 5 * n_units))
-    units = Units(np.repeat(np.arange(n_units), 5), "nouns")
-    found, expected = jackknife_difference(means(one, other), units), paired_difference(one, other, units)
-    assert found.estimate.mean == pytest.approx(expected.estimate.mean)
-    assert found.estimate.variance == pytest.approx(expected.estimate.variance)
-    assert (found.estimate.df, found.estimate.n_units) == (pytest.approx(expected.estimate.df), n_units)
-    assert (found.test, found.estimate.unit) == ("jackknife t test", "nouns")
-
-
-def test_two_units_have_no_jackknife():
-    found = jackknife_difference(means(np.array([1.0, 0, 1]), np.zeros(3)), Units(["a", "a", "b"], "nouns"))
-    assert (
-        found.estimate.mean == pytest.approx(2 / 3) and math.isnan(found.estimate.se) and math.isnan(found.p)
-    )
-
-
-def difference_of_correlations(seed, n_units, same=True):
-    """Two systems' correlations with the same labels, over units of three items that share an error."""
-    rng = np.random.default_rng(seed)
-    labels = rng.normal(size=3 * n_units)
-    shared = np.repeat(rng.normal(size=(2, n_units)), 3, axis=1)
-    noise = rng.normal(size=(2, 3 * n_units)) + shared
-    one, other = labels + noise[0], labels * (1 if same else 3) + noise[1]
-    units = Units(np.repeat(np.arange(n_units), 3), "items")
-
-    def both(kept):
-        return tuple(correlation(system[kept], labels[kept], units.of(kept)).mean for system in (one, other))
-
-    return jackknife_difference(both, units)
-
-
-def test_many_units_are_left_out_in_parts():
-    found = difference_of_correlations(0, 3 * MOST_LEFT_OUT, same=False)
-    assert found.estimate.n_units == 3 * MOST_LEFT_OUT and found.estimate.df == MOST_LEFT_OUT - 1
-    assert found.p < 0.001 and found.estimate.ci_high < 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_units", [10, 40, 300])
-def test_intervals_of_differences_of_correlations_cover_zero_95_times_in_100(n_units):
-    """Two systems that are equally good: 400 samples, so 93 to 97 in 100 are within two standard errors."""
-    found = [difference_of_correlations(seed, n_units).estimate for seed in range(400)]
-    share = np.mean([estimate.ci_low <= 0 <= estimate.ci_high for estimate in found])
-    assert 0.925 <= share <= 0.98

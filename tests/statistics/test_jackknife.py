@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tse_scorers.statistics import Units
 from tse_scorers.statistics.jackknife import (
-    correlation,
     correlation_of_cells,
     jackknife_correlation,
     pearson,
@@ -57,26 +55,3 @@ def test_two_units_have_no_interval():
 
 def test_a_constant_side_has_no_correlation():
     assert np.isnan(pearson(np.ones(4), np.arange(4.0)))
-
-
-def test_a_correlation_over_items_leaves_out_each_unit_once():
-    random = np.random.default_rng(3)
-    x, clusters = random.normal(size=60), np.repeat(np.arange(15), 4)
-    y = 0.5 * x + random.normal(size=60) + 7
-    found = correlation(x, y, Units(clusters, "words"))
-    r = stats.pearsonr(x, y).statistic
-    without = [stats.pearsonr(x[clusters != own], y[clusters != own]).statistic for own in range(15)]
-    pseudo = 15 * np.arctanh(r) - 14 * np.arctanh(without)
-    low, high = np.tanh(stats.t.interval(0.95, 14, pseudo.mean(), stats.sem(pseudo)))
-    assert (found.mean, found.ci_low, found.ci_high) == pytest.approx((r, low, high))
-    assert (found.unit, found.n_units, found.n_items, found.reliable) == ("words", 15, 60, True)
-    uneven = correlation(x, y, Units(np.repeat([0, 1, 2], [10, 20, 30]), "words"))
-    assert uneven.n_effective == pytest.approx(60**2 / (10**2 + 20**2 + 30**2))
-
-
-def test_a_correlation_with_a_constant_side_has_no_value():
-    """Rounding in a constant column gave a correlation."""
-    found = correlation(np.full(9, 0.1), np.arange(9.0), Units(np.arange(9), "items"))
-    assert np.isnan([found.mean, found.se, found.ci_low]).all()
-    few = correlation([0, 1], [0, 1], Units(["a", "b"], "items"))
-    assert few.mean == 1 and np.isnan(few.ci_low) and not few.reliable

@@ -132,19 +132,7 @@ def test_a_wrong_description_is_refused(own, changes, message):
         find_set(own(**changes))
 
 
-def test_sets_of_another_package_are_found(own, tmp_path, monkeypatch):
-    own()
-
-    class Declared:
-        name, value = "mine", "my_sets"
-
-    monkeypatch.setattr(finding, "entry_points", lambda group: [Declared] if group == finding.GROUP else [])
-    monkeypatch.setattr(finding, "files", lambda package: tmp_path)
-    finding._files.cache_clear()
-    try:
-        assert find_set("own").title == "Own" and "own" in set_names()
-    finally:
-        finding._files.cache_clear()
+def test_an_unknown_set_is_refused():
     with pytest.raises(ValueError, match=r"minimal pairs 'nothing'; .*: blimp, "):
         find_set("nothing")
 

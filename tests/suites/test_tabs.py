@@ -6,13 +6,10 @@ import pytest
 import synthetic_runs as made
 from scipy import stats
 
-from builders import blimp_human_judgments
 from tse_scorers import load_data, run
 from tse_scorers.io.results import read_results
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.suites.agreement.suite import AgreementSuite
-from tse_scorers.suites.minimal_pairs import scores as blimp
-from tse_scorers.suites.minimal_pairs.show import shown_items
 from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 
@@ -64,8 +61,7 @@ def test_without_results_there_are_no_tabs(suite):
 def test_every_tab_has_something_to_show_at_the_start(suite, runs):
     for tab in tabs_of(suite, runs):
         assert all(len(control.choices) for control in tab.controls)
-        if tab.part != "BLiMP pairs":  # the judgments may be there, but these are scores of other sentences
-            view(suite, runs, tab.part or tab.tab)
+        view(suite, runs, tab.part or tab.tab)
 
 
 # --- agreement ---------------------------------------------------------------------------------------------
@@ -149,14 +145,7 @@ def test_people_and_models_are_paired_by_paradigm(runs):
     assert points["y"].tolist() == ours[points["item"]].tolist()
 
 
-def test_single_pairs_need_their_judgments(runs, monkeypatch):
-    """The judgments are not shipped; a page once had a part that only named the script that builds them."""
-    monkeypatch.setattr(shown_items, "shipped", lambda name, config: pd.DataFrame())
-    assert "BLiMP pairs" not in {tab.part for tab in tabs_of(MinimalPairSuite, runs)}
-
-
-def test_own_pairs_are_not_presented_as_blimp(tmp_path, monkeypatch):
-    monkeypatch.setattr(shown_items, "shipped", lambda name, config: JUDGED)
+def test_own_pairs_are_not_presented_as_blimp(tmp_path):
     groups = ("all", "phenomenon:agreement", "own_agreement")
     made_up = zip(made.blimp_rows("two"), groups, strict=False)
     rows = [row | {"group": group, "config": "own"} for row, group in made_up]
@@ -164,58 +153,6 @@ def test_own_pairs_are_not_presented_as_blimp(tmp_path, monkeypatch):
     (tab,) = tabs_of(MinimalPairSuite, runs)  # no part compares with people
     assert tab.tab == "Minimal pairs"
     assert view(MinimalPairSuite, runs, "Minimal pairs").caption == "accuracy of groups."
-
-
-PAIRS = pd.DataFrame(
-    {
-        "paradigm": "wh_island", "phenomenon": "island_effects", "pair_id": [0, 1, 0],
-        "method": ["full", "full", "one_prefix"],
-        "sentence_good": ["Good one.", "Good two.", "Good one."], "sentence_bad": ["Bad one.", "Bad two.", "x"],
-        "logprob_good": [-5.0, -7.0, 0.0], "logprob_bad": [-6.0, -6.5, 0.0], "correct": [1, 0, 0],
-    }
-)  # fmt: skip
-JUDGED = pd.DataFrame(
-    {
-        "paradigm": "wh_island", "sentence_good": ["Good one."] * 4 + ["Good two."],
-        "correct": [True, True, False, False, True], "sentence_bad": ["Bad one."] * 4 + ["Bad two."],
-        "eligible": [True, True, True, False, True], "rejected": False, "attention_check": False,
-    }
-)  # fmt: skip
-
-
-def test_single_pairs_are_set_against_peoples_choices(tmp_path, monkeypatch):
-    monkeypatch.setattr(shown_items, "shipped", lambda name, config: JUDGED)
-    rows = made.blimp_rows("two") + made.blimp_rows("other")
-    runs = read_runs([made.write_run(tmp_path / "run", rows, {"two.minimal_pairs": PAIRS})])
-    points = view(MinimalPairSuite, runs, "BLiMP pairs", "two").panels[""].set_index("item")
-    assert points["y"].to_dict() == {"Good two. ⁄ *Bad two.": -0.5, "Good one. ⁄ *Bad one.": 1.0}
-    assert points["x"].tolist() == [1.0, 2 / 3] and points["n"].tolist() == [1, 3]
-    assert points["choice"].tolist() == ["✗ not correct", "✓ correct"]
-    with pytest.raises(ValueError, match=r"folder of other does not contain scores of single items"):
-        view(MinimalPairSuite, runs, "BLiMP pairs", "other")
-    monkeypatch.setattr(shown_items, "shipped", lambda name, config: JUDGED.assign(sentence_good="Other."))
-    with pytest.raises(ValueError, match="scored none of the"):
-        view(MinimalPairSuite, runs, "BLiMP pairs", "two")
-
-
-@pytest.mark.slow
-@pytest.mark.upstream
-def test_all_judged_pairs_are_pairs_of_blimp(upstream, tmp_path, monkeypatch):
-    judgments = blimp_human_judgments.build(upstream)["judgments"]["test"].to_pandas()
-    monkeypatch.setattr(shown_items, "shipped", lambda name, config: judgments)
-    judged = shown_items.judged_pairs()
-    by_paradigm = judged.groupby("paradigm")["share"].mean()
-    accuracy = (
-        load_data("blimp_human_judgments", "accuracy")
-        .to_pandas()
-        .set_index("paradigm")["individual_accuracy"]
-    )
-    pd.testing.assert_series_equal(by_paradigm, accuracy, check_names=False, check_index_type=False)
-    pairs = blimp.load(upstream / "blimp").assign(
-        method="full", logprob_good=0.0, logprob_bad=-1.0, correct=1
-    )
-    runs = read_runs([made.write_run(tmp_path / "run", made.blimp_rows("two"), {"two.minimal_pairs": pairs})])
-    assert len(view(MinimalPairSuite, runs, "BLiMP pairs", "two").panels[""]) == len(judged) == 335
 
 
 # --- variation sets ----------------------------------------------------------------------------------------

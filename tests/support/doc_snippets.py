@@ -6,8 +6,7 @@ A page is one session: its blocks run in order, in one folder and one namespace.
 * ```` ```bash ```` is parsed: each `tse …` line must be a command with these options. Where an output follows, it
   runs.
 * ```` ```text title="Output" ```` is what the block before it prints; spaces may differ, and `[…]` stands for anything.
-* any other block with a title that is a file name becomes that file; `pip install -e .` before commands with an output
-  makes the package in that folder known.
+* any other block with a title that is a file name becomes that file, which later blocks can import.
 * `<!-- not run: reason -->` above a block leaves it out; `<!-- setup: NAME -->` prepares what a page takes as given.
 
     python tests/support/doc_snippets.py REPORT FOLDER PAGE…
@@ -30,11 +29,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 _BLOCK = re.compile(
@@ -173,6 +167,7 @@ def run_page(path: Path, folder: Path) -> Iterator[dict[str, Any]]:
     """Run a page in a folder; yield each failure (`line`, `error`) and each output (`line`, `expected`, `found`)."""
     text = path.read_text(encoding="utf-8")
     found = blocks(text)
+    sys.path.insert(0, str(folder))
     namespace: dict[str, Any] = {"__name__": path.stem}
     for setup in re.findall(r"<!-- setup: (\w+) -->", text):
         exec(compile(SETUPS[setup], setup, "exec"), namespace)
@@ -197,30 +192,11 @@ def _run_block(block: Block, namespace: dict[str, Any], folder: Path, has_output
             exec(compile(block.content, f"line {block.line}", "exec"), namespace)
     elif block.language == "bash" and has_output:
         with contextlib.redirect_stdout(printed):
-            if "pip install -e .\n" in block.content:
-                _install(folder)
             for command in commands(block.content):
                 _run_command(command)
     elif is_file:
         (folder / block.title).write_text(block.content, encoding="utf-8")
     return "\n".join(line.rstrip() for line in printed.getvalue().splitlines() if line.strip())
-
-
-def _install(folder: Path) -> None:
-    """Stand for `pip install -e .`: put a folder on the path, with the entry points of its pyproject.toml."""
-    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    about = folder / f"{project['name']}-{project['version']}.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
-    )
-    lines = [
-        line
-        for group, points in project["entry-points"].items()
-        for line in (f"[{group}]", *(f"{name} = {place}" for name, place in points.items()))
-    ]
-    (about / "entry_points.txt").write_text("\n".join(lines) + "\n")
-    sys.path.insert(0, str(folder))
 
 
 def _run_command(command: str) -> None:

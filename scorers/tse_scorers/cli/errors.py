@@ -5,7 +5,7 @@
 | 0 | done |
 | 1 | some models of a run failed, or `tse rerun` found differences |
 | 2 | the command, a file or an option cannot be used |
-| 70 | a bug in refined-tse, or in a suite or an analysis of another package |
+| 70 | a bug in refined-tse, or in a suite of another package |
 | 71 | memory ran out |
 | 74 | the system refused to read or write |
 | 130, 143 | stopped by Ctrl-C or SIGTERM |
@@ -105,31 +105,11 @@ def _unexpected(error: BaseException) -> int:
         return 74
     summary = _one_paragraph(f"{type(error).__name__}: {error}")[:500].rstrip(".")
     command = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), "")
-    if place := _place_in_another_package(error):
-        terminal.fail(
-            f"`tse {command}` failed in a suite or an analysis of another package ({place}: {summary}). Correct it "
-            f"there, or report it to its authors with the output of `tse --debug {command} …`. What was scored is kept."
-        )
-        return 70
     terminal.fail(
         f"`tse {command}` failed in an unexpected way ({summary}). This is a bug: please report it with the output of "
         f"`tse --debug {command} …`. What was scored is kept."
     )
     return 70
-
-
-def _place_in_another_package(error: BaseException) -> str:
-    """Return the line of another package's suite or analyses that failed; "" where this package failed after it."""
-    from ..suites.registry import other_packages
-
-    packages = other_packages()
-    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
-        module = str(frame.f_globals.get("__name__")).partition(".")[0]
-        if module in packages:
-            return f"{frame.f_code.co_filename}, line {line}"
-        if module == __name__.partition(".")[0]:
-            break
-    return ""
 
 
 def _one_paragraph(text: str) -> str:

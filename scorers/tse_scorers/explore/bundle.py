@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, lru_cache, partial
@@ -15,8 +14,8 @@ import pandas as pd
 
 from ..io.files import printable
 from ..io.local_paths import without_address
-from ..report.blocks import BrokenViewError, ScoredItems, Section, Table, View
-from ..suites.registry import section_of, suites_of
+from ..report.blocks import ScoredItems, Section, Table, View
+from ..suites.registry import suites_of
 from . import overview
 from .runs import described_for_others, description, model_of, partial_systems, read_folders, warnings_of
 from .view_data import SystemItems, blocks_data, plain_number, system_items
@@ -117,7 +116,7 @@ class Bundle:
     @cached_property
     def views(self) -> list[View]:
         """The leaderboard, a table of each suite, then what several views and suites share."""
-        sections = [section for suite in suites_of(self.runs) if (section := section_of(suite, self.runs))]
+        sections = [section for suite in suites_of(self.runs) if (section := suite.views(self.runs))]
         self._sections |= {id(view): section for section in sections for view in section.views}
         of_suites = [view for section in sections for view in section.views if view.tab]
         before = [view for view in of_suites if view.tab not in SHARED]
@@ -224,8 +223,6 @@ class Bundle:
         try:
             blocks: Any = view.of(*values)
         except (ValueError, TypeError) as error:  # the user can choose something else
-            if isinstance(error, BrokenViewError):
-                warnings.warn(str(error), stacklevel=2)
             return {"kind": "notice", "text": self._for_readers(str(error))}
         if isinstance(blocks, dict):
             return blocks

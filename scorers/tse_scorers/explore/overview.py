@@ -72,7 +72,6 @@ def _column(line: Mapping[str, Any], measures: Measures, views: Mapping[str, Seq
         "label": measure.label,
         "digits": measure.digits,
         "heading": heading,
-        "shares": measure.estimate is None,
         "link": _link(views.get(suite, ()), line["config"], measure.label),
     }
 

@@ -178,7 +178,6 @@ def _table(
         "unit": view.unit,
         "digits": view.digits,
         "ties": view.ties,
-        "shares": view.are_shares,
         "badges": BADGES,
         "systems": [
             {

@@ -5,7 +5,6 @@ columns. The tables have what the formulas of lme4 need, and can be used with an
 """
 
 import json
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,18 +36,6 @@ def export(folders: Sequence[Path], out: Path, by: Sequence[str] = ()) -> list[P
             or no measure is a mean of them.
     """
     runs = read_runs(folders)
-    measures = [measure for suite in suites_of(runs) for measure in suite.measures]
-    if others := ", ".join(measure.label for measure in measures if measure.estimate is not None):
-        if all(measure.estimate is not None for measure in measures):
-            raise ValueError(
-                f"{others} cannot be fitted by a mixed model, which is fitted to a score of each item; expected a "
-                "measure that is the mean of its items' scores. `tse export items` writes the items, for another "
-                "analysis."
-            )
-        warnings.warn(
-            f"Not written: {others}, because mixed models are fitted to measures that are means of items.",
-            stacklevel=2,
-        )
     columns = dict.fromkeys(
         column
         for suite in suites_of(runs)
@@ -68,8 +55,6 @@ def _write(out: Path, by: tuple[str, ...], runs: Runs, suite: type[Suite]) -> It
     models: dict[str, MixedModel] = {}
     for file in runs.scores(suite.name):
         for measure, scores in suite.compared_items(replace(file, own_columns=by)).items():
-            if scores.statistic is not None:
-                continue  # the message of `export` names the measure
             rows = scores.mixed_model.rows(scores)
             models[measure] = scores.mixed_model.with_conditions([column for column in by if column in rows])
             for place, (column, name) in enumerate(score_names(file, measure)._asdict().items()):

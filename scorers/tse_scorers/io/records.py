@@ -372,15 +372,9 @@ def _rows_table(rows: Sequence[ResultRow]) -> pa.Table:
     columns = {}
     for name in dict.fromkeys(key for row in written for key in row if key not in IDENTITY):
         kind = NAME if name == "group" else KINDS.get(name)
-        try:
-            nothing = math.nan if kind is NUMBER else None
-            cells = [nothing if name in row and row[name] is None else row.get(name) for row in written]
-            columns[name] = pa.array(cells, None if kind is None else _TYPES[kind])
-        except (pa.ArrowException, OverflowError, UnicodeError) as error:
-            raise ValueError(
-                f"The suite {rows[0].suite!r} returned rows of results that cannot be written: {name!r} has values of "
-                f"several types ({_first_line(error)}). Correct the suite's `aggregate`."
-            ) from error
+        nothing = math.nan if kind is NUMBER else None
+        cells = [nothing if name in row and row[name] is None else row.get(name) for row in written]
+        columns[name] = pa.array(cells, None if kind is None else _TYPES[kind])
     return pa.table(columns)
 
 

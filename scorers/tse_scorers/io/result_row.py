@@ -299,23 +299,12 @@ def rows_of_run(
         possible: metrics that it declares -> which scores they can have.
 
     Raises:
-        ValueError: a suite returned something else than rows, or a row that cannot be a result.
+        ValueError: a row cannot be a result.
     """
     checked, about = [], {column: identity.get(column) for column in IDENTITY}
     for row in rows:
-        if not isinstance(row, ResultRow):
-            raise ValueError(
-                f"The suite {identity['suite']!r} returned {kind_of(row)} among its rows of results; expected a "
-                "ResultRow of tse_scorers.io.result_row. Correct the suite's `aggregate`."
-            )
-        try:
-            checked.append(ResultRow.from_json(row.to_json() | about))
-            checked[-1].require_possible(possible)
-        except ValueError as error:
-            raise ValueError(
-                f"The suite {identity['suite']!r} returned a row of results that cannot be written: {error}. Correct "
-                "the suite's `aggregate`."
-            ) from error
+        checked.append(ResultRow.from_json(row.to_json() | about))
+        checked[-1].require_possible(possible)
     return checked
 
 

@@ -240,22 +240,6 @@ def require_words(frame: pd.DataFrame, columns: Collection[str], title: str) -> 
                 )
 
 
-def require_among(frame: pd.DataFrame, column: str, values: Collection[object], title: str) -> None:
-    """Raise ValueError if a column contains other values than these.
-
-    >>> require_among(pd.DataFrame({"label": [1, 2]}), "label", (0, 1), "cola.csv")
-    Traceback (most recent call last):
-    ValueError: cola.csv holds 2 in column 'label' of row 2; expected 0 or 1. Fix this column.
-    """
-    wrong = ~frame[column].isin(list(values)).to_numpy(dtype=bool)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"{title} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected "
-            f"{' or '.join(map(str, values))}. Fix this column."
-        )
-
-
 def word_lists(frame: pd.DataFrame, column: str, title: str) -> "pd.Series[object]":
     """Return a column of lists of words as tuples; a list is also taken as JSON, which a CSV file holds.
 

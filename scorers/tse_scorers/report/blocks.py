@@ -11,7 +11,6 @@ show those choices of a view that it names in `reported`. Nothing here draws or 
 do for the page, and the explorer's scripts for theirs.
 """
 
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -27,10 +26,6 @@ from .tables import Basis, Intervals, ScoredItems, Table
 __all__ = [
     "Block", "Chart", "Control", "Example", "Examples", "Form", "Pair", "ScoredItems", "Section", "Table", "View",
 ]  # fmt: skip
-
-
-class BrokenViewError(ValueError):
-    """A view of another package failed: the report leaves it out with a warning, the explorer shows the message."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +121,6 @@ class Chart:
         panel_caption: what one panel shows, where the caption speaks of all of them.
         panel_notes: what is said of one panel only: a key of `panels` -> a sentence.
         notice: which models were run on a part of the data or on own data; the page says it once, at its top.
-        is_wide: whether it takes the whole width of the page where others stand side by side.
         short: what a reader sees of it while it is folded; by default, the first sentence of the caption.
         basis: what its scores are over; ends all captions.
     """
@@ -162,7 +156,6 @@ class Chart:
     panel_caption: str = ""
     panel_notes: Mapping[str, str] = field(default_factory=dict)
     notice: str = ""
-    is_wide: bool = False
     short: str = ""
     basis: Basis | None = None
 
@@ -312,13 +305,8 @@ class Section:
     example: Callable[[str], Pair | None] = lambda system: None
 
     def in_report(self) -> "Section":
-        """Return the section with all that the report shows; a view of another package that fails is a warning."""
-        shown = []
-        for view in self.views:
-            try:
-                shown += [view.in_report()] if view.reported else []
-            except BrokenViewError as error:
-                warnings.warn(str(error), stacklevel=2)
+        """Return the section with all that the report shows."""
+        shown = [view.in_report() for view in self.views if view.reported]
         return replace(self, views=[view for view in shown if view.blocks])
 
     def with_notice(self, notice: str, systems: Sequence[str], over: str = "") -> "Section":

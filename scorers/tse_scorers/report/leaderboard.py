@@ -43,7 +43,6 @@ class Cell:
         badges: what limits it, keys of `BADGES`.
         marks: the letters of the notices about this score alone.
         best: whether it is the best of its column, and its interval overlaps with no lower one.
-        is_share: whether its scale goes from 0 to 1; only then it has a bar.
     """
 
     text: str = MISSING
@@ -55,7 +54,6 @@ class Cell:
     badges: Sequence[str] = ()
     marks: str = ""
     best: bool = False
-    is_share: bool = True
 
     @property
     def is_unsure(self) -> bool:
@@ -122,16 +120,8 @@ class Leaderboard:
 
     @property
     def has_bars(self) -> bool:
-        """Whether there is a score with a bar, from 0 to 1."""
-        return any(
-            cell.is_share and cell.score == cell.score for cells in self.rows.values() for cell in cells
-        )
-
-    @property
-    def others(self) -> Sequence[str]:
-        """The measures with scores that are no shares."""
-        cells = [cell for cells in self.rows.values() for cell in zip(self.columns, cells, strict=True)]
-        return list(dict.fromkeys(column for column, cell in cells if not cell.is_share))
+        """Whether there is a score, which has a bar."""
+        return any(cell.score == cell.score for cells in self.rows.values() for cell in cells)
 
     def blocks(self, most: int = 7) -> "list[Leaderboard]":
         """Split the columns into blocks of whole suites with at most `most` columns, for a printed page."""
@@ -282,11 +272,8 @@ def _cells(
         margin = "" if pd.isna(low) or pd.isna(high) else interval(low, high, form)
         yield (
             row.system,
-            Cell(
-                text, margin, float(row.score), low, high, row.chance, row_badges, best=bool(is_best),
-                is_share=row.is_share,
-            ),
-        )  # fmt: skip
+            Cell(text, margin, float(row.score), low, high, row.chance, row_badges, best=bool(is_best)),
+        )
 
 
 def _badges(row: Any, signature: Mapping[str, Any], usual_lemmas: object, usual_part: str) -> list[str]:

@@ -9,12 +9,6 @@ from .numbers import score
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import ArrayLike
-
-    from ..statistics.clustered import Units
-    from ..statistics.estimate import Estimate
-
-    Estimator = Callable[[pd.DataFrame, Units], Estimate]
 
 Point = Mapping[str, Any]
 """A place on the axes of a measure: column of results -> its value there."""
@@ -56,27 +50,14 @@ class Measure:
         default: the point that its name leaves out.
         table: the table of scores that has its items, by default a suite's only one.
         column: the items' scores there, by default its name; with axes, how its point names it:
-            `ew_{cutoff_side}_{cutoff:g}`. The score of an item is NaN where it has none, and 0 to 1 or bool if the
-            measure is a mean.
-        derived: returns `column`, given the rows of the whole table as a data frame, where the score of an item depends
-            on other items, such as being above a threshold; all shards are there. What it needs of the options, `ask`
-            adds as a column. Choose a threshold on other items than those that get a score, as `examples/judgments`
-            does: intervals and tests do not choose it again, and would find far too much. By default `ask` returns the
-            column.
-        estimate: how items become one number; called for each group with the rows of the table that have a score, and
-            with their `Units`. For Matthews' correlation, which is Pearson's of two columns of 0 and 1:
-            `lambda items, units: correlation(items["label"], items["accepted"], units)`, with
-            `tse_scorers.statistics.correlation`. By default the mean, with an interval over units. `tse compare`
-            computes the difference of two systems again without each unit in turn.
-        interval: what the intervals of `estimate` are, for a paper's section on methods, after "95 % confidence
-            intervals are"; of a mean, it is known.
+            `ew_{cutoff_side}_{cutoff:g}`. The score of an item is 0 to 1 or bool, NaN where it has none.
         leads: whether a report's first sentence about its suite is about it; by default, it is about the first measure.
         live_key: what training logs call it, for instance `tse/ew`; by default the suite and its name; None if it is
             not logged.
         main_level: the level of its groups that training logs have on request and that the first page of a report
             compares; by default all levels.
         digits: the decimals with which its scores are printed, everywhere.
-        chance: the score of guessing, 0 to 1 (of a correlation, 0); None where there is none.
+        chance: the score of guessing, 0 to 1; None where there is none.
         right_or_wrong: whether the score of one item is 0 or 1.
         curve_levels: the levels of the groups whose scores are drawn as learning curves; none for no curve.
         comparisons: how many comparisons an item consists of, if `n_ties` counts these and a tie counts half;
@@ -97,9 +78,6 @@ class Measure:
     default: Point = field(default_factory=dict)
     table: str = "scores"
     column: str = ""
-    derived: "Callable[[pd.DataFrame], ArrayLike] | None" = None
-    estimate: "Estimator | None" = None
-    interval: str = ""
     leads: bool = False
     live_key: str | None = ""
     main_level: str = ""

@@ -13,7 +13,7 @@ from .numbers import count
 
 _PROGRAMS = ("torch", "transformers", "datasets")
 _INTERVALS = (
-    "are cluster-robust over the units that items share, with degrees of freedom from their "
+    "95 % confidence intervals are cluster-robust over the units that items share, with degrees of freedom from their "
     "effective number, 1 / Σw²; those of proportions are Korn and Graubard's (1998)."
 )
 
@@ -54,10 +54,7 @@ def methods_paragraph(
         texts = alike(of_data, lambda line: ", ".join(over(line)))
         measured = "; ".join(f"{_and(names)} over {text}" for text, names in texts.items())
         sentences.append(f"{name[:1].upper()}{name[1:]}{f' ({about})' if about else ''}: {measured}.")
-    of_kind = {kind: list(rows["measure"].unique()) for kind, rows in lines.groupby("interval", sort=False)}
-    for kind, names in of_kind.items():
-        whose = f" of {_and(names)}" if kind or len(of_kind) > 1 else ""
-        sentences.append(f"95 % confidence intervals{whose} {f'are {kind}.' if kind else _INTERVALS}")
+    sentences.append(_INTERVALS)
     few = lines[lines["reliable"].eq(False) & lines["ci_low"].notna()]
     if len(few):
         where = dict.fromkeys(f"{line['measure']} ({line['suite']})" for line in few.to_dict("records"))

@@ -154,7 +154,7 @@ def _chart(points: pd.DataFrame, behind: pd.DataFrame, name: str) -> Chart:
     if points["label"].nunique() > NAMED:
         return Chart(
             "multiples", name, panels, "", x=_X_AXIS, whole=whole, logarithmic=logarithmic,
-            behind={_X_AXIS: behind}, is_wide=True,
+            behind={_X_AXIS: behind},
         )  # fmt: skip
     of_whole = {_X_AXIS: behind[behind["label"] == whole]}
     return Chart("lines", name, panels, "", logarithmic=logarithmic, behind=of_whole, width=5.4)

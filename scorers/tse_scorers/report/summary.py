@@ -17,8 +17,8 @@ _COPIED = (
     "n_lemmas", "n_lemmas_effective",
 )  # fmt: skip
 _COLUMNS = (
-    "system", "suite", "measure", "score", "text", "with_ends", *_COPIED, "chance", "over_lemmas", "is_share",
-    "interval", "counted", "why_excluded", "detail", "suite_name", "config", "digits", "leads", "place",
+    "system", "suite", "measure", "score", "text", "with_ends", *_COPIED, "chance", "over_lemmas",
+    "counted", "why_excluded", "detail", "suite_name", "config", "digits", "leads", "place",
 )  # fmt: skip
 
 
@@ -33,8 +33,7 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = plain_h
     Returns:
         Columns system, suite (as `heading` names its data), measure, score, text (the score as tables print it, with
         its interval), with_ends (as sentences do), n, n_excluded, n_ties, se, ci_low, ci_high, unit, n_units,
-        n_units_effective, reliable, n_lemmas, n_lemmas_effective, chance (or None), over_lemmas, is_share (whether a
-        score is a mean of items, from 0 to 1), interval (how that of another score is computed), counted, why_excluded,
+        n_units_effective, reliable, n_lemmas, n_lemmas_effective, chance (or None), over_lemmas, counted, why_excluded,
         detail, suite_name, config, digits (of the measure's scores), leads (whether the report leads with it) and
         place (of the suite in `measures`); one system after the other, its suites in the order of `measures`.
     """
@@ -65,10 +64,6 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading, leads:
         **{column: row.get(column) for column in _COPIED},
         "chance": measure.chance,
         "over_lemmas": measure.over_lemmas,
-        "is_share": measure.estimate is None,
-        "interval": ""
-        if measure.estimate is None
-        else measure.interval or "those of its suite's own statistic",
         "counted": measure.counted,
         "why_excluded": measure.why_excluded,
         "detail": measure.detail.format(**row) if measure.detail else "",

@@ -355,7 +355,6 @@ class Table:
         unit: name of the counted items: contexts, pairs, sets.
         digits: the decimals of its scores.
         chance: the score of guessing, None where there is none.
-        are_shares: whether its scores go from 0 to 1, as means of items do.
         totals: row headers of averages of other rows, which a line sets apart; they stay last however the explorer
             sorts the table.
         ties: what a tie does to the score, the end of a sentence about "ties, which …".
@@ -385,7 +384,6 @@ class Table:
     unit: str = "items"
     digits: int = 2
     chance: float | None = 0.5
-    are_shares: bool = True
     totals: Collection[str] = ()
     ties: str = "are never correct"
     items: ScoredItems | None = None

@@ -1,13 +1,12 @@
 """The first part of a section on one's own data: scores by one's own columns, and one's own sentences."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
 
-from ..report.blocks import Block, BrokenViewError, ScoredItems, Section, View
+from ..report.blocks import Block, ScoredItems, Section, View
 from ..report.charts import MANY
 from ..report.inputs import Runs, ScoreFile
 from ..report.numbers import MISSING, count, decimals, score
@@ -41,14 +40,7 @@ def own_data_view(runs: Runs, suite: type[Suite], section: Section) -> View | No
     if not files:
         return None
     blocks = [*_conditions(files, suite), *_sentences(section, suite, own_runs)]
-    others = [measure.label for measure in suite.measures if measure.estimate is not None]
-    has_columns = any(columns for _, columns in files)
-    text = (
-        f"Not shown by your own columns, because conditions are compared by means of items: {', '.join(others)}."
-        if others and has_columns
-        else ""
-    )
-    return View("Your data", text, blocks) if blocks or text else None
+    return View("Your data", "", blocks) if blocks else None
 
 
 def _conditions_in(file: ScoreFile, suite: type[Suite], own_columns: Sequence[str] | None) -> list[str]:
@@ -91,8 +83,7 @@ def _conditions(files: Sequence[tuple[ScoreFile, Sequence[str]]], suite: type[Su
 
 def _blocks(section: Section) -> Iterator[Block]:
     for view in section.views:
-        with suppress(BrokenViewError):
-            yield from view.chosen()
+        yield from view.chosen()
 
 
 def _items_of(

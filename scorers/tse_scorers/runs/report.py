@@ -22,7 +22,7 @@ from ..report.differences import ALPHA
 from ..report.inputs import OutputFolder, Runs, folder_of, read_runs
 from ..report.leaderboard import leaderboard, usable
 from ..report.line_styles import colours_of
-from ..report.measure import Measure, Measures, leading
+from ..report.measure import Measures, leading
 from ..report.methods import methods_paragraph
 from ..report.names import Names
 from ..report.numbers import score
@@ -38,7 +38,7 @@ from ..report.summary import headlines
 from ..report.systems import are_revisions, model_names, revision_names
 from ..statistics.differences import Difference, holm
 from ..suites.contract import Suite
-from ..suites.registry import aggregate, names, published_curves, section_of, suites_of
+from ..suites.registry import aggregate, names, published_curves, suites_of
 from .comparing.paired_scores import paired
 from .jobs import not_scored
 from .own_data import own_data_view
@@ -110,7 +110,7 @@ def write_paper(
     """
     runs, summary, sections = _analysed([out])
     measures = {suite.name: suite.measures for suite in suites_of(runs)}
-    lines = _headlines(runs.rows, measures, summary.names)
+    lines = headlines(runs.rows, measures, summary.names.heading)
     methods = methods_paragraph(lines, runs.signatures, summary.names.heading)
     with colours_of(list(summary.board.rows)):
         shown = [*filter(None, [summary.curves]), *sections]
@@ -134,11 +134,11 @@ def _analysed(
     summary = replace(summary, sentences=[*sentences, *summary.sentences][:MOST_SAID])
     if curves is None and len(summary.board.rows) > MANY:
         runs = runs.in_order(summary.board.rows)
-    best, sentences = best_of_many(runs, _headlines(runs.rows, measures, called), called)
+    best, sentences = best_of_many(runs, headlines(runs.rows, measures, called.heading), called)
     sections = [(suite.name, section) for suite in suites if (section := _section(best, suite))]
     short = revision_names(summary.board.rows)
     summary = replace(summary, answers=_asked(summary.answers, dict(sections), short))
-    lines = _headlines(best.rows, measures, called)
+    lines = headlines(best.rows, measures, called.heading)
     noticed = [
         _noticed(section, best, called, name, lines[lines["suite_name"] == name])
         for name, section in sections
@@ -148,7 +148,7 @@ def _analysed(
 
 def _section(runs: Runs, suite: type[Suite]) -> Section | None:
     """Return what the report shows of a suite, one's own data first; None where the suite was not run."""
-    section = section_of(suite, runs)
+    section = suite.views(runs)
     if section is None:
         return None
     own_data = own_data_view(runs, suite, section)
@@ -266,7 +266,7 @@ def _summary(
 ) -> Summary:
     """Return the first screen: answers, leaderboard, and the learning curves of a series."""
     measures = {suite.name: suite.measures for suite in suites}
-    lines = _headlines(runs.rows, measures, called)
+    lines = headlines(runs.rows, measures, called.heading)
     systems = list(lines["system"].unique())
     short, noun = revision_names(systems), "checkpoint" if are_revisions(systems) else "model"
     usable_lines, rows, all_lines = (
@@ -279,16 +279,6 @@ def _summary(
         curves=curves,
         names=called,
     )
-
-
-def _headlines(rows: pd.DataFrame, measures: Measures, called: Names) -> pd.DataFrame:
-    """Return the headline numbers; of a suite that is not installed, all of its overall scores."""
-    unknown = rows[~rows["suite"].isin(list(measures))]
-    unknown_measures = {
-        str(suite): [Measure(str(metric)) for metric in of_suite["metric"].unique()]
-        for suite, of_suite in unknown.groupby("suite")
-    }
-    return headlines(rows, {**measures, **unknown_measures}, called.heading)
 
 
 def refresh_results(out: Path) -> OutputFolder | None:

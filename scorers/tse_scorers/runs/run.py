@@ -34,7 +34,6 @@ from ..io.records import (
 )
 from ..io.result_row import ResultRow
 from ..io.results import check_output, export_results
-from ..io.score_columns import impossible
 from ..io.signatures import Signature
 from ..models.base import EngineScorer, Scorer
 from ..models.causal import CausalScorer
@@ -334,12 +333,6 @@ class Run:
                 "scorer_keys": sorted(scorer.signature.keys() & signature.keys()),
             }
         score_tables = {name: tables[name] for name in self.suite.tables}
-        for name, table in score_tables.items():
-            if problem := impossible(table, self.suite.declared_columns(name)):
-                raise ValueError(
-                    f"The suite {self.suite.name!r} returned scores that cannot be written: in its table {name!r}, "
-                    f"{problem}. Correct the suite's `ask`."
-                )
 
         def write() -> list[ResultRow]:
             record = write_record(self.out, signature, score_tables)

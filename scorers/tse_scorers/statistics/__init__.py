@@ -15,9 +15,8 @@ The package does not depend on suites, models or reports: a suite declares its u
 
 from .cells import CellSums, cell_sums, crossed_mean
 from .clustered import Units, clustered_mean
-from .differences import Difference, jackknife_difference, paired_difference
+from .differences import Difference, paired_difference
 from .estimate import Estimate
-from .jackknife import correlation
 
 __all__ = [
     "CellSums",
@@ -26,8 +25,6 @@ __all__ = [
     "Units",
     "cell_sums",
     "clustered_mean",
-    "correlation",
     "crossed_mean",
-    "jackknife_difference",
     "paired_difference",
 ]

@@ -1,25 +1,19 @@
 """Differences of two systems on the items that both scored, with the units of the scores themselves.
 
 The difference of two means over the same items is the mean of the items' differences, so the formulas of
-`clustered.py` and `cells.py` apply. The difference of two other statistics, such as correlations, is computed again
-without each unit in turn (the jackknife). p is from Student's t.
+`clustered.py` and `cells.py` apply. p is from Student's t.
 """
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from .cells import CellSums, crossed_mean
-from .clustered import Units, clustered_mean, clustered_means, codes_of
-from .estimate import DIFFERENCE, Estimate, Floats, effective_number, t_quantile, two_sided_p
+from .clustered import Units, clustered_mean, clustered_means
+from .estimate import DIFFERENCE, Estimate, Floats, t_quantile, two_sided_p
 
 T_TEST = "cluster-robust t test"
-JACKKNIFE_TEST = "jackknife t test"
-MOST_LEFT_OUT = 200
-"""Parts of the units that are left out in turn; more units are left out several at a time."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +26,6 @@ class Difference:
         estimate: the difference, with its interval and units.
         p: two-sided p-value of "the systems do not differ"; NaN without a standard error.
         n_excluded: items that only one of the two scored.
-        test: the test that p comes from.
     """
 
     score: float
@@ -40,7 +33,6 @@ class Difference:
     estimate: Estimate
     p: float
     n_excluded: int = 0
-    test: str = T_TEST
 
     @property
     def minimum_detectable(self) -> float:
@@ -89,43 +81,6 @@ def crossed_difference(
         crossed_mean(cells_of_one, name, strata).mean for cells_of_one in (cells, reference)
     )
     return Difference(score, reference_score, estimate, two_sided_p(estimate))
-
-
-def jackknife_difference(
-    statistic: Callable[[npt.NDArray[np.bool_]], tuple[float, float]], units: Units
-) -> Difference:
-    """Compare two systems by a statistic that is no mean, leaving out one unit with all of its items at a time.
-
-    With D the difference over all G units and D_g without unit g, the variance is (G - 1)/G · Σ (D_g - mean of D_g)²,
-    with G - 1 degrees of freedom, G effective units. Of a mean over units of equal size this is the variance of
-    `paired_difference`. More than `MOST_LEFT_OUT` units are left out in that many parts (Kott 2001).
-
-    Args:
-        statistic: takes which items are kept, (items,), and returns the two systems' values over them.
-        units: the units of the items; only `clusters` and `name` are used.
-
-    Returns:
-        The difference; its standard error, interval and p are NaN with fewer than three units, or where a value is.
-
-    Sources: Shao and Tu (1995), The jackknife and bootstrap, chapter 2; Kott (2001), The delete-a-group jackknife.
-    """
-    codes = codes_of(units.clusters)
-    n_items, n_units = len(codes), int(codes.max(initial=-1)) + 1
-    n_parts = min(n_units, MOST_LEFT_OUT)
-    score, reference_score = statistic(np.ones(n_items, dtype=bool))
-    difference, se = score - reference_score, math.nan
-    n_effective = effective_number(np.bincount(codes)) if n_items else math.nan
-    if n_parts > 2:
-        values = np.array([statistic(codes % n_parts != part) for part in range(n_parts)])
-        without = values[:, 0] - values[:, 1]
-        se = float(np.sqrt((n_parts - 1) / n_parts * ((without - without.mean()) ** 2).sum()))
-    df = min(n_effective, n_parts) - 1
-    margin = t_quantile(0.975, df) * se
-    estimate = Estimate(
-        difference, se, difference - margin, difference + margin, df, units.name, n_units, n_items,
-        n_effective=n_effective, variance=se**2,
-    )  # fmt: skip
-    return Difference(score, reference_score, estimate, two_sided_p(estimate), test=JACKKNIFE_TEST)
 
 
 def minimum_detectable_difference(se: float, df: float) -> float:

@@ -18,14 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .clustered import Units, codes_of
-from .estimate import Estimate, Floats, effective_number, t_quantile
+from .estimate import Floats, t_quantile
 
 Indices = npt.NDArray[np.intp]
 MIN_JACKKNIFE_UNITS = 10
 """With fewer units, the interval of a correlation is not reliable."""
-_CONSTANT = 1e-24
-"""Rounding of sums of squares, relative: a side with less spread is constant."""
 
 
 class Interval(NamedTuple):
@@ -73,46 +70,6 @@ def _interval(value: float, without: Floats) -> Interval:
     margin = t_quantile(0.975, n_units - 1) * se
     low, high = np.tanh([centre - margin, centre + margin])
     return Interval(value, se * (1 - value**2), float(low), float(high), n_units)
-
-
-def correlation(one: npt.ArrayLike, other: npt.ArrayLike, units: Units) -> Estimate:
-    """Estimate Pearson's r over items, with an interval by leaving out one unit at a time.
-
-    Between two columns of 0 and 1 it is Matthews' correlation coefficient.
-
-    Args:
-        one: a value of each item, (items,).
-        other: the other value, (items,).
-        units: the units of the items; only `clusters` and `name` are used.
-
-    Returns:
-        `mean` is r, -1 to 1; NaN where a side is constant. For the ends of the interval see `jackknife_correlation`.
-    """
-    x, y = (np.asarray(side, dtype=float) for side in (one, other))
-    x, y = (side - side.mean() if len(side) else side for side in (x, y))  # for exact sums of squares
-    codes = codes_of(units.clusters)
-    terms = (np.ones(len(x)), x, y, x * x, y * y, x * y)
-    sums = np.stack([np.bincount(codes, term) for term in terms], axis=-1)
-    value = float(_r_of_sums(sums.sum(axis=0)))
-    without = _r_of_sums(sums.sum(axis=0) - sums)
-    nothing = float("nan")
-    interval = (
-        _interval(value, without) if len(sums) > 2 else Interval(value, nothing, nothing, nothing, len(sums))
-    )
-    n_effective = effective_number(sums[:, 0])
-    return Estimate(
-        value, interval.se, interval.ci_low, interval.ci_high, n_effective - 1, units.name, len(sums), len(x),
-        n_effective=n_effective,
-    )  # fmt: skip
-
-
-def _r_of_sums(sums: Floats) -> Floats:
-    """Return Pearson's r from n and the sums of x, y, x², y² and xy, (..., 6)."""
-    n, sx, sy, sxx, syy, sxy = np.moveaxis(sums, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = (sxx - sx**2 / n) * (syy - sy**2 / n)
-        r = (sxy - sx * sy / n) / np.sqrt(np.where(spread > _CONSTANT * sxx * syy, spread, np.nan))
-    return np.asarray(np.clip(r, -1, 1), dtype=float)
 
 
 def correlation_of_cells(model: npt.ArrayLike, human: npt.ArrayLike) -> Callable[[Indices], Floats]:

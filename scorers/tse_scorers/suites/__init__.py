@@ -1,10 +1,8 @@
 """Suites: what models are asked, and how their answers become scores.
 
     contract.py          a suite in six members, from which all else is derived
-    author_checks.py     what `load` and `ask` of a suite return is checked
     shown.py             what report and explorer show besides: texts, names of groups, items, views
     standard_view.py     a suite's measures by group, for report and explorer
-    analyses.py          what other packages show of a suite
     options.py           options, declared once
     registry.py          from a suite's name to its class
     sampling.py          the rows that a suite asks about; a share or a sample of them
@@ -31,7 +29,7 @@ In a suite's folder:
     show/        what its section says, what it calls its groups, and the items behind its scores
 
 A small suite has files in the place of a room. A room imports only those before it. Report and explorer show each
-suite in the same way, from these declarations; tables and figures of papers are analyses of other packages (`papers/`).
+suite in the same way, from these declarations; tables and figures of papers are in `papers/`.
 
 Scores are defined in the metrics' modules; suites ask models and average.
 """

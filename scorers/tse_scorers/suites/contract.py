@@ -1,19 +1,16 @@
 """A suite: which items there are, what is asked about each, and what their scores are. All else is derived.
 
-    class WordOrder(Suite):
-        name, title, Options = "word_order", "Order of words", WordOrderOptions
-        measures = (Measure("in_order", "in order", chance=None),)
+    class Adverbs(Suite):
+        name, title, Options = "adverbs", "Adverbs", AdverbOptions
+        measures = (Measure("before", "before the verb", chance=None),)
 
-        def load(self):                          # rows to ask about; checked, before any model is loaded
-            return pd.DataFrame({"sentence": …, "length": …})
+        def load(self):                          # rows to ask about, before any model is loaded
+            return pd.DataFrame({"early": …, "late": …})
 
         def ask(self, scorer, items, progress):  # the same rows, with a column of scores for each measure
-            return items.assign(in_order=sentence_logprobs(scorer, …) > …)
+            return items.assign(before=sentence_logprobs(scorer, …) > …)
 
-These six members are enough, where scores are means over items or a measure says how they are estimated.
-`examples/word_order` is this suite as a package. The data of `examples/judgments` is a table of the user's own (the
-option `data`, `identifying_columns`, and `own_table`), and its measure is a correlation. What a suite imports is in
-`tse_scorers.extending`.
+These six members are enough where scores are means over items.
 
 Derived are: signature, shards, samples, averages with intervals by group, comparison, items for mixed models and
 conditions, what report and explorer show, keys in training logs, command line and help.
@@ -29,11 +26,7 @@ skipped until they are needed:
 What follows from all these is at the end. `Items` is in `sampling.py`, `Scored` in `items.py`.
 
 An instance holds the data of one run. What needs no data is a class method, so that it works on results from disk.
-Outside its folder, no file contains a suite's name. A suite of another package is an entry point of the group
-`tse_scorers.suites`, under its name:
-
-    [project.entry-points."tse_scorers.suites"]
-    garden_paths = "my_package.suite:GardenPaths"
+A suite of another package is an entry point of the group `tse_scorers.suites`, under its name.
 """
 
 from abc import ABC, abstractmethod
@@ -60,9 +53,8 @@ from ..report.inputs import Runs, ScoreFile, ScoreTables, known_columns, table_n
 from ..report.measure import Measure
 from ..statistics import Units
 from ..statistics.units import own_units
-from .author_checks import checked_answers, require_items, require_levels, require_measures
 from .hub_data import KnownData
-from .items import Group, ItemScores, Scored, TwoWayChoices, with_derived
+from .items import Group, ItemScores, Scored, TwoWayChoices
 from .options import SuiteOptions
 from .own_columns import data_signature
 from .registry import all_suites
@@ -93,7 +85,7 @@ class Suite(ABC):
         columns: its tables of scores -> their declared columns, made by `described` of `tse_scorers.io.score_columns`;
             under `rows` the metrics of its rows of results. Scores on disk are checked against them; no column that
             is declared with `Values` can be a condition of a design. By default one table, `scores`, and in it those of
-            the measures: of a mean, scores are 0 to 1, or only 0 and 1.
+            the measures: scores are 0 to 1, or only 0 and 1.
         tables: names of the tables of this run, by default those of `columns`; where options decide, `load` sets
             `self.tables` to some of them.
         asks: the kinds of questions that a model is asked: `sentence` (log P of texts) and `gap` (the distribution at a
@@ -103,7 +95,7 @@ class Suite(ABC):
         known_data: data sets that are known by name or content: their ids on the Hub, and what headings call them.
 
     Raises:
-        ValueError: `load` gives no rows, lacks a declared column, or has an item twice.
+        ValueError: the data cannot be used.
     """
 
     name: ClassVar[str]
@@ -129,21 +121,20 @@ class Suite(ABC):
 
         The option `limit` is applied to what it returns. A table of the user's own is `own_table(self.options.data)`:
         a file or a data set of the Hub. `run` writes a data frame to a file first; `make_suite` takes none.
-        `require_columns`, `require_words` and `require_among` name the row that is wrong.
+        `require_columns` and `require_words` name the row that is wrong.
         """
 
     @abstractmethod
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress) -> "pd.DataFrame | Tables":
-        """Return the rows of `items` with what the model answered, and the `column` of each measure but derived ones.
+        """Return the rows of `items` with what the model answered, and the `column` of each measure.
 
         The columns of `items`, which may be the user's own, keep their values: new ones need names of their own.
         A suite with several tables returns them by name. A column `context_id` numbers contexts from 0; `tse merge`
         continues the numbers from shard to shard.
 
         `sentence_logprobs`, `continuation_logprobs` and `word_logprobs` ask a scorer and check what it answers, natural
-        logs. `items` may be a share of the data (`--shard`): a score that depends on other items is `derived` by its
-        measure. Tokens are counted by `scorer.token_counts(texts)`; `check_scorer` refuses a scorer that is no
-        `TokenCounter`.
+        logs. `items` may be a share of the data (`--shard`). Tokens are counted by `scorer.token_counts(texts)`;
+        `check_scorer` refuses a scorer that is no `TokenCounter`.
 
         Raises:
             ValueError: the scorer does not support the suite's questions.
@@ -190,13 +181,10 @@ class Suite(ABC):
                     f"The suite {cls.name} has no scores of {measure}; expected one of {expected}."
                 )
             table = table_named(tables, measure.table)
-            if measure.derived is None and measure.score_column not in table.column_names:
+            if measure.score_column not in table.column_names:
                 continue  # the options of the run left it out
             key = cls.key or (table.column_names[0],)
-            columns = dict.fromkeys([*key, *cls.levels, "cluster", "item", measure.score_column])
-            has_own_groups = any("groups" in vars(base) for base in cls.__mro__[: cls.__mro__.index(Suite)])
-            needs_all = has_own_groups or measure.estimate is not None or measure.derived is not None
-            items = with_derived(known_columns(table, table.column_names if needs_all else columns), measure)
+            items = known_columns(table, table.column_names)
             scores = items.assign(score=items[measure.score_column].astype(float))
             yield Scored({measure: "score"}, scores, cls.groups, key, about={"n_ties": 0})
 
@@ -216,9 +204,8 @@ class Suite(ABC):
                     is_value = (items["register"] == value).to_numpy()
                     yield Group("register", value, items[is_value], whole.units.of(is_value))
 
-        `items` then has all columns of the table of scores: the user's, what `ask` added, and `score`, the scores of
-        the measure that is averaged. Comparisons add `reference_score`, and leave out items that only one model scored.
-        Without a `groups` of its own, a suite reads only the declared columns for a measure that is a mean.
+        `items` has all columns of the table of scores: the user's, what `ask` added, and `score`, the scores of the
+        measure that is averaged. Comparisons add `reference_score`, and leave out items that only one model scored.
         """
         if (user_units := own_units(items.assign(_row=np.arange(len(items))), "_row")) is not None:
             name, units = user_units
@@ -251,7 +238,7 @@ class Suite(ABC):
     # What follows: the data of a run.
 
     def __init_subclass__(cls) -> None:
-        """Name the keys in training logs after the suite: `word_order/in_order`."""
+        """Name the keys in training logs after the suite: `adverbs/before`."""
         if "measures" in vars(cls):
             cls.measures = tuple(
                 replace(measure, live_key=f"{cls.name}/{measure}") if measure.live_key == "" else measure
@@ -263,8 +250,6 @@ class Suite(ABC):
         self.tables = tuple(table for table in self.columns if table != ROWS) or (SINGLE,)
         loaded = self.load()
         items = loaded if isinstance(loaded, Items) else Items(loaded)
-        key = self.key or (() if loaded is items else (str(items.frame.columns[0]),))
-        require_levels(self.levels, type(self).levels, type(self).__name__)
         data: str | None = getattr(options, "data", None)
         self.dataset = items.dataset or (self.name if data is None else data)
         config = items.config or (self.name if data is None else slug(Path(data).stem))
@@ -273,8 +258,6 @@ class Suite(ABC):
         self.config = f"own-{config}" if is_own_file and config in self.known_data.config_names else config
         self.findings = items.findings
         items = replace(items, spread=items.spread or next(iter(self.levels), ""))
-        require_items(items.frame, key, self.levels, self.name)
-        require_measures(self.measures, type(self).measures, items.frame, type(self).__name__)
         self.items = items.limited(getattr(options, "limit", None))
         self._share: NDArray[np.bool_] | slice = slice(None)
         self.is_first_share = True
@@ -318,7 +301,8 @@ class Suite(ABC):
         rows = (share_rows if len(share_rows) else self.items.frame[:1]).reset_index(drop=True)
         answers = self.ask(scorer, rows, progress)
         if isinstance(answers, pd.DataFrame):
-            scores = checked_answers(answers, rows, self.measures, type(self).__name__)
+            columns = [measure.score_column for measure in self.measures]
+            scores = answers.astype(dict.fromkeys(columns, float))
             answers = {SINGLE: pa.Table.from_pandas(scores, preserve_index=False)}
         return answers if len(share_rows) else {name: table.slice(0, 0) for name, table in answers.items()}
 
@@ -377,12 +361,8 @@ class Suite(ABC):
 
     @classmethod
     def item_table(cls, file: ScoreFile) -> pd.DataFrame | None:
-        """Return the rows of a file of scores, as `shown` has them, with scores that are derived from all of them."""
-        rows = cls.shown.item_table(file)
-        for measure in cls.measures if rows is not None else ():
-            if measure.table == file.table:
-                rows = with_derived(rows, measure)
-        return rows
+        """Return the rows of a file of scores, as `shown` has them."""
+        return cls.shown.item_table(file)
 
     @classmethod
     def declared_columns(cls, table: str) -> pa.Schema:
@@ -397,12 +377,7 @@ class Suite(ABC):
                 for measure in cls.measures
                 if measure.table == table
             ]
-        return described(
-            *(
-                (name, "double", measure.label, Values.ANY if measure.estimate else values)
-                for name, measure, values in columns
-            )
-        )
+        return described(*((name, "double", measure.label, values) for name, measure, values in columns))
 
     @classmethod
     def score_columns(cls, file: ScoreFile) -> set[str]:
@@ -411,5 +386,5 @@ class Suite(ABC):
 
     @classmethod
     def views(cls, runs: Runs) -> Section | None:
-        """Return what report and explorer show: scores by group, `shown.views`, and the analyses of other packages."""
+        """Return what report and explorer show: scores by group, `shown.views`, and the tables of its paper."""
         return standard_section(cls, runs)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..io.result_row import ResultRow, Scalar, group_name
 from ..report.measure import Measure
 from ..statistics.clustered import Units, clustered_mean, means_of_groups
-from ..statistics.differences import Difference, jackknife_difference, paired_difference
+from ..statistics.differences import Difference, paired_difference
 from ..statistics.estimate import ACCURACY, Estimate, Range
 
 if TYPE_CHECKING:
@@ -159,14 +159,12 @@ class ItemScores:
             column `score` is from 0 to 1, NaN for none; other columns are what `groups` needs.
         groups: gives the groups of items that two systems share.
         mixed_model: how a mixed model is fitted to them.
-        statistic: how items become one number, where that is not their mean; it gets all columns.
         approximate: whether the scores are estimated from what a run stored.
     """
 
     items: pd.DataFrame
     groups: Callable[[pd.DataFrame], Iterable[Group]] = only_all
     mixed_model: MixedModel = field(default_factory=MixedModel)
-    statistic: Callable[[pd.DataFrame, Units], Estimate] | None = None
     approximate: bool = field(default=False, kw_only=True)
 
     def joined(self, reference: "ItemScores") -> pd.DataFrame:
@@ -184,9 +182,6 @@ class ItemScores:
         shared = self.joined(reference).dropna(subset=["score", "reference_score"])
         if shared.empty:
             return
-        if self.statistic is not None:
-            yield from self._differences_of(self.statistic, reference, shared)
-            return
         for group in self.groups(shared):
             scores, others = group.values("score"), group.values("reference_score")
             difference = paired_difference(scores, others, group.units)
@@ -194,29 +189,6 @@ class ItemScores:
             yield GroupDifference(
                 *group.place, difference, len(scores), n_ties, difference.estimate.n_crossed
             )
-
-    def _differences_of(
-        self,
-        statistic: Callable[[pd.DataFrame, Units], Estimate],
-        reference: "ItemScores",
-        shared: pd.DataFrame,
-    ) -> Iterator[GroupDifference]:
-        """Yield the difference of another statistic than the mean on each group of shared items."""
-        tables = [scores.items.loc[shared.index].reset_index() for scores in (self, reference)]
-        for group in self.groups(shared.assign(place=np.arange(len(shared)))):
-            of_group = [table.iloc[group.values("place")] for table in tables]
-
-            def values(
-                is_kept: NDArray[np.bool_],
-                units: Units = group.units,
-                of_group: list[pd.DataFrame] = of_group,
-            ) -> tuple[float, float]:
-                score, other = (statistic(table[is_kept], units.of(is_kept)).mean for table in of_group)
-                return score, other
-
-            difference = jackknife_difference(values, group.units)
-            ties = int((group.values("score") == group.values("reference_score")).sum())
-            yield GroupDifference(*group.place, difference, group.n_items, ties)
 
     @property
     def n_lemmas(self) -> int | None:
@@ -256,8 +228,8 @@ class ItemScores:
 class Scored:
     """Items with their scores on measures: what averages, intervals, comparisons and exports are made of.
 
-    Where scores are estimated in another way than by their means, or rows of results say more about them, a subclass
-    overrides `estimates`, `counts` or `details`, which are functions of a group.
+    Where scores are estimated in another way, or rows of results say more about them, a subclass overrides `estimates`,
+    `counts` or `details`, which are functions of a group.
 
     Attributes:
         columns: measures, each at its point -> the column of `items` with its scores.
@@ -288,12 +260,11 @@ class Scored:
                 yield group.row(measure.name, estimate, **of_group | details, **measure.at)
 
     def means(self, groups: Sequence[Group]) -> list[dict[Measure, Estimate]]:
-        """Return the means over each group of the measures that are means; all are computed at once."""
-        columns = {measure: column for measure, column in self.columns.items() if measure.estimate is None}
+        """Return the means over each group; all are computed at once."""
         tables = {id(group.table): group.table for group in groups}  # mostly one, of which groups are parts
         of_tables = {
-            key: np.array([table[column] for column in columns.values()], dtype=float).reshape(
-                len(columns), len(table)
+            key: np.array([table[column] for column in self.columns.values()], dtype=float).reshape(
+                len(self.columns), len(table)
             )
             for key, table in tables.items()
         }
@@ -302,16 +273,11 @@ class Scored:
             for group in groups
         ]
         estimates = means_of_groups(scores, [group.units for group in groups], self.score_range)
-        return [dict(zip(columns, of_group, strict=True)) for of_group in estimates]
+        return [dict(zip(self.columns, of_group, strict=True)) for of_group in estimates]
 
     def estimates(self, group: Group, means: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
         """Return the estimate of each measure over a group of the items, of which `means` has the means."""
-        estimates = dict(means)
-        for measure, column in self.columns.items():
-            if measure.estimate is not None:
-                is_scored = pd.notna(group.values(column))
-                estimates[measure] = measure.estimate(group.items[is_scored], group.units.of(is_scored))
-        return estimates
+        return dict(means)
 
     def counts(self, group: Group) -> dict[str, Scalar]:
         """Return what all rows of a group count."""
@@ -334,21 +300,7 @@ class Scored:
             items.rename(columns={self.columns[measure]: "score"}),
             lambda shared: self.groups(shared.reset_index()),
             self.mixed_model,
-            measure.estimate,
         )
-
-
-def with_derived(items: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """Return the rows of a whole table with the measure's column, if that is derived from all of them."""
-    if measure.derived is None:
-        return items
-    scores = np.asarray(measure.derived(items), dtype=float)
-    if scores.shape != (len(items),):
-        raise ValueError(
-            f"`derived` of the measure {measure} returned an array of shape {scores.shape}; expected one score for "
-            f"each of {len(items)} rows, NaN for none."
-        )
-    return items.assign(**{measure.column: scores})
 
 
 CHOICES = ("group", "item", "context", "good", "bad")

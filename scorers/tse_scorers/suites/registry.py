@@ -1,25 +1,15 @@
 """From a suite's name to its class and its options.
 
-A suite of this package is declared by its folder (`options.Declared`). Suites of other packages are entry points of the
-group `tse_scorers.suites`. A suite is imported when it is asked for, so that this module is cheap to import.
-
-What other packages show of a suite are entry points of the group `tse_scorers.analyses`, under the suite's name:
-
-    [project.entry-points."tse_scorers.analyses"]
-    agreement = "my_package.figures:ANALYSES"
+A suite of this package is declared by its folder (`options.Declared`). A suite of another package is an entry point of
+the group `tse_scorers.suites`, or a class that `run` or `make_suite` got. A suite is imported when it is asked for, so
+that this module is cheap to import.
 """
 
-import importlib.metadata
-import os
-import re
-import sys
-import warnings
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from dataclasses import fields
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, EntryPoints
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from pkgutil import iter_modules, resolve_name
 from typing import TYPE_CHECKING, Any, cast, get_type_hints
@@ -34,41 +24,17 @@ if TYPE_CHECKING:
 
     from ..io.result_row import ResultRow
     from ..io.table_files import Tables
-    from ..report.blocks import Section
     from ..report.inputs import Runs
     from ..report.measure import Measures, PublishedCurves
     from ..report.names import Names
-    from .analyses import Analyses, Guest
     from .contract import Suite
+    from .shown import Analyses
 
 GROUP = "tse_scorers.suites"
-ANALYSES_GROUP = "tse_scorers.analyses"
-
-
-def entry_points(group: str) -> EntryPoints:
-    """Return what installed packages declare under a group.
-
-    A search reads a file of every package (20 ms in an environment of 400). It is repeated only after a change of a
-    folder on the path, such as by an installation. An edit inside an existing `*.dist-info` is not noticed.
-    """
-    return _searched(group, tuple(map(_last_change, sys.path)))
-
-
-def _last_change(folder: str) -> tuple[str, int] | None:
-    """Return a folder's whole path and the time of its last change; None where it is not there any more.
-
-    Such a folder may be the working folder, which has the name "" on Python's path.
-    """
-    try:
-        path = os.path.abspath(folder)
-        return path, os.stat(path).st_mtime_ns
-    except OSError:
-        return None
-
-
-@lru_cache(maxsize=8)
-def _searched(group: str, changes: tuple[tuple[str, int] | None, ...]) -> EntryPoints:
-    return importlib.metadata.entry_points(group=group)
+_PAPERS = {"agreement": "newman2021", "german": "rochereau2020", "minimal_pairs": "warstadt2020"}
+"""Suite -> the folder of `papers/` with the tables and figures of its section."""
+_given: "dict[str, type[Suite]]" = {}
+"""Classes that `run` or `make_suite` got, by name."""
 
 
 @cache
@@ -86,18 +52,12 @@ def _called() -> dict[str, str]:
 
 def suite_names() -> list[str]:
     """Return the names of all suites, those of this package first."""
-    return [*_built_in(), *sorted(_installed())]
+    return [*_built_in(), *sorted({*_installed(), *_given})]
 
 
 def default_suite() -> str:
     """Return the name of the suite that runs where neither a suite nor data are named."""
     return next(iter(_built_in()))
-
-
-def other_packages() -> set[str]:
-    """Return the packages that suites and analyses of others are in, by the names that they are imported by."""
-    declared = [*_installed().values(), *entry_points(group=ANALYSES_GROUP)]
-    return {point.module.partition(".")[0] for point in declared} - {__name__.partition(".")[0]}
 
 
 def all_names() -> list[str]:
@@ -124,55 +84,51 @@ def find_suite(name: str) -> "type[Suite]":
     """Return the class of a suite.
 
     Raises:
-        ValueError: there is no such suite, or the package that declares it is broken.
+        ValueError: there is no such suite.
     """
     name = own_name(name)
     if name in _built_in():
         suite = _built_in()[name]
         return cast("type[Suite]", resolve_name(f"{suite.folder}.{suite.suite}"))
-    declared = _installed().get(name)
-    if declared is None:
-        installed = f"A suite of another package is found by its entry point {GROUP!r}, once the package is installed."
-        others = all_names()
+    if name in _given:
+        return _given[name]
+    if name in _installed():
+        return cast("type[Suite]", _installed()[name].load())
+    others = all_names()
+    installed = (
+        f"A suite of another package is found by its entry point {GROUP!r}, once the package is installed."
+    )
+    raise ValueError(
+        unknown_name("suite", name, others) + ("" if did_you_mean(name, others) else f" {installed}")
+    )
+
+
+def name_of(suite: "str | type[Suite] | None") -> str | None:
+    """Return the name of a suite; a class is found by it from now on.
+
+    Raises:
+        TypeError: it is neither a name nor a class.
+        ValueError: another suite has the name of the class.
+    """
+    if not isinstance(suite, type):
+        return checked_value("suite", suite, str | None)
+    if own_name(suite.name) in _built_in() and find_suite(suite.name) is not suite:
         raise ValueError(
-            unknown_name("suite", name, others) + ("" if did_you_mean(name, others) else f" {installed}")
+            f"The class {suite.__name__} has the name of the suite {suite.name!r}. Give it another name."
         )
-    return _loaded(declared)
+    _given[suite.name] = suite
+    return suite.name
 
 
 def all_suites() -> "list[type[Suite]]":
-    """Return the classes of all suites; one whose package is broken is skipped with a warning."""
-    suites = []
-    for name in suite_names():
-        try:
-            suites.append(find_suite(name))
-        except ValueError as error:
-            warnings.warn(str(error), stacklevel=2)
-    return suites
+    """Return the classes of all suites."""
+    return [find_suite(name) for name in suite_names()]
 
 
 def suites_of(runs: "Runs") -> "list[type[Suite]]":
-    """Return the classes of the suites that runs have rows of; one that is not installed is skipped with a warning."""
-    places = {name: place for place, name in enumerate(suite_names())}
-    suites = []
-    for name in sorted(runs.rows["suite"].unique(), key=lambda name: places.get(name, len(places))):
-        try:
-            suites.append(find_suite(name))
-        except ValueError as error:
-            warnings.warn(f"{error} Its results are only in the summary.", stacklevel=3)
-    return suites
-
-
-def section_of(suite: "type[Suite]", runs: "Runs") -> "Section | None":
-    """Return what report and explorer show of a suite; None where it was not run, or `views` of its package fails."""
-    guest = guest_of(suite.name)
-    return suite.views(runs) if guest is None else guest.section(suite.views, runs)
-
-
-def guest_of(suite: str) -> "Guest | None":
-    """Return the package of a suite that is not of this one."""
-    declared = None if suite in _built_in() else _installed().get(suite)
-    return None if declared is None else _guest(declared, f"The suite {suite!r}")
+    """Return the classes of the suites that runs have rows of; raises ValueError where one is not installed."""
+    found = [find_suite(name) for name in runs.rows["suite"].unique()]
+    return sorted(found, key=lambda suite: suite_names().index(suite.name))
 
 
 def all_measures() -> "Measures":
@@ -181,27 +137,19 @@ def all_measures() -> "Measures":
 
 
 def names() -> "Names":
-    """Return what suites call themselves and their groups; a suite that is not installed has its name in results."""
-    from ..report.names import Names, plain_group
+    """Return what suites call themselves and their groups."""
+    from ..report.names import Names
 
-    @cache
-    def suite_of(name: str) -> "type[Suite] | None":
-        try:
-            return find_suite(name)
-        except ValueError:
-            return None
+    suite_of = cache(find_suite)
 
     def title(name: str, configs: Collection[str | None]) -> str:
-        suite = suite_of(name)
-        return name if suite is None else suite.known_data.title_of(configs) or suite.title
+        return suite_of(name).known_data.title_of(configs) or suite_of(name).title
 
     def group(name: str, level: str, value: str) -> str:
-        suite = suite_of(name)
-        return plain_group(level, value) if suite is None else suite.shown.group_name(level, value)
+        return suite_of(name).shown.group_name(level, value)
 
     def data(name: str, config: str) -> str:
-        suite = suite_of(name)
-        return config if suite is None else suite.known_data.config_names.get(config, config)
+        return suite_of(name).known_data.config_names.get(config, config)
 
     return Names(title, group, data)
 
@@ -277,10 +225,7 @@ def suites_of_data(data: str) -> list[str]:
     from ..io.table_files import is_table  # loads pandas, which `--help` does not need
     from .hub_data import columns_of, is_hub_id
 
-    of_suite = built_in_options()
-    for name in _installed():
-        with suppress(ValueError):  # a broken package is no suite of these data
-            of_suite[name] = options_class(name)
+    of_suite = {name: options_class(name) for name in suite_names()}
     first = data.partition(",")[0].partition("@")[0].strip()
     names = {name: options.data_names() for name, options in of_suite.items()}
     others: list[str] = []
@@ -324,11 +269,12 @@ def suites_of_data(data: str) -> list[str]:
     return [*fit, *others]
 
 
-def make_suite(suite: str | None = None, **options: Any) -> "Suite":
+def make_suite(suite: "str | type[Suite] | None" = None, **options: Any) -> "Suite":
     """Make a suite by name with the options that were given; None, and only None, means "not given".
 
     Args:
-        suite: one of `suite_names()`. By default the only one that reads `data`, and agreement without any.
+        suite: one of `suite_names()`, or a class of your own. By default the only one that reads `data`, and agreement
+            without any.
         **options: fields of the suite's `Options`, for instance `data`, `limit`, `groups`. `data` is a path or a name;
             only `run` takes a data frame.
 
@@ -337,7 +283,7 @@ def make_suite(suite: str | None = None, **options: Any) -> "Suite":
         ValueError: the suite is unknown, it does not have one of the options, an option is empty, `data` names
             several sets, or the data cannot be used.
     """
-    data, name = options.get("data"), checked_value("suite", suite, str | None)
+    data, name = options.get("data"), name_of(suite)
     if name is None:
         name = suite_of_data(str(data) if isinstance(data, str | Path) else None)
     declared = described_options(options_class(name))
@@ -403,98 +349,22 @@ def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, An
     return [{**values, "data": name, **sources[name]} for name in names]
 
 
+@cache
 def _installed() -> dict[str, EntryPoint]:
     """Suites of other packages by name; a name of this package's own suites cannot be taken."""
-    by_name = {declared.name: declared for declared in entry_points(group=GROUP)}
-    return {name: declared for name, declared in by_name.items() if name not in {*_built_in(), *_called()}}
+    ours = {*_built_in(), *_called()}
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in ours}
 
 
-def analyses_of(suite: str) -> "list[Analyses]":
-    """Return what packages show of a suite, this one's first; a broken one is left out with a warning.
-
-    Analyses under a name that no suite has in results are never shown; a warning says so.
-    """
-    points, names = entry_points(group=ANALYSES_GROUP), suite_names()
-    for point in (point for point in points if point.name not in names):
-        where = _guest(point, f"The analyses of {point.name!r}").where
-        name = own_name(point.name)
-        advice = (
-            f"This suite is called {name!r} in results; rename the entry point."
-            if name in names
-            else f"{unknown_name('suite', name, names)} Rename the entry point, or install the package of the suite."
-        )
-        warnings.warn(f"{where} are not shown. {advice}", stacklevel=2)
-    declared = [point for point in points if point.name == suite]
-    loaded = []
-    for point in sorted(declared, key=lambda point: (not _is_ours(point), point.value)):
-        try:
-            loaded.append(_loaded_analyses(point))
-        except ValueError as error:
-            warnings.warn(str(error), stacklevel=2)
-    return loaded
+def analyses_of(suite: str) -> "Analyses | None":
+    """Return the tables, figures and published scores of a suite's paper; None where it has none."""
+    if suite not in _PAPERS:
+        return None
+    analyses: Analyses = import_module(f"...papers.{_PAPERS[suite]}", __name__).ANALYSES
+    return analyses
 
 
 def published_curves(suite: str, rows: "pd.DataFrame") -> "PublishedCurves | None":
-    """Return published learning curves of the groups of a model's results, if a package has some."""
-    of_packages = (analyses.curves(rows) for analyses in analyses_of(suite))
-    return next((curves for curves in of_packages if curves is not None), None)
-
-
-@cache
-def _loaded_analyses(declared: EntryPoint) -> "Analyses":
-    from .analyses import Analyses
-
-    guest = _guest(declared, f"The analyses of {declared.name!r}")
-    analyses = _imported(declared, guest)
-    if not isinstance(analyses, Analyses):
-        raise ValueError(
-            f"{guest.where} are {analyses!r:.60}; expected tse_scorers.suites.analyses.Analyses. {guest.advice}"
-        )
-    return analyses if _is_ours(declared) else guest.analyses(analyses)
-
-
-def _is_ours(declared: EntryPoint) -> bool:
-    return declared.value.startswith(f"{__name__.partition('.')[0]}.")
-
-
-def _guest(declared: EntryPoint, subject: str) -> "Guest":
-    """Return whose an entry point is; `subject` begins the sentences about it."""
-    from .analyses import Guest
-
-    package = declared.dist.name if declared.dist else declared.value
-    where = f"{subject} ({declared.value}) of the package {package}"
-    return Guest(where, f"Update or uninstall {package}.", declared.module.partition(".")[0])
-
-
-def _imported(declared: EntryPoint, guest: "Guest") -> Any:
-    """Return what an entry point names."""
-    try:
-        return declared.load()
-    except Exception as error:  # whatever a package of somebody else raises
-        raise ValueError(
-            f"{guest.where} could not be imported: {type(error).__name__}: {error}. {guest.advice}"
-        ) from error
-
-
-@cache
-def _loaded(declared: EntryPoint) -> "type[Suite]":
-    guest = _guest(declared, f"The suite {declared.name!r}")
-    suite = _imported(declared, guest)
-    from .contract import Suite
-
-    if not (isinstance(suite, type) and issubclass(suite, Suite)):
-        raise ValueError(
-            f"{guest.where} is {suite!r:.60}; expected a subclass of tse_scorers.suites.contract.Suite. {guest.advice}"
-        )
-    missing = [member for member in ("name", "title", "Options", "measures") if not hasattr(suite, member)]
-    if missing := [*missing, *sorted(suite.__abstractmethods__)]:
-        raise ValueError(
-            f"{guest.where} lacks {', '.join(missing)}; a suite has these members. Add them to the class, if the "
-            f"package is yours. {guest.advice}"
-        )
-    if suite.name != declared.name or not re.fullmatch(r"[\w-]+", suite.name):
-        raise ValueError(
-            f"{guest.where} calls itself {suite.name!r}; expected the name of its entry point, made of letters, "
-            f"digits, _ and -. {guest.advice}"
-        )
-    return suite
+    """Return published learning curves of the groups of a model's results, if there are some."""
+    analyses = analyses_of(suite)
+    return None if analyses is None else analyses.curves(rows)

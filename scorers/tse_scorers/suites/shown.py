@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..report.blocks import ScoredItems, View
 from ..report.inputs import Runs, ScoreFile, configs_apart
-from ..report.measure import Measure
+from ..report.measure import Measure, PublishedCurves
 from ..report.names import plain_group
 from .item_files import compared_items
 
@@ -51,8 +51,8 @@ def with_labels(rows: pd.DataFrame) -> pd.DataFrame:
 def headline_items(
     suite: "type[Suite]", runs: Runs, measure: Measure, rows: pd.DataFrame
 ) -> ScoredItems | None:
-    """Return the items of a headline measure that is a mean, each shown by what makes it the same in two runs."""
-    if measure.estimate is not None or measure not in suite.measures:
+    """Return the items of a headline measure, each shown by what makes it the same in two runs."""
+    if measure not in suite.measures:
         return None
     return compared_items(runs, suite, measure, rows)
 
@@ -60,6 +60,35 @@ def headline_items(
 def no_views(runs: Runs) -> Iterable[View]:
     """Return no views."""
     return ()
+
+
+def no_scores(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return no published scores."""
+    return pd.DataFrame()
+
+
+def no_curves(rows: pd.DataFrame) -> PublishedCurves | None:
+    """Return no published learning curves."""
+    return None
+
+
+@dataclass(frozen=True)
+class Analyses:
+    """What a paper adds to a suite's section.
+
+    Attributes:
+        views: returns views of the suite's results. Report and explorer call it when they start, so that what takes
+            long belongs into the `blocks` of a view, as a function. `View.headlines` names the measures that a view
+            shows; the report leaves these out of the table of scores by group.
+        scores: returns published scores on the data of a run, given the run's rows of results: `system`, `metric`, the
+            measure's point (`Measure.at`), `level`, `value`, `score`, and `config` where only one configuration of the
+            data is meant. They stand next to the scores of the same groups.
+        curves: returns published learning curves of the same groups, given the rows of one model's results.
+    """
+
+    views: Callable[[Runs], Iterable[View]]
+    scores: Callable[[pd.DataFrame], pd.DataFrame] = no_scores
+    curves: Callable[[pd.DataFrame], PublishedCurves | None] = no_curves
 
 
 def whole_table(file: ScoreFile) -> pd.DataFrame | None:

@@ -1,4 +1,4 @@
-"""The section of a suite: its measures by group, derived from its declarations and results; then what others add.
+"""The section of a suite: its measures by group, derived from its declarations and results; then what its paper adds.
 
 Published scores stand next to those of a run. A measure that another view shows (`View.headlines`) is left out here: in
 the explorer, if that view has a tab; in the report, if the report shows it.
@@ -17,7 +17,7 @@ from ..report.measure import Measure
 from ..report.names import with_levels
 from ..report.tables import with_published
 from .item_files import example
-from .registry import analyses_of, guest_of
+from .registry import analyses_of
 from .shown import Text
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ class GroupScores:
             corner.capitalize(),
             digits=measure.digits,
             chance=measure.chance,
-            are_shares=measure.estimate is None,
             about=f"Over {self.rows['unit'].iloc[0]}.",
             totals=list(shown["label"][shown["level"] == "all"].unique()) if levels else [],
             file=f"{self.suite.name}_{measure.name}",
@@ -87,17 +86,13 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
         return None
     analyses = analyses_of(suite.name)
     rows = suite.shown.labelled(results)
-    published = (
-        pd.concat([of_package.scores(results) for of_package in analyses]) if analyses else pd.DataFrame()
-    )
+    published = pd.DataFrame() if analyses is None else analyses.scores(results)
     scores = [
         GroupScores(suite, runs, measure, of_measure, _labelled(rows_of(published, measure), of_measure))
         for measure in measures_in(suite.measures, rows)
         if len(of_measure := rows_of(rows, measure))
     ]
-    guest = guest_of(suite.name)
-    more = suite.shown.views(runs) if guest is None else guest.views("shown.views", suite.shown.views, runs)
-    others = [*more, *(view for of_package in analyses for view in of_package.views(runs))]
+    others = [*suite.shown.views(runs), *(() if analyses is None else analyses.views(runs))]
     title = suite.known_data.title_of(results["config"].unique()) or suite.title
     text = suite.shown.text if isinstance(suite.shown.text, Text) else suite.shown.text(runs)
     return Section(

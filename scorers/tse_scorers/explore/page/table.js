@@ -63,7 +63,7 @@ function drawTable(view, change, open) {
   const problems = reference < 0 ? [] : [...new Set(systems.map((system) => view.differences[differenceName(view, system, view.systems[reference])]?.problem).filter(Boolean))];
   const doubts = new Set(rows.flatMap((row) => systems.flatMap((system) => doubtsOf(view, row, system, reference))));
   const note = `Each score: hover or focus it for its interval and counts${view.ties && shares(view).some(Boolean) ? ` (ties ${view.ties})` : ""}.` +
-    (view.items ? ` Press it to see its ${view.items.unit}.` : systems.some((system) => system.link && system.shares) ? " Press it to see its items." : "") +
+    (view.items ? ` Press it to see its ${view.items.unit}.` : systems.some((system) => system.link) ? " Press it to see its items." : "") +
     (view.across && rows.some((row) => row.cells.some((cell) => cell?.[8])) ? " Bold: higher than all other scores by the intervals; equal ones are bold together." : "") +
     (reference < 0 ? "" : !hasIntervals(view, view.systems[reference]) ? whyWithout(view, view.systems[reference])
       : ` Differences with an interval (95 %) are over what both models scored, as in tse compare, which also adjusts for their number.${nextDifference(view, view.systems[reference]) ? " More intervals are being computed." : ""}`);
@@ -198,10 +198,10 @@ function shadeOf(value, isDifference) {
 const scored = (view, system, value) => number.score(value, system.digits ?? view.digits, areShares(view, system));
 const range = (view, system, low, high, isDifference = false) => [low, high].map((end) => isDifference ? number.difference(end) : scored(view, system, end)).join(" to ");
 
-// Whether each column has shares, 0 to 1, as means have and a correlation has not; one of several measures by itself.
+// Whether each column has shares, 0 to 1, as means have and a correlation has not.
 const inColumn = (view, column) => view.cells.flatMap((row) => view.across ? row[column] ? [row[column]] : [] : row.filter(Boolean));
-const shares = (view) => view.shareColumns ??= view.systems.map((system, column) => (view.across ? system : view).shares !== false
-  && inColumn(view, column).every((cell) => cell[0] === null || (cell[0] >= 0 && cell[0] <= 1)));
+const shares = (view) => view.shareColumns ??= view.systems.map((system, column) =>
+  inColumn(view, column).every((cell) => cell[0] === null || (cell[0] >= 0 && cell[0] <= 1)));
 const areShares = (view, system) => shares(view)[system.column];
 
 // From where to where a column's bars of intervals reach.

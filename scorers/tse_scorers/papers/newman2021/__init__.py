@@ -1,7 +1,6 @@
 """Tables 2 and 3 and Figures 1 to 4 of Newman, Ang, Gong & Hewitt (2021), on results of agreement.
 
 table2.py     Table 2: TSE, EW and MW by construction
-coverage.py   what the scores rest on
 cutoffs.py    Figures 1 to 4: cut-offs on the verb list; the explorer's tab `Curves`
 examples.py   Table 3: the most probable words
 reproduced.py  numbers of Tables 2 and 3, for `tse reproduce`
@@ -12,8 +11,7 @@ from collections.abc import Iterator
 from ...report.blocks import View
 from ...report.inputs import Runs
 from ...suites.agreement.show.texts import labelled
-from ...suites.analyses import Analyses
-from .coverage import coverage_view
+from ...suites.shown import Analyses
 from .cutoffs import curve_views, cutoff_views
 from .examples import example_view
 from .table2 import published_scores, table2_views
@@ -27,7 +25,6 @@ def views(runs: Runs) -> Iterator[View]:
     yield from table2_views(rows, runs)
     yield from cutoff_views(rows)
     yield example_view(runs)
-    yield coverage_view(rows, runs)
     yield from curve_views(rows)
 
 

@@ -14,7 +14,7 @@ from ...report.line_styles import HUES, INK, MARKERS, MUTED, Line, lines
 from ...report.systems import end_names, slugs
 from ...report.tables import Basis, Table, formatted, score, spread
 from ...suites.agreement.show.texts import WHOLE_DATA
-from .coverage import lemma_counts
+from .table2 import lemma_counts
 
 # Rows of Table 2, each with the line that it has in every picture of cut-offs. The two kinds of object relative share a
 # hue with and without `that`.

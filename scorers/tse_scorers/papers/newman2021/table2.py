@@ -1,15 +1,16 @@
 """Table 2 of Newman et al. (2021): TSE, EW and MW by construction, and the picture of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from ...io.table_files import is_table
 from ...report.best import best_of_rows, unusable
 from ...report.blocks import Chart, View
-from ...report.charts import WHISKERS
+from ...report.charts import MANY, WHISKERS
 from ...report.inputs import Runs
 from ...report.systems import basename
 from ...report.tables import (
@@ -23,7 +24,6 @@ from ...suites.agreement.estimate.measures import WHOLE, without_cutoff
 from ...suites.agreement.options import CONFIG_NAMES
 from ...suites.agreement.show.texts import WHOLE_DATA
 from ..published import published
-from .coverage import by_metric, lemma_counts
 
 METRICS = {"tse": "TSE", "ew": "EW", "mw": "MW"}
 """In the order of all tables here; Newman et al. (2021) print MW, EW, TSE."""
@@ -101,6 +101,28 @@ def of_paper(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Mark results on the paper's data; a user's file may have the name of a configuration."""
     others = [name for name in rows["dataset"].unique() if is_table(str(name)) or "/" in str(name)]
     return rows["config"].isin(PAPER_CONFIGS) & ~rows["dataset"].isin(others)
+
+
+def lemma_counts(rows: pd.DataFrame) -> str:
+    """Say how many lemmas EW and MW are over, for each system or, of many, from least to most."""
+    is_over_lemmas = rows["metric"].isin(["ew", "mw"]) & rows["n_lemmas"].notna()
+    over_lemmas = rows[is_over_lemmas].drop_duplicates("system")
+    counts = dict(zip(over_lemmas["system"], over_lemmas["n_lemmas"].astype(int), strict=True))
+    if not counts:
+        return ""
+    least, most = min(counts.values()), max(counts.values())
+    if least == most:
+        return f"EW and MW: over {least:,} lemmas."
+    numbers = (f"{system} {n:,}" for system, n in counts.items())
+    shown = f"{least:,} to {most:,}" if len(counts) > MANY else ", ".join(numbers)
+    return f"Verb lists differ between vocabularies. Lemmas behind EW and MW: {shown}."
+
+
+def by_metric(rows: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Return the results of some metrics as cells, which a table has in the order of `names`, with `measure`."""
+    rows = rows[rows["metric"].isin(list(names))]
+    order = [rows["metric"].map(list(names).index), pd.factorize(rows["label"])[0]]
+    return rows.assign(measure=rows["metric"].map(names)).iloc[np.lexsort(order)]
 
 
 def _data_name(config: object) -> str:

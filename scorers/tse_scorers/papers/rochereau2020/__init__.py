@@ -1,13 +1,11 @@
 """Tables 1 to 28 of Rochereau, Sagot & Dupoux (2020), Keller's (2001) contrasts, and people next to models.
 
 cells.py        the 36 cells of case order by role assignment, ours and the paper's, and their means
-templates.py    intervals over templates, and whether templates differ (section 4.1)
+templates.py    intervals over templates
 cell_tables.py  Tables 1 and 6 to 28: all cells
 means.py        Tables 2 to 4: means, and the frequency bias
 people.py       Table 5: correlation with people; the explorer's tab `People`
 contrasts.py    constraints on word order
-human_ratings.py   raw ratings → scores of sentences and AUCs (section 4.1); for ratings of your own
-template_means.py  whether templates have similar means
 reproduced.py   numbers of the tables, for `tse reproduce`
 """
 
@@ -19,13 +17,13 @@ import pandas as pd
 from ...report.blocks import View
 from ...report.inputs import Runs, configs_apart
 from ...report.tables import counts_table
-from ...suites.analyses import Analyses
+from ...suites.shown import Analyses
 from .cell_tables import cell_view
 from .cells import SETS, published_scores
 from .contrasts import contrast_view
 from .means import mean_views
 from .people import correlation_view, people_view
-from .templates import scored_sentences, scored_sets, template_view
+from .templates import scored_sentences, scored_sets
 
 _COVERAGE_TEXT = (
     "Minimal variation sets behind the AUCs, and comparisons in them that were tied (they count half) or lacked a "
@@ -39,13 +37,11 @@ def views(runs: Runs) -> Iterator[View]:
     rows = results[results["metric"] == "auc"]
     if rows.empty:
         return
-    sentences = cache(lambda: scored_sentences(runs, pd.unique(rows["system"])))
-    sets = cache(lambda: scored_sets(sentences()))
+    sets = cache(lambda: scored_sets(scored_sentences(runs, pd.unique(rows["system"]))))
     yield cell_view(rows)
     yield from mean_views(runs, rows, sets)
     yield correlation_view(rows, results[results["metric"] == "human_pearson"])
     yield contrast_view(rows, sets)
-    yield template_view(sentences)
     counts = counts_table("Sets behind the AUCs.", rows, "variation_set", SETS, "sets")
     yield View("Coverage", _COVERAGE_TEXT, [counts])
     yield people_view(rows)

@@ -14,8 +14,7 @@ from .cells import HUMANS, SETS, Cells, all_cells, published_cells
 
 CORRELATION_TEXT = (
     "Does a model prefer the same orders and roles as people, whatever its level? The noise in people's ratings limits "
-    "r, for any model. How much cannot be said here: this noise ceiling needs single ratings, and only the means of "
-    "cells are published."
+    "r, for any model; how much is not known, because only the means of cells are published."
 )
 
 

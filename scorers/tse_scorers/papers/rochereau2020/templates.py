@@ -1,32 +1,23 @@
-"""What the German section says about templates: intervals of means over them, and whether they differ (section 4.1)."""
+"""Intervals over templates, for the tables and figures of the German section."""
 
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from ...report.blocks import View
 from ...report.inputs import Runs
-from ...report.numbers import number, ranged
-from ...report.tables import Table, count, decimals, formatted, p_value, stacked
+from ...report.numbers import ranged
+from ...report.tables import stacked
 from ...statistics.clustered import Units, clustered_means
 from ...statistics.estimate import ACCURACY, DIFFERENCE
 from ...suites.variation_sets.estimate.intervals import UNIT, set_aucs
 from .cells import SETS, contrast_means, orders, roles
-from .template_means import compare_means
 
 Sentences = dict[str, pd.DataFrame]  # system → `template`, `case_order`, `positions`, `logprob`
 Sets = dict[str, pd.DataFrame]  # system → its variation sets, as `set_aucs` returns them
 
 
-TEXT = (
-    "The paper verifies that people's mean ratings do not differ significantly between templates (section 4.1). "
-    "People's single ratings were not released, so this is the same check of the models of this run. A model's "
-    "log-probability depends on the words, so templates do differ. An AUC compares sentences of one template only; "
-    "these differences are not part of it."
-)
 VARIES_WITH_TEMPLATES = "The interval shows how much the AUC varies with the choice of templates."
 
 
@@ -102,33 +93,3 @@ def _over_templates(
     keys = [name for name in cells if name != "score"]
     ends = pd.DataFrame(estimates, columns=[*keys, "ci_low", "ci_high", "se"])
     return cells.merge(ends, how="left", on=keys)
-
-
-def template_view(sentences: Callable[[], Sentences]) -> View:
-    """Return the check of section 4.1 on the systems of this run, of which some must have two templates."""
-    return View("Do templates differ? (section 4.1)", TEXT, lambda: _blocks(sentences()))
-
-
-def _blocks(sentences: Sentences) -> list[Table]:
-    rows = {}
-    for system, scores in sentences.items():
-        finite = scores[np.isfinite(scores["logprob"].astype(float))]
-        with suppress(ValueError):  # a single template
-            test = compare_means(finite["template"], finite["logprob"])
-            means = test.templates["mean"]
-            rows[system] = [len(means), means.min(), means.max(), test.share, test.statistic, test.p]
-    if not rows:
-        return []
-    nats = partial(number, digits=1)
-    headings = ["templates", "lowest mean", "highest mean", "share between", "F", "p"]
-    values = pd.DataFrame(rows, index=headings).T.rename_axis("Model")
-    table = Table(
-        "Mean log-probability (nats) of the sentences of a template, and whether templates differ.",
-        values,
-        formatted(values, [count, nats, nats, partial(decimals, digits=2), "{:,.1f}".format, p_value]),
-        file="german_templates",
-        note="Share between: the share of the variance of log-probabilities that lies between templates (η²). F and p: "
-        "one-way analysis of variance, which assumes that sentences are independent. Scores that are not finite are "
-        "excluded.",
-    )
-    return [table]

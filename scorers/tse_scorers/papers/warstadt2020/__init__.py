@@ -18,8 +18,8 @@ from ...report.blocks import View
 from ...report.inputs import Runs
 from ...report.measure import PublishedCurves
 from ...report.tables import counts_table
-from ...suites.analyses import Analyses
 from ...suites.minimal_pairs.show.texts import flawed_pairs
+from ...suites.shown import Analyses
 from .analyses import correlations, method_view, predictor_view
 from .conditions import condition_views
 from .paradigms import METHODS, accuracies, by_paradigm, published_scores
@@ -49,11 +49,11 @@ def views(runs: Runs) -> Iterator[View]:
         yield predictor_view(runs)
         yield from condition_views(paradigms, of_method)
         revisions = accuracies(runs.every_revision())
-        yield from growth(revisions[revisions["method"] == method], paradigms)
+        yield from growth(revisions[revisions["method"] == method])
         yield method_view(rows)
     counts = counts_table("Pairs behind the accuracies.", rows, "method", METHODS, "pairs")
     yield View("Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, set(rows["config"]))]), [counts])
-    yield from people_views(runs, rows[rows["method"] == "full"])
+    yield from people_views(rows[rows["method"] == "full"])
 
 
 def _curves(rows: pd.DataFrame) -> PublishedCurves | None:

@@ -19,21 +19,20 @@ from ...report.measure import PublishedCurves
 from ...report.numbers import number
 from ...report.revisions import positions
 from ...report.series import LEAST
-from ...report.tables import Table, formatted, stacked
+from ...report.tables import Table, stacked
 from ...statistics.estimate import t_quantile
 from ...suites.minimal_pairs.show.texts import phenomenon_name
 from ..published import published
-from .paradigms import HUMANS, PUBLISHED, phenomenon_of
 
 _slope = partial(number, digits=4)
 _RETRAINED = {"lstm": "LSTM", "transfo-xl": "Transformer-XL"}
 """Models whose slopes the paper prints -> their names among the published models."""
 
 
-def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[View]:
+def growth(rows: pd.DataFrame) -> Iterator[View]:
     """Compare the slopes of models that were run at several points of their training with the published ones.
 
-    `rows` are of one method and all revisions; `paradigms` have the accuracies of people and of published models.
+    `rows` are of one method and all revisions.
     """
     curves = _curves(rows)
     fits = {str(model): slopes(of_model) for model, of_model in curves.groupby("model", sort=False)}
@@ -44,12 +43,11 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[View]:
         f"{_RETRAINED[model]} (published)": slope for model, slope in published_slopes().items()
     }
     values = pd.DataFrame(columns).reindex(pd.unique(curves["group"])).dropna(axis=1, how="all")
-    ends = {model: _last(curves[curves["model"] == model]) for model in retrained}
-    tables = list(_tables(values, fits, _doublings_left(values, ends, paradigms)))
+    table = _table(values, fits)
     picture = Chart.dots(
         "blimp_figure5",
-        tables[0].values,
-        tables[0].intervals,
+        table.values,
+        table.intervals,
         "Gain in accuracy when the training doubles. Whiskers: 95 % intervals of the slopes of the lines.",
         alt="Gain in accuracy per doubling.",
         panel="Gain per doubling",
@@ -57,7 +55,7 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[View]:
         chance=0,
         form=_slope,
         number="Figure 5",
-        tables=tables,
+        tables=[table],
     )
     text = "The slope of accuracy against the base-2 logarithm of the training size, over the revisions that were run. "
     text += "The paper prints the steepest and the shallowest slopes of two models, retrained on 1/8 to 64 million "
@@ -65,10 +63,10 @@ def growth(rows: pd.DataFrame, paradigms: pd.DataFrame) -> Iterator[View]:
     yield View("Training size (Figure 5)", text, [picture])
 
 
-def _tables(values: pd.DataFrame, fits: Mapping[str, pd.DataFrame], left: pd.DataFrame) -> Iterator[Table]:
+def _table(values: pd.DataFrame, fits: Mapping[str, pd.DataFrame]) -> Table:
     fitted = pd.concat({model: fit.rename_axis("label") for model, fit in fits.items()}, names=["system"])
     cells = stacked(values, ("system",)).merge(fitted.reset_index(), how="left", on=["system", "label"])
-    yield Table.of_scores(
+    return Table.of_scores(
         cells.assign(label=cells["label"].map(_group_name)),
         "Gain in accuracy (0 to 1) per doubling.",
         "Phenomenon",
@@ -77,14 +75,6 @@ def _tables(values: pd.DataFrame, fits: Mapping[str, pd.DataFrame], left: pd.Dat
         "freedom), not what other pairs would give.",
         file="pairs_growth",
     )
-    left = left.rename(index=_group_name).rename_axis("Phenomenon")
-    if left.notna().any(axis=None):
-        yield Table(
-            "Doublings from the last point until the accuracy of people (individual), at this slope.",
-            left,
-            formatted(left, "{:.1f}".format),
-            note="A dash: the slope is unknown or does not rise.",
-        )
 
 
 def slopes(curves: pd.DataFrame) -> pd.DataFrame:
@@ -137,17 +127,6 @@ def pythia_curves(rows: pd.DataFrame) -> PublishedCurves | None:
     )
 
 
-def doublings_to(target: float, accuracy: float, slope: float) -> float:
-    """Return how often the training must double until an accuracy is reached; NaN if it does not rise.
-
-    >>> doublings_to(0.9, 0.5, 0.04), doublings_to(0.9, 0.95, 0.04)
-    (10.0, 0.0)
-    """
-    if not slope > 0:
-        return float("nan")
-    return max(0.0, float(round((target - accuracy) / slope, 9)))
-
-
 def _curves(rows: pd.DataFrame) -> pd.DataFrame:
     """Return columns `model`, `group` (a phenomenon, or `all`), `x` and `y` of the revisions with a training size."""
     rows = rows.assign(x=positions(rows["revision"]), y=rows["score"])
@@ -155,33 +134,6 @@ def _curves(rows: pd.DataFrame) -> pd.DataFrame:
     rows = configs_apart(rows, "model")
     groups = rows["value"].where(rows["level"] != "all", "all")
     return rows.assign(group=groups)[["model", "group", "x", "y"]]
-
-
-def _last(curves: pd.DataFrame) -> "pd.Series[float]":
-    """Return the accuracies at the largest training size, by group."""
-    return curves[curves["x"] == curves["x"].max()].groupby("group")["y"].mean()
-
-
-def _doublings_left(
-    values: pd.DataFrame, ends: dict[str, "pd.Series[float]"], paradigms: pd.DataFrame
-) -> pd.DataFrame:
-    means = paradigms.groupby(paradigms.index.map(phenomenon_of)).mean()
-    means.loc["all"] = paradigms.mean()
-    ends = ends | {
-        f"{name} (published)": means[(PUBLISHED, name)]
-        for name in _RETRAINED.values()
-        if (PUBLISHED, name) in means
-    }
-    target = means.get((HUMANS, "individual"), pd.Series(dtype=float))
-    left = {
-        system: {
-            group: doublings_to(target.get(group, np.nan), ends[system].get(group, np.nan), slope)
-            for group, slope in values[system].items()
-        }
-        for system in values
-        if system in ends
-    }
-    return pd.DataFrame(left).reindex(values.index)
 
 
 def _group_name(group: str) -> str:

@@ -1,4 +1,4 @@
-"""The explorer's tab `People`: accuracies of people and models by paradigm, and their choices on single pairs."""
+"""The explorer's tab `People`: accuracies of people and models by paradigm."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -6,28 +6,16 @@ from functools import partial
 import pandas as pd
 
 from ...report.blocks import Chart, Control, View
-from ...report.inputs import Runs
-from ...suites.minimal_pairs.show.shown_items import judged_pairs, read_pairs
-from ...suites.minimal_pairs.show.texts import from_blimp
 from .paradigms import HUMANS, by_paradigm, field_of, system_names
 
 TITLE = "People"
 
 
-def people_views(runs: Runs, rows: pd.DataFrame) -> Iterator[View]:
-    """Yield the parts that compare people with models, from accuracies on whole sentences; none for other data.
-
-    The judgments of single pairs are not part of the package: without them, there is no part for them.
-    """
+def people_views(rows: pd.DataFrame) -> Iterator[View]:
+    """Yield the part that compares people with models, from accuracies on whole sentences; none for other data."""
     if points := _paradigm_points(rows):
         models = Control("Model", {name: name for name in points})
         yield View("", "", partial(_paradigms, points), [models], (), TITLE, "BLiMP paradigms")
-    scored = runs.suite("minimal_pairs")  # with the names that files of scores have
-    scored = scored[scored["metric"] == "accuracy"]
-    systems = {system: system for system in scored["system"][from_blimp(pd.Index(scored["value"]))].unique()}
-    if systems and not judged_pairs().empty:
-        models = Control("Model", systems)
-        yield View("", "", partial(_pairs, runs), [models], (), TITLE, "BLiMP pairs")
 
 
 def _paradigm_points(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -64,47 +52,6 @@ def _paradigms(points: Mapping[str, pd.DataFrame], system: str) -> list[Chart]:
         same_scale=True,
         limited_to=f"{system} paradigms",
     )
-    return [chart]
-
-
-def _pairs(runs: Runs, system: str) -> list[Chart]:
-    """Show the pairs that people judged and a run scored.
-
-    Raises:
-        ValueError: the run scored none of those pairs.
-    """
-    judged = judged_pairs().rename(columns={"sentence_good": "good", "sentence_bad": "bad"})
-    both = judged.merge(read_pairs(runs, "full", system), on=["paradigm", "good", "bad"])
-    if both.empty:
-        raise ValueError(
-            f"{system} scored none of the {len(judged)} pairs that people judged. Run the whole of BLiMP, without "
-            "--limit and --groups."
-        )
-    points = pd.DataFrame(
-        {
-            "item": both["good"] + " ⁄ *" + both["bad"],
-            "paradigm": both["paradigm"],
-            "label": _fields(both["paradigm"]),
-            "x": both["share"],
-            "n": both["n"],
-            "y": both["logprob_good"] - both["logprob_bad"],
-            "choice": both["score"].map({1: "✓ correct", 0: "✗ not correct"}),
-        }
-    )
-    chart = Chart(
-        "scatter",
-        "people",
-        {"": points.sort_values("y", kind="stable")},
-        caption=f"{system} and people. Log-probabilities are natural logs.",
-        x="share of people who choose the acceptable sentence",
-        y=f"{system}: log P(good) − log P(bad)",
-        unit="pairs",
-        headings={
-            "item": "Pair (acceptable ⁄ *unacceptable)", "x": "people who choose the acceptable", "n": "people",
-            "y": "log P difference", "choice": "model's choice", "paradigm": "paradigm",
-        },
-        limited_to=f"{system} pairs",
-    )  # fmt: skip
     return [chart]
 
 

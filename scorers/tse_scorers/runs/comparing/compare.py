@@ -1,11 +1,10 @@
 """`tse compare`: what differs between systems on the same items, and whether that may be chance.
 
 A suite says what its items are, which groups they have, and which units they share (nouns, lemmas, templates, …). The
-difference of two systems is tested over these units, by t with cluster-robust standard errors; for a score that is no
-mean, such as a correlation, with those of the jackknife. p-values are adjusted by Holm's method within a family: all
-tests of one measure against one reference that stand under one heading, which are the systems x the groups of one level
-(the paradigms, the phenomena, …, or `all`). Differences between data, lemma lists and options are found by the
-signatures of the scores.
+difference of two systems is tested over these units, by t with cluster-robust standard errors. p-values are adjusted by
+Holm's method within a family: all tests of one measure against one reference that stand under one heading, which are
+the systems x the groups of one level (the paradigms, the phenomena, …, or `all`). Differences between data, lemma lists
+and options are found by the signatures of the scores.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,10 +17,10 @@ import pandas as pd
 from ...io.result_row import Scalar
 from ...models.options import Option, OptionError
 from ...report.inputs import Runs, read_runs
-from ...statistics.differences import holm
+from ...statistics.differences import T_TEST, holm
 from ...suites.items import GroupDifference, ItemScores
 from ...suites.registry import names, suites_of
-from .conditions import conditions, without_conditions
+from .conditions import conditions
 from .paired_scores import (
     ComparedMeasures,
     Paired,
@@ -106,7 +105,6 @@ def compare(
             "the cut-off from ", Option("measure"), ".",
         )  # fmt: skip
     of_conditions = conditions(runs, by, compared) if by else pd.DataFrame()
-    not_by = list(without_conditions(by, compared)) if by else []
     rows: list[dict[str, object]] = []
     items: list[pd.DataFrame] = []
     apart: list[Paired] = []
@@ -121,7 +119,7 @@ def compare(
         return Comparison(
             pd.DataFrame(columns=list(COLUMNS)),
             pd.DataFrame(columns=list(ITEM_COLUMNS)),
-            not_by,
+            [],
             of_conditions,
         )
     if not rows:
@@ -142,7 +140,7 @@ def compare(
     return Comparison(
         with_families(pd.DataFrame(rows)).reindex(columns=list(COLUMNS)),
         pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
-        [*not_by, *_not_compared(runs, rows, apart, reference, compared, measures)],
+        list(_not_compared(runs, rows, apart, reference, compared, measures)),
         of_conditions,
     )
 
@@ -195,7 +193,7 @@ def _row(group: GroupDifference) -> dict[str, object]:
         "p": difference.p,
         "n_items": group.n_items,
         "n_lemmas": group.n_lemmas,
-        "test": difference.test,
+        "test": T_TEST,
         "minimum_detectable": difference.minimum_detectable,
         "n_ties": group.n_ties,
         "approximate": group.approximate,

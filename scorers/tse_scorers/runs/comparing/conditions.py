@@ -83,7 +83,6 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
     designs: list[_Design] = []
     possible: dict[str, None] = {}
     refused: set[str] = set()
-    not_means: dict[str, None] = {}
     lacking: dict[tuple[str, str | None], dict[str, str]] = {}
     for suite, suite_measures in compared.items():
         for file in runs.scores(suite.name):
@@ -97,9 +96,6 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
             own_columns = tuple(name for name in condition_columns if name not in wrong)
             of_file = suite.compared_items(replace(file, own_columns=own_columns), suite_measures)
             for measure, scores in of_file.items():
-                if scores.statistic is not None:
-                    not_means[measure] = None
-                    continue
                 possible |= dict.fromkeys(name for name in file_columns if name not in of_scores)
                 refused |= wrong.intersection(file_columns)
                 items = scores.items.reset_index()
@@ -109,13 +105,6 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
                     absent = next(name for name in condition_columns if name not in items)
                     lacking.setdefault((file.suite, file.config), {})[file.system] = absent
     if not designs:
-        if not_means and not possible:
-            means = [str(m) for suite in compared for m in suite.measures if m.estimate is None]
-            raise ValueError(
-                f"{', '.join(not_means)} cannot be compared by {' x '.join(columns)}, because conditions are compared "
-                "by means of items; expected a measure that is a mean of its items' scores: "
-                f"{', '.join(means) or 'these suites have none'}."
-            )
         raise ValueError(_nothing(columns, possible, refused))
     for (suite_name, config), absents in lacking.items():
         others = {
@@ -144,23 +133,11 @@ def conditions(runs: Runs, columns: Sequence[str], compared: ComparedMeasures) -
     )
 
 
-def without_conditions(columns: Sequence[str], compared: ComparedMeasures) -> Iterator[str]:
-    """Yield a sentence that names the measures without conditions, if there are any: those that are not means."""
-    measures = (measure for of_suite in compared.values() for measure in of_suite)
-    if labels := dict.fromkeys(measure.label for measure in measures if measure.estimate is not None):
-        yield (
-            f"Not compared by {' x '.join(columns)}: {', '.join(labels)}, because conditions are compared by means of "
-            "items."
-        )
-
-
 def condition_scores(
     suite: type[Suite], file: ScoreFile, columns: Sequence[str], most: int
 ) -> Iterator[ConditionRow]:
     """Yield the scores of a system by the values of each of the user's columns that has from two to `most` of them."""
     for measure, scores in suite.compared_items(replace(file, own_columns=tuple(columns))).items():
-        if scores.statistic is not None:
-            continue
         items = scores.items.reset_index()
         for column in columns:
             if column in items and 2 <= items.loc[items["score"].notna(), column].nunique() <= most:

@@ -2,16 +2,13 @@
 
     sets/*.yaml    one file per set: facts only, no code
     pair_set.py    reads and checks such a file
-    finding.py     finds a set by its name, also those of other packages
+    finding.py     finds a set by its name
     sources.py     the set's files: a local copy, the Hub, or a pinned and checksummed download
     tables.py      reads these files, whatever their format
     pairs.py       brings them into the columns of minimal pairs
     audit.py       what `tse data check` finds
 
-A package of your own adds sets with an entry point that names a package with `*.yaml` files:
-
-    [project.entry-points."tse_scorers.minimal_pair_sets"]
-    my_sets = "my_package.sets"
+A set is a file of its own, so that one that leaves takes nothing with it.
 """
 
 from .finding import find_set, hub_dataset_of, is_registered, set_names

@@ -1,16 +1,12 @@
-"""Finds a minimal-pair set by its name: one of this package, of another package, or a YAML file."""
+"""Finds a minimal-pair set by its name: one of this package, or a YAML file."""
 
-from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import entry_points
-from importlib.resources import files
 from pathlib import Path
 
 from ....io.bundle import split_revision
 from ....io.suggestions import unknown_name
 from .pair_set import PairSet, read_set
 
-GROUP = "tse_scorers.minimal_pair_sets"
 _FOLDER = Path(__file__).parent / "sets"
 
 
@@ -55,17 +51,5 @@ def _registered(path: Path) -> PairSet:
 
 @cache
 def _files() -> dict[str, Path]:
-    """Return name -> file; the sets of this package cannot be replaced."""
-    return {path.stem: path for folder in (*_folders(), _FOLDER) for path in sorted(folder.glob("*.yaml"))}
-
-
-def _folders() -> Iterator[Path]:
-    """Yield the folders of other packages' sets."""
-    for declared in entry_points(group=GROUP):
-        try:
-            yield Path(str(files(declared.value)))
-        except (ImportError, TypeError) as error:
-            raise ValueError(
-                f"The sets of minimal pairs {declared.name!r} ({declared.value}) could not be found: {error}. "
-                "Update or uninstall the package that declares them."
-            ) from error
+    """Return name -> file."""
+    return {path.stem: path for path in sorted(_FOLDER.glob("*.yaml"))}

@@ -1,4 +1,4 @@
-"""The items behind the scores: minimal pairs, with people's judgments."""
+"""The items behind the scores: minimal pairs."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -8,7 +8,6 @@ import pandas as pd
 from ....report.blocks import ScoredItems
 from ....report.inputs import Runs
 from ....report.measure import Measure
-from ....report.published import shipped
 from ...item_files import files_of, items_of_rows, read_files
 from .texts import phenomenon_name
 
@@ -19,9 +18,6 @@ _COLUMNS = [
     "method", "paradigm", "phenomenon", "field", "sentence_good", "sentence_bad", "logprob_good", "logprob_bad",
     "correct",
 ]  # fmt: skip
-
-
-_PAIR = ["paradigm", "sentence_good", "sentence_bad"]
 
 
 def pair_items(suite: "type[Suite]", runs: Runs, measure: Measure, rows: pd.DataFrame) -> ScoredItems:
@@ -36,7 +32,6 @@ def pair_items(suite: "type[Suite]", runs: Runs, measure: Measure, rows: pd.Data
         partial(read_pairs, runs, method),
         values,
         unit="pairs",
-        people="people who choose the good one",
         averaged="paradigm",
     )
 
@@ -46,27 +41,6 @@ def read_pairs(runs: Runs, method: str, system: str) -> pd.DataFrame:
     pairs = read_files(files_of(runs, "minimal_pairs", system), _COLUMNS)
     if "method" in pairs:
         pairs = pairs[pairs["method"] == method].drop(columns="method")
-    if method == "full" and not (judged := judged_pairs()).empty:
-        pairs = pairs.merge(
-            judged.rename(columns={"share": "people"}).drop(columns="n"), on=_PAIR, how="left"
-        )
     names = {"sentence_good": "good", "sentence_bad": "bad", "correct": "score"}
     pairs = pairs.rename(columns=names).assign(phenomenon=pairs["phenomenon"].map(phenomenon_name))
     return pairs.drop(columns="config").drop_duplicates(["paradigm", "good", "bad"])
-
-
-def judged_pairs() -> pd.DataFrame:
-    """Return the pairs that people judged.
-
-    Rejected and ineligible judgments and attention checks do not count.
-
-    Returns:
-        `paradigm`, `sentence_good`, `sentence_bad`, `share` (0 to 1) of the judgments that chose the acceptable
-        sentence, and `n`, the number of judgments; no rows where the judgments were not built.
-    """
-    judgments = shipped("blimp_human_judgments", "judgments")
-    if judgments.empty:
-        return pd.DataFrame(columns=[*_PAIR, "share", "n"])
-    counted = judgments[judgments["eligible"] & ~judgments["rejected"] & ~judgments["attention_check"]]
-    pairs = counted.groupby(_PAIR, sort=False)["correct"]
-    return pairs.agg(share="mean", n="size").reset_index()
