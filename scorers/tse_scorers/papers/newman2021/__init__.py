@@ -27,7 +27,7 @@ def views(runs: Runs) -> Iterator[View]:
     yield from table2_views(rows, runs)
     yield from cutoff_views(rows)
     yield example_view(runs)
-    yield coverage_view(rows, runs)
+    yield coverage_view(rows)
     yield from curve_views(rows)
 
 

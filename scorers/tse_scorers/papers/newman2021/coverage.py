@@ -1,6 +1,5 @@
 """What the scores of agreement rest on."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -8,10 +7,8 @@ import pandas as pd
 
 from ...report.blocks import View
 from ...report.charts import MANY
-from ...report.inputs import Runs
-from ...report.tables import Table, count, formatted, score, spread
+from ...report.tables import Table, count, formatted, spread
 from ...suites.agreement.ask.listing import COUNTS
-from ...suites.agreement.ask.outcomes import read_outcomes
 from ...suites.agreement.estimate.measures import without_cutoff
 from ...suites.agreement.options import CONFIG_NAMES
 
@@ -68,9 +65,9 @@ def _items(rows: pd.DataFrame) -> Table:
     )  # fmt: skip
 
 
-def coverage_view(rows: pd.DataFrame, runs: Runs) -> View:
+def coverage_view(rows: pd.DataFrame) -> View:
     """Return the contexts, pairs and lemmas behind the scores."""
-    return View("Coverage", _COVERAGE_TEXT, lambda: [_items(rows), *_lemmas(rows), *_dominant(runs)])
+    return View("Coverage", _COVERAGE_TEXT, lambda: [_items(rows), *_lemmas(rows)])
 
 
 def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
@@ -83,10 +80,8 @@ def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
         return
     names = {"n_lemmas_listed": "listed", "n_lemmas": "scored"}
     names |= {key: reason for reason, key in COUNTS.items()}
-    over_list = over_list.drop_duplicates(["system", "config", "lemmas_scored"], keep="last")
-    several = over_list.duplicated(["system", "config"], keep=False)  # groups with lemmas of their own
-    of_data = over_list["system"] + ", " + over_list["config"].replace(CONFIG_NAMES)
-    places = of_data.where(~several, of_data + ", " + over_list["group"])
+    over_list = over_list.drop_duplicates(["system", "config"], keep="last")
+    places = over_list["system"] + ", " + over_list["config"].replace(CONFIG_NAMES)
     values = (
         over_list[list(names)].rename(columns=names).astype(float).set_index(places.rename("Model, data"))
     )
@@ -94,31 +89,3 @@ def _lemmas(rows: pd.DataFrame) -> Iterator[Table]:
     text["scored lemmas"] = over_list["lemmas_scored"].tolist()
     note = "Models with the same fingerprint in the last column are scored over the same lemmas."
     yield Table("Lemmas behind EW and MW.", values, text, note=note, file="lemmas")
-
-
-def _dominant(runs: Runs) -> Iterator[Table]:
-    """Yield the lemmas that hold more than half of the listed probability of a context."""
-    shares: dict[str, float] = {}
-    for file in runs.scores("agreement", "outcomes"):
-        lemmas = file.sibling("lemmas")
-        if lemmas is None:
-            continue
-        n_contexts, counts = 0, Counter[tuple[str, str]]()
-        for outcomes in read_outcomes(file.read_table(), lemmas.read_table()):
-            over_half = outcomes.heaviest[outcomes.shares.sum(axis=0) > 0.5]  # at most one in a context
-            counts.update(outcomes.lemmas[over_half])
-            n_contexts += len(outcomes.context_id)
-        config = file.config or ""
-        about = ", ".join(filter(None, (file.system, CONFIG_NAMES.get(config, config))))
-        shares |= {f"{about}, {' / '.join(lemma)}": n / n_contexts for lemma, n in counts.items()}
-    if not shares:
-        return
-    values = pd.DataFrame({"contexts": shares}).rename_axis("Model, data, lemma")
-    values = values.sort_values("contexts", ascending=False, kind="stable")
-    yield Table(
-        "Lemmas that hold more than half of the listed probability of a context: share of such contexts.",
-        values,
-        formatted(values, score),
-        note="MW in these contexts is mostly about this one lemma.",
-        folded=True,
-    )
