@@ -13,8 +13,6 @@ logits, without sorting the vocabulary (`boundaries`). In reading order:
     ranking       log-probability of each form, and mass ranked above and below it
     scores        TSE, EW and MW from the forms that are inside
     boundaries    the same scores from logits
-    listed        scores from the log-probabilities of any forms; list percentiles
-    sampler       forms of several tokens under nucleus sampling
     averaging     means over contexts and groups
     storage       checks of predictions; one row of scores for each context
     scored        a data set whose rows hold the scores of their contexts
@@ -44,9 +42,7 @@ from .arrays import Array, Ids, checked_pairs
 from .averaging import ALL, Summary, aggregate, summarize
 from .boundaries import locate_forms, logit_scores
 from .cutoffs import BOTTOM_CUTOFFS, TOP_CUTOFFS, check_cutoffs
-from .listed import list_scores, word_scores
 from .ranking import FormStatistics, form_logprobs, form_statistics, pair_statistics
-from .sampler import nucleus_logprobs, sampler_scores
 from .scored import Scored, group_names, is_scored, scores_of_rows
 from .scores import VERSION, ContextScores, SideScores, context_scores, is_correct
 from .storage import Context, from_table, known_cutoffs, reduce_predictions, to_rows
@@ -70,14 +66,10 @@ __all__ = [
     "form_logprobs",
     "form_statistics",
     "is_correct",
-    "list_scores",
     "locate_forms",
     "logit_scores",
-    "nucleus_logprobs",
     "pair_statistics",
-    "sampler_scores",
     "summarize",
-    "word_scores",
 ]
 
 _DESCRIPTION = """\

@@ -9,7 +9,6 @@ from typing import TypeAlias, TypeVar, cast
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 from datasets import Dataset, Features, IterableDataset, Value
 from datasets.fingerprint import Hasher, generate_random_fingerprint
 
@@ -32,11 +31,9 @@ from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, Wo
 from .models.options import checked_fields
 from .models.own_model import GivenModel
 from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
-from .suites.agreement.ask.scores import AgreementScores, score_contexts
+from .suites.agreement.ask.scores import score_contexts
 from .suites.agreement.data.checks import check_numbers
-from .suites.agreement.data.contrast import GROUP
 from .suites.agreement.data.tables import check_pairs, require_once
-from .suites.agreement.options import AgreementOptions
 from .suites.checks import DataWarning, require_spelled, unsplit
 
 CHUNK = 10_000
@@ -62,7 +59,6 @@ def score_dataset(
     words: str | Sequence[str] | None = None,
     context: str | None = None,
     cutoffs: bool = False,
-    forms: bool = False,
     stride: int | None = None,
     progress: Progress | None = None,
 ) -> Data:
@@ -92,8 +88,6 @@ def score_dataset(
             does not separate them. See [Text that is split already](../tutorials/surprisals.md#given-words).
         context: with `columns`, the column of the texts before them: log P(text | context).
         cutoffs: with `lemmas`, also EW, MW and covered mass at each cut-off (`ew_top_0.9`, …), as in `tse run`.
-        forms: with `lemmas`, also lists with one value for each scored lemma: `lemma` (its row in `lemmas`), `correct`
-            and `incorrect` (float32 log-probabilities): 10 bytes for each row and lemma.
         stride: with `columns` or `surprisals`, how many tokens further each window of a text begins that is longer than
             a causal model's window; None: half the window. See
             [Texts of any length](../tutorials/surprisals.md#texts-of-any-length).
@@ -109,7 +103,7 @@ def score_dataset(
             exactly one of `columns`, `lemmas` and `surprisals` is given, or an option has no effect on it; or the model
             cannot answer.
     """
-    request = Request(columns, lemmas, surprisals, words, context, cutoffs, forms, stride)
+    request = Request(columns, lemmas, surprisals, words, context, cutoffs, stride)
     splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
     questions = {split: _questions(data, request) for split, data in splits.items()}
     scorer = model if isinstance(model, Scorer) else load_scorer(model)
@@ -364,7 +358,6 @@ class _Gaps:
     lemmas: pd.DataFrame
     has_verbs: bool
     cutoffs: bool
-    forms: bool
 
     @property
     def columns(self) -> list[str]:
@@ -372,7 +365,7 @@ class _Gaps:
 
     def identity(self) -> tuple[object, ...]:
         version = metric_modules("refined_tse").scores.VERSION
-        return "gaps", fingerprint(self.lemmas), self.columns, self.cutoffs, self.forms, version
+        return "gaps", fingerprint(self.lemmas), self.columns, self.cutoffs, version
 
     def schema(self, _: Scorer | None = None) -> pa.Schema:
         scores = [
@@ -385,9 +378,6 @@ class _Gaps:
             **dict.fromkeys(scores, pa.float64()),
             **dict.fromkeys(COUNTS, pa.int32()),
         }
-        if self.forms:
-            types |= {"lemma": pa.list_(pa.int16())}
-            types |= dict.fromkeys(("correct", "incorrect"), pa.list_(pa.float32()))
         return pa.schema(types)
 
     def check(self, frame: pd.DataFrame) -> None:
@@ -415,9 +405,7 @@ class _Gaps:
     def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
         assert isinstance(scorer, GapScorer), "check_scorer checks this"
         pairs = self._pairs(frame)
-        scores = score_contexts(
-            scorer, pairs, self.lemmas, progress, options=AgreementOptions(keep_forms=self.forms)
-        )
+        scores = score_contexts(scorer, pairs, self.lemmas, progress)
         contexts = scores.contexts.to_pandas()
         keys = contexts[[*scorer.context_columns, "number"]].itertuples(index=False)
         digests = [blake2b("\0".join(key).encode(), digest_size=8).digest() for key in keys]
@@ -429,36 +417,13 @@ class _Gaps:
         verb_logprobs = scores.pairs.select(_LOGPROBS).to_pandas()
         table = {name: rows[name].to_numpy() for name in self.schema().names if name in rows}
         table |= {name: verb_logprobs[name].to_numpy() for name in _LOGPROBS if self.has_verbs}
-        table |= _lists(scores, rows["number"]) if self.forms else {}
         return pa.table(table, schema=self.schema())
-
-
-def _lists(scores: AgreementScores, numbers: "pd.Series[str]") -> dict[str, pa.Array]:
-    """Return, for each pair, the scored lemmas and the log-probabilities of their correct and incorrect forms."""
-    assert scores.forms is not None, "the options keep them"
-    listed = scores.listed.to_pandas()
-    scored = [
-        np.flatnonzero(listed.loc[listed["opening"] == opening, "excluded"] == "").astype(np.int16)
-        for opening in (False, True)
-    ]
-    ids = pd.Index(scores.forms["context_id"].to_numpy())
-    of_pairs = scores.forms.take(
-        pa.array(ids.get_indexer(scores.pairs["context_id"].to_numpy()))
-    ).combine_chunks()
-    singular, plural = (of_pairs[f"logprob_{number}"].combine_chunks() for number in ("singular", "plural"))
-    is_singular = pa.array((numbers == "singular").to_numpy())
-    opens = pc.cast(of_pairs["opening"], pa.int8())
-    return {
-        "lemma": pa.array(scored, pa.list_(pa.int16())).take(opens.combine_chunks()),
-        "correct": pc.if_else(is_singular, singular, plural),
-        "incorrect": pc.if_else(is_singular, plural, singular),
-    }
 
 
 _Question = _Texts | _Words | _Gaps
 _WITH_EFFECT = {
     "columns": ("context", "stride"),
-    "lemmas": ("cutoffs", "forms"),
+    "lemmas": ("cutoffs",),
     "surprisals": ("words", "stride"),
 }
 """What is asked -> the other options that have an effect on it."""
@@ -474,7 +439,6 @@ class Request:
     words: str | Sequence[str] | None = None
     context: str | None = None
     cutoffs: bool = False
-    forms: bool = False
     stride: int | None = None
 
     def __post_init__(self) -> None:
@@ -498,7 +462,7 @@ class Request:
         if unused := [name for name in options if name not in (kind, *_WITH_EFFECT[kind])]:
             raise ValueError(f"{' and '.join(unused)} has no effect with {kind}; remove it.")
         if self.lemmas is not None:
-            return _Gaps(_lemma_table(self.lemmas), set(_VERBS) <= set(names), self.cutoffs, self.forms)
+            return _Gaps(_lemma_table(self.lemmas), set(_VERBS) <= set(names), self.cutoffs)
         texts = tuple(dict.fromkeys(_in_tuple(self.columns if self.surprisals is None else self.surprisals)))
         if self.surprisals is None:
             return _Texts(texts, self.context)
@@ -522,11 +486,6 @@ def _lemma_table(lemmas: LemmaTable) -> pd.DataFrame:
             "split of a data set, a data frame, or a list of dicts."
         )
     frame = lemmas.to_pandas() if isinstance(lemmas, Dataset) else pd.DataFrame(lemmas)
-    if GROUP in frame:
-        raise ValueError(
-            f"The lemma list has the column {GROUP!r}: lemmas of their own for groups of pairs. Score each group "
-            "with its own lemmas, or use `tse run`."
-        )
     forms = ["singular", "plural"]
     require_columns(frame, forms, "The lemma list")
     require_text(frame, forms, "The lemma list")
@@ -536,6 +495,4 @@ def _lemma_table(lemmas: LemmaTable) -> pd.DataFrame:
             "All lemmas of the list have two equal forms, which are never compared; expected two different ones. "
             "Correct the columns singular and plural."
         )
-    if len(frame) > np.iinfo(np.int16).max:
-        raise ValueError(f"The lemma list has {len(frame)} rows; expected at most {np.iinfo(np.int16).max}.")
     return frame[forms].reset_index(drop=True)

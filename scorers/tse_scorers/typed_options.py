@@ -57,11 +57,6 @@ class AgreementKeywords(RunKeywords, total=False):
     limit: int | None
     allow_unverified: bool
     forms: Literal["single", "all"]
-    word_end: bool | None
-    lemma_sample: int | None
-    keep_forms: bool
-    sampler: bool
-    sentence_pll: bool
 
 
 class MinimalPairKeywords(RunKeywords, total=False):
@@ -108,11 +103,6 @@ class AnyKeywords(RunKeywords, total=False):
     limit: int | None
     allow_unverified: bool
     forms: Literal["single", "all"]
-    word_end: bool | None
-    lemma_sample: int | None
-    keep_forms: bool
-    sampler: bool
-    sentence_pll: bool
     config: str | None
     without_flawed: bool
     linking: str | None

@@ -468,32 +468,6 @@ def probabilities(model, slot: Slot, singular: bool) -> tuple[dict[str, float], 
     return (forms[0], forms[1]) if singular else (forms[1], forms[0])
 
 
-def test_the_wrong_words_of_an_item_are_those_of_the_model(scored, causal):
-    """To see what a model gets wrong, it had to be loaded; its run had stored the answer."""
-    bundle = Bundle([scored])
-    for place, items in ((1, "agreement.ew.top_1"), (0, "agreement.tse")):
-        view = loaded(bundle, f"view/1-{place}-0")
-        (file,) = (system["file"] for system in view["systems"] if system["file"])
-        words = loaded(bundle, f"words/{items}/{file}/0")["words"]
-        texts = loaded(bundle, f"texts/{loaded(bundle, f'items/{items}/{file}')['texts']}")
-        numbers_of = texts["labels"]["number"]
-        codes = np.frombuffer(base64.b64decode(numbers_of["codes"]), dtype="<u2")
-        assert words and set(map(int, words)) <= set(range(len(codes)))
-        for item, found in words.items():
-            before, good, _, after = texts["texts"][int(item)].split("\x1f")
-            before, after = (before, after) if good else before.split("___")
-            number = numbers_of["names"][codes[int(item)]]
-            right, wrong = probabilities(causal, Slot(before.strip(), after), number == "singular")
-            whole = sum(right.values()) + sum(wrong.values())
-            shares = [share for _, _, share, _ in found]
-            assert shares == sorted(shares, reverse=True) and len(found) <= 5
-            for word, instead, share, other in found:
-                assert instead in right and share >= other
-                assert share == pytest.approx(wrong[word] / whole, rel=0.01)
-    with pytest.raises(KeyError):
-        bundle.data(f"words/{items}/{file}/-1")
-
-
 def test_right_is_what_the_log_probabilities_say(scored):
     bundle = Bundle([scored])
     (system,) = (own["file"] for own in loaded(bundle, "view/1-0-0")["systems"] if not own["published"])
@@ -529,7 +503,6 @@ def test_an_unknown_name_is_refused_without_looking_into_all_views(folder, monke
         "items/no/0",
         f"items/other/{file}",
         "items/agreement.ew.top_1/0",
-        "words/no/0/0",
     ):
         with pytest.raises(KeyError):
             bundle.data(name)
@@ -543,8 +516,6 @@ def test_an_unknown_name_is_refused_without_looking_into_all_views(folder, monke
         "view/99-0",
         "view/1",
         "view/x",
-        "words/no/0/0",
-        "words/0",
         "difference/0/a/b",
         "difference/1-0-0/a",
         "difference/1-0-0/a/b",

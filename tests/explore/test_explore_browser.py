@@ -180,11 +180,6 @@ def test_from_a_score_to_its_items_to_a_sentence(browser, address):
         )
         assert page.locator(".item").count() == int(count.inner_text().split(" ")[0]) > 0
         page.get_by_role("button", name="All models, word by word").first.click()
-        page.get_by_role("columnheader", name="heaviest wrong words").wait_for()
-        page.get_by_text("with their shares of the probability of all listed forms").wait_for()
-        told = page.locator("td.wrong").all_inner_texts()
-        assert len(told) == 3 and "not stored" in told  # of the made-up model
-        assert any(text.startswith("*") for text in told) or "none among its heaviest" in told
         page.get_by_role("button", name="Show the words").click()
         page.locator(".word").first.wait_for()
         page.get_by_role("link", name="Ask models about this gap").click()

@@ -267,10 +267,8 @@ def test_exported_agreement_tasks_become_tse_of_the_same_pairs(tmp_path):
     rows = compared(tmp_path, tmp_path / "theirs", own)
     assert set(rows["measure"]) == {"TSE"} and (rows["difference"] == 0).all()
     assert rows.loc[rows["group"] == "all", "n_items"].item() == 4
-    for option in (["--forms", "all"], ["--keep-forms"], ["--lemma-sample", "5"]):
-        words = ["import", "lm-eval", tmp_path / "logs", "--suite", "agreement", "--out", tmp_path / "other"]
-        name = option[0].removeprefix("--").replace("-", "_")
-        assert f"{name} has no effect on imported scores" in refused(*words, *option)
+    words = ["import", "lm-eval", tmp_path / "logs", "--suite", "agreement", "--out", tmp_path / "other"]
+    assert "forms has no effect on imported scores" in refused(*words, "--forms", "all")
     edited = (logs / "samples_tse_ml_now.jsonl").read_text().splitlines()
     first = json.loads(edited[0])
     first["filtered_resps"] = [["-2e6", "False"], ["-1e6", "False"]]

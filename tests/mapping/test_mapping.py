@@ -107,16 +107,6 @@ def test_the_type_the_rows_and_their_order_stay(causal, pairs, lemmas, tmp_path)
         pd.testing.assert_frame_equal(made.reset_index(drop=True), expected, check_dtype=False, rtol=1e-6)
 
 
-def test_lists_of_forms_give_the_scores(root, scorer, pairs, lemmas, tmp_path):
-    """EW and MW computed by the metric from the lists are the columns."""
-    scored = scorer.map(loaded(pairs, tmp_path).select(range(5)), lemmas=lemmas, forms=True)
-    for row in scored:
-        assert max(row["lemma"]) < len(lemmas) and len(row["lemma"]) == row["n_lemmas"]
-        lists = [{form: row[form] for form in ("correct", "incorrect")}]
-        found = metric(root, "refined_tse").compute(predictions=lists)
-        assert [found["ew"], found["mw"]] == pytest.approx([row["ew"], row["mw"]], abs=1e-6)
-
-
 def test_gaps_need_no_verbs(causal, pairs, lemmas, tmp_path):
     data = loaded(pairs, tmp_path).select(range(5))
     without = causal.map(data.select_columns(["prefix", "suffix", "number"]), lemmas=lemmas)
@@ -270,13 +260,12 @@ def test_other_lemmas_and_options_are_asked_again(causal, pairs, lemmas, tmp_pat
         {"lemmas": first},
         {"lemmas": second},
         {"lemmas": first, "cutoffs": True},
-        {"lemmas": first, "forms": True},
     ]
     scorer = CountedGaps(causal)
     found = [score_dataset(data, scorer, **way) for way in ways]
     asked = scorer.passes
     assert found[0]["ew"] != found[1]["ew"]
-    assert "ew_top_0.9" in found[2].column_names and "correct" in found[3].column_names
+    assert "ew_top_0.9" in found[2].column_names
     again = [score_dataset(data, scorer, **way) for way in [*ways, {"lemmas": renamed}]]
     assert scorer.passes == asked == len(ways)
     assert [data.column_names for data in again[:4]] == [data.column_names for data in found]

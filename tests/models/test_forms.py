@@ -7,7 +7,7 @@ import unicodedata
 import numpy as np
 import pytest
 import torch
-from plain_loop import at_mask, causal_form, float64_model, masked_form, next_token
+from plain_loop import causal_form, float64_model, masked_form
 from tiny import tiny_model
 
 from tse_scorers import Slot, load_scorer
@@ -46,29 +46,28 @@ def ends_by_definition(tokenizer):
 
 
 @functools.cache
-def literal(kind, family, word_end):
+def literal(kind, family):
     """(slots, forms) by one forward pass per number, in double precision."""
     scorer, model = scorer_of(kind, family), float64_model(kind, family)
-    return np.array(literal_rows(scorer, model, SLOTS, FORMS, word_end))
+    return np.array(literal_rows(scorer, model, SLOTS, FORMS))
 
 
-def literal_rows(scorer, model, slots, forms, word_end):
+def literal_rows(scorer, model, slots, forms):
     ids = scorer.form_ids(forms)
     if isinstance(scorer, MaskedScorer):
         rows = zip(*scorer.slot_ids(slots), strict=True)
         return [[masked_form(model, row, column, form) for form in ids] for row, column in rows]
-    ends = ends_by_definition(scorer.tokenizer) if word_end else None
+    ends = ends_by_definition(scorer.tokenizer)
     contexts = scorer.slot_ids([slot.prefix for slot in slots])
     return [[causal_form(model, context, form, ends) for form in ids] for context in contexts]
 
 
-@pytest.mark.parametrize("word_end", [True, False])
 @pytest.mark.parametrize("family", ["gpt2", "llama", "mistral", "falcon:alibi", "mamba", "gemma2"])
-def test_causal_forms_equal_a_literal_loop(family, word_end):
+def test_causal_forms_equal_a_literal_loop(family):
     scorer = scorer_of("causal", family)
     assert scorer.form_lengths(FORMS).min() == 1 < scorer.form_lengths(FORMS).max()
-    found = scorer.form_logprobs(SLOTS, FORMS, word_end=word_end)
-    np.testing.assert_allclose(found, literal("causal", family, word_end), rtol=0, atol=1e-4)
+    found = scorer.form_logprobs(SLOTS, FORMS)
+    np.testing.assert_allclose(found, literal("causal", family), rtol=0, atol=1e-4)
 
 
 def test_a_form_is_tokenized_once():
@@ -79,79 +78,28 @@ def test_a_form_is_tokenized_once():
     assert scorer.form_ids(FORMS[::-1]) == found[::-1]
 
 
-def in_nucleus(logprobs, token, cutoff, group):
-    """Probability of a token (or of a group) after all but the most probable tokens with this share were dropped."""
-    probabilities = logprobs.exp().tolist()
-    nucleus, mass = [], 0.0
-    for index in sorted(range(len(probabilities)), key=lambda index: (-probabilities[index], index)):
-        if mass >= cutoff:
-            break
-        nucleus.append(index)
-        mass += probabilities[index]
-    wanted = set(group) if token is None else {token}
-    return sum(probabilities[index] for index in wanted.intersection(nucleus)) / mass
-
-
-def literal_nuclei(kind, family, forms, cutoff):
-    """(slots, forms) probabilities by one forward pass per token, in double precision."""
-    scorer, model = scorer_of(kind, family), float64_model(kind, family)
-    ids, rows = scorer.form_ids(forms), []
-    if kind == "causal":
-        ends = ends_by_definition(scorer.tokenizer)
-        for context in scorer.slot_ids([slot.prefix for slot in SLOTS]):
-            steps = [
-                [(next_token(model, context + form[:at]), token) for at, token in enumerate([*form, None])]
-                for form in ids
-            ]
-            rows.append([np.prod([in_nucleus(*step, cutoff, ends) for step in of_form]) for of_form in steps])
-        return np.array(rows)
-    mask = scorer.tokenizer.mask_token_id
-    for row, column in zip(*scorer.slot_ids(SLOTS), strict=True):
-        shares = []
-        for form in ids:
-            share = 1.0
-            for at, token in enumerate(form):
-                filled = [*row[:column], *form[:at], *[mask] * (len(form) - at), *row[column + 1 :]]
-                share *= in_nucleus(at_mask(model, filled, column + at), token, cutoff, ())
-            shares.append(share)
-        rows.append(shares)
-    return np.array(rows)
-
-
-@pytest.mark.parametrize(("kind", "family"), [("causal", "gpt2"), ("masked", "bert")])
-def test_forms_under_nucleus_sampling_equal_a_literal_loop(kind, family):
-    forms, cutoffs = FORMS[:6], (0.3, 0.7, 1.0)
-    scorer = scorer_of(kind, family)
-    found = np.exp(scorer.form_nuclei(SLOTS, forms, cutoffs))
-    for number, cutoff in enumerate(cutoffs):
-        np.testing.assert_allclose(found[number], literal_nuclei(kind, family, forms, cutoff), atol=1e-5)
-    np.testing.assert_allclose(np.log(found[-1]), scorer.form_logprobs(SLOTS, forms), atol=1e-4)
-    assert (found[0] == 0).any() and (found[1] > 0).any(), "the cut-offs must cut"
-
-
 @pytest.mark.parametrize("family", ["bert", "roberta", "albert", "xlm-roberta", "fnet"])
 def test_masked_forms_equal_a_literal_loop(family):
     scorer = scorer_of("masked", family)
     assert scorer.form_lengths(FORMS).min() == 1 < scorer.form_lengths(FORMS).max()
     found = scorer.form_logprobs(SLOTS, FORMS)
-    np.testing.assert_allclose(found, literal("masked", family, False), rtol=0, atol=1e-4)
+    np.testing.assert_allclose(found, literal("masked", family), rtol=0, atol=1e-4)
 
 
 def test_forms_of_the_bundled_models_equal_a_literal_loop_to_1e_5(root):
     """No cache, no sharing, double precision."""
     lemmas = ["swims", "swim", "laughs", "laugh", "admires", "admire", "outmaneuvers", "outmaneuver"]
-    for name, kind in (("tiny-causal", "causal"), ("tiny-masked", "masked")):
+    for name in ("tiny-causal", "tiny-masked"):
         scorer = load_scorer(name)
         assert scorer.form_lengths(lemmas).min() == 1 < scorer.form_lengths(lemmas).max()
-        expected = literal_rows(
-            scorer, copy.deepcopy(scorer.model).double(), SLOTS[:2], lemmas, kind == "causal"
-        )
+        expected = literal_rows(scorer, copy.deepcopy(scorer.model).double(), SLOTS[:2], lemmas)
         found = scorer.form_logprobs(SLOTS[:2], lemmas)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(("kind", "family"), [("causal", "gpt2"), ("causal", "llama"), ("masked", "roberta")])
-def test_single_tokens_without_word_end_equal_the_distribution_at_the_gap_exactly(kind, family):
+def test_single_tokens_are_read_from_the_distribution_at_the_gap(kind, family):
+    """Without the steps of word ends, which come after them, nothing else is added."""
     scorer = scorer_of(kind, family)
     ids = scorer.single_token_ids(FORMS)
     single = np.flatnonzero(ids >= 0)
@@ -161,14 +109,18 @@ def test_single_tokens_without_word_end_equal_the_distribution_at_the_gap_exactl
         return logprobs.numpy()
 
     expected = scorer.read_slots(SLOTS, today, len(single))
-    found = scorer.form_logprobs(SLOTS, FORMS, word_end=False)
+    if kind == "causal":
+        scorer._continuing = np.zeros_like(
+            scorer._continuing
+        )  # no token continues a word, so that its end is certain
+    found = scorer.form_logprobs(SLOTS, FORMS)
     assert 0 < len(single) < len(FORMS)
     assert np.array_equal(found[:, single], expected)
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama"])
 def test_all_words_that_a_vocabulary_can_spell_have_a_probability_of_at_most_one(family):
-    """All words of one or two tokens: without word ends, `a` and `ab` both count the probability of `ab`."""
+    """All words of one or two tokens: without word ends, `a` and `ab` would both count the probability of `ab`."""
     scorer = scorer_of("causal", family)
     tokens = scorer.tokenizer.convert_ids_to_tokens(list(range(len(scorer.tokenizer))))
     continuing = np.flatnonzero(continuing_ids(scorer.tokenizer, anchor_of(scorer), len(tokens)))
@@ -177,9 +129,9 @@ def test_all_words_that_a_vocabulary_can_spell_have_a_probability_of_at_most_one
     spelled += [[first, second] for first in begins[:12] for second in continuing.tolist()]
     scorer.form_ids = lambda forms, opening=False: [spelled[int(form)] for form in forms]
     numbers = [str(index) for index in range(len(spelled))]
-    with_ends, without = (
-        np.exp(scorer.form_logprobs(SLOTS, numbers, word_end=word_end)) for word_end in (True, False)
-    )
+    with_ends = np.exp(scorer.form_logprobs(SLOTS, numbers))
+    scorer._continuing = np.zeros_like(scorer._continuing)  # the end of every word is certain
+    without = np.exp(scorer.form_logprobs(SLOTS, numbers))
     assert (with_ends.sum(axis=1) <= 1).all()
     # The second tokens of a word, and its end, share the probability of its first token.
     for index, first in enumerate(begins[:12]):
@@ -199,6 +151,8 @@ def test_forms_capitalize_where_the_gap_opens_the_sentence():
         scorer = (
             MaskedScorer(model, tokenizer) if kind == "masked" else CausalScorer(model, tokenizer, bos=True)
         )
+        if kind == "causal":
+            scorer._continuing = np.zeros_like(scorer._continuing)  # the end of every word is certain
         slots = [Slot("", " the author tall."), SLOTS[0]]
         ids = scorer.single_token_ids(["Laughs", "Laugh"], opening=True)
 
@@ -206,9 +160,9 @@ def test_forms_capitalize_where_the_gap_opens_the_sentence():
             return logits.log_softmax(-1)[:, ids].double().numpy()
 
         expected = scorer.read_slots(slots[:1], today, 2)
-        found = scorer.form_logprobs(slots, ["laughs", "laugh"], word_end=False)
+        found = scorer.form_logprobs(slots, ["laughs", "laugh"])
         np.testing.assert_allclose(found[0], expected[0], rtol=0, atol=1e-5)
-        inside = scorer.form_logprobs(slots[1:], ["laughs", "laugh"], word_end=False)
+        inside = scorer.form_logprobs(slots[1:], ["laughs", "laugh"])
         np.testing.assert_allclose(found[1:], inside, rtol=0, atol=1e-5)
 
 
@@ -307,7 +261,6 @@ def test_word_ends_need_a_decoder():
     scorer = CausalScorer(model, without, name="gpt2")
     with pytest.raises(ValueError, match="has no decoder"):
         scorer.form_logprobs(SLOTS, FORMS)
-    assert np.isfinite(scorer.form_logprobs(SLOTS, FORMS, word_end=False)).all()
 
 
 def test_forms_too_long_for_the_model_are_refused_before_it_runs():

@@ -44,7 +44,7 @@ def loaded_once(monkeypatch) -> None:
 
 MODELS = ("tiny-causal", "tiny-masked", "tiny-lstm")
 NAMES_A_DEFAULT = {
-    ("kind", "causal"), ("kind", "masked"), ("pll", "within_word_l2r"), ("bos", False), ("lemma_sample", 100),
+    ("kind", "causal"), ("kind", "masked"), ("pll", "within_word_l2r"), ("bos", False),
     ("linking", "sum"),
 }  # fmt: skip
 """Values that may be there anyway."""
@@ -210,9 +210,7 @@ OF_SUITES = [
 def outcome_in_python(data: Path, folder: Path, base: str, option: str, value: object, needed: dict):
     """Return what became of a value of a suite's option: "refused", "acts" or "same", and the signature."""
     name, asked = bases(data)[base]
-    scorer = loaded(
-        "tiny-masked" if (base, option) == ("agreement, all forms", "sentence_pll") else "tiny-causal"
-    )
+    scorer = loaded("tiny-causal")
     what = f"{option}={value!r} of {base}"
     try:
         suite = make_suite(name, **(asked | needed | {option: value}))
@@ -230,9 +228,6 @@ def outcome_in_python(data: Path, folder: Path, base: str, option: str, value: o
     if option in PERMISSIONS or is_named_default:
         assert not changed and apart == 0, f"{what}: {changed}, scores apart {apart}"
         return "same", signature
-    if option == "keep_forms":
-        assert not changed and len(tables) == len(scores) + 1, what
-        return "more", signature
     assert changed and apart > 0, f"{what}: {changed or 'the same signature'}, scores apart {apart}"
     return "acts", signature
 
@@ -277,7 +272,7 @@ def test_options_of_suites(base, data, defaults, loaded_once, tmp_path, record_p
         try:
             outcome, signature = outcome_in_python(data, tmp_path, base, option, value, needed)
             n += 1
-            if option in SUITE_OPTIONS and value != [] and (value is not False or option == "word_end"):
+            if option in SUITE_OPTIONS and value != [] and value is not False:
                 folder = tmp_path / str(number)
                 n += walk_on_command_line(
                     data, defaults, folder, (base, option, value, needed), outcome, signature
@@ -293,7 +288,7 @@ def walk_on_command_line(data, defaults, folder: Path, case: tuple, outcome: str
     base, option, value, needed = case
     name, asked = bases(data)[base]
     what = f"--{option} {value} of {base}"
-    model = "tiny-masked" if (base, option) == ("agreement, all forms", "sentence_pll") else "tiny-causal"
+    model = "tiny-causal"
     whole = asked | needed | {option: value}
     try:
         before = defaults(base, model, **needed)
@@ -304,9 +299,7 @@ def walk_on_command_line(data, defaults, folder: Path, case: tuple, outcome: str
     run = ("run", "-m", model, "--no-report", "--out", folder)
     code, said = tse(*run, "--suite", name, *as_arguments(whole))
     now = files_of(folder)
-    assert {file: now.get(file) for file in there} == there or outcome in ("same", "more"), (
-        f"{what} replaced scores"
-    )
+    assert {file: now.get(file) for file in there} == there or outcome == "same", f"{what} replaced scores"
     if outcome == "refused":
         assert code == 2 and now == there, f"{what} is refused in Python alone: {said}"
         return 1
@@ -421,9 +414,7 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
     "export lm-eval": (
         ["tasks", *OWN],
         {"groups": ["--groups", "Simple"], "limit": ["--limit", "1"], "suite": ["--suite", "minimal_pairs"]}
-        | {"forms": ["--forms", "all"], "word_end": ["--no-word-end"], "lemma_sample": ["--lemma-sample", "2"]}
-        | {"keep_forms": ["--keep-forms"], "sampler": ["--sampler"], "linking": ["--linking", "sum"]}
-        | {"sentence_pll": ["--sentence-pll"], "source": ["--source", "own"]}
+        | {"forms": ["--forms", "all"], "linking": ["--linking", "sum"], "source": ["--source", "own"]}
         | {"context": ["--context", "matched"], "context_lengths": ["--context-lengths", "1"]}
         | {"template": ["--template", "{sentence}"], "unigram": ["--unigram", "counts.csv"]}
         | {"criteria": ["--criteria", "(1;%a%) > 0"], "config": ["--config", "deu"]},

@@ -39,9 +39,7 @@ tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --length --out by-word.csv
 tse score regions.csv --model tiny-causal --by region --out by-region.csv
 tse run --data own.csv --lemmas words.csv --model tiny-causal --no-report --out own
-tse run -g Simple --limit 2 -m tiny-causal -m tiny-masked --forms all --lemma-sample 30 --keep-forms --sampler \
-  --out forms
-tse run -g Simple --limit 1 -m tiny-masked --forms all --lemma-sample 9 --sentence-pll --no-report --out sentences
+tse run -g Simple --limit 2 -m tiny-causal -m tiny-masked --forms all --lemmas few.csv --out forms
 tse compare agreement --common-lemmas --out common
 tse run --suite german --limit 1 --model tiny.gguf --start-token none --no-report --out gguf
 tse doctor tiny-causal --json doctor.json
@@ -113,13 +111,14 @@ def _write_inputs(folder: Path) -> None:
     header = "group,prefix,suffix,form_correct,form_incorrect,value,item"
     pairs = "Own,The author,.,laughs,laugh,one,7\nOwn,The authors,.,laugh,laughs,many,8"
     (folder / "own.csv").write_text(f"{header}\n{pairs}\n")
-    (folder / "words.csv").write_text("group,one,many\nOwn,laughs,laugh\nOwn,swims,swim\n")
+    (folder / "words.csv").write_text("one,many\nlaughs,laugh\nswims,swim\n")
     registered = "licence: {name: own, share: allowed}\nconfigs: {all: eng}\nlayout: {files: own.tsv}\n"
     columns = "columns: {good: correct, bad: wrong, paradigm: '{topic}', phenomenon: '{topic}'}\n"
     (folder / "own.yaml").write_text(f"id: own\ntitle: Own\n{registered}{columns}")
     (folder / "own.tsv").write_text("topic\tcorrect\twrong\nverbs\tThe author laughs.\tThe author laugh.\n")
     write_tiny_gguf(folder / "tiny.gguf")
     lemmas = load_data("verb_lemmas", "clean").to_pandas()
+    lemmas.iloc[::65].to_csv(folder / "few.csv", index=False)
     words = [*lemmas["singular"], *lemmas["plural"]]
     (folder / "counts.csv").write_text(
         "word,count\n" + "".join(f"{word},{3 ** (place % 12)}\n" for place, word in enumerate(words))
@@ -162,8 +161,6 @@ def require_same(documented_names: set[str], real: set[str], what: str) -> None:
         "Agreement: outcomes": "agreement/runs/*/outcomes-*.parquet",
         "Agreement: lemmas": "agreement/runs/*/lemmas-*.parquet",
         "Agreement: listed lemmas": "agreement/runs/*/listed-*.parquet",
-        "Agreement: contexts, all forms": "forms/runs/*/contexts-*.parquet",
-        "Agreement: kept forms": "forms/runs/*/forms-*.parquet",
         "BLiMP": "minimal_pairs/runs/*/scores-*.parquet",
         "German": "german/runs/*/scores-*.parquet",
         "Regions: regions": "regions/runs/*/regions-*.parquet",

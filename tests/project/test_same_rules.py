@@ -20,7 +20,9 @@ def test_minus_infinity_is_a_probability_of_zero_in_every_metric(name):
     """It is below every other log-probability, ties with another zero, and is never a missing value."""
     correct, incorrect = SIDES[name]
     pair = metric_modules("minimal_pair_accuracy").accuracy.outcomes([correct], [incorrect])
-    lemma = metric_modules("refined_tse").listed.word_scores(np.array([[correct]]), np.array([[incorrect]]))
+    scores = metric_modules("refined_tse").scores
+    forms = (scores.GivenForms(np.array([[logprob]])) for logprob in (correct, incorrect))
+    lemma = scores.context_scores(*forms, (1.0,), ())
     variation = metric_modules("minimal_variation_auc").variation_sets
     sentences = [("t", cases, "123") for cases in ("NDA", *variation.violations("NDA"))]
     scores = [correct, *[incorrect] * (len(sentences) - 1)]
@@ -93,7 +95,7 @@ def test_small_rounding_above_zero_is_kept(tmp_path):
 def test_suites_ask_scorers_in_one_place():
     """`models/answers.py` checks what is answered; a suite that asks by itself would take anything."""
     package = Path(tse_scorers.__file__).parent
-    asks = re.compile(r"\.(sentence_logprobs|continuation_logprobs|(pair|word|token)_logprobs|form_nuclei)\(")
+    asks = re.compile(r"\.(sentence_logprobs|continuation_logprobs|(pair|word|token)_logprobs)\(")
     places = [path for folder in ("suites", "runs", "explore") for path in (package / folder).rglob("*.py")]
     found = {path.name for path in places if asks.search(path.read_text(encoding="utf-8"))}
     assert found == {"computation.py"}  # which compares a model with itself

@@ -26,7 +26,6 @@ def family_rows(reliable, p_adjusted, level="paradigm", systems=("b",)):
         "level": level,
         "test": "t",
         "n_units_effective": [20.0 if is_reliable else 2.0 for is_reliable in reliable],
-        "approximate": False,
         "n_family": len(reliable),
     }
     return pd.DataFrame(

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from tse_scorers import loading
 from tse_scorers.cli.app import app
+from tse_scorers.io import records
 from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import read_results
@@ -341,7 +342,8 @@ def test_collect_joins_what_jobs_have_scored(place, jobs, tmp_path):
 
 def test_collect_makes_results_from_scores_where_a_job_left_none(place, jobs, tmp_path):
     shutil.copytree(jobs[0] / "runs", tmp_path / "job" / "runs")
-    record_of(tmp_path / "job").without(["rows"])
+    record = record_of(tmp_path / "job")
+    records.commit(record, record.scores)
     assert collect(tmp_path / "job", "--out", tmp_path / "out", "--no-report").exit_code == 0
     assert read_results(tmp_path / "out")["results"] == read_results(jobs[0])["results"]
 

@@ -36,7 +36,7 @@ def small(suite, folder):
 def results(out):
     """The rows of `results.json`, to float noise, which an interval over two units has 13 times."""
     rows = pd.DataFrame(json.loads((out / "results.json").read_text())["results"])
-    digits = {"score": 5, "se": 4, "ci_low": 3, "ci_high": 3, "n_lemmas_effective": 2}
+    digits = {"score": 5, "se": 4, "ci_low": 3, "ci_high": 3}
     return rows.round(digits).sort_index(axis=1)
 
 

@@ -263,7 +263,6 @@ def test_servers_and_keys_are_the_users_own(run, monkeypatch):
         ("data", "/usr"),
         ("data", "{secret}"),
         ("lemmas", "{secret}"),
-        ("lemmas", "common:run, {secret}"),
         ("unigram", "{secret}"),
         ("linking", "slor:{secret}"),
         ("source", "{link}"),

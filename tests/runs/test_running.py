@@ -5,12 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from run_records import record_of, table_files
-from typer.testing import CliRunner
+from run_records import record_of
 
 import tse_scorers
 from tse_scorers import load_data, make_suite
-from tse_scorers.cli.app import app
 from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.jobs import Failure, Job, not_scored, remember_failures
 from tse_scorers.runs.report import write_report
@@ -286,36 +284,6 @@ def test_a_scorer_that_does_not_say_which_model_it_is(signature, tmp_path):
     with pytest.raises(TypeError, match=r"'plain' .*signature .*dict with 'model'"):
         Run(make_suite("german", limit=1), tmp_path).add(scorer)
     assert not (tmp_path / "results.json").exists()
-
-
-def test_tables_of_replaced_scores_go_with_them(tmp_path):
-    """The forms of the scores before stayed beside the new ones."""
-    options = {"groups": ["Simple"], "report": False, "out": tmp_path, "forms": "all", "lemma_sample": 5}
-    tse_scorers.run("tiny-causal", limit=1, keep_forms=True, **options)
-
-    def tables():
-        return {path.name.split("-")[0] for path in table_files(tmp_path)}
-
-    assert {"forms"} < (before := tables())
-    tse_scorers.run("tiny-causal", limit=1, **options)
-    assert tables() == before  # they are of these scores
-    tse_scorers.run("tiny-causal", limit=2, overwrite=True, **options)
-    assert tables() == before - {"forms"}
-
-
-def test_kept_forms_go_with_overwrite_where_the_scores_are_reused(tmp_path):
-    """The scores are equal without --keep-forms, so they were reused, and the old forms stayed beside them."""
-
-    def run(*more):
-        asked = "run -m tiny-causal -g Simple --limit 1 --no-report --forms all --lemma-sample 5 --out"
-        said = CliRunner().invoke(app, [*asked.split(), str(tmp_path), *more])
-        assert said.exit_code == 0, said.output
-        return {path.name.split("-")[0] for path in table_files(tmp_path)}
-
-    kept = run("--keep-forms")
-    assert run() == kept  # not without --overwrite
-    assert run("--overwrite", "--keep-forms") == kept
-    assert run("--overwrite") == kept - {"forms"}
 
 
 def test_models_that_failed_are_remembered_until_they_are_scored(tmp_path):

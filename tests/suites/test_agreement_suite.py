@@ -303,13 +303,12 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
         "n_units",
         "n_units_effective",
     ]
-    fields += ["n_lemmas", "n_lemmas_effective", "forms", "word_end", "n_lemmas_listed", "lemmas_scored"]
+    fields += ["n_lemmas", "forms", "word_end", "n_lemmas_listed", "lemmas_scored"]
     fields += [
         "n_equal_forms",
         "n_unknown",
         "n_several_tokens",
         "n_different_lengths",
-        "n_not_sampled",
         "reliable",
     ]
     needed = {

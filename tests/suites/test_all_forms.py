@@ -6,13 +6,12 @@ The expected numbers are literal loops over `form_logprobs`, whose own values ar
 import functools
 import json
 import math
+from types import MappingProxyType
 
-import literal_tse
 import numpy as np
 import pandas as pd
 import pytest
 from ngrams import train_ngram
-from run_records import read_table
 from tiny import tiny_model
 from typer.testing import CliRunner
 
@@ -25,17 +24,13 @@ from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement.ask import scores as agreement
 from tse_scorers.suites.agreement.estimate.coverage import coverage, main_list
 from tse_scorers.suites.agreement.options import AgreementOptions
-from tse_scorers.suites.agreement.suite import AgreementSuite
 
 LEMMAS = pd.DataFrame(
     [("laughs", "laugh"), ("likes", "like"), ("knows", "know"), ("swims", "swim"), ("is", "are"), ("has", "have"),
      ("unlikes", "unlike"), ("relaughs", "relaugh"), ("must", "must")],
     columns=["singular", "plural"],
 )  # fmt: skip
-TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97)
-BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 ALL = AgreementOptions(forms="all")
-KEPT = AgreementOptions(forms="all", keep_forms=True)
 
 
 def pair(row, prefix, suffix, number, singular, plural):
@@ -65,15 +60,15 @@ def scored(kind, options=ALL):
     return agreement.score_contexts(scorer_of(kind), PAIRS, LEMMAS, options=options)
 
 
-def literal(scorer, row, lemmas, word_end=True):
+def literal(scorer, row, lemmas):
     """Singular and plural log-probabilities of lemmas at one gap, asked one by one."""
     slot = [Slot(row["prefix"], row["suffix"])]
-    return [[float(scorer.form_logprobs(slot, [form], word_end)[0, 0]) for form in pair] for pair in lemmas]
+    return [[float(scorer.form_logprobs(slot, [form])[0, 0]) for form in pair] for pair in lemmas]
 
 
 @pytest.mark.parametrize("kind", ["causal", "masked"])
 def test_scores_over_all_forms_follow_their_definitions(kind):
-    """EW, MW and covered mass over all forms; list percentiles are the paper's cut-offs on the listed forms alone."""
+    """EW, MW and covered mass over all forms."""
     found = scored(kind)
     lemmas = found.lemmas.select(["singular", "plural"]).to_pandas().values.tolist()
     for _, row in found.contexts.to_pandas().iterrows():
@@ -85,14 +80,6 @@ def test_scores_over_all_forms_follow_their_definitions(kind):
         assert row["ew_top_1"] == pytest.approx(sum(right) / len(right))
         assert row["mw_top_1"] == pytest.approx(sum(pair[correct] for pair in probabilities) / mass, abs=1e-6)
         assert row["covered_mass_top_1"] == pytest.approx(mass, abs=1e-6)
-        listed = [pair[1] / mass for pair in probabilities] + [pair[0] / mass for pair in probabilities]
-        n = len(lemmas)
-        ids = [(n + at, at) if correct == 0 else (at, n + at) for at in range(n)]
-        for side, cutoffs in (("top", TOP), ("bottom", BOTTOM)):
-            for cutoff in cutoffs:
-                expected = literal_tse.cutoff_scores(listed, ids, cutoff, side)
-                got = [row[f"{what}_list_{side}_{cutoff:g}"] for what in ("ew", "mw", "covered_mass")]
-                assert got == pytest.approx(expected, abs=2e-4, nan_ok=True), (side, cutoff)
 
 
 def test_a_causal_model_leaves_no_pair_and_no_lemma_out():
@@ -115,23 +102,6 @@ def test_a_masked_model_excludes_forms_of_different_lengths():
     assert listed["word_end"].isna().all()
 
 
-def test_single_tokens_without_word_ends_are_what_they_were():
-    """The same numbers by the new way as by the paper's."""
-    words = AgreementOptions(forms="single", word_end=True)
-    ended = scored("causal", words).contexts.to_pandas()
-    plain = scored("causal", AgreementOptions()).contexts.to_pandas()
-    assert not np.allclose(ended["mw_top_1"], plain["mw_top_1"], atol=1e-9), "a word end is less than certain"
-    single = scored("causal", AgreementOptions()).lemmas.to_pandas()
-    without = agreement.score_contexts(
-        scorer_of("causal"),
-        PAIRS,
-        single[["singular", "plural"]],
-        options=AgreementOptions(forms="all", word_end=False),
-    )
-    for column in ("ew_top_1", "mw_top_1", "covered_mass_top_1"):
-        assert without.contexts[column].to_numpy() == pytest.approx(plain[column].to_numpy(), abs=1e-6)
-
-
 def test_a_verb_counts_once_where_gaps_are_inside_and_at_the_beginning_of_sentences():
     """The list is asked for twice then, small and in capitals."""
     opening = pd.DataFrame([pair("Question", "", " the author tall?", "singular", "is", "are")])
@@ -151,41 +121,49 @@ def test_forms_have_ids_where_single_tokens_are_scored_and_none_where_words_are(
     assert words and {lemma[f"{form}_id"] for lemma in words} == {None}
 
 
-def test_kept_forms_give_the_outcomes():
-    for options in (KEPT, AgreementOptions(keep_forms=True)):
-        found = scored("causal", options)
-        forms = found.forms.to_pandas()
-        contexts = found.contexts.to_pandas().drop_duplicates("context_id").set_index("context_id")
-        for _, row in forms.iterrows():
-            signs = row["logprob_singular"] - row["logprob_plural"]
-            is_singular = contexts.loc[row["context_id"], "number"] == "singular"
-            right = signs > 0 if is_singular else signs < 0
-            assert np.mean(right) == pytest.approx(contexts.loc[row["context_id"], "ew_top_1"])
-            assert len(row["logprob_singular"]) == found.lemmas.num_rows
+TWICE = pd.DataFrame([("is", "are"), ("is", "be"), ("has", "have")], columns=["singular", "plural"])
+GIVEN = {"is": 0.3, "are": 0.15, "be": 0.05, "has": 0.06, "have": 0.04}
 
 
-def test_a_sample_of_lemmas_is_part_of_a_larger_one_and_widens_the_interval():
-    two, four = (set(np.flatnonzero(AgreementOptions(lemma_sample=n).sampled(LEMMAS))) for n in (2, 4))
-    assert two < four and len(four) == 4
-    found = scored("causal", AgreementOptions(forms="all", lemma_sample=4))
-    tables = {name: getattr(found, name) for name in ("contexts", "pairs", "outcomes", "lemmas")}
-    of_list = AgreementSuite.aggregate({**tables, "listed": found.listed})
-    of_whole = AgreementSuite.aggregate(tables)
-    sampled, fixed = (
-        next(row for row in rows if (row["group"], row["metric"], row.get("cutoff")) == ("all", "mw", 1.0))
-        for rows in (of_list, of_whole)
+class GivenScorer:
+    """Gives each form the same probability at all gaps."""
+
+    name = "given"
+    signature = MappingProxyType({"model": "given", "revision": "1"})
+    context_columns = ("prefix",)
+    reads_word_ends = True
+
+    def sentence_logprobs(self, sentences, progress=None):
+        raise AssertionError("no sentence is asked for")
+
+    def form_lengths(self, forms, opening=False):
+        return np.ones(len(forms), dtype=np.int64)
+
+    def form_logprobs(self, slots, forms, progress=None):
+        if progress is not None:
+            progress(len(slots), len(slots))
+        return np.tile([math.log(GIVEN.get(form, 1e-3)) for form in forms], (len(slots), 1))
+
+
+def test_a_form_of_two_lemmas_is_covered_once():
+    """0.3 + 0.15 + 0.05 + 0.06 + 0.04, not 0.9: *is* stands under two lemmas, and MW counts it in both."""
+    told = []
+    found = agreement.score_contexts(
+        GivenScorer(), PAIRS, TWICE, lambda *done: told.append(done), options=ALL
     )
-    assert sampled["n_not_sampled"] + sampled["n_equal_forms"] + sampled["n_lemmas"] >= len(LEMMAS) - 1
-    assert sampled["score"] == fixed["score"] and sampled["se"] > fixed["se"]
+    assert told and told[-1] == (len(PAIRS), len(PAIRS))
+    singular, plural = 2 * 0.3 + 0.06, 0.15 + 0.05 + 0.04
+    for _, row in found.contexts.to_pandas().iterrows():
+        is_singular = row["number"] == "singular"
+        assert row["covered_mass_top_1"] == pytest.approx(0.6)
+        assert row["mw_top_1"] == pytest.approx((singular if is_singular else plural) / (singular + plural))
+        assert row["ew_top_1"] == is_singular
 
 
-def test_word_ends_are_refused_where_they_mean_nothing():
-    with pytest.raises(ValueError, match=r"--no-word-end .*no effect .*masked.*Remove"):
-        AgreementOptions(forms="all", word_end=False).word_end_for(scorer_of("masked"))
+def test_word_ends_belong_to_all_forms_of_causal_models():
     with pytest.raises(ValueError, match="expected single"):
         AgreementOptions(forms="several")
-    with pytest.raises(ValueError, match=r"lemma_sample=0; .*number from 1 up"):
-        AgreementOptions(lemma_sample=0)
+    assert ALL.word_end_for(scorer_of("masked")) is None
     assert ALL.word_end_for(scorer_of("causal")) is True
     assert AgreementOptions().word_end_for(scorer_of("causal")) is False
 
@@ -199,7 +177,7 @@ def runs(tmp_path_factory):
     for name, kind, options in (
         ("causal", "causal", {}),
         ("masked", "masked", {}),
-        ("all", "causal", {"forms": "all", "keep_forms": True}),
+        ("all", "causal", {"forms": "all"}),
         ("few", "masked", {"forms": "all"}),
     ):
         suite = make_suite(
@@ -227,52 +205,46 @@ def test_results_say_what_was_scored(runs):
     assert one["n_lemmas"] + one["n_several_tokens"] == 8 and one["lemmas_scored"] != ew["lemmas_scored"]
 
 
-def test_kept_forms_are_read_back(runs):
-    """The checksum of a list changed with the name that Parquet gives to its inner field."""
-    forms = read_table(runs / "all", "forms")
-    assert (
-        forms.column("logprob_plural").to_pylist()
-        == scored("causal", KEPT).forms["logprob_plural"].to_pylist()
-    )
-
-
 def test_scores_by_different_measures_do_not_compare(runs):
     with pytest.raises(ValueError, match="--forms"):
         compare([runs / "causal", runs / "all"])
 
 
 def test_scores_over_common_lemmas_are_those_of_a_run_over_them(runs, tmp_path):
-    """From stored outcomes EW is exact; the same list can be named for a new run."""
+    """From stored outcomes EW is exact; MW is only known over a whole list, and the reason is said."""
     compared = [str(runs / "all"), str(runs / "few"), "--common-lemmas", "--out", str(tmp_path / "compared")]
-    assert CliRunner().invoke(app, ["compare", *compared], catch_exceptions=False).exit_code == 0
+    done = CliRunner().invoke(app, ["compare", *compared], catch_exceptions=False)
+    assert done.exit_code == 0
+    said = " ".join(done.output.split())
+    assert "Not compared: MW of masked and causal" in said and "score different lemmas" in said
     rows = pd.read_csv(tmp_path / "compared" / "common_lemmas.csv")
-    common = make_suite(
+    assert set(rows[rows["lemmas"] == "common"]["measure"]) == {"EW"}
+    assert set(rows[rows["lemmas"] == "own"]["measure"]) == {"EW", "MW"}
+    common = scored("masked").lemmas.select(["singular", "plural"]).to_pandas()
+    common.to_csv(tmp_path / "common.csv", index=False)
+    suite = make_suite(
         "agreement",
         data=runs / "pairs.csv",
-        lemmas=f"common:{runs / 'all'},{runs / 'few'}",
+        lemmas=str(tmp_path / "common.csv"),
         allow_unverified=True,
         forms="all",
     )
-    Run(common, tmp_path / "again").add(scorer_of("causal"))
+    Run(suite, tmp_path / "again").add(scorer_of("causal"))
     again = rows_of(tmp_path / "again")
-    for measure in ("ew", "mw"):
-        chosen = (
-            (rows["measure"] == measure.upper()) & (rows["lemmas"] == "common") & (rows["group"] == "all")
-        )
-        stored = rows[chosen & rows["system"].str.startswith("causal")].iloc[0]
-        run = again[(again["metric"] == measure) & (again["group"] == "all") & (again["cutoff"] == 1)].iloc[0]
-        assert stored["n_lemmas"] == run["n_lemmas"] < 8
-        assert not stored["approximate"], "this run kept the forms"
-        assert not rows[rows["lemmas"] == "own"]["approximate"].any()
-        assert stored["score"] == pytest.approx(run["score"], abs=1e-9 if measure == "ew" else 1e-6)  # kept
-        if measure == "ew":
-            assert [stored["ci_low"], stored["ci_high"]] == pytest.approx([run["ci_low"], run["ci_high"]])
+    chosen = (rows["measure"] == "EW") & (rows["lemmas"] == "common") & (rows["group"] == "all")
+    stored = rows[chosen & rows["system"].str.startswith("causal")].iloc[0]
+    run = again[(again["metric"] == "ew") & (again["group"] == "all") & (again["cutoff"] == 1)].iloc[0]
+    assert stored["n_lemmas"] == run["n_lemmas"] < 8
+    assert stored["score"] == pytest.approx(run["score"], abs=1e-9)
+    assert [stored["ci_low"], stored["ci_high"]] == pytest.approx([run["ci_low"], run["ci_high"]])
     own = rows[(rows["lemmas"] == "own") & (rows["group"] == "all") & (rows["measure"] == "EW")]
     results = rows_of(runs / "few")
     whole = results[
         (results["metric"] == "ew") & (results["group"] == "all") & (results["cutoff"] == 1)
     ].iloc[0]
     assert own[own["system"].str.startswith("masked")]["score"].item() == pytest.approx(whole["score"])
+    with pytest.raises(ValueError, match=r"nothing to compare\. Not compared: MW of .*different lemmas"):
+        compare([runs / "all", runs / "few"], measures=["mw"])
 
 
 def test_ngram_models_are_scored_by_whole_words(runs, tmp_path):
@@ -339,33 +311,25 @@ def test_a_comparison_over_common_lemmas_is_a_list_of_rows_over_the_lemmas_of_al
     pairs = PAIRS.drop_duplicates(["prefix", "suffix", "number"])
     expected = {}
     for kind in ("causal", "masked"):
-        ew, mw = [], []
+        ew = []
         for _, row in pairs.iterrows():
             forms = np.exp(literal(scorer_of(kind), row, common.values.tolist()))
             correct = 0 if row["number"] == "singular" else 1
             ew.append(np.mean(forms[:, correct] > forms[:, 1 - correct]))
-            mw.append(forms[:, correct].sum() / forms.sum())
-        expected[kind] = {"EW": np.mean(ew), "MW": np.mean(mw)}
+        expected[kind] = np.mean(ew)
+    assert {row["measure"] for row in rows} == {"EW", "TSE"}
     for row in rows:
         if row["measure"] == "TSE" or row["group"] != "all":
             continue
         kinds = ["masked" if "masked" in row[role] else "causal" for role in ("system", "reference")]
         assert row["n_lemmas"] == len(common) < row["reference_n_lemmas_own"] == 8
-        assert row["approximate"] == (row["measure"] == "MW"), "only the first run kept the forms"
         found = [row[key] for key in ("score", "reference_score")]
-        assert found == pytest.approx([expected[kind][row["measure"]] for kind in kinds], abs=2e-3)
+        assert found == pytest.approx([expected[kind] for kind in kinds])
         assert row["difference"] == pytest.approx(row["score"] - row["reference_score"])
         own = rows_of(runs / "all").query(
             f"metric == '{row['measure'].lower()}' and group == 'all' and cutoff == 1"
         )
         assert row["reference_score_own_lemmas"] == pytest.approx(own["score"].item())
-
-
-def test_a_common_list_of_nothing_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"names 'nowhere'.*Run it first"):
-        make_suite("agreement", lemmas="common:nowhere")
-    with pytest.raises(ValueError, match="needs output folders"):
-        make_suite("agreement", lemmas="common:")
 
 
 def test_training_evaluations_can_score_all_forms(runs):

@@ -1,4 +1,4 @@
-"""Contrasts of other values than the two numbers, and a lemma list for each group of pairs."""
+"""Contrasts of other values than the two numbers."""
 
 import pandas as pd
 import pytest
@@ -19,13 +19,13 @@ PAIRS = pd.DataFrame(
 )
 LEMMAS = pd.DataFrame(
     [
-        ("near", "laughs", "laugh"),
-        ("near", "swims", "swim"),
-        ("near", "knows", "know"),
-        ("far", "is", "are"),
-        ("far", "has", "have"),
+        ("laughs", "laugh"),
+        ("swims", "swim"),
+        ("knows", "know"),
+        ("is", "are"),
+        ("has", "have"),
     ],
-    columns=["group", "singular", "plural"],
+    columns=["singular", "plural"],
 )
 NAMES = {"singular": "one", "plural": "many one"}
 """two values; the second is not first in the alphabet, in the data or by length alone"""
@@ -65,9 +65,8 @@ def contexts_of(out):
 
 def test_two_values_score_as_the_two_numbers_do(scorer, write, tmp_path):
     """Another name of the two values changes no score; only the values in the tables differ."""
-    lemmas = LEMMAS.drop(columns="group")
-    number = agreement(write(PAIRS, "pairs.csv"), write(lemmas, "verbs.csv"))
-    other = agreement(write(own_values(), "own.csv"), write(lemmas.rename(columns=NAMES), "words.csv"))
+    number = agreement(write(PAIRS, "pairs.csv"), write(LEMMAS, "verbs.csv"))
+    other = agreement(write(own_values(), "own.csv"), write(LEMMAS.rename(columns=NAMES), "words.csv"))
     found = [results(number, scorer, tmp_path / "number"), results(other, scorer, tmp_path / "own")]
     compared = ["score", "n", "n_excluded", "n_ties", "se", "n_units", "n_lemmas"]
     pd.testing.assert_frame_equal(found[0][compared], found[1][compared])
@@ -77,21 +76,7 @@ def test_two_values_score_as_the_two_numbers_do(scorer, write, tmp_path):
     assert other.signature(scorer)["contrast"] == "one / many one"
 
 
-def test_each_group_is_scored_over_its_own_lemmas(scorer, write, tmp_path):
-    both = results(agreement(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv")), scorer, tmp_path / "both")
-    for group, pairs in PAIRS.groupby("group"):
-        lemmas = LEMMAS[LEMMAS["group"] == group].drop(columns="group")
-        suite = agreement(write(pairs, f"{group}.csv"), write(lemmas, f"l-{group}.csv"))
-        alone = results(suite, scorer, tmp_path / group)
-        columns = ["score", "n", "n_excluded", "n_ties", "se", "n_units", "n_lemmas"]
-        pd.testing.assert_frame_equal(both.loc[[group], columns], alone.loc[[group], columns])
-    assert both.loc[("all", "ew", "top", 1.0), "n"].item() == 4
-    contexts = contexts_of(tmp_path / "both")
-    assert contexts["context_id"].tolist() == [0, 1, 2, 3]
-    assert dict(zip(contexts["group"], contexts["n_lemmas"], strict=True)) == {"near": 3, "far": 2}
-
-
-def test_shards_of_groups_are_the_whole(scorer, write, tmp_path):
+def test_shards_are_the_whole(scorer, write, tmp_path):
     def suite():
         return agreement(write(own_values(), "p.csv"), write(LEMMAS.rename(columns=NAMES), "l.csv"))
 
@@ -137,17 +122,12 @@ def test_a_file_with_the_name_of_our_data_has_no_published_values(scorer, write,
         (
             own_values().assign(value=own_values()["value"].tolist()[::-1]),
             LEMMAS.rename(columns=NAMES),
-            "contradicts .*2 of 2 rows: .*value=",
+            "contradicts .*4 of 4 rows: .*value=",
         ),
         (
             own_values().assign(form_correct=list("abcd"), form_incorrect=list("efgh")),
             LEMMAS.rename(columns=NAMES),
             "no form .*lemma list, .*column 'value'",
-        ),
-        (
-            PAIRS,
-            LEMMAS[LEMMAS["group"] == "far"],
-            "groups 'far', .*none .*group 'near'",
         ),
         (PAIRS.assign(number="dual"), None, "'dual' .*'number' .*row 1; .*'value'"),
     ],
@@ -158,40 +138,17 @@ def test_a_wrong_label_is_refused(write, pairs, lemmas, message):
 
 
 def test_syncretic_forms_are_counted(write):
-    extra = pd.DataFrame([("near", "put", "put"), ("near", "laugh", "giggle")], columns=LEMMAS.columns)
+    extra = pd.DataFrame([("put", "put"), ("laugh", "giggle")], columns=LEMMAS.columns)
     suite = agreement(write(PAIRS, "p.csv"), write(pd.concat([LEMMAS, extra]), "l.csv"))
     found = {finding.subject: finding.count for finding in suite.findings}
     assert found["lemmas whose two forms are equal"] == 1
     assert found["lemmas with a form that belongs to both columns of the lemma list"] == 2
 
 
-@pytest.mark.parametrize(
-    "options", [{"forms": "all"}, {"word_end": True}, {"lemma_sample": 2}, {"keep_forms": True}]
-)
-def test_options_that_need_one_list_are_refused_with_groups(write, options):
-    with pytest.raises(ValueError, match=r"'group', .*one list for all groups"):
-        agreement(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv"), **options)
-
-
 def test_all_forms_of_other_values_score_as_those_of_numbers(scorer, write, tmp_path):
-    lemmas = LEMMAS.drop(columns="group")
-    number = agreement(write(PAIRS, "pairs.csv"), write(lemmas, "verbs.csv"), forms="all")
-    words = write(lemmas.rename(columns=NAMES), "words.csv")
+    number = agreement(write(PAIRS, "pairs.csv"), write(LEMMAS, "verbs.csv"), forms="all")
+    words = write(LEMMAS.rename(columns=NAMES), "words.csv")
     other = agreement(write(own_values(), "own.csv"), words, forms="all")
     found = [results(number, scorer, tmp_path / "number"), results(other, scorer, tmp_path / "own")]
     compared = ["score", "n", "se", "n_units", "n_lemmas", "n_lemmas_listed", "forms"]
     pd.testing.assert_frame_equal(found[0][compared], found[1][compared])
-    with pytest.raises(ValueError, match=r"one and many one; keep_forms .*singular"):
-        agreement(tmp_path / "own.csv", words, keep_forms=True)
-
-
-def test_each_group_says_what_became_of_its_own_lemmas(scorer, write, tmp_path):
-    both = results(agreement(write(PAIRS, "p.csv"), write(LEMMAS, "l.csv")), scorer, tmp_path)
-    listed = both.xs(("ew", "top", 1.0), level=("metric", "cutoff_side", "cutoff"))["n_lemmas_listed"]
-    assert listed[["near", "far"]].tolist() == [3, 2] and pd.isna(listed["all"])
-    table = pd.read_parquet(table_path(tmp_path, "listed"))
-    assert table.groupby("group").size().to_dict() == {"near": 3, "far": 2}
-    with pytest.raises(ValueError, match="has other lemmas for each group"):
-        make_suite("agreement", lemmas=f"common:{tmp_path}")
-    page = write_report(tmp_path).read_text(encoding="utf-8")
-    assert "tiny-causal, p, near" in page and "tiny-causal, p, far" in page

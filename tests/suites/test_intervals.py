@@ -40,7 +40,7 @@ def logprobs():
 @pytest.fixture(scope="module")
 def outcomes(logprobs):
     correct, incorrect = logprobs
-    numbers = encode(correct, incorrect, correct > incorrect)
+    numbers = encode(correct > incorrect)
     assert numbers.shape == (N_CONTEXTS, outcome_width(N_LEMMAS))
     assert (
         numbers == np.round(numbers)
@@ -57,17 +57,6 @@ def test_outcomes_give_back_each_bit(logprobs, outcomes):
     assert (outcomes.correct(np.arange(N_CONTEXTS)) == expected).all()
     lemmas = np.array([5, 0, 52])
     assert (outcomes.correct(np.array([3, 1]), lemmas) == expected[[3, 1]][:, lemmas]).all()
-
-
-def test_mw_over_some_lemmas_follows_from_outcomes(logprobs, outcomes):
-    masses = logprobs.exp().numpy()
-    whole = masses[0].sum(axis=1) / masses.sum(axis=(0, 2))
-    rows = np.arange(N_CONTEXTS)
-    assert outcomes.mw(rows, whole, np.ones(N_LEMMAS, bool)) == pytest.approx(whole, abs=1e-6)
-    some = np.arange(N_LEMMAS) % 10 != 0
-    expected = masses[0][:, some].sum(axis=1) / masses[:, :, some].sum(axis=(0, 2))
-    assert outcomes.mw(rows, whole, some) == pytest.approx(expected, abs=2e-2)
-    assert outcomes.mw(rows, whole, some).mean() == pytest.approx(expected.mean(), abs=1e-3)
 
 
 @pytest.fixture(scope="module")
@@ -289,7 +278,7 @@ def test_units_of_ones_own_agreement_data(tmp_path, n_groups, columns, overall, 
         assert rows[metric, "all"]["n_units"] == n_units and not np.isnan(rows[metric, "all"]["se"])
         assert rows[metric, "g1"]["unit"].startswith(of_group)
     compared = compare([tmp_path]).rows.set_index(["measure", "group"])["unit"]
-    for measure in ("TSE", "EW", "MW"):
+    for measure in ("TSE", "EW"):
         assert compared[measure, "all"].startswith(overall) and compared[measure, "g1"].startswith(of_group)
 
 

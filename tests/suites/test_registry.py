@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from tse_scorers import load_scorer, make_suite, run
+from tse_scorers import make_suite, run
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
 from tse_scorers.models.options import described_options
-from tse_scorers.suites.agreement.data.tables import load
 from tse_scorers.suites.contract import Suite
 from tse_scorers.suites.registry import (
     all_measures,
@@ -60,29 +59,6 @@ def test_options_that_were_not_given_do_no_harm():
     assert suite.n_items == make_suite("german", limit=1).n_items
 
 
-def test_scores_without_word_ends_are_those_of_the_forms_alone(tmp_path):
-    """False was taken for "not given": word_end=False gave the scores with word ends, signed word_end: true."""
-    lemmas = tmp_path / "lemmas.csv"
-    lemmas.write_text("singular,plural\nlaughs,laugh\nabandons,abandon\nobserves,observe\nknows,know\n")
-    asked = {"groups": ["Simple"], "limit": 4, "lemmas": str(lemmas), "forms": "all"}
-    scorer = load_scorer("tiny-causal", bos=True)  # as its continuations begin
-    found = {}
-    for word_end in (None, True, False):
-        rows = run(scorer, out=tmp_path / str(word_end), report=False, word_end=word_end, **asked)
-        whole = {"group": "all", "metric": "mw", "cutoff_side": "top", "cutoff": 1.0}
-        found[word_end] = next(row["score"] for row in rows if whole.items() <= row.items())
-        (signature,) = read_results(tmp_path / str(word_end))["signature"]["models"]
-        assert signature["word_end"] is (word_end is not False)
-    forms = [line.split(",") for line in lemmas.read_text().split()[1:]]
-    scores = []
-    for prefix, number in load(groups=["Simple"], limit=4)[["prefix", "number"]].drop_duplicates().to_numpy():
-        asked_for = [form for pair in forms for form in pair]
-        p = np.exp(scorer.continuation_logprobs([prefix] * len(asked_for), asked_for)).reshape(-1, 2)
-        scores.append(p[:, 0 if number == "singular" else 1].sum() / p.sum())
-    assert found[False] == pytest.approx(np.mean(scores), abs=1e-6)
-    assert found[None] == found[True] != pytest.approx(found[False], abs=1e-8)
-
-
 @pytest.mark.parametrize(
     ("suite", "options", "error", "said"),
     [
@@ -109,7 +85,12 @@ def test_scores_without_word_ends_are_those_of_the_forms_alone(tmp_path):
         ("german", {"limit": 0}, ValueError, "limit=0; .*from 1 up"),
         ("german", {"limit": 2.0}, TypeError, r"limit=2.0 \(float\); .*whole number"),
         ("german", {"source": 3}, TypeError, r"Got source=3 \(int\); expected a path"),
-        ("agreement", {"word_end": "no"}, TypeError, r"word_end='no' \(str\); .*True or False"),
+        (
+            "agreement",
+            {"allow_unverified": "no"},
+            TypeError,
+            r"allow_unverified='no' \(str\); .*True or False",
+        ),
         ("agreement", {"lemmas": ["clean"]}, TypeError, r"Got lemmas=\['clean'\] \(list\); expected a text"),
         ("agreement", {"groups": ["Simple", 3]}, TypeError, r"'Simple', 3\] \(list\); .*list of texts"),
         (
@@ -132,12 +113,17 @@ def test_a_value_acts_or_is_refused_by_its_name(suite, options, error, said):
 def test_values_of_numpy_and_paths_are_used_and_recorded_as_plain_ones(tmp_path):
     """Numbers and arrays of numpy, and paths as texts, failed while results were written."""
     (tmp_path / "lemmas.csv").write_text("singular,plural\nlaughs,laugh\nknows,know\n")
-    asked = {"groups": ("Simple",), "limit": 2, "lemmas": str(tmp_path / "lemmas.csv"), "sampler": False}
+    asked = {
+        "groups": ("Simple",),
+        "limit": 2,
+        "lemmas": str(tmp_path / "lemmas.csv"),
+        "allow_unverified": False,
+    }
     other = {
         "groups": np.array(["Simple"]),
         "limit": np.int64(2),
         "lemmas": tmp_path / "lemmas.csv",
-        "sampler": np.bool_(False),
+        "allow_unverified": np.bool_(False),
     }
     rows = [
         run("tiny-causal", out=tmp_path / name, report=False, **options)

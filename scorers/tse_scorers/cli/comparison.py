@@ -73,7 +73,7 @@ def compare(
     common_lemmas: Annotated[
         bool,
         option(
-            "Compare EW and MW over the lemmas that all models score, from stored outcomes.",
+            "Compare EW over the lemmas that all models score, from stored outcomes.",
             DATA,
             "--common-lemmas",
         ),

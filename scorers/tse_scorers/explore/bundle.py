@@ -68,8 +68,6 @@ _LONGEST_NUMBER = 6
 """Digits in the name of a view."""
 SHARED = ("Curves", "People")
 """Tabs of parts that stand behind the tables of the suites."""
-CHUNK = 1000
-"""Items whose words are in one file."""
 MOST_COMPARED = 8
 """Models up to which a page without a server has the intervals of their differences: those of 8 in three suites are 280
 files of 0.8 MB in all, and take longer to compute than all else; 24 models have ten times as many."""
@@ -109,7 +107,6 @@ class Bundle:
         ] = {}  # suite, measure and systems of differences
         self._sections: dict[int, Section] = {}  # of each view: the section that it is of
         self._read = lru_cache(maxsize=16)(self._read_items)
-        self._words = lru_cache(maxsize=32)(self._read_words)
         self._partial = cache(lambda suite: partial_systems(self.runs, suite))
         self._warnings = cache(lambda suite: warnings_of(self.runs, suite))
 
@@ -146,8 +143,6 @@ class Bundle:
                 content = self._view(_position(path))
             elif kind == "items":
                 content = self._numbers(path)
-            elif kind == "words":
-                content = self._words_of(path)
             elif kind == "difference":
                 content = self._difference(path)
             elif kind == "texts" and path in self._texts:
@@ -165,12 +160,7 @@ class Bundle:
             for position in product((number,), *(range(len(control.choices)) for control in view.controls)):
                 yield "view/" + "-".join(map(str, position))
         for name, systems in self._systems.items():
-            for system, label in systems.items():
-                yield f"items/{name}/{system}"
-                if self._items[name].words is not None and isinstance(
-                    read := self._read(name, label), SystemItems
-                ):
-                    yield from (f"words/{name}/{system}/{n}" for n in range(-(-len(read.frame) // CHUNK)))
+            yield from (f"items/{name}/{system}" for system in systems)
         for texts in list(self._texts):
             yield f"texts/{texts}"
         if self._has_differences:
@@ -269,27 +259,6 @@ class Bundle:
         items = self._read(name, self._label(name, system))
         return {"problem": self._for_readers(items)} if isinstance(items, str) else items.numbers()
 
-    def _words_of(self, path: str) -> dict[str, Any]:
-        """Return the words of the items of one chunk, by the item's number."""
-        parts = path.rsplit("/", 2)
-        if len(parts) < 3 or not _is_number(parts[2]):
-            raise KeyError(path)
-        words = self._words(parts[0], self._label(*parts[:2]))
-        if isinstance(words, str):
-            return {"problem": self._for_readers(words)}
-        first = int(parts[2]) * CHUNK
-        words_of_items: dict[int, list[Any]] = {}
-        for item, *values in words[words["item"].between(first, first + CHUNK - 1)].itertuples(index=False):
-            words_of_items.setdefault(item, []).append([plain_number(value) for value in values])
-        return {"words": words_of_items}
-
-    def _read_words(self, name: str, system: str) -> pd.DataFrame | str:
-        words = self._items[name].words
-        try:
-            return _NO_WORDS if words is None else words(system)
-        except ValueError as error:
-            return str(error)
-
     def _difference(self, path: str) -> dict[str, Any]:
         """Return the differences of a system from another one on a measure, as `tse compare` gives them.
 
@@ -344,9 +313,6 @@ class Bundle:
             return str(error)
         self._texts.setdefault(items.texts_name, items)  # several systems have the same texts
         return items
-
-
-_NO_WORDS = pd.DataFrame(columns=["item"])
 
 
 def _names_of(table: Table) -> dict[str, str]:

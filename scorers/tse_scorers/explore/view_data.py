@@ -203,7 +203,6 @@ def _items(items: ScoredItems, rows: Collection[str]) -> dict[str, Any]:
         "unit": items.unit,
         "people": items.people,
         "averaged": items.averaged,
-        "words": items.words is not None,
         "values": dict(items.values),
         "rows": {str(row): dict(items.rows[row]) for row in rows if row in items.rows},
     }

@@ -250,14 +250,6 @@ class Record:
         """Compute its averages from its scores, commit them where they are other ones, and return them."""
         return self.with_rows(aggregate(self.identity["suite"], self.read()))
 
-    def left_over(self, tables: Collection[str]) -> set[str]:
-        """Return tables that were asked for once, but are not among those of now."""
-        return {*self.tables} - {*tables, ROWS}
-
-    def without(self, tables: Collection[str]) -> "Record":
-        """Commit the scores without some of the tables."""
-        return commit(self, {name: table for name, table in self.tables.items() if name not in tables})
-
 
 def possible_scores(suite: str) -> Mapping[str, Values]:
     """Return the metrics that a suite declares -> which scores they can have; any where a metric is not declared."""

@@ -90,7 +90,7 @@ class ResultRow(Mapping[str, Scalar]):
         level: kind of group: `all`, `group`, `paradigm`, `phenomenon`, `cell`, …
         value: name of the group in this level; empty for `all`.
         metric: its name; the metrics are listed below.
-        cutoff_side (agreement): `top`, `bottom`, `list_top`, `list_bottom` or `sampler_top`; absent for TSE.
+        cutoff_side (agreement): `top` or `bottom`; absent for TSE.
         cutoff (agreement): p; absent for TSE.
         method (minimal_pairs): `full`, `one_prefix` or `two_prefix`.
         linking (with linking functions): the linking function.
@@ -116,7 +116,6 @@ class ResultRow(Mapping[str, Scalar]):
         reliable: whether `n_units_effective` is at least 4 and there is an interval; for rank correlations with people,
             which have no interval, whether there are at least 10 templates.
         n_lemmas (agreement): lemmas (TSE: verbs) in the score.
-        n_lemmas_effective (agreement): for MW, how many lemmas of equal weight would vary as much.
         forms (agreement): `single` or `all`.
         word_end (agreement): whether probabilities include the end of the word; null for masked models.
         n_lemmas_listed (agreement): lemmas of the list.
@@ -126,7 +125,6 @@ class ResultRow(Mapping[str, Scalar]):
         n_equal_forms (agreement): lemmas excluded because the two forms are equal.
         n_different_lengths (agreement): lemmas excluded because a masked model needs different numbers of masks for
             their forms.
-        n_not_sampled (agreement): lemmas excluded by `--lemma-sample`.
         more: columns that only suites of other packages have.
     """
 
@@ -161,7 +159,6 @@ class ResultRow(Mapping[str, Scalar]):
     n_units_effective: float | None = None
     reliable: bool | None = None
     n_lemmas: int | None = None
-    n_lemmas_effective: float | None = None
     forms: str | None = None
     word_end: bool | None = None
     n_lemmas_listed: int | None = None
@@ -170,7 +167,6 @@ class ResultRow(Mapping[str, Scalar]):
     n_unknown: int | None = None
     n_equal_forms: int | None = None
     n_different_lengths: int | None = None
-    n_not_sampled: int | None = None
     more: Mapping[str, Scalar] = field(default_factory=dict)
 
     @property
@@ -269,7 +265,7 @@ class ResultRow(Mapping[str, Scalar]):
             )
 
 
-_ESTIMATED = ("score", "se", "ci_low", "ci_high", "n_units_effective", "n_lemmas_effective")
+_ESTIMATED = ("score", "se", "ci_low", "ci_high", "n_units_effective")
 """Columns of an estimate, NaN (null in JSON) where there are too few items or units for it."""
 _KIND_OF = {str: NAME, str | None: TEXT, bool | None: FLAG, float | None: NUMBER, int | None: COUNT}
 KINDS: Mapping[str, Kind] = {

@@ -23,7 +23,6 @@ from .base import (
     ContinuationScorer,
     FormScorer,
     Logprobs,
-    NucleusScorer,
     PairScorer,
     ScoredTokens,
     Scorer,
@@ -144,26 +143,12 @@ def token_logprobs(
 
 
 def form_logprobs(
-    scorer: FormScorer, slots: Sequence[Slot], forms: Sequence[str], word_end: bool, progress: Progress | None
+    scorer: FormScorer, slots: Sequence[Slot], forms: Sequence[str], progress: Progress | None
 ) -> Logprobs:
     """Ask a scorer for log P of each form at each gap, (slots, forms); raises as `sentence_logprobs`."""
-    answer = scorer.form_logprobs(slots, forms, word_end, progress)
+    answer = scorer.form_logprobs(slots, forms, progress=progress)
     shape = (len(slots), len(forms))
     return require_logprobs(answer, shape, _method_name(scorer, "form_logprobs"), _at_gap(slots, forms))
-
-
-def form_nuclei(
-    scorer: NucleusScorer,
-    slots: Sequence[Slot],
-    forms: Sequence[str],
-    cutoffs: Sequence[float],
-    word_end: bool,
-    progress: Progress | None,
-) -> Logprobs:
-    """Ask a scorer for the same under nucleus sampling, (cut-offs, slots, forms); raises as `sentence_logprobs`."""
-    answer = scorer.form_nuclei(slots, forms, cutoffs, word_end, progress)
-    shape = (len(cutoffs), len(slots), len(forms))
-    return require_logprobs(answer, shape, _method_name(scorer, "form_nuclei"), _at_gap(slots, forms))
 
 
 class _Words(TypedDict, total=False):

@@ -11,7 +11,6 @@ does not need a base class. Implement what your model can answer:
 | `TokenScorer` | log P of each token, and where it is in the sentence | suites of regions |
 | `GapScorer` | the distribution over the vocabulary at a gap | TSE, EW and MW |
 | `FormScorer` | log P of words of any number of tokens at a gap | the same over all forms |
-| `NucleusScorer` | the same as a nucleus sampler draws them | `--sampler` |
 | `WindowScorer` | log P of texts that are longer than its window | `tse score`, `map` |
 | `PseudoScorer` | pseudo-log-likelihoods, of a kind that the authors of a set may decide | registered sets |
 | `TokenCounter` | the number of tokens of a sentence | the columns `n_tokens` |
@@ -241,8 +240,8 @@ class FormScorer(Scorer, Protocol):
 
     Attributes:
         context_columns: as in `GapScorer`.
-        reads_word_ends: whether `word_end` has an effect. It has none on masked models, for which the number of
-            masks says where the word ends, and on models of whole words.
+        reads_word_ends: whether probabilities include that the word ends after its last token. They do not in masked
+            models, for which the number of masks says where the word ends, and in models of whole words.
     """
 
     context_columns: tuple[str, ...]
@@ -263,7 +262,6 @@ class FormScorer(Scorer, Protocol):
         self,
         slots: Sequence[Slot],
         forms: Sequence[str],
-        word_end: bool = True,
         progress: Progress | None = None,
     ) -> Logprobs:
         """Return log P of each form at each gap, (slots, forms), natural logs; NaN if a form cannot be scored.
@@ -271,38 +269,10 @@ class FormScorer(Scorer, Protocol):
         Args:
             slots: sentences with a gap.
             forms: words as they are inside a sentence; they get a capital where the gap opens its sentence.
-            word_end: multiply by the probability that the word ends after its last token.
             progress: called with (work done, work in all).
 
         Raises:
             ValueError: a text is too long for the model, or a gap has no context that the model sees.
-        """
-        ...
-
-
-@runtime_checkable
-class NucleusScorer(FormScorer, Protocol):
-    """Answers log P(word at a gap) under nucleus sampling."""
-
-    def form_nuclei(
-        self,
-        slots: Sequence[Slot],
-        forms: Sequence[str],
-        cutoffs: Sequence[float],
-        word_end: bool = True,
-        progress: Progress | None = None,
-    ) -> Logprobs:
-        """Return log P of each form under nucleus sampling, (cut-offs, slots, forms), natural logs; -inf outside.
-
-        Args:
-            slots: sentences with a gap.
-            forms: as in `form_logprobs`.
-            cutoffs: shares of the probability in (0, 1].
-            word_end: as in `form_logprobs`.
-            progress: called with (work done, work in all).
-
-        Raises:
-            ValueError: as `form_logprobs`.
         """
         ...
 

@@ -25,7 +25,7 @@ from ..engine.readers import DistributionReader, Reader, TokenReader
 from ..engine.tree_probe import tree_attention_is_exact
 from ..engine.trie import PrefixTrie, build_trie, cheapest_capacity
 from .base import Logprobs, ScoredTokens, SlotFunction
-from .forms import END, Reads, State, Step, reader_of_steps
+from .forms import END, Reads, State, Step
 from .options import NO_TOKEN, Option, OptionError
 from .pretrained import PretrainedScorer
 from .quantization import EIGHT_BIT
@@ -175,11 +175,11 @@ class CausalScorer(PretrainedScorer):
             )
         return rows
 
-    def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
+    def steps_of(self, ids: Sequence[int]) -> list[Step]:
         """Return the steps of a form; a state is the ids of the tokens before."""
         steps: list[Step] = [(tuple(ids[:index]), token) for index, token in enumerate(ids)]
         # Where no token can continue a word, its end is certain.
-        return [*steps, (tuple(ids), END)] if ids and word_end and self._continuing.any() else steps
+        return [*steps, (tuple(ids), END)] if ids and self._continuing.any() else steps
 
     def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
         """Return how many ids each slot has in its longest state; raises ValueError if they are too many."""
@@ -365,15 +365,13 @@ class CausalScorer(PretrainedScorer):
         reader = DistributionReader(trie.ends, width, function, len(trie))
         return self.run(TriePlan(trie, trie.ends, self._capacity(trie)), reader, progress)
 
-    def plan_reads(
-        self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
-    ) -> tuple[Plan, Reader]:
+    def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
         """Plan reads after each context and the tokens of each state."""
         contexts = self.slot_ids([slot.prefix for slot in slots])
         trie = build_trie([[*context, *state] for context in contexts for state in reads.states])
         read_of = trie.ends.reshape(len(slots), -1)[:, reads.state].ravel()
         group = ~self._continuing if (reads.token == END).any() else None
-        reader = reader_of_steps(read_of, np.tile(reads.token, len(slots)), len(trie), cutoffs, group)
+        reader = TokenReader(read_of, np.tile(reads.token, len(slots)), len(trie), group=group)
         return TriePlan(trie, read_of, self._capacity(trie)), reader
 
     def _sum_from(self, sequences: list[list[int]], start: Indices, progress: Progress | None) -> Logprobs:

@@ -8,7 +8,7 @@ The first token of a form is read where single-token forms are: from the distrib
 planned together, for as many gaps at a time as fit into memory.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..engine.arrays import Indices, Mask, Values, digest, pad
+from ..engine.arrays import Indices, Values, digest, pad
 from ..engine.progress import Progress, parts, progress_of_part
-from ..engine.readers import DistributionReader, Reader, TokenReader
 from ..io.bundle import metric_modules
 from .base import Logprobs
 from .queries import Slot
-from .words import checked_forms
 
 if TYPE_CHECKING:
     from .pretrained import PretrainedScorer
@@ -118,43 +116,6 @@ class TokensAtGap:
         return np.asarray(torch.as_tensor(self._logprobs(logits, ids)).cpu())
 
 
-class TokenInNucleus:
-    """Reads the log-probability of one token per answer under nucleus sampling; a `SlotFunction`."""
-
-    def __init__(self, tokens: Indices, cutoffs: Sequence[float], group: Mask | None) -> None:
-        self._tokens, self._cutoffs = tokens, tuple(cutoffs)
-        self._group = None if group is None else torch.from_numpy(group)
-        self._logprobs = metric_modules("refined_tse").sampler.nucleus_logprobs
-        ends = [] if group is None else [np.flatnonzero(group)]
-        self.fingerprint = f"nucleus {self._cutoffs} {digest(tokens, *ends)}"
-
-    def __call__(self, logits: Tensor, answers: Indices) -> Values:
-        """Return (answers, cut-offs) natural logs, float64; -inf outside the nucleus."""
-        tokens = torch.from_numpy(self._tokens[answers]).to(logits.device)
-        group = None if self._group is None else self._group.to(logits.device)
-        return np.asarray(torch.as_tensor(self._logprobs(logits, tokens, self._cutoffs, group)).cpu())
-
-
-def reader_of_steps(
-    read_of: Indices, tokens: Indices, n_reads: int, cutoffs: Sequence[float], group: Mask | None = None
-) -> Reader:
-    """Return the reader of tokens (`END`: all of `group`): log P, or at each cut-off log P under nucleus sampling."""
-    if cutoffs:
-        return DistributionReader(read_of, len(cutoffs), TokenInNucleus(tokens, cutoffs, group), n_reads)
-    return TokenReader(read_of, tokens, n_reads, group=group)
-
-
-def steps_at_gaps(
-    scorer: "PretrainedScorer", slots: Sequence[Slot], forms: Sequence[str], word_end: bool
-) -> Iterator[tuple[Indices, FormSteps]]:
-    """Yield the slots that open their sentences and those that do not, with the steps of the forms there."""
-    opens = np.array([not slot.prefix for slot in slots], dtype=bool)
-    for opening in np.unique(opens).tolist():
-        ids_of_forms = scorer.form_ids(checked_forms(forms, opening), opening)
-        steps = form_steps(scorer.steps_of(ids, word_end) for ids in ids_of_forms)
-        yield np.flatnonzero(opens == opening), steps
-
-
 def sums_of_steps(
     scorer: "PretrainedScorer", slots: list[Slot], steps: FormSteps, progress: Progress | None
 ) -> Logprobs:
@@ -166,51 +127,22 @@ def sums_of_steps(
     ]
     later = np.setdiff1d(np.arange(len(steps.token)), first)
     reads = steps.reads(later)
-    sizes = sizes_of_reads(scorer, slots, reads)
-    at_gap = np.zeros((len(slots), 0))
+    sizes = [length * len(reads.states) for length in scorer.ids_at_gaps(slots, reads.states)]
+    at_gap, work = np.zeros((len(slots), 0)), len(slots)
+    total = work + sum(sizes)
     if first:
-        gap_progress = progress_of_part(progress, 0, len(slots), len(slots) + sum(sizes))
+        gap_progress = progress_of_part(progress, 0, work, total)
         at_gap = scorer.read_slots(slots, TokensAtGap(steps.token[first]), len(first), gap_progress)
     if not len(later):
         return steps.sums(at_gap)
     sums = np.zeros((len(slots), len(steps.of_form)))
-    for part, answers in answers_of_reads(scorer, slots, reads, sizes, progress, len(slots)):
-        values = np.empty((len(part), len(steps.token)))
-        values[:, first] = at_gap[part]
-        values[:, later] = answers[..., 0]
-        sums[part] = steps.sums(values)
-    return sums
-
-
-def sizes_of_reads(scorer: "PretrainedScorer", slots: Sequence[Slot], reads: Reads) -> list[int]:
-    """Return how many ids the inputs of each slot have; raises ValueError where one has too many."""
-    return [length * len(reads.states) for length in scorer.ids_at_gaps(slots, reads.states)]
-
-
-def answers_of_reads(
-    scorer: "PretrainedScorer",
-    slots: Sequence[Slot],
-    reads: Reads,
-    sizes: Sequence[int],
-    progress: Progress | None,
-    work: int = 0,
-    cutoffs: Sequence[float] = (),
-) -> Iterator[tuple[list[int], Values]]:
-    """Yield parts of the slots, each with what is read there, (slots, reads, 1, or with cut-offs their number).
-
-    Args:
-        scorer: the model.
-        slots: all slots.
-        reads: what is read at each of them.
-        sizes: what `sizes_of_reads` returns for them.
-        progress: called with (work done, work in all).
-        work: that was done before.
-        cutoffs: see `plan_reads`.
-    """
-    total = work + sum(sizes)
     for part in parts(sizes, PLANNED):
         size = sum(sizes[index] for index in part)
-        plan, reader = scorer.plan_reads([slots[index] for index in part], reads, cutoffs)
+        plan, reader = scorer.plan_reads([slots[index] for index in part], reads)
         answers = scorer.run(plan, reader, progress_of_part(progress, work, size, total))
-        yield part, answers.reshape(len(part), len(reads.token), -1)
+        values = np.empty((len(part), len(steps.token)))
+        values[:, first] = at_gap[part]
+        values[:, later] = answers.reshape(len(part), -1)
+        sums[part] = steps.sums(values)
         work += size
+    return sums

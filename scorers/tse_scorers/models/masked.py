@@ -24,7 +24,7 @@ from ..engine.plan import Plan, RowPlan
 from ..engine.progress import Progress, parts, progress_of_part
 from ..engine.readers import DistributionReader, Reader, TokenReader
 from .base import Logprobs, SlotFunction
-from .forms import Reads, State, Step, reader_of_steps
+from .forms import Reads, State, Step
 from .options import Option, OptionError, PseudoLikelihood, checked_value
 from .pretrained import PretrainedScorer
 from .queries import Slot
@@ -169,7 +169,7 @@ class MaskedScorer(PretrainedScorer):
             columns += places
         return rows, columns
 
-    def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
+    def steps_of(self, ids: Sequence[int]) -> list[Step]:
         """Return the steps of a form; a state is the form's number of tokens, and the ids of those before."""
         return [((len(ids), *ids[:index]), token) for index, token in enumerate(ids)]
 
@@ -223,9 +223,7 @@ class MaskedScorer(PretrainedScorer):
         plan = RowPlan(rows, self.read_at(columns))
         return self.run(plan, DistributionReader(plan.read_of, width, function, plan.n_reads), progress)
 
-    def plan_reads(
-        self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
-    ) -> tuple[Plan, Reader]:
+    def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
         """Plan reads at the first mask that each state leaves at each gap."""
         blocks, columns = [], []
         for ids, column in zip(*self.slot_ids(slots), strict=True):
@@ -235,7 +233,7 @@ class MaskedScorer(PretrainedScorer):
                 columns.append(column + len(filled))
         plan = RowPlan(blocks, self.read_at(columns))
         read_of = plan.read_of.reshape(len(slots), -1)[:, reads.state].ravel()
-        return plan, reader_of_steps(read_of, np.tile(reads.token, len(slots)), plan.n_reads, cutoffs)
+        return plan, TokenReader(read_of, np.tile(reads.token, len(slots)), plan.n_reads)
 
     def word_logprobs(
         self,

@@ -26,7 +26,7 @@ from ..engine.progress import Progress
 from ..engine.readers import Reader
 from ..engine.run import BatchRunner
 from .base import Logprobs, MapsDataSets, SlotFunction
-from .forms import Reads, State, Step, answers_of_reads, sizes_of_reads, steps_at_gaps, sums_of_steps
+from .forms import Reads, State, Step, form_steps, sums_of_steps
 from .options import Option, OptionError
 from .own_model import OwnModel
 from .queries import CARRIER, Slot
@@ -74,7 +74,7 @@ class PretrainedScorer(MapsDataSets, ABC):
     state_at_gap: State
     """The state in which the distribution at the gap itself is read."""
     reads_word_ends: bool
-    """Whether `word_end` has an effect on `form_logprobs`."""
+    """Whether `form_logprobs` includes the probability that the word ends."""
     leading_space: bool
     window: int | None = None
     stride = 1
@@ -220,13 +220,12 @@ class PretrainedScorer(MapsDataSets, ABC):
         self,
         slots: Iterable[Slot],
         forms: Sequence[str],
-        word_end: bool = True,
         progress: Progress | None = None,
     ) -> Logprobs:
         """Return log P of each form at each gap, (slots, forms) float64, natural logs; NaN if it cannot be scored.
 
-        Causal: P(form | c) = product over i of P(t_i | c, t_<i), times P(end | c, t_1 ... t_k) with `word_end`: the
-        total probability of all tokens that do not continue the word (`tokens.continuing_ids`).
+        Causal: P(form | c) = product over i of P(t_i | c, t_<i), times P(end | c, t_1 ... t_k), the total
+        probability of all tokens that do not continue the word (`tokens.continuing_ids`).
 
         Masked: P(form | c) = product over i of P(t_i | k masks of which the first i - 1 are filled), for a form of k
         tokens (Kauf & Ivanova 2023). Compare only forms of equal length: P(k) is unknown. `form_lengths` gives the
@@ -235,8 +234,6 @@ class PretrainedScorer(MapsDataSets, ABC):
         Args:
             slots: sentences with a gap; a causal model does not see the suffix.
             forms: words; they get a capital where the gap opens its sentence.
-            word_end: whether the word must end after its tokens; without effect on masked models, because the masks
-                say where the word ends.
             progress: called with (work done, work in all).
 
         Raises:
@@ -244,42 +241,12 @@ class PretrainedScorer(MapsDataSets, ABC):
         """
         slots, forms = list(slots), checked_forms(forms)
         logprobs = np.zeros((len(slots), len(forms)))
-        for places, steps in steps_at_gaps(self, slots, forms, word_end):
+        opens = np.array([not slot.prefix for slot in slots], dtype=bool)
+        for opening in np.unique(opens).tolist():
+            places = np.flatnonzero(opens == opening)
+            ids_of_forms = self.form_ids(checked_forms(forms, opening), opening)
+            steps = form_steps(map(self.steps_of, ids_of_forms))
             logprobs[places] = sums_of_steps(self, [slots[place] for place in places], steps, progress)
-        return logprobs
-
-    def form_nuclei(
-        self,
-        slots: Iterable[Slot],
-        forms: Sequence[str],
-        cutoffs: Sequence[float],
-        word_end: bool = True,
-        progress: Progress | None = None,
-    ) -> Logprobs:
-        """Return log P of each form under nucleus sampling, (cut-offs, slots, forms), natural logs; -inf outside.
-
-        A form is inside if each of its tokens is among the most probable ones that together hold the share p; their
-        probabilities are divided by their sum (`metrics/refined_tse/sampler.py`, *sampler top p*). Every step sorts
-        the vocabulary, which takes longer than `form_logprobs`.
-
-        Args:
-            slots: as in `form_logprobs`.
-            forms: words.
-            cutoffs: shares of the probability in (0, 1].
-            word_end: as in `form_logprobs`.
-            progress: called with (work done, work in all).
-
-        Raises:
-            ValueError: as `read_slots`.
-        """
-        slots, forms = list(slots), checked_forms(forms)
-        logprobs = np.zeros((len(cutoffs), len(slots), len(forms)))
-        for places, steps in steps_at_gaps(self, slots, forms, word_end):
-            some_slots, reads = [slots[place] for place in places], steps.reads(np.arange(len(steps.token)))
-            sizes = sizes_of_reads(self, some_slots, reads)
-            for part, answers in answers_of_reads(self, some_slots, reads, sizes, progress, 0, cutoffs):
-                for number in range(len(cutoffs)):
-                    logprobs[number, places[part]] = steps.sums(answers[..., number])
         return logprobs
 
     @abstractmethod
@@ -289,7 +256,7 @@ class PretrainedScorer(MapsDataSets, ABC):
         """Apply `function` to the distribution at each gap and return (slots, width)."""
 
     @abstractmethod
-    def steps_of(self, ids: Sequence[int], word_end: bool) -> list[Step]:
+    def steps_of(self, ids: Sequence[int]) -> list[Step]:
         """Return the steps whose log-probabilities sum to that of a form with these ids."""
 
     @abstractmethod
@@ -297,13 +264,8 @@ class PretrainedScorer(MapsDataSets, ABC):
         """Return how many ids each slot has in its longest state, (slots,); raises ValueError if they are too many."""
 
     @abstractmethod
-    def plan_reads(
-        self, slots: Sequence[Slot], reads: Reads, cutoffs: Sequence[float] = ()
-    ) -> tuple[Plan, Reader]:
-        """Plan reads; the answers are those of the first slot, then those of the second, and so on.
-
-        With cut-offs, an answer has a log-probability under nucleus sampling for each of them.
-        """
+    def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
+        """Plan reads; the answers are those of the first slot, then those of the second, and so on."""
 
     def with_windows(self, stride: int | None = None) -> "Self":
         """Return a scorer that reads texts of any length in overlapping windows; see `WindowScorer`.

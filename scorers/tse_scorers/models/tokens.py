@@ -288,7 +288,7 @@ def continuing_ids(tokenizer: "ModelTokenizer", anchor: Sequence[int], size: int
         raise ValueError(
             "The tokenizer has no decoder, so it is unknown which tokens continue a word; expected the decoder of its "
             "kind. Set tokenizer.backend_tokenizer.decoder (for instance to tokenizers.decoders.ByteLevel()) and save "
-            "the tokenizer, or omit the probability that the word ends (word_end=False)."
+            "the tokenizer."
         )
     ids = np.arange(size)
     continued = _decoded(tokenizer, [[*anchor, index] for index in ids.tolist()])

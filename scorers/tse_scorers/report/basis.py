@@ -64,9 +64,6 @@ def _units(lines: pd.DataFrame) -> Iterator[str]:
         yield f"intervals over {counted(ranged(of_unit['n_units']), first)}{crossed}" + (
             f", {ranged(effective, 1)} effective" if unequal else ""
         )
-        if of_unit["n_lemmas_effective"].notna().any():
-            n, of_mass = ranged(of_unit["n_lemmas"]), ranged(of_unit["n_lemmas_effective"], 1)
-            yield f"for {'this lemma' if n == '1' else f'these {n} lemmas'} only ({of_mass} effective)"
 
 
 def _named(systems: Sequence[str], of: int) -> str:

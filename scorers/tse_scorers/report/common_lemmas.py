@@ -23,9 +23,9 @@ def section(rows: pd.DataFrame) -> Section:
         for config, of_config in rows.groupby("config", sort=False, dropna=False)
     ]
     lead = (
-        "EW and MW over the lemmas of each model, and over those that all models score. ≈ marks an MW that "
+        "EW and MW over the lemmas of each model, and EW over those that all models score. Over common lemmas, MW is "
+        "only known if all models have the same lemmas."
     )
-    lead += "is estimated, because the run did not keep the log-probabilities of all forms (--keep-forms)."
     return Section("common-lemmas", "Common lemmas", lead, {}, parts)
 
 
@@ -54,7 +54,7 @@ def overview(rows: pd.DataFrame) -> pd.DataFrame:
                 (row.lemmas, _score(row)),
             )
         }
-    table = pd.DataFrame.from_dict(shown, orient="index")
+    table = pd.DataFrame.from_dict(shown, orient="index").fillna(MISSING)
     table.index = pd.MultiIndex.from_tuples(table.index, names=["group", "measure", "model"])
     return table
 
@@ -62,6 +62,4 @@ def overview(rows: pd.DataFrame) -> pd.DataFrame:
 def _score(row: Any) -> str:
     if pd.isna(row.score):
         return MISSING
-    return (
-        f"{'≈ ' if row.approximate else ''}{with_interval(row.score, row.ci_low, row.ci_high, symmetric=-1)}"
-    )
+    return with_interval(row.score, row.ci_low, row.ci_high, symmetric=-1)

@@ -156,9 +156,6 @@ def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
             is_said = key == "start_token" or (key in one and key in other)
             if is_said and one.get(key) != other.get(key):
                 reasons.append(f"{name} ({one.get(key, 'its own')}; {other.get(key, 'its own')})")
-    word_ends = {signature.get("word_end") for signature in (one, other)}
-    if len(word_ends - {None}) > 1:  # None: masked models have no word ends
-        reasons.append("--word-end")
     return list(dict.fromkeys(reasons))
 
 

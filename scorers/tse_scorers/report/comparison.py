@@ -170,15 +170,6 @@ def _tests(rows: pd.DataFrame) -> Iterator[str]:
         first = (of_measure if unreliable.empty else unreliable).iloc[0]
         doubt = "" if unreliable.empty else f"{UNRELIABLE} "
         yield f"{doubt}{measure}: {first['test']} over {units(first)}."
-    yield from _approximate(rows)
-
-
-def _approximate(rows: pd.DataFrame) -> Iterator[str]:
-    if rows["approximate"].any():
-        yield (
-            "MW over common lemmas is an estimate, because --keep-forms was not used in both runs (column approximate "
-            "of comparison.csv)."
-        )
 
 
 def _unlike(rows: pd.DataFrame) -> Iterator[str]:
@@ -200,8 +191,7 @@ def _blocks(
 ) -> Iterator[Table | Chart]:
     overall, groups = rows[rows["group"] == "all"], rows[rows["group"] != "all"]
     title = f"Overall differences from {reference}."
-    tests = f"Test: {', '.join(overall['test'].unique())}."
-    note = " ".join([tests, *_approximate(rows)])
+    note = f"Test: {', '.join(overall['test'].unique())}."
     yield replace(_table(overall, measures, title, f"comparison_{number}"), note=note)
     if (is_known := rows["difference"].notna()).any():
         yield _forest_picture(rows[is_known], reference, number)

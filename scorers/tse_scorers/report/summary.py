@@ -14,7 +14,7 @@ from .tables import with_interval
 
 _COPIED = (
     "n", "n_excluded", "n_ties", "se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable",
-    "n_lemmas", "n_lemmas_effective",
+    "n_lemmas",
 )  # fmt: skip
 _COLUMNS = (
     "system", "suite", "measure", "score", "text", "with_ends", *_COPIED, "chance", "over_lemmas",
@@ -33,7 +33,7 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = plain_h
     Returns:
         Columns system, suite (as `heading` names its data), measure, score, text (the score as tables print it, with
         its interval), with_ends (as sentences do), n, n_excluded, n_ties, se, ci_low, ci_high, unit, n_units,
-        n_units_effective, reliable, n_lemmas, n_lemmas_effective, chance (or None), over_lemmas, counted, why_excluded,
+        n_units_effective, reliable, n_lemmas, chance (or None), over_lemmas, counted, why_excluded,
         detail, suite_name, config, digits (of the measure's scores), leads (whether the report leads with it) and
         place (of the suite in `measures`); one system after the other, its suites in the order of `measures`.
     """

@@ -303,9 +303,6 @@ class ScoredItems:
         read: returns the items of a system: `good` and `bad` (two texts, or a text and ""), `score` (0 to 1, NaN for
             none), the columns of `values`, `people` (0 to 1) if there are judgments, and columns of texts that
             describe the item, those of `rows` among them.
-        words: returns what a system finds probable and is wrong, for the items that `read` returns: `item` (its row
-            there), `word`, `instead` (the right one in its place), and the probabilities of both, `share` and
-            `share_instead`, the heaviest of an item first; None where this is not stored.
         values: column of numbers -> its heading; `logprob_good` and `logprob_bad` get a margin.
         unit: what an item is, in the plural.
         about: how the texts are to be read, as a sentence, where that is not plain.
@@ -325,7 +322,6 @@ class ScoredItems:
     about: str = ""
     people: str = "people"
     averaged: str = ""
-    words: Callable[[str], pd.DataFrame] | None = None
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from .recipe import Recipe, RecordedRecipe, sources
 from .run import Announce, Run, silent
 
 _COMPARED = (
-    "score", "n", "n_excluded", "n_ties", "n_nonfinite", "n_lemmas", "n_lemmas_effective", "se", "ci_low", "ci_high",
+    "score", "n", "n_excluded", "n_ties", "n_nonfinite", "n_lemmas", "se", "ci_low", "ci_high",
     "n_units", "n_units_effective",
 )  # fmt: skip
 _NOTHING = Granted()

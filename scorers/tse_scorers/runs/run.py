@@ -253,7 +253,7 @@ class Run:
             if not (is_current(record, signature) and needed <= record.tables.keys()):
                 return None
             # A journal is another process's, or left by one that was killed; only `add`, which locks, can tell.
-            if (folder / "journal").exists() or (self.overwrite and record.left_over(self.suite.tables)):
+            if (folder / "journal").exists():
                 return None
             for table in record.tables.values():
                 table.read()
@@ -299,7 +299,7 @@ class Run:
             record = read_record(folder)
             if is_known and is_current(record, signature) and set(self.suite.tables) <= record.tables.keys():
                 record.read()
-                return record.without(record.left_over(self.suite.tables)) if self.overwrite else record
+                return record
             if not self.overwrite:
                 options: Signature = {}
                 if self.recipe is not None:

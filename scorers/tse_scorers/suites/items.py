@@ -103,7 +103,6 @@ class GroupDifference(NamedTuple):
         n_items: items that both scored.
         n_ties: items of them that both score alike.
         n_lemmas: lemmas (for TSE verbs) that they are over; None where there are none.
-        approximate: whether a score is an estimate from what the runs stored.
     """
 
     group: str
@@ -113,7 +112,6 @@ class GroupDifference(NamedTuple):
     n_items: int
     n_ties: int
     n_lemmas: int | None = None
-    approximate: bool = False
 
 
 def _as_they_are(scores: "ItemScores") -> pd.DataFrame:
@@ -159,13 +157,11 @@ class ItemScores:
             column `score` is from 0 to 1, NaN for none; other columns are what `groups` needs.
         groups: gives the groups of items that two systems share.
         mixed_model: how a mixed model is fitted to them.
-        approximate: whether the scores are estimated from what a run stored.
     """
 
     items: pd.DataFrame
     groups: Callable[[pd.DataFrame], Iterable[Group]] = only_all
     mixed_model: MixedModel = field(default_factory=MixedModel)
-    approximate: bool = field(default=False, kw_only=True)
 
     def joined(self, reference: "ItemScores") -> pd.DataFrame:
         """Return the items that both systems were asked, with a column `reference_score`."""
@@ -195,6 +191,10 @@ class ItemScores:
         """How many lemmas the scores are over; None where they are not over a list of lemmas, or it is unknown."""
         return None
 
+    def why_not_compared(self, reference: "ItemScores") -> str:
+        """Say why there are no differences from a reference; nothing where the two share no items."""
+        return ""
+
     def over_common(self, systems: Mapping[str, "ItemScores"]) -> "ItemScores | None":
         """Return the items over the lemmas that all systems score; by default, scores are not over lemmas.
 
@@ -202,7 +202,7 @@ class ItemScores:
             systems: the names of all systems -> their scores on this measure.
 
         Returns:
-            None where it is not known which lemmas were scored, or how each of them was.
+            None where that is not known.
 
         Raises:
             ValueError: there are no such lemmas.

@@ -61,21 +61,13 @@ function itemMore(data, i) {
   return press;
 }
 
-// Words with their shares in the probability of all listed forms: "*laugh 0.120 (laughs 0.030)".
-const wrongOf = (words) => !words ? "not stored" : words.length === 0 ? "none among its heaviest"
-  : words.flatMap(([word, instead, share, other], i) => [i ? ", " : "", h("b", { class: "bad" }, `*${word}`), ` ${number.score(share, 3)} (${instead} ${number.score(other, 3)})`]);
-
 async function fillMore(data, i, target) {
   const { view, texts, a, b } = data, columns = columnsOf(data);
   target.replaceChildren("Loading …");
   const all = view.systems.filter((system) => !system.published).map((system) => system.name);
   const loaded = await Promise.all(all.map((name) => loadNumbers(view, name).then((found) => aligned(found, texts)).catch(() => null)));
-  const wrong = await Promise.all(loaded.map((system) => system && wrongWords(view, system, system.placeOf(i)).catch(() => null)));
-  const told = view.items.words ? ["heaviest wrong words"] : [];
-  const table = h("table", { class: "tse-plain tse-models" }, h("thead", {}, h("tr", {}, ["Model", ...columns, ...told].map((name) => h("th", { scope: "col" }, name)))),
+  const table = h("table", { class: "tse-plain tse-models" }, h("thead", {}, h("tr", {}, ["Model", ...columns].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, loaded.map((system, place) => h("tr", {}, h("th", { scope: "row" }, breakable(all[place])),
-      system ? numbersOf(data, system, margins(system)[i], i) : h("td", { colspan: columns.length }, "no scores of items"),
-      told.map((name) => h("td", { class: "wrong", "data-name": name }, wrongOf(wrong[place])))))));
-  const shares = told.length ? h("p", { class: "tse-note" }, "Wrong words, in brackets the right form of each, with their shares of the probability of all listed forms. A run stores them for the heaviest verbs of each context.") : null;
-  target.replaceChildren(h("div", { class: "inside" }, table, shares, wordsOf(texts.texts[i], texts.labels.number?.names[texts.labels.number.codes[i]], [a, b].filter(Boolean).map((system) => system.system))));
+      system ? numbersOf(data, system, margins(system)[i], i) : h("td", { colspan: columns.length }, "no scores of items")))));
+  target.replaceChildren(h("div", { class: "inside" }, table, wordsOf(texts.texts[i], texts.labels.number?.names[texts.labels.number.codes[i]], [a, b].filter(Boolean).map((system) => system.system))));
 }

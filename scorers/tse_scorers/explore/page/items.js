@@ -32,22 +32,13 @@ const loadNumbers = (view, system) => cached(`items/${view.items.name}/${system}
 
 // Bring a system's numbers into the order of other texts; items that it does not have are NaN.
 async function aligned(numbers, texts) {
-  if (numbers.texts === texts.name) return { ...numbers, placeOf: (i) => i };
+  if (numbers.texts === texts.name) return numbers;
   const own = await loadTexts(numbers.texts);
   const key = (from, i) => [from.texts[i], ...Object.keys(texts.labels).map((name) => from.labels[name] ? from.labels[name].names[from.labels[name].codes[i]] : "")].join(SPLIT);
   const place = new Map(own.texts.map((_, i) => [key(own, i), i]));
   const values = Object.fromEntries(Object.keys(numbers.values).map((name) => [name, new Float32Array(texts.texts.length).fill(NaN)]));
   texts.texts.forEach((_, i) => { const from = place.get(key(texts, i)); if (from !== undefined) for (const name in values) values[name][i] = numbers.values[name][from]; });
-  return { ...numbers, values, placeOf: (i) => place.get(key(texts, i)) };
-}
-
-// What a system finds probable at an item and is wrong, as its run stored it: [word, the right one, their probabilities].
-const WORDS_PER_FILE = 1000;
-async function wrongWords(view, system, place) {
-  if (!view.items.words || place === undefined) return null;
-  const file = view.systems.find((each) => each.name === system.system)?.file;
-  const { words, problem } = await tse.load(`words/${view.items.name}/${file}/${Math.floor(place / WORDS_PER_FILE)}`);
-  return problem ? null : words[place] ?? [];
+  return { ...numbers, values };
 }
 
 const FILTERS = {

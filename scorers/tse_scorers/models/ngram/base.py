@@ -151,7 +151,6 @@ class NgramScorer(MapsDataSets, ABC):
         self,
         slots: Iterable[Slot],
         forms: Sequence[str],
-        word_end: bool = True,
         progress: Progress | None = None,
     ) -> Logprobs:
         """Return log P of each form given the words before its gap, (slots, forms) float64, natural logs.
@@ -161,7 +160,6 @@ class NgramScorer(MapsDataSets, ABC):
         Args:
             slots: sentences with a gap; the suffix is not seen.
             forms: words; they get a capital where the gap opens its sentence.
-            word_end: without effect, because the words are whole.
             progress: called with (different contexts done, in all).
         """
         words = {

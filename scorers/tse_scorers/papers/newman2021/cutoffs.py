@@ -46,7 +46,6 @@ class CutoffFigure:
         metrics: metrics of results -> names of their axes.
         about: what it is about.
         caption: what the picture shows.
-        grid: file name for several systems, followed by the metric.
     """
 
     title: str
@@ -54,7 +53,6 @@ class CutoffFigure:
     metrics: Mapping[str, str]
     about: str
     caption: str
-    grid: str = "cutoffs"
 
 
 _FIGURES = (
@@ -83,58 +81,23 @@ _FIGURES = (
         "Share of contexts with no eligible verb within the cut-off.",
     ),
 )
-_LIST_FIGURES = (
-    CutoffFigure(
-        "Scores at list percentiles",
-        "list_percentiles",
-        {"ew": "EW", "mw": "MW"},
-        "The listed forms themselves are sorted by probability, because forms of several tokens have no rank in the "
-        "vocabulary. On the right the most probable forms that hold a share of the listed probability, on the left "
-        "the least probable ones. These are not the cut-offs of the paper.",
-        "EW and MW against the list percentile.",
-        "percentiles",
-    ),
-)
-_SAMPLER_FIGURES = (
-    CutoffFigure(
-        "Scores under nucleus sampling",
-        "sampler",
-        {"ew": "EW", "mw": "MW"},
-        "What a nucleus sampler can say (Holtzman et al. 2020): each token of a form must be among the most probable "
-        "ones that together hold the share p at its step. These are not the cut-offs of the paper.",
-        "EW and MW against the sampler's top p.",
-        "sampler",
-    ),
-    CutoffFigure(
-        "Covered mass under nucleus sampling",
-        "sampler_mass",
-        {"covered_mass": "covered mass"},
-        "The probability that the sampler gives to the listed verbs' forms.",
-        "Probability of the listed verbs' forms against the sampler's top p.",
-        "sampler",
-    ),
-)
 
 
 def cutoff_views(rows: pd.DataFrame) -> Iterator[View]:
     """Yield one view per kind of curve: a grid of constructions for several systems, a picture of a single one."""
-    curves = rows[rows["cutoff"].notna()]
-    systems = list(dict.fromkeys(rows["system"]))
-    of_sampler = curves["cutoff_side"].str.startswith("sampler_")
-    of_list = curves["cutoff_side"].str.startswith("list_").groupby(curves["system"]).transform("any")
-    yield from _views(curves[~of_list], systems, _FIGURES)
-    sides = curves["cutoff_side"].str.removeprefix("list_").str.removeprefix("sampler_")
-    curves = curves.assign(cutoff_side=sides)
-    yield from _views(curves[of_list & ~of_sampler], systems, _LIST_FIGURES)
-    yield from _views(curves[of_sampler], systems, _SAMPLER_FIGURES)
-
-
-def _views(curves: pd.DataFrame, systems: Sequence[str], figures: Sequence[CutoffFigure]) -> Iterator[View]:
-    for figure in figures:
+    curves = _at_cutoffs(rows)
+    for figure in _FIGURES:
         of_figure = curves[curves["metric"].isin(figure.metrics)]
-        present = [system for system in systems if (of_figure["system"] == system).any()]
+        present = [
+            system for system in dict.fromkeys(rows["system"]) if (of_figure["system"] == system).any()
+        ]
         if present:
             yield View(figure.title, figure.about, partial(_pictures, of_figure, present, figure))
+
+
+def _at_cutoffs(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the results at cut-offs; scores over all forms have none other than the whole distribution."""
+    return rows[rows["cutoff"].notna() & rows["forms"].ne("all")]
 
 
 def _pictures(curves: pd.DataFrame, systems: Sequence[str], figure: CutoffFigure) -> list[Chart]:
@@ -166,7 +129,7 @@ def _grid(curves: pd.DataFrame, metric: str, figure: CutoffFigure) -> Chart:
     table = _cutoff_table(of_rows, title, "Model and templates")
     return Chart(
         "cutoffs",
-        f"{figure.grid}_{metric}",
+        f"cutoffs_{metric}",
         panels,
         y=title,
         large=_wholes(once["panel"]),
@@ -241,8 +204,7 @@ def _curve_picture(curves: pd.DataFrame, name: str, metrics: Mapping[str, str], 
 
 def cutoff_points(rows: pd.DataFrame) -> pd.DataFrame:
     """Return results as the points of a chart of cut-offs."""
-    sides = rows["cutoff_side"].str.removeprefix("list_")
-    return rows.assign(side=sides, x=rows["cutoff"], y=rows["score"])
+    return rows.assign(side=rows["cutoff_side"], x=rows["cutoff"], y=rows["score"])
 
 
 def _change(curves: pd.DataFrame) -> str:
@@ -288,7 +250,7 @@ MEASURES = {
 
 def curve_views(rows: pd.DataFrame) -> Iterator[View]:
     """Yield the explorer's tab `Curves`: the models on one construction, the constructions of one model."""
-    rows = rows[rows["cutoff"].notna() & (rows["cutoff_side"] != "sampler_top")]
+    rows = _at_cutoffs(rows)
     if rows.empty:
         return
     *constructions, overall = dict.fromkeys(rows["label"])
@@ -315,7 +277,7 @@ def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: s
         panels,
         caption=f"{value}: {' and '.join(metrics.values())} against the cut-off. On the left only the least "
         "probable verbs count (bottom p), on the right only the most probable ones (top p); the far right (top 100 %) "
-        "is the whole distribution. Scores over all forms are at list percentiles.",
+        "is the whole distribution.",
         x="verbs within",
         unit="contexts",
         limited_to=value,

@@ -33,7 +33,7 @@ from .paired_scores import (
 COLUMNS = (
     "suite", "dataset", "config", "measure", "group", "system", "reference", "score", "reference_score", "difference",
     "se", "ci_low", "ci_high", "p", "p_adjusted", "unit", "n_units", "n_items", "n_lemmas", "test",
-    "minimum_detectable", "n_ties", "n_excluded", "different", "reliable", "approximate",
+    "minimum_detectable", "n_ties", "n_excluded", "different", "reliable",
     "n_units_effective", "level", "value", "family", "n_family",
 )  # fmt: skip
 ITEM_COLUMNS = (
@@ -130,23 +130,25 @@ def compare(
                 Option("by"),
                 ".",
             )
-        raise _nothing_to_compare(measures)
+        raise _nothing_to_compare(measures, apart)
     scored = {row["measure"] for row in rows}
     labels_of = {
         name: {measure.label for suite in compared if (measure := suite.measure(name))} for name in measures
     }
     if lacking := [name for name, labels in labels_of.items() if not labels & scored]:
-        raise _nothing_to_compare(lacking)
+        raise _nothing_to_compare(lacking, apart)
     return Comparison(
         with_families(pd.DataFrame(rows)).reindex(columns=list(COLUMNS)),
         pd.concat(items, ignore_index=True).reindex(columns=list(ITEM_COLUMNS)),
-        list(_not_compared(runs, rows, apart, reference, compared, measures)),
+        [*_of_other_lemmas(apart), *_not_compared(runs, rows, apart, reference, compared, measures)],
         of_conditions,
     )
 
 
-def _nothing_to_compare(measures: Sequence[str]) -> ValueError:
-    """Return the error for measures, or for all, that no two systems have on the same items."""
+def _nothing_to_compare(measures: Sequence[str], apart: Sequence[Paired]) -> ValueError:
+    """Return the error for measures, or for all, that no two systems have on the same items and lemmas."""
+    if reasons := list(_of_other_lemmas(apart)):
+        return ValueError(f"There is nothing to compare. {' '.join(reasons)}")
     of_measures, of_it, choose = (
         (f" on {', '.join(measures)}", " have scores of it on", ", or name a point that they have")
         if measures
@@ -196,7 +198,6 @@ def _row(group: GroupDifference) -> dict[str, object]:
         "test": T_TEST,
         "minimum_detectable": difference.minimum_detectable,
         "n_ties": group.n_ties,
-        "approximate": group.approximate,
     }
 
 
@@ -238,8 +239,9 @@ def _not_compared(
     in_rows = {(row["suite"], row["config"], row[role]) for row in rows for role in ("system", "reference")}
     references: dict[tuple[str, str | None, str], str] = {}
     others: set[tuple[str, str | None, str]] = set()
-    for suite, _, config, measure, system, other in (pair.names for pair in apart):
-        if (suite, config, system) in in_rows:
+    for pair in apart:
+        suite, _, config, measure, system, other = pair.names
+        if (suite, config, system) in in_rows and not pair.system.why_not_compared(pair.reference):
             yield _not_compared_because(suite, config, system, f"it shares no {measure} items with {other}")
         references[suite, config, system] = other
         others.add((suite, config, other))
@@ -258,6 +260,15 @@ def _not_compared(
         if suite in suites and (suite, system) not in with_items:
             data = names().title(str(suite), list(system_rows["config"].unique()))
             yield f"Not compared: {system} on {data}, because its record has no scores of items."
+
+
+def _of_other_lemmas(apart: Sequence[Paired]) -> Iterator[str]:
+    """Yield one sentence for each measure of two systems that is not compared because of their lemmas."""
+    for pair in apart:
+        suite, _, config, measure, system, other = pair.names
+        if why := pair.system.why_not_compared(pair.reference):
+            data = names().heading(suite, config)
+            yield f"Not compared: {measure} of {system} and {other} on {data}, because {why}."
 
 
 def _not_compared_because(suite: str, config: str | None, system: str, why: str) -> str:
@@ -292,7 +303,9 @@ def _own_and_common(systems: Sequence[SystemScores]) -> Iterator[dict[str, objec
             items[system.file.system] = over_lemmas
     for name, measures in items.items() if len(items) > 1 else ():
         for label, scores in measures.items():
-            common = scores.over_common({other: of_other[label] for other, of_other in items.items()})
+            others = {other: of_other[label] for other, of_other in items.items()}
+            is_known = not any(map(scores.why_not_compared, others.values()))
+            common = scores.over_common(others) if is_known else None
             for lemmas, item_scores in (("own", scores), *([] if common is None else [("common", common)])):
                 for group, estimate in item_scores.estimates():
                     yield {
@@ -310,7 +323,6 @@ def _own_and_common(systems: Sequence[SystemScores]) -> Iterator[dict[str, objec
                         "n_units": estimate.n_units,
                         "n_items": group.n_items,
                         "n_lemmas": item_scores.n_lemmas,
-                        "approximate": item_scores.approximate,
                     }
 
 

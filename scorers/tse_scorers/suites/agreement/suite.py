@@ -24,10 +24,7 @@ from ..contract import Items, Scored, Suite
 from ..items import TwoWayChoices
 from ..own_columns import data_signature, own_columns
 from .ask.columns import (
-    BY_SENTENCE,
     CONTEXTS,
-    KEPT_FORMS,
-    LIST_CONTEXTS,
     RESERVED,
     TOP_FORMS,
     sides_of,
@@ -39,18 +36,12 @@ from .ask.template_verbs import PAIRS
 from .data.checks import check_numbers, inspect, inspect_lemmas
 from .data.contrast import (
     FORMS,
-    GROUP,
-    by_list,
     contrast_of,
-    joined,
-    require_lists,
-    require_options,
     with_forms,
 )
 from .data.released import TEMPLATES
 from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
 from .data.verb_choices import OF_LEMMAS, verb_choices
-from .estimate.common_list import COMMON, common_list
 from .estimate.measures import MEASURES, TSE
 from .estimate.scored import METRICS, LemmaTables, scored_contexts, scored_pairs
 from .options import CLAMS, DEFAULT_LIST, AgreementOptions
@@ -66,14 +57,6 @@ _FLAWLESS = {("marvin_linzen", "released"), ("marvin_linzen", "clean")}
 """Shipped pairs and lemma lists with which `inspect`, which takes half a second, finds nothing, as a test says."""
 _BUILT = ("newman2021", "blimp")
 """Data sets that a folder of built data may hold."""
-_COLUMNS = {
-    "contexts": pa.schema([*CONTEXTS, *LIST_CONTEXTS, *BY_SENTENCE]),
-    "pairs": PAIRS,
-    "top_forms": TOP_FORMS,
-    "outcomes": OUTCOMES,
-    "lemmas": LEMMAS,
-    "listed": LISTED,
-}
 _WITH_LEMMAS = ("lemmas", "listed")
 """Tables that only one shard has."""
 
@@ -82,9 +65,8 @@ class AgreementSuite(Suite):
     """Agreement templates: TSE, EW and MW.
 
     Args:
-        options: which pairs, which lemmas, and how. A lemma file's column `group` says which group of pairs
-            (`group`) a lemma is for; pairs with a column `value` in place of `number` need a file with a column of
-            forms for each of their two values.
+        options: which pairs, which lemmas, and how. Pairs with a column `value` in place of `number` need a lemma
+            list with a column of forms for each of their two values.
 
     Raises:
         ValueError: the data cannot be used, its numbers contradict its verbs or cannot be verified, or a source is
@@ -94,9 +76,14 @@ class AgreementSuite(Suite):
     name, title, Options = "agreement", "Agreement", AgreementOptions
     options: AgreementOptions
     measures = MEASURES
+    asks = frozenset({"gap"})
     columns: ClassVar[Mapping[str, pa.Schema]] = {
-        **_COLUMNS,
-        "forms": KEPT_FORMS,
+        "contexts": CONTEXTS,
+        "pairs": PAIRS,
+        "top_forms": TOP_FORMS,
+        "outcomes": OUTCOMES,
+        "lemmas": LEMMAS,
+        "listed": LISTED,
         ROWS: METRICS,
     }
     shown, known_data = SHOWN, TEMPLATES
@@ -110,19 +97,12 @@ class AgreementSuite(Suite):
                 "; remove it.",
             )  # fmt: skip
         pairs, number_column = read_pairs(dataset, options.source, options.groups)
-        self.asks = frozenset({"gap", "sentence"} if options.sentence_pll else {"gap"})
-        self.tables = (*_COLUMNS, "forms") if options.keep_forms else tuple(_COLUMNS)
         by_default = CLAMS.get(dataset, "released" if options.forms == "single" else DEFAULT_LIST)
         self._lemma_list = by_default if options.lemmas is None else options.lemmas
         form_columns = FORMS if number_column == "number" else pairs["number"].unique().tolist()
-        if self._lemma_list.startswith(COMMON):
-            lemmas = common_list(self._lemma_list.removeprefix(COMMON))
-        else:
-            lemmas = load_lemmas(self._lemma_list, form_columns)
+        lemmas = load_lemmas(self._lemma_list, form_columns)
         self._contrast = contrast_of(pairs, number_column, lemmas, self._lemma_list)
         self._lemmas = with_forms(lemmas, self._contrast)
-        require_lists(pairs, self._lemmas, self._lemma_list)
-        require_options(self._contrast, self._lemmas, options)
         table = f"The data set {dataset!r}"
         findings = self._check_pairs(pairs, table)
         user_columns = own_columns(pairs, SHIPPED if set(SHIPPED) <= set(pairs) else KNOWN, RESERVED, table)
@@ -139,17 +119,14 @@ class AgreementSuite(Suite):
     def _check_pairs(self, pairs: pd.DataFrame, table: str) -> tuple[Finding, ...]:
         """Return findings about the data; ValueError if it cannot be used."""
         english = load_lemmas("clean") if self._contrast.is_number else None
-        findings: list[Finding] = []
-        for _, list_pairs, lemmas in by_list(pairs, self._lemmas):
-            unverified = check_numbers(
-                list_pairs, lemmas, table, self.options.allow_unverified, english, self._contrast
-            )
-            if self.options.data not in _DATASETS:  # grammars generated the numbers of ours
-                findings += unverified
-            if (self.options.data, self._lemma_list) not in _FLAWLESS:
-                findings += inspect(list_pairs, lemmas, self._contrast)
-            if is_table(self._lemma_list):
-                findings += inspect_lemmas(lemmas)
+        lemmas, allow = self._lemmas, self.options.allow_unverified
+        findings = check_numbers(pairs, lemmas, table, allow, english, self._contrast)
+        if self.options.data in _DATASETS:  # grammars generated the numbers of ours
+            findings = []
+        if (self.options.data, self._lemma_list) not in _FLAWLESS:
+            findings += inspect(pairs, lemmas, self._contrast)
+        if is_table(self._lemma_list):
+            findings += inspect_lemmas(lemmas)
         return tuple(findings)
 
     @property
@@ -197,19 +174,14 @@ class AgreementSuite(Suite):
     def describe(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the scores besides the scorer."""
         options, lemmas = self.options, self._lemmas
-        is_sample = options.lemma_sample is not None and options.lemma_sample < len(lemmas)
-        sides = sides_of(options.whole_words, options.sampler)
         return {
             **self._described_pairs(),
-            **{f"cutoffs_{side}": list(cutoffs) for side, cutoffs in sides},
+            **{f"cutoffs_{side}": list(cutoffs) for side, cutoffs in sides_of(options.whole_words)},
             "forms": options.forms,
             "word_end": options.word_end_for(scorer),
             "lemmas_fingerprint": fingerprint(lemmas[[*FORMS]]),
             "n_lemmas_listed": len(lemmas),
-            **({"lemma_sample": options.lemma_sample} if is_sample else {}),
-            **({"sentence_pll": True} if options.sentence_pll else {}),
             "lemmas": self._lemma_list,
-            **({"lemma_groups": fingerprint(lemmas[[GROUP]])} if GROUP in lemmas else {}),
         }
 
     def check_scorer(self, scorer: Scorer) -> None:
@@ -222,15 +194,13 @@ class AgreementSuite(Suite):
         from .ask.top_forms import top_forms
 
         gaps = self._at_gaps(scorer)
-        parts: dict[str | None, Tables] = {}
-        for group, list_pairs, lemmas in by_list(items, self._lemmas):
-            pairs = self._contrast.as_numbers(list_pairs)
-            scores = score_contexts(gaps, pairs, lemmas, progress, self.items.own_columns, self.options)
-            parts[group] = {
-                table: top_forms(gaps, pairs, lemmas) if table == "top_forms" else getattr(scores, table)
-                for table in self.tables
-            }
-        tables = self._contrast.restored(joined(parts))
+        pairs = self._contrast.as_numbers(items)
+        scores = score_contexts(gaps, pairs, self._lemmas, progress, self.items.own_columns, self.options)
+        parts = {
+            table: top_forms(gaps, pairs, self._lemmas) if table == "top_forms" else getattr(scores, table)
+            for table in self.tables
+        }
+        tables = self._contrast.restored(parts)
         lemma_tables = self._lemma_tables(gaps)
         for table in _WITH_LEMMAS:
             tables[table] = lemma_tables[table] if self.is_first_share else tables[table].slice(0, 0)
@@ -248,17 +218,14 @@ class AgreementSuite(Suite):
 
     def _lemma_tables(self, scorer: GapScorer | FormScorer) -> dict[str, pa.Table]:
         """Return the lemmas of all shards, also if only some have gaps that open their sentences."""
-        parts = {}
-        for group, list_pairs, lemmas in by_list(self.pairs, self._lemmas):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the scores have warned already
-                listed = list_lemmas(scorer, lemmas, (list_pairs["prefix"] == "").to_numpy(), self.options)
-            inflections = {opening: listing.inflections for opening, listing in listed.items()}
-            parts[group] = {
-                "lemmas": lemma_table(inflections, lemmas),
-                "listed": listed_table(listed, self.options, self.options.word_end_for(scorer)),
-            }
-        return joined(parts)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the scores have warned already
+            listed = list_lemmas(scorer, self._lemmas, (self.pairs["prefix"] == "").to_numpy(), self.options)
+        inflections = {opening: listing.inflections for opening, listing in listed.items()}
+        return {
+            "lemmas": lemma_table(inflections, self._lemmas),
+            "listed": listed_table(listed, self.options, self.options.word_end_for(scorer)),
+        }
 
     @classmethod
     def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:

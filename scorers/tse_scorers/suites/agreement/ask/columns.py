@@ -2,8 +2,6 @@
 
 from collections.abc import Collection, Iterator
 
-import pyarrow as pa
-
 from ....io.bundle import metric_modules
 from ....io.score_columns import Values, described
 
@@ -57,60 +55,14 @@ CONTEXTS = described(
     (
         "n_lemmas",
         "int64",
-        "lemmas of the list whose two forms are single tokens of the vocabulary",
+        "lemmas scored",
         Values.COUNT,
     ),
     ("n_ties", "int64", "lemmas whose two forms are equally probable", Values.COUNT),
-    ("n_nonfinite", "int64", "1 if a log-probability was NaN", Values.COUNT),
-)
-"""Columns of the table `contexts` of single tokens, before the user's own."""
-
-LIST_CONTEXTS = described(
-    (
-        "ew_list_top_<p>",
-        "double",
-        "EW over the most probable listed forms that hold the share p of the listed probability",
-        Values.SHARE,
-    ),
-    ("mw_list_top_<p>", "double", "MW over them", Values.SHARE),
-    (
-        "covered_mass_list_top_<p>",
-        "double",
-        "share of the listed probability that the lemmas that count hold",
-        Values.SHARE,
-    ),
-    ("ew_list_bottom_<p>", "double", "EW over the least probable listed forms", Values.SHARE),
-    ("mw_list_bottom_<p>", "double", "MW over them", Values.SHARE),
-    (
-        "covered_mass_list_bottom_<p>",
-        "double",
-        "share of the listed probability that the lemmas that count hold",
-        Values.SHARE,
-    ),
-    (
-        "ew_sampler_top_<p>",
-        "double",
-        "with `--sampler`: EW over the lemmas that nucleus sampling with top p can say",
-        Values.SHARE,
-    ),
-    ("mw_sampler_top_<p>", "double", "MW of the sampler's probabilities", Values.SHARE),
-    (
-        "covered_mass_sampler_top_<p>",
-        "double",
-        "probability that the sampler gives to the listed forms",
-        Values.SHARE,
-    ),
-    ("n_lemmas", "int64", "lemmas scored", Values.COUNT),
-    ("n_ties", "int64", "lemmas whose two forms are equally probable", Values.COUNT),
     ("n_nonfinite", "int64", "lemmas with a log-probability that is NaN", Values.COUNT),
 )
-"""Columns of whole words, besides those over the whole distribution (`ew_top_1`, …)."""
-UNEQUAL = "ew_different_lengths"
-"""The metric of lemmas with forms of different lengths, and the column of contexts."""
-BY_SENTENCE = described(
-    (UNEQUAL, "double", "EW over lemmas with forms of different lengths", Values.SHARE),
-)
-"""The column of contexts that `--sentence-pll` adds."""
+"""Columns of the table `contexts`, before the user's own; whole words have no cut-offs other than `top_1`."""
+
 TOP_FORMS = described(
     ("context_id", "int64", "its row in the file of contexts", Values.COUNT),
     ("group", "string", "group"),
@@ -123,52 +75,27 @@ TOP_FORMS = described(
     ("status", "string", "`correct` or `incorrect` for forms of listed lemmas, else `other`"),
 )
 """Columns of the table `top_forms`."""
-KEPT_FORMS = described(
-    ("context_id", "int64", "its row in the file of contexts", Values.COUNT),
-    ("opening", "bool", "whether the gap opens its sentence"),
-    (
-        "logprob_singular",
-        pa.list_(pa.float32()),
-        "log-probability of the singular of each lemma, in the order of the file of lemmas",
-    ),
-    ("logprob_plural", pa.list_(pa.float32()), "the same of the plural"),
-)
-"""Columns of the table `forms`."""
 COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
 Sides = tuple[tuple[str, tuple[float, ...]], ...]
 """`cutoff_side` of results -> its cut-offs."""
 
 
-def sides_of(whole_words: bool, sampler: bool = False) -> Sides:
-    """Return the cut-offs of a run: those of the paper, or with whole words others, which are not.
-
-    Args:
-        whole_words: list percentiles.
-        sampler: and what a nucleus sampler keeps.
-    """
-    metric = metric_modules("refined_tse")
+def sides_of(whole_words: bool) -> Sides:
+    """Return the cut-offs of a run: those of the paper, or with whole words only the whole distribution."""
+    scores = metric_modules("refined_tse").scores
     if whole_words:
-        of_sampler = (("sampler_top", metric.sampler.SAMPLER_TOP),) if sampler else ()
-        return (
-            ("top", (1.0,)),
-            ("list_top", metric.listed.LIST_TOP),
-            ("list_bottom", metric.listed.LIST_BOTTOM),
-            *of_sampler,
-        )
-    return ("top", metric.scores.TOP_CUTOFFS), ("bottom", metric.scores.BOTTOM_CUTOFFS)
+        return (("top", (1.0,)),)
+    return ("top", scores.TOP_CUTOFFS), ("bottom", scores.BOTTOM_CUTOFFS)
 
 
-def score_columns(whole_words: bool = False, sampler: bool = False) -> Iterator[str]:
+def score_columns(whole_words: bool = False) -> Iterator[str]:
     """Names of the score columns of a table of contexts, in order: `ew_top_0.1` … `covered_mass_bottom_1e-06`."""
-    for side, cutoffs in sides_of(whole_words, sampler):
+    for side, cutoffs in sides_of(whole_words):
         for measure in MEASURES:
             yield from (f"{measure}{POINT}".format(cutoff_side=side, cutoff=cutoff) for cutoff in cutoffs)
 
 
-RESERVED = (
-    "context_id", "unit", "logprob_correct", "logprob_incorrect", "tse", *score_columns(), *score_columns(True, True),
-    *COUNTS, UNEQUAL,
-)  # fmt: skip
+RESERVED = ("context_id", "unit", "logprob_correct", "logprob_incorrect", "tse", *score_columns(), *COUNTS)
 """Columns of scores; a user's columns must not have these names."""
 
 
@@ -176,4 +103,4 @@ def sides_in(columns: Collection[str]) -> Sides:
     """Return the cut-offs of a table of contexts; none where an imported log only knows TSE."""
     if not any(column.startswith("ew_") for column in columns):
         return ()
-    return sides_of("ew_list_bottom_0.5" in columns, "ew_sampler_top_0.5" in columns)
+    return sides_of("ew_top_0.5" not in columns)

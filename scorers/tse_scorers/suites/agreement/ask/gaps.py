@@ -13,7 +13,7 @@ from ....models.base import FormScorer, GapScorer, Logprobs
 from ....models.queries import Slot
 from ...own_columns import shared_arrays
 from ..options import AgreementOptions
-from .columns import COUNTS, KEPT_FORMS
+from .columns import COUNTS
 from .listing import Listing
 from .template_verbs import TemplateVerbs, pair_table
 
@@ -78,29 +78,11 @@ class Answers:
         scores: (contexts, scores and counts), see `columns`.
         own_verbs: (contexts, forms of the templates' own verbs) log-probabilities.
         outcomes: whether a gap opens its sentence -> contexts, encoded outcomes, number of lemmas.
-        forms: the same -> contexts, log-probabilities of the singulars and then of the plurals, if they are kept.
     """
 
     scores: NDArray[np.float64]
     own_verbs: NDArray[np.float64]
     outcomes: dict[bool, tuple[Indices, NDArray[np.float64], int]] = field(default_factory=dict)
-    forms: dict[bool, tuple[Indices, NDArray[np.float64]]] = field(default_factory=dict)
-
-
-def form_table(forms: Mapping[bool, tuple[Indices, NDArray[np.float64]]]) -> pa.Table:
-    """Return one row per context with the log-probabilities of all scored forms, in the order of the table `lemmas`."""
-    parts = []
-    for opening, (contexts, logprobs) in forms.items():
-        singular, plural = np.split(logprobs.astype(np.float32), 2, axis=1)
-        columns = [contexts, np.full(len(contexts), opening), _lists(singular), _lists(plural)]
-        parts.append(pa.table(dict(zip(KEPT_FORMS.names, columns, strict=True)), schema=KEPT_FORMS))
-    return pa.concat_tables(parts)
-
-
-def _lists(values: NDArray[np.float32]) -> pa.Array:
-    rows, width = values.shape
-    offsets = np.arange(rows + 1, dtype=np.int32) * width
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values.ravel()))
 
 
 def context_table(

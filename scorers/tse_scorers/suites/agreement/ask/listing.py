@@ -1,7 +1,7 @@
 """Which lemmas of a list a model scores, and why it does not score the others."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,7 @@ from ..options import AgreementOptions
 from .inflections import Inflections, inflections_at_gaps
 
 SCORED = ""
-EQUAL, UNKNOWN, SEVERAL, UNLIKE, UNSAMPLED = REASONS = (
-    "equal forms", "unknown", "several tokens", "different lengths", "not sampled",
-)  # fmt: skip
+EQUAL, UNKNOWN, SEVERAL, UNLIKE = REASONS = ("equal forms", "unknown", "several tokens", "different lengths")
 """Why a lemma is not scored. `different lengths`: a masked model has to be told the number of pieces, and probabilities
 given different numbers are not comparable."""
 COUNTS = {reason: f"n_{reason.replace(' ', '_')}" for reason in REASONS}
@@ -36,14 +34,13 @@ LISTED = described(
     (
         "excluded",
         "string",
-        "empty if the lemma is scored, else why not: `several tokens`, `unknown`, `equal forms`, "
-        "`different lengths` (a masked model gives the two forms different numbers of masks) or `not "
-        "sampled`",
+        "empty if the lemma is scored, else why not: `several tokens`, `unknown`, `equal forms` "
+        "or `different lengths` (a masked model gives the two forms different numbers of masks)",
     ),
     ("forms", "string", "`single` or `all` (`--forms`)"),
     ("word_end", "bool", "whether probabilities include the end of the word; null where that has no meaning"),
 )
-"""Columns of the table `listed`, after `group` where the list has groups."""
+"""Columns of the table `listed`."""
 
 
 @dataclass(frozen=True)
@@ -94,40 +91,30 @@ def list_lemmas(
     Raises:
         ValueError: see `inflections_at_gaps`; or no lemma can be scored.
     """
-    sampled = options.sampled(lemmas)
     if options.whole_words:
         assert isinstance(scorer, FormScorer), "the options check this"
-        return _listed_words(scorer, lemmas, sampled, opens, options)
+        return _listed_words(scorer, lemmas, opens)
     assert isinstance(scorer, GapScorer), "the suite checks this"
-    places = np.flatnonzero(sampled)
     listings = {}
-    for opening, of_sample in inflections_at_gaps(scorer, lemmas[sampled], opens).items():
-        inflections = replace(of_sample, places=places[of_sample.places])
+    for opening, inflections in inflections_at_gaps(scorer, lemmas, opens).items():
         n_tokens = _lengths(scorer, lemmas, opening)
         missing = ~np.isin(np.arange(len(lemmas)), inflections.places)
         several = (n_tokens > 1).any(axis=0)
         reasons = {UNKNOWN: missing & ~several, SEVERAL: missing & several}
-        listings[opening] = Listing(lemmas, n_tokens, _excluded(lemmas, reasons, sampled), inflections)
+        listings[opening] = Listing(lemmas, n_tokens, _excluded(lemmas, reasons), inflections)
     return listings
 
 
-def _listed_words(
-    scorer: FormScorer,
-    lemmas: pd.DataFrame,
-    sampled: NDArray[np.bool_],
-    opens: NDArray[np.bool_],
-    options: AgreementOptions,
-) -> dict[bool, Listing]:
+def _listed_words(scorer: FormScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_]) -> dict[bool, Listing]:
     masked = "suffix" in scorer.context_columns
     listed = {}
     for opening in np.unique(opens).tolist():
         n_tokens = _lengths(scorer, lemmas, opening)
         reasons = {
-            SEVERAL: (n_tokens > 1).any(axis=0) & (options.forms == "single"),
             UNLIKE: (n_tokens[0] != n_tokens[1]) & masked,
             UNKNOWN: (n_tokens < 1).any(axis=0),
         }
-        excluded = _excluded(lemmas, reasons, sampled)
+        excluded = _excluded(lemmas, reasons)
         places = np.flatnonzero(excluded == SCORED)
         nothing = np.full(len(places), -1)
         inflections = Inflections(nothing, nothing, len(lemmas), places)
@@ -148,12 +135,10 @@ def listed_table(
     return pa.concat_tables(parts)
 
 
-def _excluded(
-    lemmas: pd.DataFrame, reasons: Mapping[str, NDArray[np.bool_]], sampled: NDArray[np.bool_]
-) -> NDArray[np.object_]:
+def _excluded(lemmas: pd.DataFrame, reasons: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.object_]:
     excluded = np.full(len(lemmas), SCORED, dtype=object)
     equal = (lemmas["singular"] == lemmas["plural"]).to_numpy()
-    for reason, of_reason in {**reasons, EQUAL: equal, UNSAMPLED: ~sampled}.items():
+    for reason, of_reason in {**reasons, EQUAL: equal}.items():
         excluded[of_reason] = reason  # the last one that holds is given
     return excluded
 

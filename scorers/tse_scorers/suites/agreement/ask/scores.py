@@ -21,13 +21,12 @@ from ....io.table_files import require_columns
 from ....models.base import FormScorer, GapScorer
 from ..data.tables import COLUMNS, load, load_lemmas
 from ..options import AgreementOptions
-from .columns import COUNTS, MEASURES, UNEQUAL, score_columns
-from .gaps import Answers, Questions, context_table, form_table, gaps_of
+from .columns import COUNTS, MEASURES, score_columns
+from .gaps import Answers, Questions, context_table, gaps_of
 from .inflections import Inflections
 from .listing import list_lemmas, listed_table
 from .outcomes import encode, lemma_table, outcome_table, outcome_width
 from .template_verbs import TemplateVerbs
-from .unequal_forms import sentence_scores
 from .whole_words import read_words
 
 __all__ = [
@@ -46,10 +45,9 @@ class AgreementScores:
     Attributes:
         contexts: one row per context and table row, with a column per measure and cut-off.
         pairs: one row per minimal pair: log-probabilities of its own verb's forms, TSE (null if it cannot be scored).
-        outcomes: one row per context: which lemmas are right, and the probabilities of the heaviest ones.
+        outcomes: one row per context: which lemmas are right.
         lemmas: the lemma of each bit of the outcomes.
         listed: one row per listed lemma: whether it is scored, and why not.
-        forms: one row per context with the log-probabilities of all scored forms; None unless they are kept.
     """
 
     contexts: pa.Table
@@ -57,7 +55,6 @@ class AgreementScores:
     outcomes: pa.Table
     lemmas: pa.Table
     listed: pa.Table
-    forms: pa.Table | None
 
 
 def score_contexts(
@@ -89,18 +86,13 @@ def score_contexts(
     listed = list_lemmas(scorer, lemmas, gaps.opens, options)
     questions = Questions(gaps, listed, TemplateVerbs(scorer, gaps.pairs, options), options, word_end)
     answers = _read(scorer, questions, progress)
-    names = [*score_columns(options.whole_words, options.sampler), *COUNTS]
-    contexts = context_table(gaps.pairs, answers.scores, names, user_columns)
-    if options.sentence_pll:
-        by_sentence = sentence_scores(scorer, gaps, listed, progress)
-        contexts = contexts.append_column(UNEQUAL, pa.array(by_sentence[contexts["context_id"].to_numpy()]))
+    names = [*score_columns(options.whole_words), *COUNTS]
     return AgreementScores(
-        contexts=contexts,
+        contexts=context_table(gaps.pairs, answers.scores, names, user_columns),
         pairs=questions.verbs.table(gaps.pairs, answers.own_verbs, user_columns),
         outcomes=outcome_table(answers.outcomes),
         lemmas=lemma_table({opening: listing.inflections for opening, listing in listed.items()}, lemmas),
         listed=listed_table(listed, options, word_end),
-        forms=form_table(answers.forms) if options.keep_forms else None,
     )
 
 
@@ -123,31 +115,25 @@ def _read_tokens(scorer: GapScorer, questions: Questions, progress: Progress | N
     for opening, listing in questions.listed.items():
         of_kind = np.flatnonzero(gaps.opens == opening)
         inflections = listing.inflections
-        reader = _ScoreReader(inflections, gaps.is_singular[of_kind], verbs.ids, questions.options.keep_forms)
+        reader = _ScoreReader(inflections, gaps.is_singular[of_kind], verbs.ids)
         read = scorer.read_slots([gaps.slots[unit] for unit in of_kind], reader, reader.width, progress)
-        n_outcomes = outcome_width(len(inflections))
-        values[of_kind], outcomes, forms = np.split(read, [n_read, n_read + n_outcomes], axis=1)
+        values[of_kind], outcomes = np.split(read, [n_read], axis=1)
         answers.outcomes[opening] = of_kind, outcomes, len(inflections)
-        answers.forms[opening] = of_kind, forms
     return answers
 
 
 class _ScoreReader:
     """Turns logits at gaps into rows: scores at every cut-off, counts, log-probabilities of the templates' verbs."""
 
-    def __init__(
-        self, inflections: Inflections, is_singular: NDArray[np.bool_], own_ids: Indices, keep: bool
-    ) -> None:
+    def __init__(self, inflections: Inflections, is_singular: NDArray[np.bool_], own_ids: Indices) -> None:
         self._metric = metric_modules("refined_tse")
         self._inflections = inflections
         self._is_singular = is_singular
         self._own_ids = own_ids
         self._names = [*score_columns(), *COUNTS]
-        self._keep = keep
-        n_kept = 2 * len(inflections) if keep else 0
-        self.width = len(self._names) + len(own_ids) + outcome_width(len(inflections)) + n_kept
+        self.width = len(self._names) + len(own_ids) + outcome_width(len(inflections))
         content = digest(inflections.singular, inflections.plural, is_singular.astype(np.int64), own_ids)
-        self.fingerprint = f"{self._metric.scores.VERSION} {content}" + (" kept" if keep else "")
+        self.fingerprint = f"{self._metric.scores.VERSION} {content}"
 
     def __call__(self, logits: Tensor, slots: Indices) -> NDArray[np.float64]:
         logits = self._metric.arrays.with_float64(logits)  # all of them once
@@ -158,7 +144,6 @@ class _ScoreReader:
             logprobs = self._metric.ranking.form_logprobs(logits, ids, log_normalizer)
             columns.append(logprobs[:, :n_own])
             columns += self._outcomes(logprobs[:, n_own:], slots)
-            columns += [logprobs[:, n_own:]] if self._keep else []
         joined = [torch.as_tensor(column, dtype=torch.float64, device=logits.device) for column in columns]
         return torch.cat(joined, dim=1).cpu().numpy()  # a GPU is waited for once
 
@@ -170,7 +155,7 @@ class _ScoreReader:
         is_singular = torch.from_numpy(self._is_singular[slots]).to(singular.device)[:, None]
         correct = torch.where(is_singular, singular, plural)
         incorrect = torch.where(is_singular, plural, singular)
-        return [encode(correct, incorrect, self._metric.scores.is_correct(correct, incorrect))]
+        return [encode(self._metric.scores.is_correct(correct, incorrect))]
 
     def _scores(
         self, logits: Tensor, slots: Indices

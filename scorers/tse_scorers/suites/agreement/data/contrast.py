@@ -5,7 +5,6 @@ each. Everything between the two tables and the scores works on two forms, calle
 value is asked about like a singular, the second like a plural.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -13,15 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ....io.table_files import Tables
-from ....models.options import Option, OptionError
-from ..options import AgreementOptions
 
 FORMS = ("singular", "plural")
 """The columns of forms of a lemma list, once it is loaded."""
-GROUP = "group"
-"""Column of a lemma list that says which rows of Table 2 a lemma belongs to."""
-Part = tuple[str | None, pd.DataFrame, pd.DataFrame]
-"""A group (None for all of them), its pairs, its lemmas."""
 
 
 @dataclass(frozen=True)
@@ -106,64 +99,4 @@ def with_forms(lemmas: pd.DataFrame, contrast: Contrast) -> pd.DataFrame:
     """Return a lemma list with its two columns of forms called `singular` and `plural`."""
     if contrast.is_number:
         return lemmas
-    columns = lemmas[[*contrast.values, *([GROUP] if GROUP in lemmas else [])]]
-    return columns.rename(columns=dict(zip(contrast.values, FORMS, strict=True)))
-
-
-def by_list(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> Iterator[Part]:
-    """Yield all pairs with the whole list, or each group's pairs with the group's own list if the list has groups."""
-    if GROUP not in lemmas:
-        yield None, pairs, lemmas
-        return
-    for group, inside in pairs.groupby("group", sort=False):
-        yield str(group), inside, lemmas[lemmas[GROUP] == group].reset_index(drop=True)
-
-
-def require_lists(pairs: pd.DataFrame, lemmas: pd.DataFrame, lemma_list: str) -> None:
-    """Raise ValueError if a lemma list has groups but none of a group of pairs."""
-    without = [group for group, _, group_lemmas in by_list(pairs, lemmas) if group_lemmas.empty]
-    if without:
-        there = ", ".join(map(repr, lemmas[GROUP].unique()[:5]))
-        raise ValueError(
-            f"The lemma list {lemma_list!r} has lemmas for the groups {there}, but none for the group {without[0]!r} "
-            "of the data. Expected lemmas for each group that is scored. Add them, select other groups with --groups, "
-            "or remove the column 'group'."
-        )
-
-
-def require_options(contrast: Contrast, lemmas: pd.DataFrame, options: AgreementOptions) -> None:
-    """Raise ValueError if groups have lemmas of their own, or values are not numbers, and an option cannot be used."""
-    if GROUP in lemmas and (options.whole_words or options.lemma_sample is not None or options.keep_forms):
-        raise OptionError(
-            "The lemma list has a column 'group', and ", Option("forms", "all"), ", ", Option("word_end"), ", ",
-            Option("lemma_sample"), " and ", Option("keep_forms"),
-            " need one list for all groups. Remove these options, or remove the column and run each group by itself.",
-        )  # fmt: skip
-    if options.keep_forms and not contrast.is_number:
-        raise OptionError(
-            f"The pairs have the values {' and '.join(contrast.values)}; ",
-            Option("keep_forms"),
-            " is for singular and plural only. Remove it.",
-        )
-
-
-def joined(parts: Mapping[str | None, Tables]) -> dict[str, pa.Table]:
-    """Join the tables of scores of several groups; `context_id` goes on counting, and lemmas get the group's name."""
-    if list(parts) == [None]:
-        return dict(parts[None])
-    offset, tables = 0, []
-    for group, of_group in parts.items():
-        tables.append({name: _marked(table, group, offset) for name, table in of_group.items()})
-        numbered = [table["context_id"] for table in of_group.values() if "context_id" in table.column_names]
-        offset += 1 + max((pc.max(column).as_py() for column in numbered if len(column)), default=-1)
-    return {name: pa.concat_tables([part[name] for part in tables]) for name in tables[0]}
-
-
-def _marked(table: pa.Table, group: str | None, offset: int) -> pa.Table:
-    if "context_id" in table.column_names:
-        column = table["context_id"]
-        place = table.column_names.index("context_id")
-        table = table.set_column(place, "context_id", pc.add(column, offset).cast(column.type))
-    if "opening" in table.column_names:  # a table of lemmas or of their outcomes
-        table = table.append_column(GROUP, pa.array([group] * len(table), pa.string()))
-    return table
+    return lemmas[[*contrast.values]].rename(columns=dict(zip(contrast.values, FORMS, strict=True)))

@@ -16,7 +16,7 @@ from ...own_columns import of_one_type
 from ...sampling import limited
 from ..options import CLAMS, NAMES
 from .checks import check_forms
-from .contrast import FORMS, GROUP, with_number
+from .contrast import FORMS, with_number
 
 COLUMNS = ("group", "prefix", "suffix", "form_correct", "form_incorrect", "number")
 KNOWN = (*COLUMNS, "pair_id", "construction")
@@ -171,10 +171,8 @@ def load_lemmas(lemmas: str = "released", forms: Sequence[str] = FORMS) -> pd.Da
     if not is_table(lemmas):
         return shipped_table("verb_lemmas", lemmas).to_pandas()
     frame = read_table(Path(lemmas))
-    required = [*forms, *([GROUP] if GROUP in frame else [])]
-    require_columns(frame, required, f"The lemma list {lemmas!r}")
-    require_text(frame, required, f"The lemma list {lemmas!r}")
-    require_once(frame, required, f"The lemma list {lemmas!r}")
+    for require in (require_columns, require_text, require_once):
+        require(frame, forms, f"The lemma list {lemmas!r}")
     return frame
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 from ....models.words import capitalized
 from ...items import CHOICES, TwoWayChoices
 
-OF_LEMMAS = frozenset({"forms", "word_end", "lemma_sample", "keep_forms", "sampler", "sentence_pll"})
+OF_LEMMAS = frozenset({"forms"})
 """Options that decide how lemmas are scored; the choices are between forms of the template's own verb."""
 OF_CHECKS = frozenset({"lemmas", "allow_unverified"})
 """Options that decide how the user's own pairs are checked."""

@@ -1,6 +1,6 @@
 """EW or MW of contexts with the outcomes of their lemmas, so that two systems are compared on the lemmas of both."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ....report.inputs import TableSource
 from ....report.measure import Measure
 from ....statistics.differences import crossed_difference
 from ....statistics.estimate import Estimate
 from ...items import Group, GroupDifference, ItemScores
-from ..ask.columns import KEPT_FORMS
 from ..ask.outcomes import Outcomes
 from .intervals import cells_of, groups_of
 from .measures import EW, WHOLE
@@ -22,6 +20,11 @@ Outcomes01 = NDArray[np.uint8] | NDArray[np.float64]
 """Outcomes of contexts x lemmas: 0 or 1, or means of these over suffixes."""
 KEY = ("group", "prefix", "suffix", "number")
 """What makes two contexts the same in two runs."""
+OTHER_LEMMAS = (
+    "the models score different lemmas, and only EW is known for each lemma; run them with one list of lemmas that all "
+    "can score (--lemmas FILE)"
+)
+"""Why MW is not compared."""
 
 
 def context_groups(contexts: pd.DataFrame) -> Iterator[Group]:
@@ -37,13 +40,11 @@ class ContextScores(ItemScores):
     Attributes:
         measure: EW or MW, at its point.
         outcomes: of all lemmas.
-        forms: the table with the log-probabilities of all lemmas, if the run kept them; it may be large.
         chosen: the lemmas that the scores are over; None: all.
     """
 
     measure: Measure = field(kw_only=True)
     outcomes: Outcomes | None = None
-    forms: TableSource | None = None
     chosen: pd.MultiIndex | None = None
 
     @property
@@ -74,10 +75,12 @@ class ContextScores(ItemScores):
         return system, other
 
     def differences(self, reference: ItemScores) -> Iterator[GroupDifference]:
-        """Yield the difference from a reference on each group, over the lemmas that both have.
+        """Yield the difference from a reference on each group, of EW over the lemmas that both have.
+
+        There is none of MW where the lemmas of the two differ.
 
         Raises:
-            ValueError: these are not all lemmas of both, for scores at a cut-off.
+            ValueError: the lemmas of the two differ, for scores at a cut-off.
         """
         is_whole = self.measure.at == WHOLE
         if not isinstance(reference, ContextScores) or self.outcomes is None or reference.outcomes is None:
@@ -85,30 +88,28 @@ class ContextScores(ItemScores):
                 raise self._of_other_lemmas("several lists of them")
             yield from super().differences(reference)
             return
-        if not is_whole:
-            if set(self.lemmas) != set(reference.lemmas):
-                raise self._of_other_lemmas("different ones")
+        if self.measure == EW:
+            yield from self._crossed(reference, self.lemmas[self.lemmas.isin(reference.lemmas)])
+        elif set(self.lemmas) == set(reference.lemmas):
             for difference in super().differences(reference):
                 yield difference._replace(n_lemmas=len(self.lemmas))
-            return
-        common = self.lemmas[self.lemmas.isin(reference.lemmas)]
-        if self.measure.name == "ew":
-            yield from self._crossed(reference, common)
-            return
-        system, other = self.over(common), reference.over(common)
-        for difference in ItemScores.differences(system, other):
-            yield difference._replace(
-                n_lemmas=len(common), approximate=system.approximate or other.approximate
-            )
+        elif not is_whole:
+            raise self._of_other_lemmas("different ones")
+
+    def why_not_compared(self, reference: ItemScores) -> str:
+        """Say that MW is not compared where the lemmas of the two differ."""
+        if not isinstance(reference, ContextScores) or self.outcomes is None or reference.outcomes is None:
+            return ""
+        return "" if self.measure == EW or set(self.lemmas) == set(reference.lemmas) else OTHER_LEMMAS
 
     def _of_other_lemmas(self, lists: str) -> ValueError:
         return ValueError(
             f"{self.measure.label} cannot be compared: a cut-off is over all lemmas of a model, and the two models "
-            f"score {lists}. Run both again over the lemmas that both score, with --lemmas common:FOLDER,FOLDER."
+            f"score {lists}. Run both again over one list of lemmas that both score, with --lemmas FILE."
         )
 
     def over_common(self, systems: Mapping[str, ItemScores]) -> ItemScores | None:
-        """Return the scores over the lemmas of all systems with stored outcomes; at a cut-off, None.
+        """Return EW over the lemmas of all systems with stored outcomes, and MW as it is; at a cut-off, None.
 
         Raises:
             ValueError: the systems have no lemma in common.
@@ -120,30 +121,24 @@ class ContextScores(ItemScores):
             for system, scores in systems.items()
             if isinstance(scores, ContextScores) and scores.outcomes is not None
         }
-        common = in_all(lists.values())
+        common = reduce(lambda shared, lemmas: shared.intersection(lemmas, sort=False), lists.values())
         if not len(common):
             raise ValueError(
                 f"The models {', '.join(lists)} score no lemma in common. Run them with --forms all, or with a list of "
                 "lemmas that all can score (--lemmas FILE)."
             )
-        return self.over(common)
+        return self.over(common) if self.measure == EW else self
 
     def over(self, lemmas: pd.MultiIndex) -> "ContextScores":
-        """Return the scores over some of the lemmas; exact for EW, and for MW if all forms were kept."""
+        """Return EW over some of the lemmas."""
         is_chosen = self.lemmas.isin(lemmas)
         if is_chosen.all():
             return self
         assert self.outcomes is not None and self.chosen is None, "what is restricted is not restricted again"
         scores, places = self.items["score"].to_numpy(), self.outcomes.places(self.items)
-        approximate = self.measure.name == "mw" and self.forms is None
-        if self.measure.name == "ew":
-            over_lemmas = self.outcomes.correct(places, np.flatnonzero(is_chosen)).mean(axis=1)
-        elif self.forms is not None:
-            over_lemmas = mw_of_forms(self.forms, self.items, is_chosen)
-        else:
-            over_lemmas = self.outcomes.mw(places, scores, is_chosen)
+        over_lemmas = self.outcomes.correct(places, np.flatnonzero(is_chosen)).mean(axis=1)
         items = self.items.assign(score=np.where(np.isnan(scores) | (places < 0), np.nan, over_lemmas))
-        return replace(self, items=items, chosen=self.lemmas[is_chosen], approximate=approximate)
+        return replace(self, items=items, chosen=self.lemmas[is_chosen])
 
     def estimates(self) -> Iterator[tuple[Group, Estimate]]:
         """Yield the score of each group, of EW with lemmas as units."""
@@ -183,11 +178,6 @@ class ContextScores(ItemScores):
         return _mean_of_runs(bits, counts)
 
 
-def in_all(lists: Iterable[pd.MultiIndex]) -> pd.MultiIndex:
-    """Return the lemmas that are in all lists, in the order of the first."""
-    return reduce(lambda common, lemmas: common.intersection(lemmas, sort=False), lists)
-
-
 def _mean_of_runs(bits: NDArray[np.uint8], counts: NDArray[np.intp]) -> Outcomes01:
     """Average consecutive rows: the first `counts[0]`, the next `counts[1]`, …; (runs, columns)."""
     if (counts == 1).all():
@@ -210,25 +200,3 @@ def _over_suffixes(items: pd.DataFrame) -> pd.DataFrame:
     levels = [name for name in items.index.names if name != "suffix"]
     grouped = items.groupby(level=levels, sort=False)
     return grouped.first().assign(score=grouped["score"].mean())
-
-
-def mw_of_forms(forms: TableSource, items: pd.DataFrame, lemmas: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return MW of contexts over some of the lemmas, (contexts,); NaN if their forms have probability 0.
-
-    The log-probabilities are float32, so MW is exact up to about seven digits.
-
-    Args:
-        forms: the table that `--keep-forms` wrote, of gaps of one kind.
-        items: the contexts, a column `context_id` and `number` in their index.
-        lemmas: (lemmas,) booleans that select lemmas.
-    """
-    table = forms.select(KEPT_FORMS.names)
-    rows = pd.Index(table["context_id"].to_numpy()).get_indexer(items["context_id"])
-    masses = []
-    for name in ("logprob_singular", "logprob_plural"):
-        logprobs = table[name].combine_chunks().flatten().to_numpy().reshape(table.num_rows, -1)
-        masses.append(np.exp(logprobs[:, lemmas].astype(np.float64)).sum(axis=1)[rows])
-    is_singular = items.index.get_level_values("number") == "singular"
-    correct, total = np.where(is_singular, *masses), masses[0] + masses[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(rows >= 0, correct / total, np.nan)

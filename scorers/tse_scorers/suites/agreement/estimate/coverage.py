@@ -19,13 +19,12 @@ class Coverage(NamedTuple):
     Attributes:
         forms: which forms were scored, `single` or `all`.
         word_end: whether probabilities include the end of the word; None where this has no meaning.
-        by_group: group with lemmas of its own -> what rows of EW and MW say about them, see `coverage`; if none has,
-            "" -> the same of all lemmas.
+        counts: what rows of EW and MW say, see `coverage`.
     """
 
     forms: str = "single"
     word_end: bool | None = None
-    by_group: Mapping[str, Mapping[str, Scalar]] = MappingProxyType({})
+    counts: Mapping[str, Scalar] = MappingProxyType({})
 
     @classmethod
     def of(cls, listed: pa.Table | None) -> "Coverage":
@@ -34,17 +33,12 @@ class Coverage(NamedTuple):
             return cls()
         lemmas = listed.to_pandas()
         forms, word_end = lemmas["forms"].iloc[0], lemmas["word_end"].iloc[0]
-        groups = lemmas.groupby("group", sort=False) if "group" in lemmas else [("", lemmas)]
-        by_group = {str(group): coverage(main_list(inside)) for group, inside in groups}
-        return cls(forms, None if pd.isna(word_end) else bool(word_end), by_group)
+        return cls(forms, None if pd.isna(word_end) else bool(word_end), coverage(main_list(lemmas)))
 
-    def columns(self, metric: str, group: str) -> dict[str, Scalar]:
-        """Return the columns of a row. A score over several groups with lemmas of their own has no list."""
+    def columns(self, metric: str) -> dict[str, Scalar]:
+        """Return the columns of a row."""
         columns: dict[str, Scalar] = {"forms": self.forms, "word_end": self.word_end}
-        if metric not in (EW.name, MW.name):
-            return columns
-        of_all = next(iter(self.by_group.values())) if len(self.by_group) == 1 else {}
-        return {**columns, **self.by_group.get(group, of_all)}
+        return {**columns, **self.counts} if metric in (EW.name, MW.name) else columns
 
 
 def main_list(lemmas: pd.DataFrame) -> pd.DataFrame:

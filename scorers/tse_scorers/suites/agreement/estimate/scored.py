@@ -21,7 +21,7 @@ from ....io.result_row import Scalar
 from ....io.score_columns import Values, described
 from ....report.inputs import ScoreTables, TableSource, known_columns, optional_table, table_named
 from ....report.measure import Measure
-from ....statistics.estimate import Estimate, effective_number
+from ....statistics.estimate import Estimate
 from ...contract import Scored
 from ...items import Group, ItemScores
 from ..ask.columns import COUNTS
@@ -29,8 +29,7 @@ from ..ask.outcomes import Outcomes, read_outcomes
 from .context_scores import KEY, ContextScores, context_groups
 from .coverage import Coverage
 from .intervals import cells_of, groups_of, with_pair_units, with_units
-from .lemma_sample import over_sampled_lemmas, unsampled_share
-from .measures import EW, MW, TSE, WITHOUT_LEMMAS, measures_in
+from .measures import EW, TSE, WITHOUT_LEMMAS, measures_in
 from .mixed_models import MIXED_MODELS, OF_PAIRS
 
 METRICS = described(
@@ -67,13 +66,8 @@ class LemmaTables:
         return Coverage.of(self.listed)
 
     @cached_property
-    def unsampled(self) -> float:
-        """The share of the list that a sample left out."""
-        return unsampled_share(self.listed)
-
-    @cached_property
     def outcomes(self) -> Sequence[Outcomes]:
-        """The outcomes of each kind of gap and, where groups have lemmas of their own, of each group."""
+        """The outcomes of each kind of gap."""
         outcomes, lemmas = (optional_table(self.tables, name) for name in ("outcomes", "lemmas"))
         return [] if outcomes is None or lemmas is None else list(read_outcomes(outcomes, lemmas))
 
@@ -91,44 +85,24 @@ class ScoredPairs(Scored):
     def details(self, group: Group, measure: Measure, estimate: Estimate) -> dict[str, Scalar]:
         """Return the number of verbs, or of lemmas where these are units, and what became of the lemma list."""
         n_lemmas = {} if estimate.n_crossed is None else {"n_lemmas": estimate.n_crossed}
-        return n_lemmas | self.lemmas.coverage.columns(measure.name, group.value)
+        return n_lemmas | self.lemmas.coverage.columns(measure.name)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredContexts(ScoredPairs):
     """Contexts, with EW, MW and what they rest on at cut-offs."""
 
-    def outcomes_of(self, group: Group) -> Outcomes | None:
-        """Return the outcomes of a group; None where these are unknown, or the group has several lists of lemmas."""
-        lists = [
-            outcomes
-            for outcomes in self.lemmas.outcomes
-            if outcomes.group is None or group.value in (outcomes.group, "")
-        ]
-        return lists[0] if len(lists) == 1 else None
-
     def estimates(self, group: Group, means: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
-        """Return the means; lemmas are units of EW over the whole distribution, and may be of MW."""
-        estimates, outcomes = super().estimates(group, means), self.outcomes_of(group)
-        if outcomes is not None and EW in estimates:
-            estimates[EW] = nouns_by_lemmas(group, outcomes) or estimates[EW]
-        if outcomes is not None and MW in estimates and self.lemmas.unsampled:
-            estimates[MW] = over_sampled_lemmas(estimates[MW], outcomes, group.items, self.lemmas.unsampled)
+        """Return the means; lemmas are units of EW over the whole distribution, where all contexts have one list."""
+        estimates, outcomes = super().estimates(group, means), self.lemmas.outcomes
+        if len(outcomes) == 1 and EW in estimates:
+            estimates[EW] = nouns_by_lemmas(group, outcomes[0]) or estimates[EW]
         return estimates
 
     def counts(self, group: Group) -> dict[str, Scalar]:
         """Return the numbers of ties and lemmas."""
         n_lemmas = int(group.values("n_lemmas").max()) if group.n_items else None
         return super().counts(group) | {"n_lemmas": n_lemmas}
-
-    def details(self, group: Group, measure: Measure, estimate: Estimate) -> dict[str, Scalar]:
-        """Return what a row says about its lemmas."""
-        columns = super().details(group, measure, estimate)
-        outcomes = self.outcomes_of(group) if measure == MW else None
-        if outcomes is not None:
-            places = outcomes.places(group.items)
-            columns["n_lemmas_effective"] = effective_number(outcomes.weights(places[places >= 0]))
-        return columns
 
     def item_scores(self, measure: Measure) -> ItemScores:
         """Return the contexts with the outcomes of their lemmas, where all contexts have the same list."""
@@ -140,7 +114,6 @@ class ScoredContexts(ScoredPairs):
             MIXED_MODELS[measure.name],
             measure=measure,
             outcomes=outcomes[0] if is_one_list else None,
-            forms=self.lemmas.tables.get("forms"),
         )
 
 

@@ -1,17 +1,15 @@
 """The items behind the scores: contexts for EW and MW, pairs for TSE."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from ....report.blocks import ScoredItems
 from ....report.inputs import Runs
 from ....report.measure import Measure
 from ...item_files import files_of, items_of_rows, read_files
-from ..ask.outcomes import Outcomes, read_outcomes
 from ..data.sentences import sentence, sentence_with_gap
 from ..estimate.measures import TSE
 
@@ -43,15 +41,13 @@ def items(suite: "type[Suite]", runs: Runs, measure: Measure, rows: pd.DataFrame
         partial(_contexts, runs, {f"{metric}_{name}": "score", f"{other}_{name}": "other"}),
         {"score": metric.upper(), "other": other.upper()},
         unit="contexts",
-        words=partial(_wrong_verbs, runs, _context_rows),
     )
 
 
 def _pair_items(runs: Runs, rows: pd.DataFrame) -> ScoredItems:
     """Return the minimal pairs with the log-probabilities of both inflections at the gap."""
     values = {"logprob_good": "log P(correct form)", "logprob_bad": "log P(incorrect form)", "score": "TSE"}
-    words = partial(_wrong_verbs, runs, _pair_rows)
-    return ScoredItems("agreement.tse", _rows(rows), partial(read_pairs, runs), values, "pairs", words=words)
+    return ScoredItems("agreement.tse", _rows(rows), partial(read_pairs, runs), values, "pairs")
 
 
 def _rows(rows: pd.DataFrame) -> dict[str, dict[str, str]]:
@@ -91,56 +87,6 @@ def _pair_rows(runs: Runs, system: str) -> pd.DataFrame:
         parts = zip(both["prefix"], both[verb], both["suffix"], strict=True)
         both[text] = [sentence(*part) for part in parts]
     return both.drop_duplicates(_KEYS, ignore_index=True)
-
-
-_MOST_WORDS = 5
-"""Verbs of a context that are shown."""
-
-
-def _wrong_verbs(runs: Runs, read: Callable[[Runs, str], pd.DataFrame], system: str) -> pd.DataFrame:
-    """Return the heaviest verbs of each item's context whose wrong form is the more probable one.
-
-    The shares of the forms in the probability of all listed forms are stored for the verbs with the most probability.
-    """
-    items = read(runs, system)
-    verbs = [pd.DataFrame(columns=["item", "word", "instead", "share", "share_instead"])]
-    for file in files_of(runs, "agreement", system, "outcomes"):
-        first = str(file.signature.get("contrast", "singular")).split(" / ")[0]
-        of_file = items[items["config"] == (file.config or "")]
-        lemmas = file.sibling("lemmas")
-        for outcomes in read_outcomes(file.read_table(), lemmas.read_table()) if lemmas else ():
-            place = pd.Series(range(len(outcomes.context_id)), outcomes.context_id)
-            rows = of_file["context_id"].map(place).dropna().astype(int)
-            verbs.append(_heaviest_wrong(outcomes, rows, (of_file["number"] == first)[rows.index]))
-    return pd.concat(verbs, ignore_index=True)
-
-
-def _heaviest_wrong(outcomes: Outcomes, rows: "pd.Series[int]", is_first: "pd.Series[bool]") -> pd.DataFrame:
-    """Return the wrong verbs of some items, whose contexts are the `rows` of the outcomes.
-
-    Args:
-        outcomes: of the lemmas.
-        rows: item -> row of its context.
-        is_first: item -> whether the first form of a lemma, its singular, is the correct one.
-    """
-    heaviest, right = outcomes.heaviest[rows], outcomes.correct(rows.to_numpy())
-    correct, incorrect = outcomes.shares[:, rows]
-    wrong = (np.take_along_axis(right, heaviest, axis=1) == 0) & (incorrect > 0)
-    order = np.argsort(np.where(wrong, -incorrect, np.inf), axis=1, kind="stable")[:, :_MOST_WORDS]
-    item, rank = np.nonzero(np.take_along_axis(wrong, order, axis=1))
-    place = order[item, rank]
-    forms = outcomes.lemmas.to_frame().to_numpy()[heaviest[item, place]]
-    first = is_first.to_numpy()[item].astype(int)  # the wrong form of a singular is the plural
-    numbers = np.arange(len(item))
-    return pd.DataFrame(
-        {
-            "item": rows.index.to_numpy()[item],
-            "word": forms[numbers, first],
-            "instead": forms[numbers, 1 - first],
-            "share": incorrect[item, place],
-            "share_instead": correct[item, place],
-        }
-    )
 
 
 def _suffixes(frame: pd.DataFrame) -> "pd.Series[str]":
