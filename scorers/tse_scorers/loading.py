@@ -21,7 +21,7 @@ from .models.from_pretrained import (
     require_head,
 )
 from .models.masked import MaskedScorer
-from .models.model_source import WEIGHTS, hub_commit, is_gguf, is_url, local_revision, locate
+from .models.model_source import WEIGHTS, hub_commit, is_gguf, local_revision, locate
 from .models.ngram import KENLM_SUFFIXES
 from .models.options import (
     ANYTHING,
@@ -54,7 +54,7 @@ def load_scorer(
     Args:
         model: a Hub id (`org/name`, `org/name@revision`), a local folder, a GGUF file, or the name of a bundled
             model; a file with an n-gram model (.json, .arpa, .bin) or with published scores (.jsonl, .csv, .tsv,
-            .parquet); the address of a server (`http://localhost:8000/v1#model`);
+            .parquet);
             or, with its tokenizer, a `transformers` model that is already loaded, or any function from token ids
             (batch, length) to logits (batch, length, vocabulary), such as your own module (see `OwnModel`).
         tokenizer: the tokenizer of a model that is already loaded: of `transformers`, `tokenizers`, `tiktoken` or
@@ -202,13 +202,13 @@ def options_of_models(
 
 
 def loads_at_once(name: str) -> bool:
-    """Whether a name is an n-gram model, published scores or a server, which cannot answer everything."""
-    return is_url(name) or (is_file(name) and not is_gguf(name))
+    """Whether a name is an n-gram model or published scores, which cannot answer everything."""
+    return is_file(name) and not is_gguf(name)
 
 
 def revision_of(name: str) -> str | None:
     """Return which version of a model would be loaded, without loading it; None where only loading it can tell."""
-    if is_url(name) or name.endswith(".json"):  # of words that were counted: their counts are compared
+    if name.endswith(".json"):  # of words that were counted: their counts are compared
         return None
     if loads_at_once(name):
         return file_digest(Path(name))
@@ -225,12 +225,7 @@ def _known_model(name: str, options: ModelOptions, descriptions: Descriptions) -
     if not loads_at_once(name):
         described = descriptions.find(name, options)
         return known_model(name, described.kind, described, described.tokenizer)
-    if not is_url(name):
-        return KnownModel(name, "ngram" if name.endswith(NGRAM_SUFFIXES) else "published")
-    from .models.remote import refuse_secrets
-
-    refuse_secrets(name)
-    return KnownModel(name, "remote")
+    return KnownModel(name, "ngram" if name.endswith(NGRAM_SUFFIXES) else "published")
 
 
 NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
@@ -244,14 +239,10 @@ def _load_by_name(
         described = descriptions.take(name, options)
         options.refuse_unused([known_model(name, described.kind, described, described.tokenizer)], purpose)
         return scorer_of(load_weights(name, described, options), replace(options, kind=described.kind))
-    if not is_url(name) and (path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json")):
+    if path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json"):
         raise ValueError(
             f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
         )
     model = _known_model(name, options, descriptions)
     options.refuse_unused([model], purpose)
-    if model.family != "remote":
-        return ngram.load(path) if model.family == "ngram" else load_published(path)
-    from .models.remote import RemoteScorer
-
-    return RemoteScorer(name, start_token=options.start_token, leading_space=options.leading_space)
+    return ngram.load(path) if model.family == "ngram" else load_published(path)

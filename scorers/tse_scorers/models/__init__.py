@@ -17,9 +17,6 @@ In reading order:
     causal.py           causal models: the chain rule, shared prefixes computed once
     masked.py           masked models: pseudo-log-likelihoods, and one mask token at a gap
     seq2seq.py          encoder-decoder models: the decoder as a causal model
-    server_session.py   the HTTP session with a server, and how long a busy one is waited for
-    completions.py      asks a server for the log-probabilities of a text
-    remote.py           models behind a server
     tokens.py           maps texts to words and tokens
     words.py            splits texts into words for LSTMs and n-gram models
     revisions.py        the checkpoints of one model, and whether they are complete

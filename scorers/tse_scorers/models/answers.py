@@ -1,4 +1,4 @@
-"""Checks what a scorer answers, because a scorer can be any class, and a server can be anybody's.
+"""Checks what a scorer answers, because a scorer can be any class.
 
 Every log-probability that enters a suite comes through this module:
 
@@ -213,7 +213,7 @@ def require_logprobs(
 
 _EXPECTED = (
     f"expected a natural log-probability: a number from {LOWEST:g} to 0, or minus infinity for a probability of 0. "
-    "Correct the scorer, or do not use this model or server"
+    "Correct the scorer, or do not use this model"
 )
 
 

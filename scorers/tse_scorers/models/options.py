@@ -39,7 +39,7 @@ PseudoLikelihood = Literal["within_word_l2r", "original"]
 EncoderInput = Literal["empty", "mask"]
 Quantization = Literal["8bit", "4bit"]
 
-Family = Literal["masked", "causal", "seq2seq", "in memory", "ngram", "published", "remote"]
+Family = Literal["masked", "causal", "seq2seq", "in memory", "ngram", "published"]
 """Kinds of models that differ in the options that they use."""
 
 Question = Literal["sentence", "gap"]
@@ -55,7 +55,6 @@ DESCRIPTIONS: Mapping[Family, str] = {
     "in memory": "a model that is already loaded",
     "ngram": "an n-gram model",
     "published": "a file of published scores",
-    "remote": "a model behind a server",
 }
 
 UNUSED: Mapping[Family, frozenset[str]] = {
@@ -69,7 +68,6 @@ UNUSED: Mapping[Family, frozenset[str]] = {
 USED: Mapping[Family, frozenset[str]] = {
     "ngram": frozenset(),
     "published": frozenset(),
-    "remote": frozenset({"start_token", "leading_space"}),
 }
 """The only options with an effect on models that are not run here as those of `transformers` are."""
 
