@@ -36,10 +36,10 @@ from .models.options import (
 from .models.own_model import GivenModel, OwnModel, is_of_transformers, own_model, require_vocabulary
 from .models.quantization import quantization_of
 from .models.seq2seq import decoder_of
-from .models.tokenizer_adapters import GivenTokenizer, adapt_tokenizer
 from .suites.published_scores import load_published
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
     from typing_extensions import Unpack
 
     from .typed_options import ModelKeywords
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @takes_options(ModelOptions)
 def load_scorer(
-    model: GivenModel, tokenizer: GivenTokenizer | None = None, **options: "Unpack[ModelKeywords]"
+    model: GivenModel, tokenizer: "PreTrainedTokenizerBase | None" = None, **options: "Unpack[ModelKeywords]"
 ) -> LoadedScorer:
     """Load a scorer for a model.
 
@@ -57,8 +57,7 @@ def load_scorer(
             .parquet);
             or, with its tokenizer, a `transformers` model that is already loaded, or any function from token ids
             (batch, length) to logits (batch, length, vocabulary), such as your own module (see `OwnModel`).
-        tokenizer: the tokenizer of a model that is already loaded: of `transformers`, `tokenizers`, `tiktoken` or
-            SentencePiece, or any object with `encode` and `decode` (see `tse_scorers.models.tokenizer_adapters`).
+        tokenizer: the tokenizer of a model that is already loaded, one of `transformers`.
         **options: the options of a model, such as `device`, `dtype` and `kind`: see
             [the table](suites.md#defaults-and-why), or `help(load_scorer)`.
 
@@ -79,7 +78,7 @@ def load_scorer(
 def load_with_options(
     model: GivenModel,
     options: ModelOptions,
-    tokenizer: GivenTokenizer | None = None,
+    tokenizer: "PreTrainedTokenizerBase | None" = None,
     descriptions: Descriptions | None = None,
     purpose: Purpose = ANYTHING,
 ) -> LoadedScorer:
@@ -105,9 +104,9 @@ def load_with_options(
             "object with the attributes name and signature and the method sentence_logprobs. Pass "
             "load_scorer(model, tokenizer), or add what the scorer lacks."
         )
+    _require_tokenizer(tokenizer)
     if not is_of_transformers(model):
         return _load_own(own_model(model), options, tokenizer, purpose)
-    tokenizer = adapt_tokenizer(tokenizer, model.config.get_text_config().vocab_size)
     require_head(model)
     name = model.config.name_or_path or type(model).__name__
     options.refuse_unused([KnownModel(name, "in memory")])
@@ -117,8 +116,19 @@ def load_with_options(
     return scorer_of(loaded, replace(options, kind=kind))
 
 
+def _require_tokenizer(tokenizer: object) -> None:
+    from transformers import PreTrainedTokenizerBase
+
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise TypeError(
+            f"Got a {type(tokenizer).__module__}.{type(tokenizer).__name__} as tokenizer; expected one of "
+            "transformers. Make one of a tokenizers.Tokenizer: PreTrainedTokenizerFast(tokenizer_object=tokenizer, "
+            "bos_token='<s>'), with the model's own start token."
+        )
+
+
 def _load_own(
-    model: OwnModel, options: ModelOptions, tokenizer: GivenTokenizer, purpose: Purpose
+    model: OwnModel, options: ModelOptions, tokenizer: "PreTrainedTokenizerBase", purpose: Purpose
 ) -> LoadedScorer:
     name = str(model.config.name_or_path)
     kind: ModelKind = options.kind or "causal"
@@ -131,7 +141,6 @@ def _load_own(
             "function that runs the encoder itself."
         )
     model.measure()
-    tokenizer = adapt_tokenizer(tokenizer, model.config.vocab_size)
     require_vocabulary(model, tokenizer)
     options.refuse_unused([known_model(name, kind, model, tokenizer)], purpose)
     scorer = scorer_of(LoadedModel(model, tokenizer, name, model.revision), replace(options, kind=kind))

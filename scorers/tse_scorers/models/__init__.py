@@ -10,7 +10,6 @@ In reading order:
     from_pretrained.py  describes a named model, and loads its weights
     quantization.py     quantized weights
     own_model.py        functions from ids to logits as models
-    tokenizer_adapters.py  what a tokenizer must do; tiktoken, SentencePiece and others outside of transformers
     start_tokens.py     the token that a sentence begins with
     forms.py            words of several tokens at a gap, as steps that forms share
     pretrained.py       the common part of masked and causal scorers

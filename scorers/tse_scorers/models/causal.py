@@ -43,8 +43,9 @@ from .tokens import (
 from .words import checked_texts
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
     from .own_model import LanguageModel
-    from .tokenizer_adapters import ModelTokenizer
 
 
 class CausalScorer(PretrainedScorer):
@@ -72,7 +73,7 @@ class CausalScorer(PretrainedScorer):
     def __init__(
         self,
         model: "LanguageModel",
-        tokenizer: "ModelTokenizer",
+        tokenizer: "PreTrainedTokenizerBase",
         *,
         name: str = "model",
         revision: str | None = None,

@@ -14,7 +14,7 @@ At a gap, it reads one mask token in place of the word, or one for each of its t
 import copy
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +40,10 @@ from .tokens import (
 from .words import TextWarning, checked_texts
 
 if TYPE_CHECKING:
-    from transformers import BatchEncoding
+    from transformers import BatchEncoding, PreTrainedTokenizerBase
     from typing_extensions import Self
 
     from .own_model import LanguageModel
-    from .tokenizer_adapters import ModelTokenizer
 
 PLACEHOLDER = "is"
 """Fills a gap while its sentence is tokenized."""
@@ -78,7 +77,7 @@ class MaskedScorer(PretrainedScorer):
     def __init__(
         self,
         model: "LanguageModel",
-        tokenizer: "ModelTokenizer",
+        tokenizer: "PreTrainedTokenizerBase",
         *,
         name: str = "model",
         revision: str | None = None,
@@ -285,11 +284,8 @@ class MaskedScorer(PretrainedScorer):
                 stacklevel=3,
             )
         spaced = [self._spaced(text) for text in texts]
-        encoded = cast(  # no adapted tokenizer has a mask token
-            "BatchEncoding",
-            self.tokenizer(
-                spaced, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False
-            ),
+        encoded = self.tokenizer(
+            spaced, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False
         )
         self.check_inputs(encoded["input_ids"], texts, in_windows=True)
         # A copy for each token.
@@ -355,7 +351,7 @@ class MaskedScorer(PretrainedScorer):
         return np.where(hidden, ids.dtype.type(self._mask), ids[window])
 
 
-def require_mask(tokenizer: "ModelTokenizer", name: str) -> int:
+def require_mask(tokenizer: "PreTrainedTokenizerBase", name: str) -> int:
     """Return the id of a tokenizer's mask token; raise ValueError where it has none."""
     if tokenizer.mask_token_id is None:
         raise OptionError(

@@ -34,10 +34,10 @@ from .words import TextWarning, checked_forms, name_unknown
 
 if TYPE_CHECKING:
     from torch import nn
+    from transformers import PreTrainedTokenizerBase
     from typing_extensions import Self
 
     from .own_model import LanguageModel
-    from .tokenizer_adapters import ModelTokenizer
 
 OPENED = Slot("The", " author.")
 """`CARRIER` for words that open a sentence; they replace its first word."""
@@ -82,7 +82,7 @@ class PretrainedScorer(MapsDataSets, ABC):
     def __init__(
         self,
         model: "LanguageModel",
-        tokenizer: "ModelTokenizer",
+        tokenizer: "PreTrainedTokenizerBase",
         *,
         name: str,
         revision: str | None,

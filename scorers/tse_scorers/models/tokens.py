@@ -15,7 +15,7 @@ from ..engine.arrays import Indices, Mask
 from .words import TextWarning, checked_texts
 
 if TYPE_CHECKING:
-    from .tokenizer_adapters import ModelTokenizer
+    from transformers import PreTrainedTokenizerBase
 
 _WORD = re.compile(r"\S+")
 """A word: what stands between any white space of Unicode, also tabs and spaces that do not break a line."""
@@ -89,13 +89,13 @@ def joined_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple
     return prefixes, texts
 
 
-def require_offsets(tokenizer: "ModelTokenizer", name: str) -> None:
+def require_offsets(tokenizer: "PreTrainedTokenizerBase", name: str) -> None:
     """Raise ValueError if a tokenizer does not give the positions of its tokens in the text."""
     if not tokenizer.is_fast:
         raise ValueError(
             f"The tokenizer of {name} does not give the positions of its tokens in the text. Continuations, words and "
-            "pseudo-log-likelihoods require that, so use a fast tokenizer (one with a tokenizer.json), or give yours "
-            "the method encode_with_offsets. Gaps, and sentences with causal models, can be scored without one."
+            "pseudo-log-likelihoods require that, so use a fast tokenizer (one with a tokenizer.json). Gaps, and "
+            "sentences with causal models, can be scored without one."
         )
 
 
@@ -259,7 +259,7 @@ def sum_by_word(values: NDArray[np.float64], text: TokenWords) -> list[tuple[str
     return list(zip(text.words, sums.tolist(), strict=True))
 
 
-def boundary_ids(tokenizer: "ModelTokenizer") -> Indices:
+def boundary_ids(tokenizer: "PreTrainedTokenizerBase") -> Indices:
     """Return the vocabulary ids that begin a new word or end the text; empty if tokens do not include spaces."""
     tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
     ids = [index for index, token in enumerate(tokens) if token and token.startswith(SPACES)]
@@ -268,7 +268,7 @@ def boundary_ids(tokenizer: "ModelTokenizer") -> Indices:
     return np.array(sorted(set(ids)), dtype=np.int64)
 
 
-def continuing_ids(tokenizer: "ModelTokenizer", anchor: Sequence[int], size: int) -> Mask:
+def continuing_ids(tokenizer: "PreTrainedTokenizerBase", anchor: Sequence[int], size: int) -> Mask:
     """Return which vocabulary ids continue a word that they follow, (size,).
 
     A token continues a word if its text there begins with a Unicode letter, mark or number, or with bytes that are
@@ -303,13 +303,13 @@ def continuing_ids(tokenizer: "ModelTokenizer", anchor: Sequence[int], size: int
     return np.array([bool(kinds[sign]) for sign in first]) & ~ends_word
 
 
-def _backend(tokenizer: "ModelTokenizer") -> Tokenizer | None:
+def _backend(tokenizer: "PreTrainedTokenizerBase") -> Tokenizer | None:
     """Return the tokenizer of the library `tokenizers` inside a fast one; None inside all others."""
     inside = getattr(tokenizer, "backend_tokenizer", None)
     return inside if isinstance(inside, Tokenizer) else None
 
 
-def _decoded(tokenizer: "ModelTokenizer", rows: list[list[int]]) -> list[str]:
+def _decoded(tokenizer: "PreTrainedTokenizerBase", rows: list[list[int]]) -> list[str]:
     """Return the texts of rows of ids, without any clean-up of their spaces."""
     backend = _backend(tokenizer)
     if backend is not None:  # in parallel
