@@ -462,8 +462,6 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
         for tool, own in (("lm-eval", "task"), ("inspect", "scorer"))
         for option in (own, "out", "name", "suite", "overwrite")
     ],
-    "models/test_windows.py": [("score", "stride")],
-    "models/test_given_words.py": [("score", name) for name in ("words", "length")],
     "lstm_converter/test_convert.py": [
         ("convert-lstm", name) for name in ("vocabulary", "out", "kind", "overwrite")
     ],
