@@ -63,13 +63,7 @@ UNUSED: Mapping[Family, frozenset[str]] = {
     "seq2seq": frozenset({"pll", "mntp", "bos", "start_token"}),
     "in memory": frozenset({"device", "dtype", "device_map", "trust_remote_code", "quantization"}),
 }
-"""Options without any effect."""
-
-USED: Mapping[Family, frozenset[str]] = {
-    "ngram": frozenset(),
-    "published": frozenset(),
-}
-"""The only options with an effect on models that are not run here as those of `transformers` are."""
+"""Options without any effect; n-gram models and published scores have none with an effect."""
 
 
 class KnownModel(NamedTuple):
@@ -510,9 +504,7 @@ class ModelOptions:
         return tuple(name for name in self.given if not self._acts(name, model, purpose.questions))
 
     def _acts(self, option: str, model: KnownModel, questions: frozenset[Question]) -> bool:
-        if model.family in USED:
-            return option in USED[model.family]
-        if option in UNUSED[model.family]:
+        if model.family in ("ngram", "published") or option in UNUSED[model.family]:
             return False
         of_sentences = "sentence" in questions
         match option:
