@@ -136,7 +136,8 @@ class ScoreRequest:
             ]
         else:
             raise ValueError(
-                f"{scorer.name} has no scores of {self.by}s, only of whole sentences. Use --by sentence, or another model."
+                f"{scorer.name} has no scores of {self.by}s, only of whole sentences. Use --by sentence, or another "
+                "model."
             )
         rows = [
             (at, number, *part) for at, of_text in enumerate(parts) for number, part in enumerate(of_text)
