@@ -21,7 +21,7 @@ from .models.from_pretrained import (
     require_head,
 )
 from .models.masked import MaskedScorer
-from .models.model_source import WEIGHTS, hub_commit, is_gguf, is_url, local_revision, locate
+from .models.model_source import WEIGHTS, hub_commit, is_gguf, local_revision, locate
 from .models.ngram import KENLM_SUFFIXES
 from .models.options import (
     ANYTHING,
@@ -36,10 +36,10 @@ from .models.options import (
 from .models.own_model import GivenModel, OwnModel, is_of_transformers, own_model, require_vocabulary
 from .models.quantization import quantization_of
 from .models.seq2seq import decoder_of
-from .models.tokenizer_adapters import GivenTokenizer, adapt_tokenizer
 from .suites.published_scores import load_published
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
     from typing_extensions import Unpack
 
     from .typed_options import ModelKeywords
@@ -47,18 +47,17 @@ if TYPE_CHECKING:
 
 @takes_options(ModelOptions)
 def load_scorer(
-    model: GivenModel, tokenizer: GivenTokenizer | None = None, **options: "Unpack[ModelKeywords]"
+    model: GivenModel, tokenizer: "PreTrainedTokenizerBase | None" = None, **options: "Unpack[ModelKeywords]"
 ) -> LoadedScorer:
     """Load a scorer for a model.
 
     Args:
         model: a Hub id (`org/name`, `org/name@revision`), a local folder, a GGUF file, or the name of a bundled
             model; a file with an n-gram model (.json, .arpa, .bin) or with published scores (.jsonl, .csv, .tsv,
-            .parquet); the address of a server (`http://localhost:8000/v1#model`);
+            .parquet);
             or, with its tokenizer, a `transformers` model that is already loaded, or any function from token ids
             (batch, length) to logits (batch, length, vocabulary), such as your own module (see `OwnModel`).
-        tokenizer: the tokenizer of a model that is already loaded: of `transformers`, `tokenizers`, `tiktoken` or
-            SentencePiece, or any object with `encode` and `decode` (see `tse_scorers.models.tokenizer_adapters`).
+        tokenizer: the tokenizer of a model that is already loaded, one of `transformers`.
         **options: the options of a model, such as `device`, `dtype` and `kind`: see
             [the table](suites.md#defaults-and-why), or `help(load_scorer)`.
 
@@ -79,7 +78,7 @@ def load_scorer(
 def load_with_options(
     model: GivenModel,
     options: ModelOptions,
-    tokenizer: GivenTokenizer | None = None,
+    tokenizer: "PreTrainedTokenizerBase | None" = None,
     descriptions: Descriptions | None = None,
     purpose: Purpose = ANYTHING,
 ) -> LoadedScorer:
@@ -105,9 +104,9 @@ def load_with_options(
             "object with the attributes name and signature and the method sentence_logprobs. Pass "
             "load_scorer(model, tokenizer), or add what the scorer lacks."
         )
+    _require_tokenizer(tokenizer)
     if not is_of_transformers(model):
         return _load_own(own_model(model), options, tokenizer, purpose)
-    tokenizer = adapt_tokenizer(tokenizer, model.config.get_text_config().vocab_size)
     require_head(model)
     name = model.config.name_or_path or type(model).__name__
     options.refuse_unused([KnownModel(name, "in memory")])
@@ -117,8 +116,19 @@ def load_with_options(
     return scorer_of(loaded, replace(options, kind=kind))
 
 
+def _require_tokenizer(tokenizer: object) -> None:
+    from transformers import PreTrainedTokenizerBase
+
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise TypeError(
+            f"Got a {type(tokenizer).__module__}.{type(tokenizer).__name__} as tokenizer; expected one of "
+            "transformers. Make one of a tokenizers.Tokenizer: PreTrainedTokenizerFast(tokenizer_object=tokenizer, "
+            "bos_token='<s>'), with the model's own start token."
+        )
+
+
 def _load_own(
-    model: OwnModel, options: ModelOptions, tokenizer: GivenTokenizer, purpose: Purpose
+    model: OwnModel, options: ModelOptions, tokenizer: "PreTrainedTokenizerBase", purpose: Purpose
 ) -> LoadedScorer:
     name = str(model.config.name_or_path)
     kind: ModelKind = options.kind or "causal"
@@ -131,7 +141,6 @@ def _load_own(
             "function that runs the encoder itself."
         )
     model.measure()
-    tokenizer = adapt_tokenizer(tokenizer, model.config.vocab_size)
     require_vocabulary(model, tokenizer)
     options.refuse_unused([known_model(name, kind, model, tokenizer)], purpose)
     scorer = scorer_of(LoadedModel(model, tokenizer, name, model.revision), replace(options, kind=kind))
@@ -202,13 +211,13 @@ def options_of_models(
 
 
 def loads_at_once(name: str) -> bool:
-    """Whether a name is an n-gram model, published scores or a server, which cannot answer everything."""
-    return is_url(name) or (is_file(name) and not is_gguf(name))
+    """Whether a name is an n-gram model or published scores, which cannot answer everything."""
+    return is_file(name) and not is_gguf(name)
 
 
 def revision_of(name: str) -> str | None:
     """Return which version of a model would be loaded, without loading it; None where only loading it can tell."""
-    if is_url(name) or name.endswith(".json"):  # of words that were counted: their counts are compared
+    if name.endswith(".json"):  # of words that were counted: their counts are compared
         return None
     if loads_at_once(name):
         return file_digest(Path(name))
@@ -225,12 +234,7 @@ def _known_model(name: str, options: ModelOptions, descriptions: Descriptions) -
     if not loads_at_once(name):
         described = descriptions.find(name, options)
         return known_model(name, described.kind, described, described.tokenizer)
-    if not is_url(name):
-        return KnownModel(name, "ngram" if name.endswith(NGRAM_SUFFIXES) else "published")
-    from .models.remote import refuse_secrets
-
-    refuse_secrets(name)
-    return KnownModel(name, "remote")
+    return KnownModel(name, "ngram" if name.endswith(NGRAM_SUFFIXES) else "published")
 
 
 NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
@@ -244,14 +248,10 @@ def _load_by_name(
         described = descriptions.take(name, options)
         options.refuse_unused([known_model(name, described.kind, described, described.tokenizer)], purpose)
         return scorer_of(load_weights(name, described, options), replace(options, kind=described.kind))
-    if not is_url(name) and (path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json")):
+    if path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json"):
         raise ValueError(
             f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
         )
     model = _known_model(name, options, descriptions)
     options.refuse_unused([model], purpose)
-    if model.family != "remote":
-        return ngram.load(path) if model.family == "ngram" else load_published(path)
-    from .models.remote import RemoteScorer
-
-    return RemoteScorer(name, start_token=options.start_token, leading_space=options.leading_space)
+    return ngram.load(path) if model.family == "ngram" else load_published(path)

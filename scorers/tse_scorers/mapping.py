@@ -1,6 +1,5 @@
 """Data sets in, data sets out: the rows of a data set with a model's scores as further columns."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from hashlib import blake2b
@@ -23,18 +22,17 @@ from .io.table_files import (
     require_text,
     require_unreserved,
     require_words,
-    word_lists,
 )
 from .loading import load_scorer
-from .models.answers import continuation_logprobs, sentence_logprobs, with_windows, word_logprobs
+from .models.answers import continuation_logprobs, sentence_logprobs, word_logprobs
 from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
 from .models.options import checked_fields
 from .models.own_model import GivenModel
+from .models.words import refusing_by_row
 from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
 from .suites.agreement.ask.scores import score_contexts
 from .suites.agreement.data.checks import check_numbers
 from .suites.agreement.data.tables import check_pairs, require_once
-from .suites.checks import DataWarning, require_spelled, unsplit
 
 CHUNK = 10_000
 """Rows of a stream that are scored together."""
@@ -56,10 +54,8 @@ def score_dataset(
     *,
     lemmas: LemmaTable | None = None,
     surprisals: str | Sequence[str] | None = None,
-    words: str | Sequence[str] | None = None,
     context: str | None = None,
     cutoffs: bool = False,
-    stride: int | None = None,
     progress: Progress | None = None,
 ) -> Data:
     """Score every row of a data set; return the same type, rows and order, with columns added.
@@ -84,13 +80,8 @@ def score_dataset(
         surprisals: columns of texts. Adds lists with one number for each word: `surprisals_<column>` in nats, and the
             word's characters, from `starts_<column>` to before `ends_<column>`. The end of the sentence, if an n-gram
             model scores it, is a last word without characters.
-        words: with `surprisals`, for each of its columns the column with the text's words, in lists, where white space
-            does not separate them. See [Text that is split already](../tutorials/surprisals.md#given-words).
         context: with `columns`, the column of the texts before them: log P(text | context).
         cutoffs: with `lemmas`, also EW, MW and covered mass at each cut-off (`ew_top_0.9`, …), as in `tse run`.
-        stride: with `columns` or `surprisals`, how many tokens further each window of a text begins that is longer than
-            a causal model's window; None: half the window. See
-            [Texts of any length](../tutorials/surprisals.md#texts-of-any-length).
         progress: called with (work done, work in all); None shows bars, unless `datasets.disable_progress_bars()` was
             called.
 
@@ -100,15 +91,13 @@ def score_dataset(
     Raises:
         TypeError: the data set has another type.
         ValueError: a column is missing, has values that are no text, or would be replaced; there are no rows; not
-            exactly one of `columns`, `lemmas` and `surprisals` is given, or an option has no effect on it; or the model
-            cannot answer.
+            exactly one of `columns`, `lemmas` and `surprisals` is given, or an option has no effect on it; a text is
+            too long for the model; or the model cannot answer.
     """
-    request = Request(columns, lemmas, surprisals, words, context, cutoffs, stride)
+    request = Request(columns, lemmas, surprisals, context, cutoffs)
     splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
     questions = {split: _questions(data, request) for split, data in splits.items()}
     scorer = model if isinstance(model, Scorer) else load_scorer(model)
-    if lemmas is None:
-        scorer = with_windows(scorer, stride)
     for _, question in questions.values():
         question.check_scorer(scorer)
     results = {
@@ -260,11 +249,12 @@ class _Texts:
         rows = questions.groupby(["before", "text"], sort=False).ngroup().to_numpy()
         unique = questions.drop_duplicates()
         texts = unique["text"].tolist()
-        if self.context:
-            assert isinstance(scorer, ContinuationScorer), "check_scorer checks this"
-            logprobs = continuation_logprobs(scorer, unique["before"].tolist(), texts, progress)
-        else:
-            logprobs = sentence_logprobs(scorer, texts, progress)
+        with refusing_by_row(lambda place: int((rows == place).argmax()) % len(frame)):
+            if self.context:
+                assert isinstance(scorer, ContinuationScorer), "check_scorer checks this"
+                logprobs = continuation_logprobs(scorer, unique["before"].tolist(), texts, progress)
+            else:
+                logprobs = sentence_logprobs(scorer, texts, progress)
         columns_values = {"logprob": np.asarray(logprobs)[rows]}
         if isinstance(scorer, TokenCounter):
             columns_values["n_tokens"] = np.asarray(scorer.token_counts(texts))[rows]
@@ -278,31 +268,21 @@ class _Words:
     """Surprisals of the words of texts."""
 
     texts: tuple[str, ...]
-    words: tuple[str, ...]
 
     @property
     def columns(self) -> list[str]:
-        return [*self.texts, *self.words]
+        return list(self.texts)
 
     def identity(self) -> tuple[object, ...]:
-        return "words", self.texts, self.words
-
-    @property
-    def _types(self) -> dict[str, pa.DataType]:
-        return {"surprisals": pa.float64(), "starts": pa.int32(), "ends": pa.int32()}
+        return "words", self.texts
 
     def schema(self, _: Scorer | None = None) -> pa.Schema:
-        lists = {kind: pa.list_(of_word) for kind, of_word in self._types.items()}
-        return pa.schema([(f"{kind}_{text}", lists[kind]) for text in self.texts for kind in lists])
+        types = {"surprisals": pa.float64(), "starts": pa.int32(), "ends": pa.int32()}
+        return pa.schema([(f"{kind}_{text}", pa.list_(types[kind])) for text in self.texts for kind in types])
 
     def check(self, frame: pd.DataFrame) -> None:
         require_columns(frame, self.columns, _WHAT)
         require_words(frame, self.texts, _WHAT)
-        for text, words in zip(self.texts, self.words, strict=False):
-            require_spelled(frame[text], word_lists(frame, words, _WHAT), _WHAT)
-        for text in () if self.words else self.texts:
-            for finding in unsplit(frame, text):
-                warnings.warn(f"{_WHAT}: {finding}", DataWarning, stacklevel=6)
 
     def check_scorer(self, scorer: Scorer) -> None:
         if not isinstance(scorer, WordScorer) or scorer.signature.get("kind") == "masked":
@@ -313,19 +293,16 @@ class _Words:
 
     def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
         assert isinstance(scorer, WordScorer), "check_scorer checks this"
-        rows: dict[str, list[tuple[str, tuple[str, ...]]]]
-        rows = {text: [(sentence, ()) for sentence in frame[text]] for text in self.texts}
-        for text, words in zip(self.texts, self.words, strict=False):
-            rows[text] = list(zip(frame[text], word_lists(frame, words, _WHAT), strict=True))
-        questions = list(dict.fromkeys(row for of_text in rows.values() for row in of_text))
-        texts = [text for text, _ in questions]
-        text_words = [words for _, words in questions] if self.words else None
-        scored = word_logprobs(scorer, texts, progress, text_words)
-        facts_of = {row: self._facts(row[0], of_text) for row, of_text in zip(questions, scored, strict=True)}
+        texts = list(dict.fromkeys(text for column in self.texts for text in frame[column]))
+        with refusing_by_row(
+            lambda place: int(frame[list(self.texts)].eq(texts[place]).any(axis=1).argmax())
+        ):
+            scored = word_logprobs(scorer, texts, progress)
+        facts_of = {text: self._facts(text, of_text) for text, of_text in zip(texts, scored, strict=True)}
         table = {
-            f"{kind}_{text}": [facts_of[row][kind] for row in rows[text]]
-            for text in self.texts
-            for kind in self._types
+            f"{kind}_{column}": [facts_of[text][kind] for text in frame[column]]
+            for column in self.texts
+            for kind in ("surprisals", "starts", "ends")
         }
         return pa.table(table, schema=self.schema(scorer))
 
@@ -422,9 +399,9 @@ class _Gaps:
 
 _Question = _Texts | _Words | _Gaps
 _WITH_EFFECT = {
-    "columns": ("context", "stride"),
+    "columns": ("context",),
     "lemmas": ("cutoffs",),
-    "surprisals": ("words", "stride"),
+    "surprisals": (),
 }
 """What is asked -> the other options that have an effect on it."""
 
@@ -436,10 +413,8 @@ class Request:
     columns: str | Sequence[str] | None = None
     lemmas: LemmaTable | None = None
     surprisals: str | Sequence[str] | None = None
-    words: str | Sequence[str] | None = None
     context: str | None = None
     cutoffs: bool = False
-    stride: int | None = None
 
     def __post_init__(self) -> None:
         checked_fields(self)
@@ -463,19 +438,9 @@ class Request:
             raise ValueError(f"{' and '.join(unused)} has no effect with {kind}; remove it.")
         if self.lemmas is not None:
             return _Gaps(_lemma_table(self.lemmas), set(_VERBS) <= set(names), self.cutoffs)
-        texts = tuple(dict.fromkeys(_in_tuple(self.columns if self.surprisals is None else self.surprisals)))
-        if self.surprisals is None:
-            return _Texts(texts, self.context)
-        words = _in_tuple(self.words)
-        if words and len(words) != len(texts):
-            raise ValueError(
-                f"words names {len(words)} columns and surprisals {len(texts)}; expected one for each."
-            )
-        return _Words(texts, words)
-
-
-def _in_tuple(names: str | Sequence[str] | None) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names or ())
+        named = (self.columns if self.surprisals is None else self.surprisals) or ()
+        texts = tuple(dict.fromkeys([named] if isinstance(named, str) else named))
+        return _Texts(texts, self.context) if self.surprisals is None else _Words(texts)
 
 
 def _lemma_table(lemmas: LemmaTable) -> pd.DataFrame:

@@ -558,7 +558,7 @@ def test_scores_of_a_file(tse, data, models):
             ["latin.txt"],
             "latin.txt is not UTF-8 text (byte 0xfc at position 6 of line 2). Save the file as UTF-8",
         ),
-        (["sentences.txt", "--by", "letter"], "expected one of: sentence, word, region"),
+        (["sentences.txt", "--by", "letter"], "expected one of: sentence, word, token"),
         (["pairs.csv"], "lacks the column sentence"),
         (["sentences.txt", "--out", "scores.xlsx"], "ends in '.xlsx'"),
     ],

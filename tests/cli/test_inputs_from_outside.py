@@ -1,4 +1,4 @@
-"""Files and answers from outside with values of other types: the message says where, what came, what was expected.
+"""Files from outside with values of other types: the message says where, what came, what was expected.
 
 Each case ended in "This is a bug", or in words of Python such as `'NoneType' object is not iterable` and
 `np.float64(nan)`.
@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from completions_server import CompletionsServer
 from typer.testing import CliRunner
 
 import tse_scorers
@@ -139,32 +138,3 @@ def _with(content, keys, value):
     inner = changed.get(keys[0], {}) if isinstance(changed, dict) else changed[keys[0]]
     changed[keys[0]] = _with(inner, keys[1:], value)
     return changed
-
-
-@pytest.mark.parametrize(
-    ("answer", "said"),
-    [
-        ([], "the answer is []; expected keys and values"),
-        ({"choices": None}, "the answer.choices is null; expected a list"),
-        ({"choices": []}, "choices is an empty list"),
-        ({"choices": [{"logprobs": {"tokens": [3]}}]}, "choices[0].logprobs.tokens[0] is 3; expected text"),
-        (
-            {"choices": [{"logprobs": {"tokens": ["The", "a"], "token_logprobs": [[None], -1.0]}}]},
-            "array of numbers",
-        ),
-    ],
-)
-def test_an_answer_of_a_server_that_is_none_is_named(answer, said, made, monkeypatch, tmp_path):
-    def respond(handler):
-        content = json.dumps(answer).encode()
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(len(content)))
-        handler.end_headers()
-        handler.wfile.write(content)
-
-    with CompletionsServer(None, None) as server:
-        server.respond = respond
-        line = f"score -m {server.url}#tiny {made / 'sentences.csv'} --out {tmp_path / 'new.csv'}"
-        error = CliRunner().invoke(app, line.split()).exception
-    assert isinstance(error, ValueError | TypeError) and said in str(error), repr(error)
-    assert not PYTHON.search(str(error))

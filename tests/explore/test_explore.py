@@ -20,7 +20,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import synthetic_runs as made
-from completions_server import CompletionsServer
 from scipy import stats
 from tiny import tiny_model
 from typer.testing import CliRunner
@@ -35,7 +34,7 @@ import push_space
 from tse_scorers import Slot
 from tse_scorers.cli.app import app as command_line
 from tse_scorers.explore import gap_cards
-from tse_scorers.explore.bundle import UNREADABLE, Bundle, for_others
+from tse_scorers.explore.bundle import UNREADABLE, Bundle
 from tse_scorers.explore.export import PAGE, PAGE_FILES, check_export
 from tse_scorers.explore.gap_answers import ask
 from tse_scorers.explore.gap_cards import notice
@@ -568,28 +567,6 @@ def test_scores_of_a_part_of_the_data_are_marked_in_every_page(scored):
     assert {"partial", "few items", "all ties"} <= set(view["badges"])
 
 
-def test_only_a_page_for_others_hides_where_a_server_is(scored):
-    """The sentences about unlike runs hid it from those who had typed it, too."""
-    bundle, address = Bundle([scored]), "http://gpu7.lab:8000/v1"
-    (model,) = {model["identity"]["model"] for model in bundle.runs.runs[0]["signature"]["models"]}
-    for each in bundle.runs.runs[0]["signature"]["models"]:
-        each["identity"]["model"] = each["model"] = f"{address}#{model}"
-    bundle.runs.rows["system"] = f"{address}#{model}"
-    for name in ("start", "view/1-1-0"):
-        assert address not in bundle.data(name) and f"remote#{model}" in bundle.data(name)
-    bundle.live = {}
-    for name in ("start", "view/1-1-0"):
-        assert address in bundle.data(name)
-
-
-def test_a_page_for_others_keeps_what_data_say_of_items():
-    """Of a user's own column, https://a.org/1 and https://a.org/2 both became `remote`."""
-    sources = ["https://a.org/1", "https://a.org/2"]
-    items = {"texts": ["See http://b.org."], "labels": {"source": {"names": sources, "codes": [0, 1]}}}
-    assert for_others(items) == items
-    assert sources[0] not in json.dumps(for_others({"systems": [f"{sources[0]}#m"], "warning": sources[0]}))
-
-
 def test_an_export_holds_every_file_that_the_page_may_ask_for(scored, tmp_path, monkeypatch):
     out = tmp_path / "page"
     explore(scored, "--export", out)
@@ -835,31 +812,14 @@ def test_after_ctrl_c_the_command_does_not_wait_for_models(monkeypatch, capsys):
     assert ended == [0]
 
 
-def test_servers_and_files_that_only_results_name_are_not_asked(tmp_path, monkeypatch):
-    """The key in TSE_API_KEY was sent to a host that a stranger's results named."""
-    monkeypatch.setenv("TSE_API_KEY", "secret")
-    with CompletionsServer(*tiny_model("causal", "gpt2")) as server:
-        model = tmp_path / "model.arpa"
-        names = [f"{server.url}#tiny", str(model)]
-        rows = [row for name in names for row in made.agreement_rows(name)]
-        run = made.write_run(tmp_path / "run", rows, {})
-        for name in names:
-            question = {"model": name, "sentences": ["The author laughs."]}
-            for ask in ("words", "gap"):
-                said = f"start `tse explore` with --model {re.escape(name)}"
-                asked = question | {
-                    "sentence": "The author ___.",
-                    "number": "singular",
-                    "words": "",
-                    "verb": "",
-                }
-                with pytest.raises(ValueError, match=said):
-                    getattr(Questions([], read_folders([run])[0]), ask)(asked)
-        assert not server.requests
-        question = {"model": names[0], "sentences": ["The author laughs."]}
-        with pytest.raises(ValueError, match="only scores whole sentences"):
-            Questions(names[:1], read_folders([run])[0]).words(question)
-        assert server.requests.pop()["Authorization"] == "Bearer secret"
+def test_files_that_only_results_name_are_not_read(tmp_path):
+    name = str(tmp_path / "model.arpa")
+    run = made.write_run(tmp_path / "run", made.agreement_rows(name), {})
+    of_words = {"model": name, "sentences": ["The author laughs."]}
+    of_gap = {"sentence": "The author ___.", "number": "singular", "words": "", "verb": ""}
+    for method in ("words", "gap"):
+        with pytest.raises(ValueError, match=f"start `tse explore` with --model {re.escape(name)}"):
+            getattr(Questions([], read_folders([run])[0]), method)(of_words | of_gap)
 
 
 def test_a_checkpoint_of_a_series_can_be_asked(tmp_path):

@@ -36,7 +36,6 @@ from tse_scorers.io.table_files import (
     require_boolean,
     require_columns,
     require_unreserved,
-    word_lists,
     write_table,
 )
 
@@ -70,7 +69,6 @@ BAD = {
     "a Parquet file named CSV": ("t.csv", parquet(), "Parquet file"),
     "a CSV named Parquet": ("t.parquet", "a,b\n1,2\n", "could not be read as parquet"),
     "a list in a cell": ("t.jsonl", '{"a": "x"}\n{"a": [1]}\n', r"\(list\) in column 'a' of row 2.*column\.$"),
-    "a list of words": ("t.jsonl", '{"a": ["x"]}\n', r"`tse score` takes lists of words: --words a\.$"),
     "an object in a cell": ("t.json", '[{"a": {"b": 1}}]', r"\(object\) in column 'a' of row 1"),
     "a list in a column": ("t.json", '{"a": {"0": [1]}}', r"\(list\) in column 'a'"),
     "a name twice": ("t.jsonl", '{"a": 1, "a": 2}\n', "the name 'a' twice in row 1"),
@@ -177,13 +175,6 @@ def test_bytes_in_a_parquet_file_are_refused_by_their_column(tmp_path):
     pd.DataFrame({"sentence": ["a"], "pair_id": [b"\xff"]}).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(ValueError, match=r"bytes .*column 'pair_id'.*texts or numbers"):
         read_table(tmp_path / "t.parquet")
-
-
-def test_half_a_character_in_a_list_of_words_is_refused():
-    """A CSV file holds such lists as JSON."""
-    frame = pd.DataFrame({"words": ['["A", "cat"]', r'["A", "\ud800"]']})
-    with pytest.raises(ValueError, match=r"'words' .*row 2; .*list of words"):
-        word_lists(frame, "words", "x")
 
 
 def test_both_halves_of_a_character_are_read(tmp_path):

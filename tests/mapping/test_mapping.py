@@ -178,11 +178,21 @@ def test_words_have_their_characters(causal):
     assert scored["surprisals_text"] == pytest.approx([-logprob for _, logprob in of_words])
 
 
+@pytest.mark.parametrize("what", [{"columns": ["a", "b"]}, {"surprisals": ["a", "b"]}])
+def test_a_text_that_is_too_long_is_refused_by_its_row(causal, what):
+    long, short = "The pilots swim. " * 200, "The author laughs."
+    rows = [{"a": short, "b": short}, {"a": short, "b": short}, {"a": short, "b": long}]
+    with pytest.raises(ValueError, match=r"^Row 3: .*longer than the 256 positions .*context="):
+        causal.map(rows, **what)
+    with pytest.raises(ValueError, match=r"^Row 3: "):
+        causal.map(rows, "b", context="a")
+
+
 def test_only_the_end_of_a_text_is_a_word_without_characters():
     class Ending(Counted):
         end = "</s>"
 
-        def word_logprobs(self, sentences, progress=None, words=None):
+        def word_logprobs(self, sentences, progress=None):
             return [
                 [*((word, -1.0) for word in sentence.split()[:2]), (self.end, -2.0)] for sentence in sentences
             ]
@@ -195,7 +205,7 @@ def test_only_the_end_of_a_text_is_a_word_without_characters():
 
 def test_other_words_than_the_texts_are_refused():
     class Lowering(Counted):
-        def word_logprobs(self, sentences, progress=None, words=None):
+        def word_logprobs(self, sentences, progress=None):
             return [[(word.lower(), -1.0) for word in sentence.split()] for sentence in sentences]
 
     with pytest.raises(ValueError, match=r"'the'.*'The author\.'.*character 0"):
@@ -372,12 +382,6 @@ def test_a_stream_is_asked_in_parts():
         ),
         ([{"text": "a"}], {"columns": 5}, r"columns=5 \(int\); .*text or a list"),
         ([{"text": "a"}], {"columns": ["text", None]}, "columns=.*text or a list"),
-        (
-            [{"text": "a"}],
-            {"columns": "text", "stride": "x"},
-            r"stride='x' \(str\); .*whole number",
-        ),
-        ([{"text": "a"}], {"columns": "text", "stride": True}, "Got stride=True"),
         (
             [{"text": "a"}, {"text": " "}],
             {"columns": "text"},

@@ -1,18 +1,15 @@
-"""Any function from ids to logits is a model, with any of the usual tokenizers: equal to the model in transformers."""
-
-import io
+"""Any function from ids to logits is a model: equal to the model in transformers."""
 
 import numpy as np
 import pandas as pd
 import pytest
-import sentencepiece
 import torch
-from nano_gpt import gpt_with_weights_of, tiktoken_of
+from nano_gpt import gpt_with_weights_of
 from tiny import SENTENCES, tiny_model
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, models
+from transformers import PreTrainedTokenizerFast
 
 from tse_scorers import OwnModel, evaluate_live, load_scorer, run
-from tse_scorers.models.tokenizer_adapters import adapt_tokenizer
 
 TEXTS = [*SENTENCES, "Zoë's naïve “pilot” 😀 swims."]
 PREFIXES, CONTINUATIONS = (
@@ -29,19 +26,19 @@ def transformers():
 
 @pytest.fixture(scope="module")
 def nano():
-    """The same weights in a module of its own, with a tiktoken encoding."""
+    """The same weights in a module of its own."""
     model, tokenizer = tiny_model("causal", "gpt2")
-    return gpt_with_weights_of(model).eval(), tiktoken_of(tokenizer)
+    return gpt_with_weights_of(model).eval(), tokenizer
 
 
 @pytest.fixture(scope="module")
 def own(nano):
-    module, encoding = nano
+    module, tokenizer = nano
     model = OwnModel(lambda ids: module(ids, ids)[0], module=module, name="nano", revision="1", positions=64)
-    return load_scorer(model, encoding)
+    return load_scorer(model, tokenizer)
 
 
-def test_a_module_with_tiktoken_answers_every_question_as_in_transformers(own, transformers):
+def test_a_module_answers_every_question_as_in_transformers(own, transformers):
     for scorer in (own, transformers):
         assert scorer.start_token_text == "<|endoftext|>"
     assert own.token_counts(TEXTS).tolist() == transformers.token_counts(TEXTS).tolist()
@@ -115,14 +112,14 @@ def test_every_suite_scores_it_as_in_transformers(suite, options, own, transform
 
 
 def test_a_model_in_training_is_scored_and_left_as_it_was(nano):
-    module, encoding = nano
+    module, tokenizer = nano
     module.train()
     model = OwnModel(lambda ids: module(ids, ids)[0], module=module)
     before = {name: value.clone() for name, value in module.state_dict().items()}
     torch.manual_seed(1)
     expected_next = torch.rand(1)
     torch.manual_seed(1)
-    scores = evaluate_live(model, encoding, budget=36)
+    scores = evaluate_live(model, tokenizer, budget=36)
     assert torch.rand(1) == expected_next
     assert all(each.training for each in module.modules())
     assert all(torch.equal(value, before[name]) for name, value in module.state_dict().items())
@@ -130,34 +127,10 @@ def test_a_model_in_training_is_scored_and_left_as_it_was(nano):
     module.eval()
 
 
-def test_tokenizers_without_transformers_are_adapted(transformers):
-    model, tokenizer = tiny_model("causal", "gpt2")
-    expected = transformers.word_logprobs(TEXTS)
-    for adapted in (Tokenizer.from_str(tokenizer.backend_tokenizer.to_str()), tiktoken_of(tokenizer)):
-        found = load_scorer(model, adapted).word_logprobs(TEXTS)
-        for mine, theirs in zip(found, expected, strict=True):
-            assert [value for _, value in mine] == pytest.approx([value for _, value in theirs], abs=1e-5)
-
-
-class Letters:
-    """A tokenizer as of nanoGPT's example with letters: `encode` and `decode`."""
-
-    def __init__(self, letters):
-        self._letters = letters
-
-    def encode(self, text):
-        return [self._letters.index(letter) for letter in text]
-
-    def decode(self, ids):
-        return "".join(self._letters[index] for index in ids)
-
-
-class PlacedLetters(Letters):
-    def encode_with_offsets(self, text):
-        return self.encode(text), [(index, index + 1) for index in range(len(text))]
-
-
-LETTERS = "abcdefghijklmnopqrstuvwxyz TSPM."
+def letters() -> PreTrainedTokenizerFast:
+    """A tokenizer of letters, as of nanoGPT's example, without a start token."""
+    ids = {letter: index for index, letter in enumerate("abcdefghijklmnopqrstuvwxyz TSPM.")}
+    return PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.BPE(ids, [])))
 
 
 def of_letters(ids):
@@ -166,40 +139,16 @@ def of_letters(ids):
     return 2 * same + same.roll(1, dims=-1)
 
 
-def test_a_tokenizer_with_encode_and_decode_is_enough_for_sentences():
-    scorer = load_scorer(of_letters, Letters(LETTERS))
-    ids = Letters(LETTERS).encode("The cat.")
+def test_sentences_are_sums_over_their_tokens():
+    scorer = load_scorer(of_letters, letters())
+    ids = letters()("The cat.")["input_ids"]
     logprobs = torch.log_softmax(of_letters(torch.tensor([ids]))[0].double(), dim=-1)
     expected = sum(logprobs[place, token] for place, token in enumerate(ids[1:]))
     assert scorer.sentence_logprobs(["The cat."]) == pytest.approx([float(expected)])
     assert scorer.signature["first_token"] == "unscored" and scorer.name == "of_letters"
-    with pytest.raises(ValueError, match="give yours the method encode_with_offsets"):
-        scorer.word_logprobs(["The cat."])
-    (words,) = load_scorer(of_letters, PlacedLetters(LETTERS)).word_logprobs(["The cat."])
+    (words,) = scorer.word_logprobs(["The cat."])
     assert [word for word, _ in words] == ["The", "cat."]
     assert words[1][1] < 0  # the first word has a letter that is not scored
-
-
-def test_sentencepiece_gives_ids_positions_and_special_tokens():
-    trained = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(SENTENCES * 5), model_writer=trained, vocab_size=90, model_type="bpe",
-        byte_fallback=False, minloglevel=2,
-    )  # fmt: skip
-    processor = sentencepiece.SentencePieceProcessor(model_proto=trained.getvalue())
-    tokenizer = adapt_tokenizer(processor, 100)
-    text = "The author knows  ﬁne pilots."
-    encoded = tokenizer([text], return_offsets_mapping=True)
-    assert encoded["input_ids"][0] == processor.encode(text)
-    ends = [end for _, end in encoded["offset_mapping"][0]]
-    assert ends == sorted(ends) and ends[-1] == len(text)  # of the text before it was normalized
-    assert tokenizer.convert_ids_to_tokens(tokenizer.bos_token_id) == "<s>" and tokenizer.unk_token_id == 0
-    scorer = load_scorer(lambda ids: of_letters(ids % 40).repeat(1, 1, 3), processor, start_token="<s>")
-    whole = scorer.sentence_logprobs(["The author laughs."])
-    parts = scorer.continuation_logprobs(["The author"], ["laughs."]) + scorer.sentence_logprobs(
-        ["The author"]
-    )
-    assert whole == pytest.approx(parts, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -213,20 +162,21 @@ def test_sentencepiece_gives_ids_positions_and_special_tokens():
     ],
 )  # fmt: skip
 def test_functions_that_are_not_models_are_refused(function, said):
-    tokenizer = adapt_tokenizer(Letters(LETTERS), len(LETTERS))
     with pytest.raises((TypeError, ValueError), match=said):
-        load_scorer(function, tokenizer)
+        load_scorer(function, letters())
 
 
 def test_objects_that_are_not_tokenizers_and_options_without_effect_are_refused():
-    with pytest.raises(TypeError, match=r"builtins\.dict as tokenizer; .*transformers, tokenizers"):
-        load_scorer(of_letters, {})
+    with pytest.raises(
+        TypeError, match=r"Tokenizer as tokenizer; .*PreTrainedTokenizerFast\(tokenizer_object="
+    ):
+        load_scorer(of_letters, letters().backend_tokenizer)
     with pytest.raises(ValueError, match="without its tokenizer"):
         load_scorer(of_letters)
     with pytest.raises(ValueError, match=r"dtype .*no effect .*of_letters, .*already loaded"):
-        load_scorer(of_letters, Letters(LETTERS), dtype="bfloat16")
+        load_scorer(of_letters, letters(), dtype="bfloat16")
     with pytest.raises(ValueError, match="has no encoder of its own"):
-        load_scorer(of_letters, Letters(LETTERS), kind="seq2seq")
+        load_scorer(of_letters, letters(), kind="seq2seq")
 
 
 def test_a_text_longer_than_the_block_is_refused_before_the_model_fails(own):

@@ -13,6 +13,7 @@ from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 from tse_scorers import Slot
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
+from tse_scorers.models.words import TextWarning, name_unknown
 from tse_scorers.runs.doctor import diagnose
 
 
@@ -227,6 +228,13 @@ def test_single_tokens_do_not_hang_on_is_and_has():
     bare = PreTrainedTokenizerFast(tokenizer_object=fewer, unk_token="[UNK]", mask_token="[MASK]")
     ids = MaskedScorer(model, bare).single_token_ids(["is", "has", "likes", "like"])
     assert ids.tolist() == [-1, -1, -1, bare.convert_tokens_to_ids("like")]
+
+
+def test_a_long_unknown_word_is_shortened():
+    """All 1,900 characters of one were printed."""
+    with pytest.warns(TextWarning, match=r"does not know 1 words, .*: 'zzz") as told:
+        name_unknown("m", [["z" * 1_900]], "<unk>", set())
+    assert len(str(told[0].message)) < 300
 
 
 def test_no_words_no_ids():

@@ -85,7 +85,7 @@ def test_a_masked_word_is_the_sum_of_its_own_tokens():
 
 
 def test_a_word_without_tokens_has_no_score():
-    words = sum_by_word(np.array([-1.0, -2.0]), words_of_tokens("a b c", np.array([[0, 1], [4, 5]])))
+    words = sum_by_word(np.array([-1.0, -2.0]), *words_of_tokens("a b c", np.array([1, 5])))
     assert [word for word, _ in words] == ["a", "b", "c"]
     assert np.isnan(words[1][1]) and [words[0][1], words[2][1]] == [-1.0, -2.0]
 
@@ -95,7 +95,5 @@ def test_any_white_space_separates_words(space):
     text = "The cat eats mice.".replace(" ", space)
     assert WordSplitter("whitespace", lowercase=False)(text) == ["The", "cat", "eats", "mice."]
     ends = np.array([3, 7, 12, 17, 18])
-    found = sum_by_word(
-        np.array([1.0, 2.0, 3.0, 4.0, 5.0]), words_of_tokens(text, np.array([ends - 1, ends]).T)
-    )
+    found = sum_by_word(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), *words_of_tokens(text, ends))
     assert found == [("The", 1), ("cat", 2), ("eats", 3), ("mice.", 9)]

@@ -442,7 +442,7 @@ ALLOWED: dict[tuple[str, str], tuple[list[str], list[str]]] = {
 ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     "runs/test_many_checkpoints.py": [("run", "no_report")]
     + [("watch", option) for option in ("idle", "settle", "every")],
-    "runs/test_rerun.py": [("rerun", "server"), ("rerun", "trust_remote_code")],
+    "runs/test_rerun.py": [("rerun", "trust_remote_code")],
     "papers/test_reproducing.py": [
         ("reproduce", name) for name in ("table", "listed", "models", "out", "source", "limit")
     ]
@@ -453,15 +453,13 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
         for tool, own in (("lm-eval", "task"), ("inspect", "scorer"))
         for option in (own, "out", "name", "suite", "overwrite")
     ],
-    "models/test_windows.py": [("score", "stride")],
-    "models/test_given_words.py": [("score", name) for name in ("words", "length")],
     "lstm_converter/test_convert.py": [
         ("convert-lstm", name) for name in ("vocabulary", "out", "kind", "overwrite")
     ],
     "publishing/test_installing.py": [("install-metrics", "yes"), ("install-metrics", "remove")],
     "publishing/test_no_misleading.py": [("publish", "yes")],
 }
-"""Test -> options that it gives, with servers, checkpoints that appear, papers' models, or a Hub."""
+"""Test -> options that it gives, with checkpoints that appear, papers' models, or a Hub."""
 
 
 def commands():

@@ -36,8 +36,8 @@ tse run --suite minimal_pairs --data blimp.jsonl --context matched --context-len
   --template 'See: {sentence}' --model tiny-causal --model bigram.json --out in_context
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
-tse score sentences.csv --model tiny-causal --by word --bits --length --out by-word.csv
-tse score regions.csv --model tiny-causal --by region --out by-region.csv
+tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
+tse score sentences.csv --model tiny-causal --by token --out by-token.csv
 tse run --data own.csv --lemmas words.csv --model tiny-causal --no-report --out own
 tse run -g Simple --limit 2 -m tiny-causal -m tiny-masked --forms all --lemmas few.csv --out forms
 tse compare agreement --common-lemmas --out common
@@ -102,9 +102,6 @@ def _write_inputs(folder: Path) -> None:
     (folder / "scores.csv").write_text("\n".join(["sentence,logprob", *scores]))
     (folder / "sentences.csv").write_text(
         "\n".join(["item,sentence", *(f"1,{text}" for text in sentences[:2])])
-    )
-    (folder / "regions.csv").write_text(
-        "item,condition,region,text\n1,a,subject,The author\n1,a,verb,laughs.\n"
     )
     rows = [f"1,{condition},The author\n1,{condition},laughs." for condition in ("a_c", "b_c", "a_d", "b_d")]
     (folder / "design.csv").write_text("\n".join(["item,condition,text", *rows]))
@@ -260,19 +257,18 @@ def test_columns_of_a_comparison(outputs):
     assert documented("Items that differ most") == set(items)
 
 
-def test_columns_of_sentence_and_word_scores(outputs):
-    by_sentence, by_word = (
+def test_columns_of_sentence_word_and_token_scores(outputs):
+    by_sentence, by_word, by_token = (
         set(next(csv.reader((outputs / name).open(encoding="utf-8"))))
-        for name in ("by-sentence.csv", "by-word.csv")
+        for name in ("by-sentence.csv", "by-word.csv", "by-token.csv")
     )
     assert documented("Sentence scores") == by_sentence - {"item", "sentence"}
     bits = {name.replace("_nats", "_bits") for name in documented("Word scores")}
     assert bits == by_word - {"item"}
-    by_region = set(next(csv.reader((outputs / "by-region.csv").open(encoding="utf-8"))))
-    assert documented("Region scores") == by_region - {"item", "condition", "region", "text"}
+    assert documented("Token scores") == by_token - {"item"}
 
 
-@pytest.mark.parametrize("name", ["by-sentence", "by-word", "by-region"])
+@pytest.mark.parametrize("name", ["by-sentence", "by-word", "by-token"])
 def test_a_table_of_scores_has_its_signature_beside_it(outputs, name):
     written = json.loads((outputs / f"{name}.csv.signature.json").read_text())
     assert (written["model"], written["by"]) == ("tiny-causal", name.removeprefix("by-"))

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
-import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -15,7 +14,7 @@ from huggingface_hub.utils import _http
 from loopback_api import FINE_TOKEN, OUTSIDER_TOKEN, READ_TOKEN, WRITE_TOKEN
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
-from synthetic_runs import blimp_rows, placed, write_run
+from synthetic_runs import placed
 from typer.testing import CliRunner
 
 from tse_scorers import publishing
@@ -314,15 +313,3 @@ def test_results_stand_once_whatever_their_model_is_called(tmp_path):
     other = folder(tmp_path / "other", signed("/home/somebody/tiny", revision="sha256:4567"))
     (another,) = publishing.publications(other, results_repo=RESULTS)
     assert alone.files.keys() & another.files.keys() == {"README.md"}
-
-
-def test_the_address_of_a_server_is_in_no_file_for_others(tmp_path):
-    """It may be private; the run keeps it, so that it can be made again."""
-    out = write_run(tmp_path / "run", blimp_rows("http://one.lab:8000/v1#tiny"), {})
-    (publication,) = publishing.publications(out, results_repo=RESULTS)
-    published = [
-        pd.read_parquet(io.BytesIO(content)).to_csv() if path.endswith(".parquet") else content.decode()
-        for path, content in publication.files.items()
-    ]
-    assert any("remote#tiny" in content for content in published)
-    assert not any("one.lab" in content or str(tmp_path) in content for content in published)

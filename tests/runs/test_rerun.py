@@ -8,9 +8,7 @@ import shutil
 import pandas as pd
 import pytest
 from command_line import refused
-from completions_server import CompletionsServer
 from run_records import edit
-from tiny import tiny_model
 from typer.testing import CliRunner
 
 import tse_scorers
@@ -234,27 +232,6 @@ def test_code_of_others_is_not_run(run, coded, tmp_path):
 def test_results_under_another_models_name_are_not_made_again(run):
     said = refused("rerun", results_of_others(run, model="tiny-masked"))
     assert re.search(r"names tiny-masked, .*no longer .*scores .*tiny-causal", said)
-
-
-def test_servers_and_keys_are_the_users_own(run, monkeypatch):
-    """The key in TSE_API_KEY was sent to a host named in a stranger's results.json."""
-    monkeypatch.setenv("TSE_API_KEY", "secret")
-    with CompletionsServer(*tiny_model("causal", "gpt2")) as server:
-        named = {"model": f"{server.url}#tiny", "revision": None}
-        asked = {"model": f"{server.url}#tiny", "suite": "german", "suite_options": {"limit": 1}}
-        results = results_of_others(run, named, **asked, model_options={})
-        host = server.url.removesuffix("/v1").removeprefix("http://")
-        assert re.search(rf"--server {server.url}, .*TSE_API_HOSTS", refused("rerun", results))
-        for other in (f"https://{host}", "127.0.0.1:9", "example.org", f"{host}0"):
-            assert "only servers that you name are asked" in refused("rerun", results, "--server", other)
-            monkeypatch.setenv("TSE_API_HOSTS", f"{other}, ")
-            assert "only servers that you name are asked" in refused("rerun", results)
-        assert not server.requests
-        monkeypatch.delenv("TSE_API_HOSTS")
-        for typed, listed in ((["--server", server.url], ""), ([], f"example.org, {host}")):
-            monkeypatch.setenv("TSE_API_HOSTS", listed)
-            CliRunner().invoke(app, ["rerun", results, *typed])
-            assert server.requests.pop()["Authorization"] == "Bearer secret"
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,14 @@
-"""`tse score`: texts, regions and words of tables, and what is refused before a model runs."""
+"""`tse score`: texts, their words and tokens, and what is refused before a model runs."""
 
 import json
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from faults.scorers import ANSWERS, Lengths
-from faults.tables import (
-    REFUSED_REGIONS,
-    REGIONS,
-    save,
-)
-from hypothesis import given
-from hypothesis import strategies as st
+from faults.tables import save
 
 from tse_scorers import load_scorer
-from tse_scorers.runs.score_regions import read_regions, score_regions
 from tse_scorers.runs.score_sentences import ScoreRequest
 
 
@@ -24,17 +16,12 @@ def faults(table):
     return pytest.mark.parametrize(("change", "said"), list(table.values()), ids=list(table))
 
 
-@faults(REFUSED_REGIONS)
-def test_regions_are_refused(tmp_path, change, said):
-    with pytest.raises(ValueError, match=said):
-        ScoreRequest(str(save(change(REGIONS.copy()), tmp_path / "r.jsonl")), "text", "region").read()
-
-
 @pytest.mark.parametrize(
     ("by", "columns"),
     [
         ("sentence", ["logprob", "n_tokens", "surprisal_nats", "surprisal_bits", "pll_nats", "pll_bits"]),
         ("word", ["sentence_id", "word_id", "word", "logprob"]),
+        ("token", ["sentence_id", "token_id", "token", "start", "end", "logprob"]),
     ],
 )
 def test_columns_of_the_output_are_reserved(tmp_path, by, columns):
@@ -44,56 +31,46 @@ def test_columns_of_the_output_are_reserved(tmp_path, by, columns):
             ScoreRequest(str(path), "sentence", by).read()
 
 
-def regions(table):
-    return read_regions(table, "text", "It")
-
-
-@pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
-def test_regions_are_sums_of_their_words(model):
-    scorer = load_scorer(model)
-    found = ScoreRequest(column="text", by="region").score(scorer, regions(REGIONS))
-    first, second = scorer.word_logprobs(["The author near the senators laughs.", "The authors laugh."])
-    values = [[value for _, value in words] for words in (first, second)]
-    expected = [sum(values[0][:2]), sum(values[0][2:5]), values[0][5], sum(values[1][:2]), values[1][2]]
-    np.testing.assert_allclose(found["logprob"], expected)
-    assert found["n_words"].tolist() == [2, 3, 1, 2, 1]
-    assert found["condition"].tolist() == REGIONS["condition"].tolist()
-    measure = "pll_nats" if model == "tiny-masked" else "surprisal_nats"
-    assert found.columns[-1] == measure and sum("surprisal" in name for name in found) == (
-        model == "tiny-causal"
-    )
-
-
-@given(
-    st.lists(
-        st.lists(st.lists(st.text("ab", min_size=1), max_size=3), min_size=1, max_size=4),
-        min_size=1,
-        max_size=4,
-    )
-)
-def test_regions_of_a_sentence_sum_to_the_sentence(sentences):
-    # White space in regions does not matter.
-    rows = [(item, "  ".join(words)) for item, parts in enumerate(sentences) for words in [["x"], *parts]]
-    frame = regions(pd.DataFrame(rows, columns=["item", "text"]))
-    found = score_regions(Lengths(), frame, "text")
-    whole = [" ".join(["x", *(word for words in parts for word in words)]) for parts in sentences]
-    np.testing.assert_allclose(found.groupby("item")["logprob"].sum(), Lengths().sentence_logprobs(whole))
-    assert (found.loc[found["n_words"] == 0, "logprob"] == 0).all()
-
-
-def test_regions_are_put_into_the_order_of_their_numbers():
-    shuffled = REGIONS.iloc[[2, 0, 4, 1, 3]].reset_index(drop=True)
-    found = score_regions(Lengths(), regions(shuffled), "text")
-    expected = score_regions(Lengths(), regions(REGIONS), "text")
-    pd.testing.assert_frame_equal(found, expected)
-
-
 def test_own_columns_are_repeated_for_each_word():
     frame = pd.DataFrame({"item": [1, 2], "sentence": ["aa b", "c"], "condition": ["x", "y"]})
     found = ScoreRequest(by="word").score(Lengths(), frame)
     assert list(found) == ["item", "condition", "sentence_id", "word_id", "word", "logprob", "surprisal_nats"]
     assert found["item"].tolist() == [1, 1, 1, 2, 2]
     assert found["condition"].tolist() == ["x", "x", "x", "y", "y"]
+
+
+@pytest.mark.parametrize("model", ["tiny-causal", "tiny-lstm"])
+def test_tokens_have_their_characters_and_sum_to_the_sentence(model):
+    scorer = load_scorer(model)
+    frame = pd.DataFrame({"item": [7, 8], "sentence": ["我爱北京。", "The unlikely author laughs."]})
+    found = ScoreRequest(by="token").score(scorer, frame)
+    shown = ["item", "sentence_id", "token_id", "token", "start", "end", "logprob", "surprisal_nats"]
+    assert list(found) == shown
+    for number, text in enumerate(frame["sentence"]):
+        tokens = found[found["sentence_id"] == number]
+        assert tokens["token_id"].tolist() == list(range(len(tokens)))
+        assert tokens["token"].tolist() == [
+            text[a:b].strip() for a, b in zip(tokens["start"], tokens["end"], strict=True)
+        ]
+        assert tokens["logprob"].sum() == pytest.approx(scorer.sentence_logprobs([text])[0], abs=1e-4)
+
+
+def test_a_masked_model_has_no_scores_of_tokens():
+    frame = pd.DataFrame({"sentence": ["The author laughs."]})
+    with pytest.raises(ValueError, match="tiny-masked has no scores of tokens"):
+        ScoreRequest(by="token").score(load_scorer("tiny-masked"), frame)
+
+
+@pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
+@pytest.mark.parametrize("by", ["sentence", "word"])
+def test_a_text_that_is_too_long_is_refused_by_its_row_before_the_model_runs(model, by, monkeypatch):
+    scorer = load_scorer(model)
+    monkeypatch.setattr(type(scorer), "run", None)
+    frame = pd.DataFrame({"sentence": ["The author laughs.", "The pilots swim. " * 200]})
+    with pytest.raises(
+        ValueError, match=rf"^Row 2: .*longer than the \d+ positions of {model}.*Split it.*context="
+    ):
+        ScoreRequest(by=by).score(scorer, frame)
 
 
 def test_a_masked_models_numbers_are_not_called_surprisals():
@@ -114,20 +91,14 @@ def test_a_double_space_is_said_of_sentences():
 
 
 def test_the_signature_lies_beside_the_table(tmp_path):
-    source = save(REGIONS, tmp_path / "r.csv")
+    source = save(pd.DataFrame({"text": ["It rains."]}), tmp_path / "r.csv")
     scorer = load_scorer("tiny-causal")
-    asked = {"source": str(source), "column": "text", "by": "region", "bits": False}
+    asked = {"source": str(source), "column": "text", "by": "word", "bits": False}
     ScoreRequest(**asked).write_signature(scorer, tmp_path / "x.csv", 5)
     written = json.loads((tmp_path / "x.csv.signature.json").read_text())
     of_sentences = {key: value for key, value in scorer.signature.items() if key != "bos_at_gap"}
     assert written.items() >= (asked | of_sentences | {"scores": "x.csv", "n_rows": 5}).items()
     assert len(written["source_sha256"]) == 64
-
-
-def test_the_right_tables_are_right():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        regions(REGIONS.copy())
 
 
 def test_numbers_in_a_list_are_an_answer():

@@ -6,14 +6,9 @@ targets.
 
 from typing import Any
 
-import tiktoken
 import torch
 from torch import nn
 from torch.nn import functional
-from transformers import PreTrainedTokenizerFast
-
-PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"""
-"""How GPT-2 cuts texts into words."""
 
 
 class Block(nn.Module):
@@ -72,25 +67,3 @@ def gpt_with_weights_of(model: Any) -> GPT:
             mine.weight.copy_(theirs.weight.T)
             mine.bias.copy_(theirs.bias)
     return own
-
-
-def tiktoken_of(tokenizer: PreTrainedTokenizerFast) -> tiktoken.Encoding:
-    """Return the `tiktoken.Encoding` with the vocabulary of a byte-level tokenizer of GPT-2's kind.
-
-    Ids rise in the order of merges, so they are the ranks.
-    """
-    special = {token: tokenizer.convert_tokens_to_ids(token) for token in tokenizer.all_special_tokens}
-    byte_of = {character: byte for byte, character in _alphabet().items()}
-    ranks = {
-        bytes(byte_of[character] for character in token): index
-        for token, index in tokenizer.get_vocab().items()
-        if token not in special
-    }
-    return tiktoken.Encoding("tiny", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=special)
-
-
-def _alphabet() -> dict[int, str]:
-    """How GPT-2's vocabulary writes bytes: printable ones as they are, the others from U+0100 on."""
-    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in printable]
-    return {byte: chr(byte) for byte in printable} | {byte: chr(256 + n) for n, byte in enumerate(others)}

@@ -37,14 +37,6 @@ def rerun(
             DATA,
         ),
     ] = None,
-    server: Annotated[
-        list[str] | None,
-        option(
-            "Address or host of a server that the results may use; repeatable. It gets the key in TSE_API_KEY. "
-            "Default: the hosts in TSE_API_HOSTS.",
-            MODEL,
-        ),
-    ] = None,
     trust_remote_code: Annotated[
         bool,
         option(
@@ -57,7 +49,7 @@ def rerun(
 ) -> None:
     """Repeat a run from its recipes and compare every score; exit code 1 if one differs.
 
-    Results can use other models and data only with --files, --server and --trust-remote-code.
+    Results can use other models and data only with --files and --trust-remote-code.
     """
     if out is not None:
         check_folder(out)
@@ -73,7 +65,7 @@ def rerun(
         terminal.quiet()
     with tempfile.TemporaryDirectory(prefix="tse-rerun-") as temporary:
         folder = Path(temporary) if out is None else out
-        granted = Granted(trust_remote_code, server or (), files or ())
+        granted = Granted(trust_remote_code, files or ())
         compared = run_again(results, folder, terminal.progress, terminal.note, granted)
     for made_again in compared:
         about = f"{made_again.model} on {made_again.suite}"

@@ -68,8 +68,7 @@ Models = Annotated[
     list[str] | None,
     declared(
         Described(
-            "Hub id (org/name@revision), folder, bundled or n-gram model, file of scores, or a server's address "
-            "(http://host/v1#model); repeatable",
+            "Hub id (org/name@revision), folder, bundled or n-gram model, or file of scores; repeatable",
             "tiny-masked, tiny-causal",
             "they are bundled and need no network",
             EVERYDAY,

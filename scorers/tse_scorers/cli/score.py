@@ -48,8 +48,7 @@ def score(
     by: Annotated[
         str | None,
         option(
-            "sentence, word, or region: rows with item, condition and text are parts of sentences. Default: "
-            "sentence, because minimal pairs compare sentences; with --words: word.",
+            "sentence, word or token. Default: sentence, because minimal pairs compare sentences.",
             DATA,
             show_default=False,
         ),
@@ -57,32 +56,7 @@ def score(
     column: Annotated[
         str | None,
         option(
-            "The column with the sentences. Default: sentence, because it is the most common name; with "
-            "--by region: text.",
-            DATA,
-        ),
-    ] = None,
-    words: Annotated[
-        str | None,
-        option(
-            "The column with the words of each sentence, as a list (in CSV as JSON), for scripts without spaces "
-            "between words. Default: words are separated at spaces, because most scripts have them.",
-            DATA,
-        ),
-    ] = None,
-    length: Annotated[
-        bool,
-        option(
-            "Add the length of each word in characters. Default: no such column, because scores need none.",
-            DATA,
-            "--length",
-        ),
-    ] = False,
-    stride: Annotated[
-        int | None,
-        option(
-            "Causal models, texts that are longer than the model's window: tokens from one window to the next. "
-            "Default: half the window, because each token then has at least half a window of context.",
+            "The column with the sentences. Default: sentence, because it is the most common name.",
             DATA,
         ),
     ] = None,
@@ -95,13 +69,13 @@ def score(
         ),
     ] = False,
 ) -> None:
-    """Score the sentences of a file, their words, or their regions (surprisals, corrected for leading spaces)."""
+    """Score the sentences of a file, their words (surprisals, corrected for leading spaces), or their tokens."""
     with terminal.waiting("Reading the sentences"):
         from ..io.table_files import check_table, write_table
         from ..models.model_source import require_on_disk
         from ..runs.score_sentences import SENTENCES, ScoreRequest, check_ours
 
-        request = ScoreRequest.of(file, column, by, words, length, bits)
+        request = ScoreRequest(file, column or "sentence", by or "sentence", bits)
         if overwrite and out is None:
             raise ValueError("--overwrite has no effect without --out; remove it.")
         inputs = [path for path in (Path(file), Path(model)) if path.is_file()]
@@ -114,10 +88,9 @@ def score(
     terminal.findings(request.inspect(frame))
     with terminal.waiting(f"Loading {model}"):  # importing PyTorch takes seconds
         from ..loading import load_with_options
-        from ..models.answers import with_windows
 
         terminal.quiet()
-        scorer = with_windows(load_with_options(model, options, purpose=SENTENCES), stride)
+        scorer = load_with_options(model, options, purpose=SENTENCES)
     terminal.start_token(scorer)
     if out is not None and not overwrite:
         request.check_not_lost(scorer, out)

@@ -132,11 +132,7 @@ def show(table: RenderableType) -> None:
 def start_token(scorer: "Scorer") -> None:
     """Say what a causal model's sentences begin with, which decides the score of their first token."""
     from ..models.causal import CausalScorer
-    from ..models.remote import RemoteScorer
 
-    if isinstance(scorer, RemoteScorer):
-        note(f"{scorer.name}: {scorer.first_token}")
-        return
     if not isinstance(scorer, CausalScorer):
         return
     if scorer.start_token is None:

@@ -13,15 +13,11 @@ from typing import Any
 import pandas as pd
 
 from ..io.files import printable
-from ..io.local_paths import without_address
 from ..report.blocks import ScoredItems, Section, Table, View
 from ..suites.registry import suites_of
 from . import overview
 from .runs import described_for_others, description, model_of, partial_systems, read_folders, warnings_of
 from .view_data import SystemItems, blocks_data, plain_number, system_items
-
-_OF_ITEMS = {"texts", "labels"}
-"""The keys of what data say of items: the texts that models were scored on, and the columns beside them."""
 
 
 def for_us(content: Mapping[str, Any]) -> Any:
@@ -31,18 +27,6 @@ def for_us(content: Mapping[str, Any]) -> Any:
     {'rows': ['gpt�2']}
     """
     return _changed(content, printable)
-
-
-def for_others(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Hide the addresses of servers as well; texts and labels of items stay as they are, whatever they speak of.
-
-    >>> for_others({"systems": ["http://gpu7.lab/v1#m"], "texts": ["See http://a.org."]})
-    {'systems': ['remote#m'], 'texts': ['See http://a.org.']}
-    """
-    return {
-        key: _changed(value, printable if key in _OF_ITEMS else lambda text: printable(without_address(text)))
-        for key, value in content.items()
-    }
 
 
 def _changed(value: Any, change: Callable[[str], str]) -> Any:
@@ -149,7 +133,7 @@ class Bundle:
                 content = self._texts[path].texts()
             else:
                 raise KeyError(name)
-        shown = for_others(content) if self.live is None else for_us(content)
+        shown = for_us(content)
         script = f"tse.add({json.dumps(name)}, {json.dumps(shown, ensure_ascii=False)});\n"
         return script.encode("utf-8", "replace").decode()  # half a character of UTF-16 cannot be sent
 

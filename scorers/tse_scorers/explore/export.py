@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..io.files import make_folder, write_text
-from ..io.local_paths import require_distinct
 from .bundle import Bundle
 
 PAGE = Path(__file__).with_name("page")
@@ -26,11 +25,7 @@ def export(bundle: Bundle, out: Path) -> Iterator[str]:
     """Write the page with all its data to a folder, and yield the name of each file.
 
     An earlier page in the folder stays as it is until all data of the new one is written.
-
-    Raises:
-        ValueError: two servers have a model of the same name.
     """
-    require_distinct(bundle.runs.rows["model"].unique())
     new = out / "data.new"
     try:
         shutil.rmtree(new, ignore_errors=True)

@@ -123,8 +123,8 @@ class Questions:
                 Granted(files=self._folders).require_model(name, "The results")
             except ValueError as error:
                 raise ValueError(
-                    f"Only the results name {name}; others may have written them, so files of this machine and servers "
-                    f"that they name are not asked. If you know this model, start `tse explore` with --model {name}."
+                    f"Only the results name {name}; others may have written them, so files of this machine "
+                    f"that they name are not read. If you know this model, start `tse explore` with --model {name}."
                 ) from error
         return name
 

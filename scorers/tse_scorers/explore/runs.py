@@ -70,7 +70,7 @@ def description(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def described_for_others(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the same without paths on this machine, addresses of servers, and what was typed."""
+    """Return the same without paths on this machine and what was typed."""
     signatures = [dict(signature) for signature in run["signature"]["models"]]
     for signature in signatures:
         if "recipe" in signature:

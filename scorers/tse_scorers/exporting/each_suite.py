@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from ..io.local_paths import require_distinct
 from ..report.inputs import Runs
 from ..suites.contract import Suite
 from ..suites.registry import suites_of
@@ -20,9 +19,8 @@ def export_each_suite(
         write: writes the files of one suite and yields their paths; none where it has no scores of items.
 
     Raises:
-        ValueError: there are no scores of items, or two servers have a model of the same name.
+        ValueError: there are no scores of items.
     """
-    require_distinct(runs.rows["model"].unique())
     written = [path for suite in suites_of(runs) for path in write(suite)]
     if not written:
         raise ValueError(

@@ -21,7 +21,7 @@ import pandas as pd
 
 from ..io.bundle import split_revision
 from ..io.files import make_folder, write_text
-from ..io.local_paths import require_distinct, without_address, without_paths
+from ..io.local_paths import without_paths
 from ..io.result_row import Scalar
 from ..io.results import Row, read_results, written_at
 from ..io.signatures import Identity, Signature
@@ -81,7 +81,7 @@ def records(results: Path, reporter: Reporter) -> Iterator[Record]:
         reporter: who ran the evaluation.
 
     Raises:
-        ValueError: the folder has no results with signatures, or two servers have a model of the same name.
+        ValueError: the folder has no results with signatures.
     """
     content = read_results(results)
     signatures = content["signature"].get("models") or []
@@ -90,7 +90,6 @@ def records(results: Path, reporter: Reporter) -> Iterator[Record]:
             f"{results} does not contain results with signatures, as this version of `tse run` writes them. "
             "Run the evaluation again."
         )
-    require_distinct(signature["identity"]["model"] for signature in signatures)
     written = str(int(written_at(results)))
     for signature in signatures:
         identity = signature["identity"]
@@ -159,7 +158,7 @@ def _record(
 
 def _model_id(identity: Identity) -> str:
     """Return `org/name`; a model on this machine is `local/name`."""
-    name = without_address(str(identity["model"])).partition("@")[0]
+    name = str(identity["model"]).partition("@")[0]
     if _HUB_ID.fullmatch(name) and not str(identity.get("revision")).startswith("sha256:"):
         return name
     return "local/" + (re.sub(r"[^\w.-]+", "-", Path(name).name).strip("-. ") or "model")

@@ -21,6 +21,6 @@ In reading order:
     results.py         `results.json`, an export of the records
     ours.py            finds out whether this package wrote a file
     bundle.py          the copies of data sets, metrics and models in the package
-    local_paths.py     keeps paths on this machine and addresses of servers out of what is shared
+    local_paths.py     keeps paths on this machine out of what is shared
     hub.py             downloads from the Hub, within bounded time
 """

@@ -1,4 +1,4 @@
-"""Values from outside (JSON, YAML, a server's answer) as the types that are declared for them."""
+"""Values from outside (JSON, YAML) as the types that are declared for them."""
 
 import json
 from collections.abc import Mapping

@@ -6,10 +6,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # it takes a moment, and most files are text
     import pyarrow.parquet as pq
 
-ANSWER_BYTES = 16 * 2**20
-"""One answer of a server of models; the longest sentences that models read need about 1 MB."""
-ANSWER_SECONDS = 600.0
-"""One answer of such a server, with all attempts."""
 RESULTS_BYTES = 512 * 2**20
 """A `results.json` that is read; one of a thousand checkpoints on the default data has 536 MB."""
 RECORD_BYTES = 64 * 2**20

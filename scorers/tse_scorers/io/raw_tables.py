@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,14 +95,13 @@ def _wrong_count(path: Path, line: int, n_fields: int, header: Sequence[str], se
     return f"{path}, line {line}: {n_fields} fields, but the header has {expected}; {cause}."
 
 
-def check_json(path: Path, text: str, lines: bool, lists: Collection[str] = ()) -> None:
+def check_json(path: Path, text: str, lines: bool) -> None:
     """Raise ValueError if a JSON file has lists, objects or half characters in cells, or the same name twice in a row.
 
     Args:
         path: the file.
         text: its content.
         lines: True if each line is a row. If False, the file is a list of rows, or columns in the format of pandas.
-        lists: columns that may have lists.
     """
     if lines:
         content: object = [_parsed(line) for line in text.split("\n") if line.strip()]
@@ -115,10 +114,10 @@ def check_json(path: Path, text: str, lines: bool, lists: Collection[str] = ()) 
             _Pairs((name, values[row][1]) for name, values in columns if row < len(values))
             for row in range(n_rows)
         ]
-        _check_cells(path, content, lists)
+        _check_cells(path, content)
     elif isinstance(content, list):
         _check_rows(path, content)
-        _check_cells(path, content, lists)
+        _check_cells(path, content)
     else:
         raise ValueError(f"{path} holds a single value; expected a list of objects, one for each row.")
 
@@ -144,7 +143,7 @@ def _check_rows(path: Path, rows: list[object]) -> None:
             raise ValueError(f"{path} has the name {twice!r} twice in row {number}. Remove one of the two.")
 
 
-def _check_cells(path: Path, rows: list[_Pairs], lists: Collection[str]) -> None:
+def _check_cells(path: Path, rows: list[_Pairs]) -> None:
     for number, row in enumerate(rows, 1):
         if has_half_character(row):
             name = next(name for name, value in row if has_half_character([name, value]))
@@ -153,11 +152,9 @@ def _check_cells(path: Path, rows: list[_Pairs], lists: Collection[str]) -> None
                 r"whole character, or both of its escapes (\ud83d\ude00)."
             )
         for name, value in row:
-            if isinstance(value, list) and (isinstance(value, _Pairs) or name not in lists):
+            if isinstance(value, list):
                 kind = "object" if isinstance(value, _Pairs) else "list"
-                are_words = kind == "list" and all(isinstance(word, str) for word in value)
-                advice = f" `tse score` takes lists of words: --words {name}." if are_words else ""
                 raise ValueError(
                     f"{path} holds {value!r:.60} ({kind}) in column {name!r} of row {number}; expected text or a "
-                    "number. Write its parts as separate columns, or remove the column." + advice
+                    "number. Write its parts as separate columns, or remove the column."
                 )

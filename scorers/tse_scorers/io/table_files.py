@@ -47,9 +47,9 @@ def _read_csv(path: Path, texts: Collection[str], sep: str = ",") -> pd.DataFram
     )
 
 
-def _read_json(path: Path, lists: Collection[str], lines: bool = False) -> pd.DataFrame:
+def _read_json(path: Path, _: Collection[str], lines: bool = False) -> pd.DataFrame:
     text = checked_text(path)
-    check_json(path, text, lines, lists)
+    check_json(path, text, lines)
     return pd.read_json(io.StringIO(text), lines=lines, dtype=False)  # text stays text
 
 
@@ -87,8 +87,7 @@ def read_table(path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
 
     Args:
         path: the file.
-        texts: columns of a CSV or TSV that are always text; an empty field is the empty text there. In JSON they may
-            hold lists.
+        texts: columns of a CSV or TSV that are always text; an empty field is the empty text there.
 
     Raises:
         ValueError: the file does not exist, is not a regular file, has an unknown ending or another format than its
@@ -238,35 +237,6 @@ def require_words(frame: pd.DataFrame, columns: Collection[str], title: str) -> 
                     f"{title} holds {text!r:.80} in column {column!r} of row {row}; expected a text with {expected}. "
                     "Fix this column, or remove the row."
                 )
-
-
-def word_lists(frame: pd.DataFrame, column: str, title: str) -> "pd.Series[object]":
-    """Return a column of lists of words as tuples; a list is also taken as JSON, which a CSV file holds.
-
-    Raises:
-        ValueError: a value is not a list of words.
-
-    >>> word_lists(pd.DataFrame({"words": ['["The", "author"]', ["laughs", "."]]}), "words", "x").tolist()
-    [('The', 'author'), ('laughs', '.')]
-    """
-
-    def words_of(cell: object) -> tuple[object, ...]:
-        if isinstance(cell, str):
-            try:
-                cell = json.loads(cell)
-            except (ValueError, RecursionError):
-                return ()
-        return tuple(cell) if isinstance(cell, list | tuple | np.ndarray) else ()
-
-    lists = [words_of(cell) for cell in frame[column]]
-    for row, words in enumerate(lists):
-        are_texts = all(isinstance(word, str) and word.strip() for word in words)
-        if not words or not are_texts or has_half_character(words):
-            raise ValueError(
-                f"{title} holds {frame[column].iloc[row]!s:.80} in column {column!r} of row {row + 1}; expected a list "
-                f"of words, as JSON in a CSV file: {json.dumps(['The', 'author'])}. Fix this column."
-            )
-    return pd.Series(lists, index=frame.index, name=column, dtype=object)
 
 
 def read_counts(path: Path, unit: str) -> "pd.Series[float]":

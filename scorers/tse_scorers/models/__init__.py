@@ -10,16 +10,12 @@ In reading order:
     from_pretrained.py  describes a named model, and loads its weights
     quantization.py     quantized weights
     own_model.py        functions from ids to logits as models
-    tokenizer_adapters.py  what a tokenizer must do; tiktoken, SentencePiece and others outside of transformers
     start_tokens.py     the token that a sentence begins with
     forms.py            words of several tokens at a gap, as steps that forms share
     pretrained.py       the common part of masked and causal scorers
     causal.py           causal models: the chain rule, shared prefixes computed once
     masked.py           masked models: pseudo-log-likelihoods, and one mask token at a gap
     seq2seq.py          encoder-decoder models: the decoder as a causal model
-    server_session.py   the HTTP session with a server, and how long a busy one is waited for
-    completions.py      asks a server for the log-probabilities of a text
-    remote.py           models behind a server
     tokens.py           maps texts to words and tokens
     words.py            splits texts into words for LSTMs and n-gram models
     revisions.py        the checkpoints of one model, and whether they are complete

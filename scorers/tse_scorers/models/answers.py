@@ -1,4 +1,4 @@
-"""Checks what a scorer answers, because a scorer can be any class, and a server can be anybody's.
+"""Checks what a scorer answers, because a scorer can be any class.
 
 Every log-probability that enters a suite comes through this module:
 
@@ -11,7 +11,6 @@ Every log-probability that enters a suite comes through this module:
 | anything else | refused: higher, plus infinity, finite and lower, and what is not a number |
 """
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import TypedDict
 
@@ -27,31 +26,14 @@ from .base import (
     ScoredTokens,
     Scorer,
     TokenScorer,
-    WindowScorer,
     WordScorer,
 )
-from .options import Option, OptionError
 from .queries import Slot
 
 ROUNDING = 1e-3
 """How far above 0 a log-probability may be: sums in low precision end there where the probability is 1."""
 LOWEST = -1e6
 """The lowest finite log-probability of a text: thousands of tokens at float32's smallest probability."""
-
-
-def with_windows(scorer: Scorer, stride: int | None = None) -> Scorer:
-    """Return a scorer that reads texts of any length; one that has no windows is returned as it is.
-
-    Raises:
-        ValueError: a stride is given that has no effect on the model, or that is too large for its window.
-    """
-    if isinstance(scorer, WindowScorer):
-        return scorer.with_windows(stride)
-    if stride is not None:
-        raise OptionError(
-            f"{Option('stride')} has no effect on {scorer.name}, which has no windows; remove it."
-        )
-    return scorer
 
 
 def sentence_logprobs(scorer: Scorer, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
@@ -99,27 +81,13 @@ def pair_logprobs(
 
 
 def word_logprobs(
-    scorer: WordScorer,
-    sentences: Sequence[str],
-    progress: Progress | None = None,
-    words: Sequence[Sequence[str]] | None = None,
+    scorer: WordScorer, sentences: Sequence[str], progress: Progress | None = None
 ) -> list[list[tuple[str, float]]]:
-    """Ask a scorer for the words of each sentence and log P of each; raises as `sentence_logprobs`.
-
-    Args:
-        scorer: the model.
-        sentences: whole sentences.
-        progress: called with (work done, work in all).
-        words: the words of each sentence; None separates them at white space.
-    """
+    """Ask a scorer for the words of each sentence and log P of each; raises as `sentence_logprobs`."""
     method, scored = _method_name(scorer, "word_logprobs"), []
-    if words is not None and "words" not in inspect.signature(scorer.word_logprobs).parameters:
-        raise ValueError(
-            f"{method} takes no words that are split already. Give it the parameter words, or leave the words out."
-        )
-    split_words: _Words = {} if words is None else {"words": words}
-    answers = scorer.word_logprobs(sentences, **_keyword(progress), **split_words)
-    for sentence, of_sentence in zip(sentences, answers, strict=True):
+    for sentence, of_sentence in zip(
+        sentences, scorer.word_logprobs(sentences, **_keyword(progress)), strict=True
+    ):
         answer = [logprob for _, logprob in of_sentence]
         logprobs = require_logprobs(answer, (len(of_sentence),), method, lambda _, text=sentence: text)  # type: ignore[misc]
         scored.append(
@@ -149,10 +117,6 @@ def form_logprobs(
     answer = scorer.form_logprobs(slots, forms, progress=progress)
     shape = (len(slots), len(forms))
     return require_logprobs(answer, shape, _method_name(scorer, "form_logprobs"), _at_gap(slots, forms))
-
-
-class _Words(TypedDict, total=False):
-    words: Sequence[Sequence[str]]
 
 
 class _Progress(TypedDict, total=False):
@@ -198,7 +162,7 @@ def require_logprobs(
 
 _EXPECTED = (
     f"expected a natural log-probability: a number from {LOWEST:g} to 0, or minus infinity for a probability of 0. "
-    "Correct the scorer, or do not use this model or server"
+    "Correct the scorer, or do not use this model"
 )
 
 

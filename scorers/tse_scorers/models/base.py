@@ -8,10 +8,9 @@ does not need a base class. Implement what your model can answer:
 | `Scorer` | log P(sentence) | every suite of sentences, `tse score` |
 | `ContinuationScorer` | log P(continuation given a prefix) | the prefix methods of BLiMP |
 | `WordScorer` | log P of each word of a sentence | `tse score --by word` |
-| `TokenScorer` | log P of each token, and where it is in the sentence | suites of regions |
+| `TokenScorer` | log P of each token, and where it is in the sentence | suites of regions, `tse score --by token` |
 | `GapScorer` | the distribution over the vocabulary at a gap | TSE, EW and MW |
 | `FormScorer` | log P of words of any number of tokens at a gap | the same over all forms |
-| `WindowScorer` | log P of texts that are longer than its window | `tse score`, `map` |
 | `PseudoScorer` | pseudo-log-likelihoods, of a kind that the authors of a set may decide | registered sets |
 | `TokenCounter` | the number of tokens of a sentence | the columns `n_tokens` |
 | `TokenLister` | the tokens of a sentence | unigrams over tokens (`--unigram`) |
@@ -145,17 +144,13 @@ class WordScorer(Scorer, Protocol):
     """Answers log P of each word as well."""
 
     def word_logprobs(
-        self,
-        sentences: Sequence[str],
-        progress: Progress | None = None,
-        words: Sequence[Sequence[str]] | None = None,
+        self, sentences: Sequence[str], progress: Progress | None = None
     ) -> list[list[tuple[str, float]]]:
-        """Return each sentence's words, each with its natural log-probability.
+        """Return each sentence's words between white space, each with its natural log-probability.
 
         Args:
             sentences: whole sentences.
             progress: called with (work done, work in all).
-            words: the words of each sentence; None separates them at white space, which a scorer may do alone.
         """
         ...
 
@@ -283,22 +278,6 @@ class PseudoScorer(Scorer, Protocol):
 
     def with_authors_pll(self, pll: str) -> "PseudoScorer":
         """Return a scorer with the pseudo-log-likelihood of a set's authors, or itself if the user chose one."""
-        ...
-
-
-@runtime_checkable
-class WindowScorer(Scorer, Protocol):
-    """Reads texts that are longer than its window in overlapping windows, if it is asked to."""
-
-    def with_windows(self, stride: int | None = None) -> "WindowScorer":
-        """Return a scorer that does so; its signature names window and stride.
-
-        Args:
-            stride: tokens from one window to the next; None for half the window.
-
-        Raises:
-            ValueError: the stride has no effect on the model, or leaves less than half a window of context.
-        """
         ...
 
 

@@ -1,7 +1,6 @@
 """Causal language models: the chain rule over tokens. Prefixes that texts share are computed once.
 
-log P(sentence) = sum over i of log P(w_i | w_<i). In a text that is longer than the model's window, the w_<i are those
-in a window (`windows`).
+log P(sentence) = sum over i of log P(w_i | w_<i).
 
 The first token of a sentence is conditioned on one start token, also where the tokenizer does not add it by itself
 (GPT-2). `start_tokens` decides which token that is. For a model without any start token, the first token is not scored,
@@ -35,7 +34,6 @@ from .tokens import (
     boundary_ids,
     continuing_ids,
     joined_pairs,
-    name_straddling,
     require_offsets,
     sum_by_word,
     words_of_tokens,
@@ -43,8 +41,9 @@ from .tokens import (
 from .words import checked_texts
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
     from .own_model import LanguageModel
-    from .tokenizer_adapters import ModelTokenizer
 
 
 class CausalScorer(PretrainedScorer):
@@ -72,7 +71,7 @@ class CausalScorer(PretrainedScorer):
     def __init__(
         self,
         model: "LanguageModel",
-        tokenizer: "ModelTokenizer",
+        tokenizer: "PreTrainedTokenizerBase",
         *,
         name: str = "model",
         revision: str | None = None,
@@ -141,14 +140,10 @@ class CausalScorer(PretrainedScorer):
         return [self._start + row for row in rows]
 
     def _checked_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the same for texts that may be read in windows; raises ValueError where one is too long."""
+        """Return the same; raises ValueError where a text is too long."""
         sequences = self.sentence_ids(texts)
-        self.check_inputs(sequences, texts, in_windows=True)
+        self.check_inputs(sequences, texts)
         return sequences
-
-    def windows(self, sequences: Sequence[list[int]]) -> tuple[list[list[int]], Indices, Indices]:
-        """Return rows that the model can read, and where in them the distribution after each token is."""
-        return windows(sequences, self.window, self.stride, self._start)
 
     def _token_spans(self, texts: Sequence[str]) -> list[Indices]:
         """Return, for each text, the start and end of each token's characters (with the leading space), (tokens, 2)."""
@@ -272,55 +267,36 @@ class CausalScorer(PretrainedScorer):
         return scored
 
     def word_logprobs(
-        self,
-        sentences: Iterable[str],
-        progress: Progress | None = None,
-        words: Sequence[Sequence[str]] | None = None,
+        self, sentences: Iterable[str], progress: Progress | None = None
     ) -> list[list[tuple[str, float]]]:
-        """Return, for each sentence, its words, each with log P(word | words before).
-
-        Words are separated at white space, or given in `words`.
+        """Return, for each sentence, its words between white space, each with log P(word | words before).
 
         If tokens include the space before them, P(token) of a word's first token includes the probability that
         the previous word has ended, and the probability of the word's own end is missing. The correction is
         P(word) = P(tokens) * P(a space or the end comes next | tokens) / P(a space comes | before the word)
-        (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one. Between given words
-        without a space, there is none, nor at the end of a text in a script without spaces.
+        (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one.
 
         Raises:
-            ValueError: a sentence is empty or too long, words do not spell their sentence, or the tokenizer does not
-                give the positions of its tokens.
+            ValueError: a sentence is empty or too long, or the tokenizer does not give the positions of its tokens.
         """
         texts = checked_texts(sentences)
         require_offsets(self.tokenizer, self.name)
         if not texts:
             return []
         sequences = self._checked_ids(texts)
-        rows, row_of, column_of = self.windows(sequences)
-        trie = build_trie(rows)
+        trie = build_trie(sequences)
         logprob, ends_here = self._logprobs_and_ends(trie, progress)
-        after = trie.first[row_of] + column_of  # where the distribution after each token is
-        of_text = np.split(after, np.cumsum([len(ids) for ids in sequences])[:-1])
+        of_text = np.split(trie.places, np.cumsum([len(ids) for ids in sequences])[:-1])
         start = int(self.start_token is not None)
-        all_spans = [np.maximum(spans - self.leading_space, 0) for spans in self._token_spans(texts)]
-        texts_words = [
-            words_of_tokens(text, spans, None if words is None else words[index])
-            for index, (text, spans) in enumerate(zip(texts, all_spans, strict=True))
-        ]
-        name_straddling(self.name, texts_words)
         scored = []
-        for text_words, places in zip(texts_words, of_text, strict=True):
-            # A token is scored in the window where the distribution before it is.
-            nodes = trie.places[np.append(places[:1], places[:-1] + 1)][start:]
-            ends_after = ends_here[trie.places[places]][start:]
-            word = text_words.of_token
-            last = np.append(
-                (word[1:] != word[:-1]) & text_words.after_space[word[1:]], text_words.ends_marked
-            )
+        for text, spans, places in zip(texts, self._token_spans(texts), of_text, strict=True):
+            nodes = places[start:]
+            words, word = words_of_tokens(text, np.maximum(spans[:, 1] - self.leading_space, 0))
+            last = np.append(word[1:] != word[:-1], True)
             later = np.append(False, last[:-1])  # first token of a word that is not the first
             before = np.where(later, ends_here[trie.parent[nodes]], 0.0)
-            corrected = logprob[nodes] + last * ends_after - before
-            scored.append(sum_by_word(corrected, text_words))
+            corrected = logprob[nodes] + last * ends_here[nodes] - before
+            scored.append(sum_by_word(corrected, words, word))
         return scored
 
     def _logprobs_and_ends(self, trie: PrefixTrie, progress: Progress | None) -> tuple[Logprobs, Logprobs]:
@@ -397,51 +373,12 @@ class CausalScorer(PretrainedScorer):
         owner, column = expand_ranges(n_scored, start)
         if not len(owner):
             return owner, np.zeros(0)
-        rows, row_of, column_of = self.windows(sequences)
-        trie = build_trie([row[:-1] for row in rows])
+        trie = build_trie([sequence[:-1] for sequence in sequences])
         # Each pair of prefix and next token is computed once.
-        token, before = ids[first[owner] + column], first[owner] + column - 1
-        node_and_token = (
-            trie.places[trie.first[row_of[before]] + column_of[before]] * (token.max() + 1) + token
-        )
+        token = ids[first[owner] + column]
+        node_and_token = trie.places[trie.first[owner] + column - 1] * (token.max() + 1) + token
         edges, edge_of = np.unique(node_and_token, return_inverse=True)
         nodes, tokens = np.divmod(edges, token.max() + 1)
         plan = TriePlan(trie, nodes, self._capacity(trie))
         logprobs = self.run(plan, TokenReader(nodes, tokens, len(trie)), progress)[:, 0]
         return owner, logprobs[edge_of]
-
-
-def windows(
-    sequences: Sequence[list[int]], size: int | None, stride: int, start: list[int]
-) -> tuple[list[list[int]], Indices, Indices]:
-    """Cut sequences of tokens into rows of at most `size`.
-
-    A sequence that fits is a row. Each window of a longer one begins with the start token; then come its own tokens,
-    `stride` further than in the window before. The distribution after a token is read in the first window that has the
-    token that follows, or in the last window.
-
-    Args:
-        sequences: ids, the start token first.
-        size: the most tokens of a row; None for any number.
-        stride: tokens from one window to the next.
-        start: the start token, or nothing.
-
-    Returns:
-        (rows, row of each token, its column there); tokens are those of all sequences, one after the other.
-
-    >>> rows, row, column = windows([[0, 1, 2, 3, 4, 5, 6]], 4, 2, [0])
-    >>> rows, row.tolist(), column.tolist()
-    ([[0, 1, 2, 3], [0, 3, 4, 5], [0, 5, 6]], [0, 0, 0, 1, 1, 2, 2], [0, 1, 2, 1, 2, 1, 2])
-    """
-    lengths = np.array([len(ids) for ids in sequences], dtype=np.int64)
-    size = size or int(lengths.max(initial=0))
-    n_windows = 1 + np.maximum(-((size - lengths) // stride), 0)
-    owner, place = expand_ranges(lengths, np.zeros_like(lengths))
-    # Window k ends before token `size + k stride`.
-    window = np.clip((place + 1 - size) // stride + 1, 0, n_windows[owner] - 1)
-    rows = [
-        ids[:size] if k == 0 else start + ids[k * stride + len(start) : k * stride + size]
-        for ids, n in zip(sequences, n_windows.tolist(), strict=True)
-        for k in range(n)
-    ]
-    return rows, (np.cumsum(n_windows) - n_windows)[owner] + window, place - window * stride

@@ -25,23 +25,22 @@ from .queries import CARRIER
 from .start_tokens import opens_gaps, own_start_token
 
 if TYPE_CHECKING:
-    from transformers import PretrainedConfig, PreTrainedModel
+    from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
     from .own_model import LanguageModel
-    from .tokenizer_adapters import ModelTokenizer
 
 
 class LoadedModel(NamedTuple):
     """A model in memory, its name in results, its commit or the hash of its weights, and its quantization."""
 
     model: "LanguageModel"
-    tokenizer: "ModelTokenizer"
+    tokenizer: "PreTrainedTokenizerBase"
     name: str
     revision: str | None
     quantization: str | None = None
 
 
-def kind_of(config: "PretrainedConfig", tokenizer: "ModelTokenizer") -> ModelKind:
+def kind_of(config: "PretrainedConfig", tokenizer: "PreTrainedTokenizerBase") -> ModelKind:
     """Return whether a model is masked, causal or an encoder-decoder, by its architectures, else by its type.
 
     Raises:
@@ -107,12 +106,12 @@ class DescribedModel(NamedTuple):
     where: str
     options: HubOptions
     config: "PretrainedConfig"
-    tokenizer: "ModelTokenizer"
+    tokenizer: "PreTrainedTokenizerBase"
     kind: ModelKind
 
 
 def known_model(
-    name: str, kind: ModelKind, model: "LanguageModel | DescribedModel", tokenizer: "ModelTokenizer"
+    name: str, kind: ModelKind, model: "LanguageModel | DescribedModel", tokenizer: "PreTrainedTokenizerBase"
 ) -> KnownModel:
     """Return what decides which options have an effect on a model; `model` is anything with its configuration."""
     plain, spaced = tokenizer([CARRIER.prefix, " " + CARRIER.prefix], add_special_tokens=False)["input_ids"]

@@ -5,21 +5,18 @@ tokens of the same word masked too (`within_word_l2r`, Kauf & Ivanova 2023), so 
 tokens does not reveal its beginning. In scripts that are written without spaces (`tokens.is_unspaced`), each token is
 a word, because a tokenizer's words there are whole sentences.
 
-In a text that is longer than the model's window, each token is read in a window of its own: as many tokens before it as
-after it, between the tokenizer's special tokens, and more on one side where the other one ends.
-
 At a gap, it reads one mask token in place of the word, or one for each of its tokens.
 """
 
 import copy
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.arrays import Indices, Mask, Values
+from ..engine.arrays import Indices, Values
 from ..engine.plan import Plan, RowPlan
 from ..engine.progress import Progress, parts, progress_of_part
 from ..engine.readers import DistributionReader, Reader, TokenReader
@@ -31,7 +28,6 @@ from .queries import Slot
 from .tokens import (
     is_unspaced,
     joined_pairs,
-    name_straddling,
     require_offsets,
     sum_by_word,
     words_by_script,
@@ -40,11 +36,10 @@ from .tokens import (
 from .words import TextWarning, checked_texts
 
 if TYPE_CHECKING:
-    from transformers import BatchEncoding
+    from transformers import BatchEncoding, PreTrainedTokenizerBase
     from typing_extensions import Self
 
     from .own_model import LanguageModel
-    from .tokenizer_adapters import ModelTokenizer
 
 PLACEHOLDER = "is"
 """Fills a gap while its sentence is tokenized."""
@@ -78,7 +73,7 @@ class MaskedScorer(PretrainedScorer):
     def __init__(
         self,
         model: "LanguageModel",
-        tokenizer: "ModelTokenizer",
+        tokenizer: "PreTrainedTokenizerBase",
         *,
         name: str = "model",
         revision: str | None = None,
@@ -110,14 +105,6 @@ class MaskedScorer(PretrainedScorer):
         other = copy.copy(self)
         other._use_pll(pll, "the authors")
         return other
-
-    def _checked_stride(self, window: int, stride: int | None) -> int:
-        if stride is not None:
-            raise OptionError(
-                f"{Option('stride')} has no effect on {self.name}, a masked model: each token of a long text "
-                "is read in a window around it. Remove it."
-            )
-        return 1
 
     def read_at(self, columns: Sequence[int] | Indices) -> Indices:
         """Return the positions that answer for masks in these columns."""
@@ -236,30 +223,21 @@ class MaskedScorer(PretrainedScorer):
         return plan, TokenReader(read_of, np.tile(reads.token, len(slots)), plan.n_reads)
 
     def word_logprobs(
-        self,
-        sentences: Iterable[str],
-        progress: Progress | None = None,
-        words: Sequence[Sequence[str]] | None = None,
+        self, sentences: Iterable[str], progress: Progress | None = None
     ) -> list[list[tuple[str, float]]]:
-        """Return, for each sentence, its words, each with its pseudo-log-likelihood.
-
-        Words are separated at white space, or given in `words`, which does not change what is masked.
+        """Return, for each sentence, its words between white space, each with its pseudo-log-likelihood.
 
         Raises:
-            ValueError: a sentence is empty or longer than the model's maximum, or words do not spell their sentence.
+            ValueError: a sentence is empty or longer than the model's maximum.
         """
         texts = checked_texts(sentences)
         if not texts:
             return []
         values, owner, spans = self._token_logprobs(texts, [0] * len(texts), progress)
-        spans = np.maximum(spans - self.leading_space, 0)
-        texts_words = [
-            words_of_tokens(text, spans[owner == index], None if words is None else words[index])
-            for index, text in enumerate(texts)
-        ]
-        name_straddling(self.name, texts_words)
+        ends = np.maximum(spans[:, 1] - self.leading_space, 0)
         return [
-            sum_by_word(values[owner == index], text_words) for index, text_words in enumerate(texts_words)
+            sum_by_word(values[owner == index], *words_of_tokens(text, ends[owner == index]))
+            for index, text in enumerate(texts)
         ]
 
     def _sums(self, texts: list[str], boundaries: list[int], progress: Progress | None) -> Logprobs:
@@ -283,15 +261,11 @@ class MaskedScorer(PretrainedScorer):
                 stacklevel=3,
             )
         spaced = [self._spaced(text) for text in texts]
-        encoded = cast(  # no adapted tokenizer has a mask token
-            "BatchEncoding",
-            self.tokenizer(
-                spaced, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False
-            ),
+        encoded = self.tokenizer(
+            spaced, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False
         )
-        self.check_inputs(encoded["input_ids"], texts, in_windows=True)
-        # A copy for each token.
-        sizes = [len(ids) * min(len(ids), self.window or len(ids)) for ids in encoded["input_ids"]]
+        self.check_inputs(encoded["input_ids"], texts)
+        sizes = [len(ids) ** 2 for ids in encoded["input_ids"]]  # a copy for each token
         work, part_values = 0, []
         for part in parts(sizes, PLANNED):
             size = sum(sizes[index] for index in part)
@@ -319,9 +293,8 @@ class MaskedScorer(PretrainedScorer):
             special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
             scored = np.nonzero(~special & (end > past))[0]
             words = words_by_script(spaced[index], spans, encoded.tokens(index), encoded.word_ids(index))
-            window = self._windows_around(scored, special)
-            blocks.append(self._masked_once_each(ids, scored, words, window))
-            columns.append(self.read_at((window < scored[:, None]).sum(axis=1)))
+            blocks.append(self._masked_once_each(ids, scored, words))
+            columns.append(self.read_at(scored))
             tokens.append(ids[scored])
             owner.append(np.full(len(scored), index))
             token_spans.append(spans[scored])
@@ -331,29 +304,16 @@ class MaskedScorer(PretrainedScorer):
         values = self.run(plan, reader, progress)[:, 0]
         return values, np.concatenate(owner), np.concatenate(token_spans)
 
-    def _windows_around(self, scored: Indices, special: Mask) -> Indices:
-        """Return the columns that are read for each scored one, in order, (scored, tokens)."""
-        size = len(special)
-        if self.window is None or size <= self.window:
-            return np.broadcast_to(np.arange(size), (len(scored), size))
-        before, after = int((~special).argmax()), int((~special[::-1]).argmax())
-        inside = self.window - before - after
-        first = np.clip(scored - inside // 2, before, size - after - inside)
-        text = first[:, None] + np.arange(inside)
-        opening, closing = np.arange(before), np.arange(size - after, size)
-        return np.hstack([np.tile(opening, (len(text), 1)), text, np.tile(closing, (len(text), 1))])
-
-    def _masked_once_each(
-        self, ids: NDArray[np.int32], scored: Indices, word: Indices, window: Indices
-    ) -> NDArray[np.int32]:
-        """Return the ids in each scored column's window, masked there (and up to its word's end), (scored, tokens)."""
-        hidden = window == scored[:, None]
+    def _masked_once_each(self, ids: NDArray[np.int32], scored: Indices, word: Indices) -> NDArray[np.int32]:
+        """Return the ids, masked in each scored column (and up to its word's end), (scored, tokens)."""
+        columns = np.arange(len(ids))
+        hidden = columns == scored[:, None]
         if self.pll == "within_word_l2r":
-            hidden |= (window > scored[:, None]) & (word[window] == word[scored, None])
-        return np.where(hidden, ids.dtype.type(self._mask), ids[window])
+            hidden |= (columns > scored[:, None]) & (word == word[scored, None])
+        return np.where(hidden, ids.dtype.type(self._mask), ids)
 
 
-def require_mask(tokenizer: "ModelTokenizer", name: str) -> int:
+def require_mask(tokenizer: "PreTrainedTokenizerBase", name: str) -> int:
     """Return the id of a tokenizer's mask token; raise ValueError where it has none."""
     if tokenizer.mask_token_id is None:
         raise OptionError(

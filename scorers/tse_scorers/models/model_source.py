@@ -25,11 +25,6 @@ WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
 FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
-def is_url(name: str) -> bool:
-    """Whether a model's name is the address of a server."""
-    return name.startswith(("http://", "https://"))
-
-
 def is_gguf(name: str) -> bool:
     """Whether a name is the path of an existing GGUF file."""
     return name.endswith(GGUF) and Path(name).is_file()
@@ -76,9 +71,9 @@ _LONGEST_NAME = 255
 
 
 def require_on_disk(names: Iterable[str]) -> None:
-    """Raise ValueError if the folder or file of a model is missing; servers and the Hub are asked later."""
+    """Raise ValueError if the folder or file of a model is missing; the Hub is asked later."""
     for name in names:
-        if not is_url(name) and not is_file(name):
+        if not is_file(name):
             locate(name)
 
 

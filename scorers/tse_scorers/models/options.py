@@ -39,7 +39,7 @@ PseudoLikelihood = Literal["within_word_l2r", "original"]
 EncoderInput = Literal["empty", "mask"]
 Quantization = Literal["8bit", "4bit"]
 
-Family = Literal["masked", "causal", "seq2seq", "in memory", "ngram", "published", "remote"]
+Family = Literal["masked", "causal", "seq2seq", "in memory", "ngram", "published"]
 """Kinds of models that differ in the options that they use."""
 
 Question = Literal["sentence", "gap"]
@@ -55,7 +55,6 @@ DESCRIPTIONS: Mapping[Family, str] = {
     "in memory": "a model that is already loaded",
     "ngram": "an n-gram model",
     "published": "a file of published scores",
-    "remote": "a model behind a server",
 }
 
 UNUSED: Mapping[Family, frozenset[str]] = {
@@ -64,14 +63,7 @@ UNUSED: Mapping[Family, frozenset[str]] = {
     "seq2seq": frozenset({"pll", "mntp", "bos", "start_token"}),
     "in memory": frozenset({"device", "dtype", "device_map", "trust_remote_code", "quantization"}),
 }
-"""Options without any effect."""
-
-USED: Mapping[Family, frozenset[str]] = {
-    "ngram": frozenset(),
-    "published": frozenset(),
-    "remote": frozenset({"start_token", "leading_space"}),
-}
-"""The only options with an effect on models that are not run here as those of `transformers` are."""
+"""Options without any effect; n-gram models and published scores have none with an effect."""
 
 
 class KnownModel(NamedTuple):
@@ -512,9 +504,7 @@ class ModelOptions:
         return tuple(name for name in self.given if not self._acts(name, model, purpose.questions))
 
     def _acts(self, option: str, model: KnownModel, questions: frozenset[Question]) -> bool:
-        if model.family in USED:
-            return option in USED[model.family]
-        if option in UNUSED[model.family]:
+        if model.family in ("ngram", "published") or option in UNUSED[model.family]:
             return False
         of_sentences = "sentence" in questions
         match option:

@@ -10,9 +10,7 @@ from torch import Tensor, nn
 from ..engine.sharding import without_gradients
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from .tokenizer_adapters import ModelTokenizer
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 Logits = Callable[[Tensor], Tensor]
 """Token ids (batch, length), int64, to logits (batch, length, vocabulary)."""
@@ -153,7 +151,7 @@ def is_of_transformers(model: object) -> "TypeGuard[PreTrainedModel]":
     return isinstance(getattr(model, "config", None), PretrainedConfig) and not isinstance(model, OwnModel)
 
 
-def require_vocabulary(model: OwnModel, tokenizer: "ModelTokenizer") -> None:
+def require_vocabulary(model: OwnModel, tokenizer: "PreTrainedTokenizerBase") -> None:
     """Raise ValueError if the logits are narrower than the tokenizer's vocabulary, as hidden states are."""
     width, n_tokens = model.config.vocab_size, len(tokenizer)
     if width < n_tokens:

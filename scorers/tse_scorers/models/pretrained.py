@@ -3,7 +3,6 @@
 How a form of a word becomes tokens and reads is the matter of each kind of model.
 """
 
-import copy
 import string
 import warnings
 from abc import ABC, abstractmethod
@@ -27,17 +26,15 @@ from ..engine.readers import Reader
 from ..engine.run import BatchRunner
 from .base import Logprobs, MapsDataSets, SlotFunction
 from .forms import Reads, State, Step, form_steps, sums_of_steps
-from .options import Option, OptionError
 from .own_model import OwnModel
 from .queries import CARRIER, Slot
-from .words import TextWarning, checked_forms, name_unknown
+from .words import TooLongError, checked_forms, name_unknown
 
 if TYPE_CHECKING:
     from torch import nn
-    from typing_extensions import Self
+    from transformers import PreTrainedTokenizerBase
 
     from .own_model import LanguageModel
-    from .tokenizer_adapters import ModelTokenizer
 
 OPENED = Slot("The", " author.")
 """`CARRIER` for words that open a sentence; they replace its first word."""
@@ -57,8 +54,6 @@ class PretrainedScorer(MapsDataSets, ABC):
         execution: how the scores were computed; it changes them only by floating-point noise.
         batch_tokens: tokens in one batch; None chooses by free memory.
         journal_folder: folder for finished answers while queries run, or None.
-        window: tokens of the windows in which longer texts are read, special tokens included; None refuses such texts.
-        stride: tokens from one window to the next.
 
     Args:
         model: a language model of `transformers`; it is not changed and stays on its device.
@@ -76,13 +71,11 @@ class PretrainedScorer(MapsDataSets, ABC):
     reads_word_ends: bool
     """Whether `form_logprobs` includes the probability that the word ends."""
     leading_space: bool
-    window: int | None = None
-    stride = 1
 
     def __init__(
         self,
         model: "LanguageModel",
-        tokenizer: "ModelTokenizer",
+        tokenizer: "PreTrainedTokenizerBase",
         *,
         name: str,
         revision: str | None,
@@ -267,35 +260,6 @@ class PretrainedScorer(MapsDataSets, ABC):
     def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
         """Plan reads; the answers are those of the first slot, then those of the second, and so on."""
 
-    def with_windows(self, stride: int | None = None) -> "Self":
-        """Return a scorer that reads texts of any length in overlapping windows; see `WindowScorer`.
-
-        Only texts that are longer than the model's window are read so. A model without a window is returned as it is.
-        """
-        most, _ = self._positions()
-        if most is None and stride is not None:
-            raise OptionError(
-                f"{Option('stride')} has no effect on {self.name}, which reads texts of any length at once; "
-                "remove it."
-            )
-        if most is None:
-            return self
-        other = copy.copy(self)
-        other.window, other.stride = most, self._checked_stride(most, stride)
-        other.signature = self.signature | {"window": most, "stride": other.stride}
-        return other
-
-    def _checked_stride(self, window: int, stride: int | None) -> int:
-        """Return the stride to use."""
-        half = window // 2
-        if stride is not None and not 1 <= stride <= half:
-            raise OptionError(
-                f"Got {Option('stride', stride)}; expected a number from 1 to {half}, so that each token "
-                f"after the first window of {self.name} ({window} tokens) has at least half a window of "
-                "context."
-            )
-        return half if stride is None else stride
-
     def _spaced(self, text: str) -> str:
         return " " + text if self.leading_space else text
 
@@ -314,41 +278,32 @@ class PretrainedScorer(MapsDataSets, ABC):
                     journal = Journal(self.journal_folder, plan, reader, self.signature)
             return BatchRunner(plan, forward, reader, self.batch_tokens, progress, journal).run()
 
-    def check_inputs(
-        self, sequences: Sequence[Sequence[int]], texts: Sequence[str], in_windows: bool = False
-    ) -> None:
+    def check_inputs(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
         """Check what the model is going to read, and warn about words that the tokenizer does not know.
 
         Args:
             sequences: ids of the texts.
             texts: for messages.
-            in_windows: whether texts may be longer than the window, if there is one.
 
         Raises:
             ValueError: a text has more tokens than the model has positions, or a token that it does not have.
         """
         most, why = self._positions()
         n_ids = self.vocabulary_size
-        for ids, text in zip(sequences, texts, strict=True):
+        for place, (ids, text) in enumerate(zip(sequences, texts, strict=True)):
             if max(ids, default=0) >= n_ids:
                 raise ValueError(
                     f"The tokenizer returns token {max(ids)} in {text[:80]!r}, but the vocabulary of {self.name} has "
                     f"{n_ids} tokens. They do not belong together: use a folder or repository that holds both."
                 )
-            if most is not None and len(ids) > most and not (in_windows and self.window):
-                raise ValueError(
+            if most is not None and len(ids) > most:
+                raise TooLongError(
                     f"A text of {len(ids)} tokens is longer than the {most} positions of {self.name}{why}: "
-                    f"{text[:80]!r}… Shorten or remove it; a truncated sentence would get a wrong score."
+                    f"{text[:80]!r}… Split it at its sentences, shorten it or remove it; a truncated text would get a "
+                    "wrong score.",
+                    place,
                 )
         self._name_unknown(sequences, texts)
-        n_long = sum(len(ids) > (self.window or len(ids)) for ids in sequences)
-        if n_long and is_main():
-            warnings.warn(
-                f"{n_long:,} of {len(texts):,} texts are longer than the {self.window:,} tokens that {self.name} reads "
-                f"at once, and are read in overlapping windows (stride {self.stride:,}).",
-                TextWarning,
-                stacklevel=3,
-            )
 
     def _name_unknown(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
         tokenizer, unknown = self.tokenizer, self.tokenizer.unk_token_id

@@ -19,16 +19,14 @@ from .options import EncoderInput, Option, OptionError
 from .own_model import OwnModel
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from .tokenizer_adapters import ModelTokenizer
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 FIRST_SENTINEL = "<extra_id_0>"
 """T5's mask token."""
 
 
 def decoder_of(
-    model: "PreTrainedModel", tokenizer: "ModelTokenizer", encoder_input: EncoderInput, name: str
+    model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", encoder_input: EncoderInput, name: str
 ) -> tuple[OwnModel, int]:
     """Return the decoder as a model of its own, and the id that it reads first.
 
@@ -84,7 +82,7 @@ class _Decoder:
         return logits[:, len(self._before) :]
 
 
-def _mask_of(tokenizer: "ModelTokenizer", name: str) -> int:
+def _mask_of(tokenizer: "PreTrainedTokenizerBase", name: str) -> int:
     if tokenizer.mask_token_id is not None:
         return int(tokenizer.mask_token_id)
     sentinel = tokenizer.convert_tokens_to_ids(FIRST_SENTINEL)

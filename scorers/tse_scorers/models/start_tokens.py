@@ -11,9 +11,10 @@ from .options import NO_TOKEN, Option, OptionError
 from .queries import CARRIER
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
     from .from_pretrained import DescribedModel
     from .own_model import LanguageModel
-    from .tokenizer_adapters import ModelTokenizer
 
 TURN_TOKENS = frozenset({
     "<|im_start|>", "<start_of_turn>", "<|turn>", "<|start_header_id|>", "<|header_start|>", "<|start_of_role|>",
@@ -27,7 +28,9 @@ DOCUMENT_TOKENS = ("<|endoftext|>", "<|begin_of_text|>", "<|startoftext|>", "<bo
 ROLES, CONTENT = ("user", "assistant", "user"), "CONTENT"
 
 
-def own_start_token(model: "LanguageModel | DescribedModel", tokenizer: "ModelTokenizer") -> int | None:
+def own_start_token(
+    model: "LanguageModel | DescribedModel", tokenizer: "PreTrainedTokenizerBase"
+) -> int | None:
     """Return the id of the tokenizer's start token, else of the one that the model's configuration names."""
     if tokenizer.bos_token_id is not None:
         return int(tokenizer.bos_token_id)
@@ -39,7 +42,7 @@ def own_start_token(model: "LanguageModel | DescribedModel", tokenizer: "ModelTo
     return None
 
 
-def opens_gaps(tokenizer: "ModelTokenizer", own_start: int | None) -> bool:
+def opens_gaps(tokenizer: "PreTrainedTokenizerBase", own_start: int | None) -> bool:
     """Whether a tokenizer puts the model's own start token before a text by itself, so that it stands at gaps too."""
     ids = tokenizer(CARRIER.prefix)["input_ids"]
     without = tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]
@@ -47,7 +50,7 @@ def opens_gaps(tokenizer: "ModelTokenizer", own_start: int | None) -> bool:
 
 
 def choose_start_token(
-    own_start: int | None, tokenizer: "ModelTokenizer", name: str, token: str | None = None
+    own_start: int | None, tokenizer: "PreTrainedTokenizerBase", name: str, token: str | None = None
 ) -> int | None:
     """Return the id that opens a text, or None for no start token.
 
@@ -82,7 +85,7 @@ def choose_start_token(
     return own_start
 
 
-def opens_chat_turns(tokenizer: "ModelTokenizer", token: int) -> bool:
+def opens_chat_turns(tokenizer: "PreTrainedTokenizerBase", token: int) -> bool:
     """Whether a token opens the turns of a chat, by its name or by the tokenizer's chat template."""
     text = str(tokenizer.convert_ids_to_tokens(token))
     if text in TURN_TOKENS:
@@ -92,19 +95,18 @@ def opens_chat_turns(tokenizer: "ModelTokenizer", token: int) -> bool:
     return chat.count(text) >= len(ROLES) and chat.partition(text)[2].lstrip().startswith(("user", "system"))
 
 
-def _rendered_chat(tokenizer: "ModelTokenizer") -> str:
+def _rendered_chat(tokenizer: "PreTrainedTokenizerBase") -> str:
     """Return a chat of a few turns in the model's format; empty without a chat template."""
     if not getattr(tokenizer, "chat_template", None):
         return ""
     turns = [{"role": role, "content": CONTENT} for role in ROLES]
     try:
-        # An adapted tokenizer has no template.
-        return str(tokenizer.apply_chat_template(turns, tokenize=False))  # type: ignore[union-attr]
+        return str(tokenizer.apply_chat_template(turns, tokenize=False))
     except Exception:  # a template is a program by the model's authors and may fail in any way
         return ""
 
 
-def _id_of(tokenizer: "ModelTokenizer", token: str) -> int | None:
+def _id_of(tokenizer: "PreTrainedTokenizerBase", token: str) -> int | None:
     """Return the id of a token, or None if the vocabulary does not have it."""
     token_id = tokenizer.convert_tokens_to_ids(token)
     # Unknown tokens have the id of the unknown token, or None.

@@ -4,7 +4,7 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from ..engine.arrays import Indices, Mask
 from .words import TextWarning, checked_texts
 
 if TYPE_CHECKING:
-    from .tokenizer_adapters import ModelTokenizer
+    from transformers import PreTrainedTokenizerBase
 
 _WORD = re.compile(r"\S+")
 """A word: what stands between any white space of Unicode, also tabs and spaces that do not break a line."""
@@ -89,13 +89,13 @@ def joined_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple
     return prefixes, texts
 
 
-def require_offsets(tokenizer: "ModelTokenizer", name: str) -> None:
+def require_offsets(tokenizer: "PreTrainedTokenizerBase", name: str) -> None:
     """Raise ValueError if a tokenizer does not give the positions of its tokens in the text."""
     if not tokenizer.is_fast:
         raise ValueError(
             f"The tokenizer of {name} does not give the positions of its tokens in the text. Continuations, words and "
-            "pseudo-log-likelihoods require that, so use a fast tokenizer (one with a tokenizer.json), or give yours "
-            "the method encode_with_offsets. Gaps, and sentences with causal models, can be scored without one."
+            "pseudo-log-likelihoods require that, so use a fast tokenizer (one with a tokenizer.json). Gaps, and "
+            "sentences with causal models, can be scored without one."
         )
 
 
@@ -115,104 +115,15 @@ def part_of_token(part_ends: Indices, token_ends: Indices) -> Indices:
     return np.maximum.accumulate(part)
 
 
-class TokenWords(NamedTuple):
-    """The words of a text, and what the tokens have to do with them.
+def words_of_tokens(text: str, token_ends: Indices) -> tuple[list[str], Indices]:
+    """Return the words between white space, and the word that each token belongs to, (tokens,).
 
-    Attributes:
-        words: the words.
-        of_token: (tokens,) the word that each token belongs to.
-        after_space: (words,) whether white space stands before the word.
-        ends_marked: whether the end of the text marks the end of its last word, as a space would.
-        straddling: tokens that reach into the next word.
-    """
-
-    words: list[str]
-    of_token: Indices
-    after_space: Mask
-    ends_marked: bool = True
-    straddling: int = 0
-
-
-def words_of_tokens(text: str, token_spans: Indices, words: Sequence[str] | None = None) -> TokenWords:
-    r"""Return which word each token belongs to.
-
-    Args:
-        text: the text.
-        token_spans: (tokens, 2) start and end of each token's characters.
-        words: the words, if they are not those between white space. A token then belongs to the word of its first
-            character that is not white space.
-
-    Raises:
-        ValueError: the words do not spell the text.
-
-    >>> spans = np.array([[0, 3], [3, 6], [6, 7], [7, 11], [11, 12]])
-    >>> words_of_tokens("The cat sat.", spans).of_token.tolist()
+    >>> words_of_tokens("The cat sat.", np.array([3, 6, 7, 11, 12]))[1].tolist()
     [0, 1, 1, 2, 2]
-    >>> words_of_tokens("The\tcat\u00a0sat.", spans, ["The", "cat", "sat", "."]).of_token.tolist()
-    [0, 1, 1, 2, 3]
     """
-    if words is None:
-        matches = list(_WORD.finditer(text))
-        of_token = part_of_token(np.array([word.end() for word in matches]), token_spans[:, 1])
-        return TokenWords([word.group() for word in matches], of_token, np.arange(len(matches)) > 0)
-    starts, ends = word_spans(text, words).T
-    filled = np.array([*(not sign.isspace() for sign in text), True])
-    places = np.where(filled, np.arange(len(filled)), len(filled))
-    first = np.minimum.accumulate(places[::-1])[::-1][token_spans[:, 0]]
-    of_token = part_of_token(ends, first + 1)
-    straddling = int((token_spans[:, 1] > np.append(starts[1:], len(text))[of_token]).sum())
-    after_space = np.append(False, starts[1:] > ends[:-1])
-    return TokenWords(list(words), of_token, after_space, not is_unspaced(text), straddling)
-
-
-def word_spans(text: str, words: Sequence[str]) -> Indices:
-    """Return where words are in the text that they spell, (words, 2): start and end of each.
-
-    Raises:
-        ValueError: they do not spell it; only white space may stand between them.
-
-    >>> word_spans("The cat.", ["The", "cat", "."]).tolist()
-    [[0, 3], [4, 7], [7, 8]]
-    """
-    spans, end = [], 0
-    for word in [*words, ""]:
-        start = len(text) - len(text[end:].lstrip())
-        if not text.startswith(word, start) or (word == "") != (start == len(text)):
-            raise ValueError(
-                f"The words are not those of the text {text!r:.80}: expected {text[start : start + 20]!r} at character "
-                f"{start + 1}, got {f'the word {word!r:.40}' if word else 'no more words'}. Only white space may be "
-                "between words: write a punctuation mark as part of a word, or as a separate word."
-            )
-        spans.append((start, end := start + len(word)))
-    return np.array(spans[:-1], dtype=np.int64).reshape(-1, 2)
-
-
-def joined_words(words: Sequence[str]) -> str:
-    """Return the text of words: joined by a space, in scripts without spaces by nothing.
-
-    >>> joined_words(["The", "cat."]), joined_words(["\u6211", "\u7231", "\u4f60"])
-    ('The cat.', '\u6211\u7231\u4f60')
-    """
-    return ("" if any(map(is_unspaced, words)) else " ").join(words)
-
-
-def name_straddling(model: str, texts: Sequence[TokenWords]) -> None:
-    """Warn about tokens that reach into the next one of the given words."""
-    n = sum(text.straddling for text in texts)
-    if not n:
-        return
-    missing = [
-        text.words[place]
-        for text in texts
-        for place in np.setdiff1d(np.arange(len(text.words)), text.of_token).tolist()
-    ]
-    shown = f" ({', '.join(map(repr, missing[:5]))}{', …' * (len(missing) > 5)})" if missing else ""
-    warnings.warn(
-        f"{model}: tokens that reach into the next word: {n:,}. Each counts for the word of its first character. Words "
-        f"without a token of their own, and so without a score (NaN): {len(missing):,}{shown}.",
-        TextWarning,
-        stacklevel=3,
-    )
+    matches = list(_WORD.finditer(text))
+    ends = np.array([word.end() for word in matches])
+    return [word.group() for word in matches], part_of_token(ends, token_ends)
 
 
 def is_unspaced(text: str) -> bool:
@@ -252,14 +163,16 @@ def words_by_script(
     return np.append(0, np.cumsum(begins))
 
 
-def sum_by_word(values: NDArray[np.float64], text: TokenWords) -> list[tuple[str, float]]:
+def sum_by_word(
+    values: NDArray[np.float64], words: Sequence[str], of_token: Indices
+) -> list[tuple[str, float]]:
     """Return the words of a text, each with the sum of its tokens' values; NaN for a word without tokens."""
-    sums = np.bincount(text.of_token, weights=values, minlength=len(text.words))
-    sums[np.bincount(text.of_token, minlength=len(text.words)) == 0] = np.nan
-    return list(zip(text.words, sums.tolist(), strict=True))
+    sums = np.bincount(of_token, weights=values, minlength=len(words))
+    sums[np.bincount(of_token, minlength=len(words)) == 0] = np.nan
+    return list(zip(words, sums.tolist(), strict=True))
 
 
-def boundary_ids(tokenizer: "ModelTokenizer") -> Indices:
+def boundary_ids(tokenizer: "PreTrainedTokenizerBase") -> Indices:
     """Return the vocabulary ids that begin a new word or end the text; empty if tokens do not include spaces."""
     tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
     ids = [index for index, token in enumerate(tokens) if token and token.startswith(SPACES)]
@@ -268,7 +181,7 @@ def boundary_ids(tokenizer: "ModelTokenizer") -> Indices:
     return np.array(sorted(set(ids)), dtype=np.int64)
 
 
-def continuing_ids(tokenizer: "ModelTokenizer", anchor: Sequence[int], size: int) -> Mask:
+def continuing_ids(tokenizer: "PreTrainedTokenizerBase", anchor: Sequence[int], size: int) -> Mask:
     """Return which vocabulary ids continue a word that they follow, (size,).
 
     A token continues a word if its text there begins with a Unicode letter, mark or number, or with bytes that are
@@ -303,13 +216,13 @@ def continuing_ids(tokenizer: "ModelTokenizer", anchor: Sequence[int], size: int
     return np.array([bool(kinds[sign]) for sign in first]) & ~ends_word
 
 
-def _backend(tokenizer: "ModelTokenizer") -> Tokenizer | None:
+def _backend(tokenizer: "PreTrainedTokenizerBase") -> Tokenizer | None:
     """Return the tokenizer of the library `tokenizers` inside a fast one; None inside all others."""
     inside = getattr(tokenizer, "backend_tokenizer", None)
     return inside if isinstance(inside, Tokenizer) else None
 
 
-def _decoded(tokenizer: "ModelTokenizer", rows: list[list[int]]) -> list[str]:
+def _decoded(tokenizer: "PreTrainedTokenizerBase", rows: list[list[int]]) -> list[str]:
     """Return the texts of rows of ids, without any clean-up of their spaces."""
     backend = _backend(tokenizer)
     if backend is not None:  # in parallel

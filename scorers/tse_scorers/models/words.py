@@ -8,7 +8,8 @@ be split separately.
 """
 
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal, get_args
 
 from tokenizers import Regex, normalizers, pre_tokenizers
@@ -66,6 +67,30 @@ def checked_forms(forms: Iterable[str], opening: bool = False) -> list[str]:
 
 class TextWarning(UserWarning):
     """A rule decides how a text is scored, or a text cannot be read by the model as it is written."""
+
+
+class TooLongError(ValueError):
+    """A text has more tokens than its model reads at once.
+
+    Attributes:
+        place: of the text among those that were asked.
+    """
+
+    def __init__(self, message: str, place: int) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+@contextmanager
+def refusing_by_row(row_of: Callable[[int], int]) -> Iterator[None]:
+    """Name the row of a text that is too long, and what can be done; `row_of` returns the row of a text, from 0."""
+    try:
+        yield
+    except TooLongError as error:
+        raise ValueError(
+            f"Row {row_of(error.place) + 1}: {error} To keep what precedes a sentence, put it into a column of its "
+            "own: scorer.map(data, columns='sentence', context='before')."
+        ) from error
 
 
 def name_unknown(model: str, words: Sequence[Collection[str]], unknown: str, reported: set[str]) -> None:

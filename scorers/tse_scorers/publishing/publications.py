@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from ..io.local_paths import require_distinct, without_paths
+from ..io.local_paths import without_paths
 from ..io.result_row import IDENTITY
 from ..io.results import read_results, written_at
 from ..io.signatures import Identity, ResultsContent, Signature
@@ -52,8 +52,7 @@ def publications(
 
     Raises:
         ValueError: no results, no repository, an option without effect, it is not clear which results are the
-            model's, another repository was scored, two servers have a model of the same name, or nothing of it may be
-            shown as a score of a released data set.
+            model's, another repository was scored, or nothing of it may be shown as a score of a released data set.
     """
     _check_names(model_repo, results_repo)
     for option, is_given in (("data_org", data_org is not None), ("other_repo", other_repo)):
@@ -61,9 +60,7 @@ def publications(
             raise OptionError(f"{Option(option)} has no effect without {Option('model_repo')}; remove it.")
     if data_org is not None and not data_org.strip():
         raise OptionError(f"{Option('data_org')} is empty; expected an organisation on the Hub.")
-    written = read_results(results)
-    require_distinct(str(row.get("model")) for row in written["results"])
-    content = without_paths(written)
+    content = without_paths(read_results(results))
     if not content["results"] or not _is_signed(content):
         raise ValueError(
             f"{results} does not contain results, or not their signatures; expected results as this version of "
@@ -179,9 +176,8 @@ def _statement(identity: Identity, repo: str, other_repo: bool) -> list[str]:
     if model.partition("@")[0] == repo:
         return []
     if not _is_on_hub(identity):
-        where = "behind a server" if model.startswith("remote#") else f"on this machine ({revision})"
         return [
-            f"The scored model is {model!r} {where}. Publish its scores to {repo} only if {repo} "
+            f"The scored model is {model!r} on this machine ({revision}). Publish its scores to {repo} only if {repo} "
             "holds the same weights."
         ]
     if not other_repo:

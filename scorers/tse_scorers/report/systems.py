@@ -9,8 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..io.local_paths import without_address
-
 
 class Identity(NamedTuple):
     """What a system is: a model in one revision, as one run scored it."""
@@ -152,28 +150,18 @@ def basename(model: str) -> str:
 def model_names(models: Iterable[str]) -> dict[str, str]:
     """Shorten the names of models; those that would be called alike get as many more folders as tell them apart.
 
-    At first, as many components are shown as of a Hub id; of a path that is marked as one, one. The address of a server
-    is kept only where another server has a model of the same name.
+    At first, as many components are shown as of a Hub id; of a path that is marked as one, one.
 
     >>> list(model_names(["models/EleutherAI/pythia-70m", "/data/runs/mine", "gpt2"]).values())
     ['EleutherAI/pythia-70m', 'mine', 'gpt2']
     >>> model_names(["./models/a/gpt2", "./models/b/gpt2", "gpt2"])
     {'./models/a/gpt2': 'a/gpt2', './models/b/gpt2': 'b/gpt2', 'gpt2': 'gpt2'}
-    >>> model_names(["http://a/v1#a/x/m", "http://b/v1#b/x/m"])["http://a/v1#a/x/m"]
-    'remote#a/x/m'
     >>> model_names(["models/m", "models/m/"])
     {'models/m': 'models/m', 'models/m/': 'models/m/'}
     """
     unique = list(dict.fromkeys(models))
-    on_servers = Counter(map(without_address, unique))
-    parts = {
-        model: [model] if on_servers[without_address(model)] > 1 else _parts(without_address(model))
-        for model in unique
-    }
-    lengths = {
-        model: 1 if re.match(r"[./~]", name) or _WINDOWS_PATH.match(name) else 2
-        for model, name in ((model, without_address(model)) for model in unique)
-    }
+    parts = {model: _parts(model) for model in unique}
+    lengths = {model: 1 if re.match(r"[./~]", model) or _WINDOWS_PATH.match(model) else 2 for model in unique}
     while True:
         names = {model: "/".join(parts[model][-lengths[model] :]) for model in unique}
         alike = Counter(names.values())

@@ -10,8 +10,7 @@ In reading order:
     granted.py          what results of others may ask for
     rerun.py            `tse rerun`: a run made again and compared
     doctor.py           `tse doctor`: checks of a model, also made before a run
-    score_sentences.py  `tse score`: log-probabilities of any sentences, or of their words
-    score_regions.py    the same by region
+    score_sentences.py  `tse score`: log-probabilities of any sentences, of their words or tokens
 
     folders/            many output folders
     comparing/          differences between systems

@@ -1,6 +1,6 @@
 """What files of others may ask for: only what the user's own command grants.
 
-A `results.json` names models, servers, files and options. Its checksum has no key, so anybody can have written it.
+A `results.json` names models, files and options. Its checksum has no key, so anybody can have written it.
 """
 
 import os
@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..io import limits
-from ..models.model_source import is_url
 from ..models.options import Option, OptionError
-from ..models.server_session import HOSTS, is_host, listed_hosts
 from .recipe import TABLES, named_files, named_texts, paths_in
 
 
@@ -21,13 +19,10 @@ class Granted:
 
     Attributes:
         trust_remote_code: a model that is named there may run Python code of its repository.
-        server: hosts, or addresses, of servers that may be asked, and that get the key; those of the environment
-            variable `TSE_API_HOSTS` may be as well.
         files: folders, and files, that may be read.
     """
 
     trust_remote_code: bool = False
-    server: Sequence[str] = ()
     files: Sequence[Path | str] = ()
 
     def require_model(self, name: str, who: str) -> None:
@@ -37,14 +32,6 @@ class Granted:
             name: of the model.
             who: names it, for the message.
         """
-        if is_url(name):
-            if not is_host(name, [*self.server, *listed_hosts()]):
-                raise OptionError(
-                    f"{who} names a model behind the server {name}, which your command does not; only servers "
-                    "that you name are asked. If you know that server, add "
-                    f"{Option('server', name.partition('#')[0])}, or list its host in {HOSTS}."
-                )
-            return
         for path in [Path(name)] if os.path.lexists(name) else paths_in(name):
             self.require_file(path, who)
 

@@ -17,7 +17,7 @@ from ..io.results import RESULTS_FILE, Row, read_results
 from ..io.signatures import ResultsContent, Signature
 from ..loading import load_with_options, loads_at_once, revision_of
 from ..models.from_pretrained import choose_dtype
-from ..models.model_source import is_gguf, is_url, locate
+from ..models.model_source import is_gguf, locate
 from ..models.options import ModelOptions, Option, OptionError
 from ..suites.contract import Suite
 from ..suites.registry import make_suite
@@ -82,7 +82,7 @@ def rerun(
         out: folder for the new run; it must hold no scores, because a run takes those that it finds.
         announce: how progress is shown.
         note: called with a sentence about the model that is loaded.
-        granted: what the recipes may ask for: Python code of models, servers, and files. Others may have written them.
+        granted: what the recipes may ask for: Python code of models, and files. Others may have written them.
 
     Raises:
         ValueError: a recipe asks for what is not granted; a model has no recipe or was only in memory; its data or
@@ -207,10 +207,8 @@ def _plan(signature: Signature, recorded: RecordedRecipe, results: Path, suites:
 def _check_model(signature: Signature, model: str, who: str) -> None:
     """Raise ValueError where a recipe names another model than was scored, or its files have changed."""
     recorded = signature.get("model")
-    address = model.partition("#")[0].rstrip("/") if is_url(model) else model
-    scored = str(recorded).partition("#")[0] if is_url(model) else recorded
     # files are named by their last part
-    if not (address == scored or (loads_at_once(model) and not is_url(model))):
+    if not (model == recorded or loads_at_once(model)):
         raise ValueError(
             f"{who} names {model}, which is no longer what it was: the scores are of {recorded}. Make a new run with "
             "`tse run`."

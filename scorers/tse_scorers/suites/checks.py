@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from ..models.options import Purpose
-from ..models.tokens import is_unspaced, word_spans
 from ..statistics.units import own_units
 
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ WHITE_SPACE = r"^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """White space that is not one space between two words: doubled, at an end, another character, or one without width."""
 INSIDE = r"\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """The same, not counting the ends of a text."""
-LONGEST_WORD = 12
-"""A longer piece of text, in characters, is not taken for a single word in scripts without spaces."""
 _FINAL_MARK = r"[.?!…。？！।؟۔][\"'”’»)\]]*$"
 
 
@@ -114,29 +111,6 @@ def white_space(frame: pd.DataFrame, patterns: dict[str, str]) -> list[Finding]:
     examples = frame[column].astype(str)
     advice = "These characters change scores. Replace each run of them by one space, and none at the ends."
     return row_findings(odd, examples, "rows with white space other than one space between words", advice)
-
-
-def require_spelled(texts: "pd.Series[str]", words: "pd.Series[Any]", table: str) -> None:
-    """Raise ValueError where a row's words, as `word_lists` returns them, do not spell its text."""
-    for row, (text, of_text) in enumerate(zip(texts, words, strict=True)):
-        try:
-            word_spans(text, of_text)
-        except ValueError as error:
-            where = f"{table}, columns {texts.name!r} and {words.name!r}, row {row + 1}"
-            raise ValueError(f"{where}: {error}") from error
-
-
-def unsplit(frame: pd.DataFrame, column: str) -> list[Finding]:
-    """Return a finding about texts in scripts without spaces whose words white space does not separate."""
-
-    def is_unsplit(text: str) -> bool:
-        pieces = text.split()
-        longest = max(map(len, pieces), default=0)
-        return is_unspaced(text) and longest > 1 and (len(pieces) == 1 or longest > LONGEST_WORD)
-
-    description = "texts in a script without spaces in which a whole sentence or clause is one 'word'"
-    advice = "Split them into words, and name the column of words with --words (in Python: words=)."
-    return row_findings(frame[column].map(is_unsplit).astype(bool), frame[column], description, advice)
 
 
 def openings_and_ends(sentences: "pd.Series[str]") -> list[Finding]:

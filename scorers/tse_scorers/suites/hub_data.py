@@ -27,7 +27,7 @@ def own_table(data: str | None, texts: Collection[str] = ()) -> pd.DataFrame:
     Args:
         data: path or id; the option `data` of a suite is None where it was not given.
         texts: columns of a CSV or TSV that are always text, so that 12 stays "12" and an empty field is the empty
-            text, which `require_words` refuses; in JSON they may hold lists.
+            text, which `require_words` refuses.
 
     Raises:
         ValueError: there is no `data`, it cannot be read or downloaded, or the table is ambiguous.

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ..io.local_paths import without_address
 from ..io.records import SINGLE
 from ..io.result_row import IDENTITY
 from ..report.blocks import Pair, ScoredItems
@@ -127,7 +126,6 @@ def example(runs: Runs, suite: str, read: Callable[[str], pd.DataFrame], first: 
 def with_identity(frame: pd.DataFrame, file: ScoreFile) -> pd.DataFrame:
     """Return the rows of a file of scores with the columns `IDENTITY`: what they are about."""
     identity = file.record.identity
-    identity["model"] = without_address(str(identity["model"]))
     about = {name: pd.Series(identity.get(name), frame.index, dtype="str") for name in IDENTITY}
     others = frame.drop(columns=[name for name in IDENTITY if name in frame])
     return pd.concat([pd.DataFrame(about), others], axis=1)

@@ -10,11 +10,15 @@ from ..suites.agreement.data.tables import load_lemmas
 from .live_model import ModelInTraining, bare_model, undisturbed
 
 if TYPE_CHECKING:
-    from ..models.tokenizer_adapters import GivenTokenizer
+    from transformers import PreTrainedTokenizerBase
 
 
 def inflection_ids(
-    model: ModelInTraining, tokenizer: "GivenTokenizer", lemmas: str = "released", *, opening: bool = False
+    model: ModelInTraining,
+    tokenizer: "PreTrainedTokenizerBase",
+    lemmas: str = "released",
+    *,
+    opening: bool = False,
 ) -> Inflections:
     """Return the vocabulary ids of a lemma list's inflections at a gap, for `metric.add_batch`.
 

@@ -7,13 +7,15 @@ each are `<key>_n` (items) and `<key>_se` (standard error).
 """
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
 from ..engine.processes import WAIT_SECONDS
-from ..models.tokenizer_adapters import GivenTokenizer
 from .live import LiveEvaluation
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 try:
     from lightning.pytorch import Callback, LightningModule, Trainer
@@ -40,7 +42,7 @@ class LightningSyntaxEvaluation(Callback):
 
     def __init__(
         self,
-        tokenizer: GivenTokenizer,
+        tokenizer: "PreTrainedTokenizerBase",
         model: str = "model",
         *,
         every_n_steps: int | None = None,

@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
@@ -33,12 +33,14 @@ from ..models.base import Scorer
 from ..models.options import ModelOptions, checked_value
 from ..models.own_model import LanguageModel
 from ..models.pretrained import PretrainedScorer
-from ..models.tokenizer_adapters import GivenTokenizer
 from ..suites.checks import purpose_of
 from ..suites.contract import Suite
 from .live_model import ModelInTraining, bare_model, gives_numbers, undisturbed
 from .live_suites import Data, Groups, live_measures, make_live_suites, named_scores
 from .time_budget import budget_within, fewest_pairs, sampled
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 DEFAULT_BUDGET = 500
 WAIT_SECONDS = 10.0
@@ -121,7 +123,7 @@ class LiveEvaluation:
         self._warned_of_autocast = False
         self.keys = tuple(key for suite in self._suites for key in live_measures(suite))
 
-    def __call__(self, model: ModelInTraining, tokenizer: GivenTokenizer) -> dict[str, float]:
+    def __call__(self, model: ModelInTraining, tokenizer: "PreTrainedTokenizerBase") -> dict[str, float]:
         """Score a model as it is now.
 
         Args:
@@ -140,7 +142,7 @@ class LiveEvaluation:
         """
         return self.evaluate(model, tokenizer).scores
 
-    def evaluate(self, model: ModelInTraining, tokenizer: GivenTokenizer) -> LiveScores:
+    def evaluate(self, model: ModelInTraining, tokenizer: "PreTrainedTokenizerBase") -> LiveScores:
         """Score a model as a call does, and return the scores of each item as well."""
         with self._undisturbed(model) as bare:
             scorer = self._scorer(bare, tokenizer)  # refuses wrong options
@@ -152,7 +154,7 @@ class LiveEvaluation:
                 self._choose_sample(self._unmeasured_seconds, bare, tokenizer)
             return self._scored(self._suites, scorer)
 
-    def check(self, model: ModelInTraining, tokenizer: GivenTokenizer) -> None:
+    def check(self, model: ModelInTraining, tokenizer: "PreTrainedTokenizerBase") -> None:
         """Score a few pairs of each suite, so that what cannot work fails before any training.
 
         Raises:
@@ -166,7 +168,7 @@ class LiveEvaluation:
                 fewest = fewest_pairs(self._suites, self.budget, self._seed)
                 self._scored(sampled(self._suites, fewest, self._seed), scorer)
 
-    def _scorer(self, model: LanguageModel, tokenizer: GivenTokenizer) -> Scorer:
+    def _scorer(self, model: LanguageModel, tokenizer: "PreTrainedTokenizerBase") -> Scorer:
         purpose = purpose_of(self._suites)
         scorer = load_with_options(model, self._model_options, tokenizer, purpose=purpose)
         if self._autocast is not None:
@@ -192,7 +194,9 @@ class LiveEvaluation:
                 items[".".join((suite.name, suite.config, *([] if name == SINGLE else [name])))] = table
         return LiveScores(scores, items, scorer.signature)
 
-    def _choose_sample(self, max_seconds: float, model: LanguageModel, tokenizer: GivenTokenizer) -> None:
+    def _choose_sample(
+        self, max_seconds: float, model: LanguageModel, tokenizer: "PreTrainedTokenizerBase"
+    ) -> None:
         """Choose the sample that all evaluations score."""
 
         def seconds_of(suites: Sequence[Suite]) -> float:
@@ -223,7 +227,7 @@ class LiveEvaluation:
 
 def evaluate_live(
     model: ModelInTraining,
-    tokenizer: GivenTokenizer,
+    tokenizer: "PreTrainedTokenizerBase",
     suites: Sequence[str | Suite] | None = None,
     **options: Any,
 ) -> dict[str, float]:

@@ -24,7 +24,7 @@ from ..engine.sharding import (
 from ..models.own_model import LanguageModel, Logits, own_model
 
 if TYPE_CHECKING:
-    from ..models.tokenizer_adapters import ModelTokenizer
+    from transformers import PreTrainedTokenizerBase
 
 ModelInTraining = nn.Module | Logits
 """A model of `transformers`, also inside wrappers, or a function from token ids to logits."""
@@ -162,7 +162,7 @@ def _fit_for_gradients(module: torch.nn.Module) -> None:
                 attributes[name] = value.clone()
 
 
-def gives_numbers(model: LanguageModel, tokenizer: "ModelTokenizer") -> bool:
+def gives_numbers(model: LanguageModel, tokenizer: "PreTrainedTokenizerBase") -> bool:
     """Whether a model gives scores at all; one that has diverged does not.
 
     One sentence decides, so that all processes get the same answer.

@@ -22,13 +22,19 @@ from typing import Any, cast
 
 import pyarrow as pa
 from torch import nn
-from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import (
+    PreTrainedTokenizerBase,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
 
 from ..engine import processes
 from ..io.suggestions import suggesting_keywords
 from ..io.table_files import Tables
 from ..models.options import ModelOptions
-from ..models.tokenizer_adapters import GivenTokenizer
 from ..suites.contract import Suite
 from .live import DEFAULT_BUDGET, WAIT_SECONDS, LiveEvaluation
 from .live_suites import Data, Groups
@@ -79,7 +85,7 @@ class SyntaxEvaluationCallback(TrainerCallback):
         seed: int = 0,
         by_group: bool = False,
         forms: str | None = None,
-        tokenizer: GivenTokenizer | None = None,
+        tokenizer: PreTrainedTokenizerBase | None = None,
         model_options: ModelOptions | Mapping[str, Any] | None = None,
         max_seconds: float | None = None,
         wait_seconds: float = WAIT_SECONDS,
@@ -232,10 +238,10 @@ class SyntaxEvaluationCallback(TrainerCallback):
         """Whether the Trainer that calls is the one that this callback was added to."""
         return self._trainer is not None and self._trainer.state is state
 
-    def _tokenizer_of(self, event: Mapping[str, object]) -> GivenTokenizer:
+    def _tokenizer_of(self, event: Mapping[str, object]) -> PreTrainedTokenizerBase:
         processor = self._tokenizer or event.get("processing_class")
         # A processor of several kinds of input holds the tokenizer.
-        tokenizer = cast(GivenTokenizer | None, getattr(processor, "tokenizer", processor))
+        tokenizer = cast(PreTrainedTokenizerBase | None, getattr(processor, "tokenizer", processor))
         if tokenizer is None:
             raise ValueError(
                 "The syntax evaluation needs the model's tokenizer. Give it to the Trainer (processing_class=…) or to "

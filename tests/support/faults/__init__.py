@@ -19,7 +19,6 @@ from .tables import (
     REFUSED_AGREEMENT,
     REFUSED_PAIRS,
     REFUSED_PUBLISHED,
-    REFUSED_REGIONS,
     SAID_AGREEMENT,
     SAID_PAIRS,
 )
@@ -33,7 +32,6 @@ COUNTS = {
     "tables of minimal pairs, refused": len(REFUSED_PAIRS),
     "tables of minimal pairs, counted and said": len(SAID_PAIRS),
     "published scores, refused": len(REFUSED_PUBLISHED),
-    "regions, refused": len(REFUSED_REGIONS),
     "answers of a scorer, refused": len(ANSWERS),
     "changed n-gram models, refused": len(NGRAMS),
     "damaged results.json": 2 * len(RESULTS),  # each is read by `tse report` and by `tse rerun`

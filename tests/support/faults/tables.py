@@ -220,17 +220,3 @@ REFUSED_PUBLISHED = {
     "numbers that are not there": (every("pairID", [7, 8, 9]), "have no score in .*pair 0 of agree"),
     "another paradigm": (every("UID", ["agree", "agree", "other"]), "1 of 3 pairs have no score.*pair 0 of order"),
 }  # fmt: skip
-
-REFUSED_REGIONS = {
-    "no items": (without("item"), "lacks the column item"),
-    "no texts": (without("text"), "lacks the column text"),
-    "a number as text": (put("text", 3), "expected text"),
-    "a region twice": (put("region_number", 2, 0), "region_number 2 twice in item 1, condition a .row 2"),
-    "numbers that are words": (every("region_number", "one"), "does not hold numbers"),
-    "back to an earlier sentence": (
-        lambda table: pd.concat([table, table.iloc[[0]]], ignore_index=True).drop(columns="region_number"),
-        "goes back to item 1, condition a in row 6",
-    ),
-    "a sentence without words": (every("text", ["", "", "", "The authors", "laugh."]), "no words in item 1"),
-    "a column named logprob": (added("logprob"), "logprob, which the output would replace"),
-}  # fmt: skip

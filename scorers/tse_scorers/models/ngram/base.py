@@ -96,14 +96,10 @@ class NgramScorer(MapsDataSets, ABC):
         return self._sums(pairs, progress, ends=False)
 
     def word_logprobs(
-        self,
-        sentences: Iterable[str],
-        progress: Progress | None = None,
-        words: Sequence[Sequence[str]] | None = None,
+        self, sentences: Iterable[str], progress: Progress | None = None
     ) -> list[list[tuple[str, float]]]:
-        """Return, for each sentence, its words, each with its log-probability.
+        """Return, for each sentence, its words between white space, each with its log-probability.
 
-        Words are separated at white space, or given in `words`; then only they are read.
         A punctuation mark counts towards the word that it is attached to; the sentence's end, if scored, is
         a separate word, `</s>`. A word outside the vocabulary is scored as `<unk>`.
 
@@ -111,10 +107,9 @@ class NgramScorer(MapsDataSets, ABC):
             ValueError: a sentence is empty.
         """
         texts = checked_texts(sentences)
-        words_of_texts = [text.split() for text in texts] if words is None else words
-        self._name_unknown([" ".join(of_text) for of_text in words_of_texts])
+        self._name_unknown(texts)
         scored = []
-        for index, of_text in enumerate(words_of_texts):
+        for index, of_text in enumerate(map(str.split, texts)):
             scored_words = [*of_text, *([END] if self.score_end else [])]
             parts = [self.split(word) for word in of_text] + [[END]] * self.score_end
             logprobs, _ = self.score_words(list(chain.from_iterable(parts)))
