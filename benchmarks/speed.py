@@ -40,7 +40,7 @@ from work import JOBS, PEERS, SYSTEMS, TINY, Job, prepare
 
 CONTEXT = get_context("forkserver")
 CONTEXT.set_forkserver_preload(["torch", "transformers", "datasets"])  # imported once for all processes
-WARM_UP = {"cpu": 256, "cuda": 4096}  # texts
+WARM_UP = {"cpu": 256, "cuda": 4096}  # texts, or a quarter
 TOLERANCE = 1e-3  # nats; at gaps, of means of EW and MW
 IN_BFLOAT16 = {"gaps": 0.05, "blimp": 2.0}  # minicons adds in bfloat16, whose numbers near -100 are 0.5 apart
 
@@ -62,7 +62,7 @@ def start(system: str, job: Job, folder: Path, before: Path | None) -> None:
     datasets.disable_progress_bars()
     transformers.utils.logging.disable_progress_bar()
     table, n = pd.read_parquet(folder / "rows.parquet"), job.systems.get(system)
-    rows, warm_up = every(table, n), every(table, WARM_UP[job.device])
+    rows, warm_up = every(table, n), every(table, min(WARM_UP[job.device], len(table) // 4 + 1))
     score = SYSTEMS[system](job, folder, warm_up)
     score(warm_up if n is None else rows[:2])
 
