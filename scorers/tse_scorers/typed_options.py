@@ -69,7 +69,6 @@ class MinimalPairKeywords(RunKeywords, total=False):
     limit: int | None
     without_flawed: bool
     linking: str | None
-    unigram: FileOrTable | None
     methods: list[str] | tuple[str, ...] | None
     context: list[str] | tuple[str, ...] | None
     context_lengths: str | list[int] | tuple[int, ...] | None
@@ -106,7 +105,6 @@ class AnyKeywords(RunKeywords, total=False):
     config: str | None
     without_flawed: bool
     linking: str | None
-    unigram: FileOrTable | None
     methods: list[str] | tuple[str, ...] | None
     context: list[str] | tuple[str, ...] | None
     context_lengths: str | list[int] | tuple[int, ...] | None

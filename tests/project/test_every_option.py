@@ -368,7 +368,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         {"out": ["--out", "new.csv"], "by": ["--by", "word"], "column": ["--column", "other"], "bits": ["--bits"]}
         | {"overwrite": ["--overwrite"], "model": ["-m", "tiny-lstm"]},
     ),
-    "data linkings": (["three"], {"unigram": ["--unigram", "counts.csv"], "out": ["--out", "new.csv"]}),
     "data check": (
         ["own.yaml", "--source", "own"],
         {"config": ["--config", "deu"], "source": ["--source", "design"], "flawed": ["--flawed", "new.csv"]},
@@ -416,7 +415,7 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         {"groups": ["--groups", "Simple"], "limit": ["--limit", "1"], "suite": ["--suite", "minimal_pairs"]}
         | {"forms": ["--forms", "all"], "linking": ["--linking", "sum"], "source": ["--source", "own"]}
         | {"context": ["--context", "matched"], "context_lengths": ["--context-lengths", "1"]}
-        | {"template": ["--template", "{sentence}"], "unigram": ["--unigram", "counts.csv"]}
+        | {"template": ["--template", "{sentence}"]}
         | {"criteria": ["--criteria", "(1;%a%) > 0"], "config": ["--config", "deu"]},
     ),
 }  # fmt: skip

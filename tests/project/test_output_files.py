@@ -25,10 +25,7 @@ tse run --groups Simple --limit 2 --model series --revisions checkpoint-* --out 
 tse run --suite blimp --data blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out minimal_pairs
 tse run --suite minimal_pairs --data blimp.jsonl --model series --revisions checkpoint-* --out series-blimp
 tse run --suite german --limit 2 --model tiny-causal --model tiny-masked --out german
-tse train-ngram text.txt --order 1 --out 1.json
-tse run --suite blimp --data own.yaml --source own.tsv --linking slor --unigram 1.json -m bigram.json \
-  --no-report --out linked
-tse data linkings linked --out linkings.csv
+tse run --suite blimp --data own.yaml --source own.tsv --linking mean_token -m bigram.json --no-report --out linked
 tse run --suite minimal_pairs --data own.yaml --source own.tsv --without-flawed -m bigram.json --no-report --out right
 tse run --suite regions --data design.csv --criteria '(2;%a_c%) > 0' --model tiny-causal \
   --model bigram.json --out regions
@@ -177,8 +174,6 @@ def test_columns_of_linked_scores(outputs):
     require_same(
         documented("BLiMP") | documented("Linking functions"), set(pq.read_schema(file).names), "linked"
     )
-    columns = next(csv.reader((outputs / "linkings.csv").open(encoding="utf-8")))
-    assert set(columns) <= set(re.findall(r"`(\w+)`", section("Linking functions")))
 
 
 def test_types_of_scores(outputs):

@@ -134,7 +134,6 @@ MODEL_VALUES: dict[str, list] = {
 def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
     """Values of options of suites: (name of a base, option, value, other options that it needs)."""
     own = {"data": str(data / "own.yaml"), "source": data / "own"}
-    slor = {"linking": "slor", "unigram": data / "counts.csv"}
     found: list[tuple[str, str, object, dict]] = [
         *(("agreement", "data", value, {}) for value in (str(data / "two.csv"), "nosuch.csv", "")),
         *(("agreement", "lemmas", value, {}) for value in (str(data / "fewer.csv"), "nosuch.csv", "")),
@@ -166,10 +165,7 @@ def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
         found += [(base, "source", data / "own", {})]
         found += [(base, "config", value, own) for value in ("deu", "")] + [(base, "config", "deu", {})]
         found += [(base, "linking", value, {}) for value in ("mean_token", "sum", "nosuch", "")]
-        found += [(base, "unigram", value, {"linking": "slor"}) for value in (data / "counts.csv", "")]
-        found += [(base, "unigram", data / "counts.csv", {})]
         found += [(base, "without_flawed", True, {"data": str(data / "flawed.jsonl")})]
-        found += [(base, "linking", "slln:0.5", slor)]
     for base in ("agreement", "minimal_pairs", "in_context"):
         found += [(base, "groups", value, {}) for value in (["Simple"], [])]
     for base in ("agreement", "minimal_pairs", "in_context", "regions"):

@@ -1,4 +1,4 @@
-"""The commands `tse data`: the registered sets of minimal pairs, and linking functions side by side."""
+"""The commands `tse data`: the registered sets of minimal pairs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,7 @@ from .usage import Commands
 app = App(
     cls=Commands,
     no_args_is_help=True,
-    help="List, show and check registered sets of minimal pairs; compare linking functions.",
+    help="List, show and check registered sets of minimal pairs.",
 )
 
 
@@ -58,7 +58,7 @@ def list_sets() -> None:
                 "pairs": f"{n_pairs:,}" if n_pairs else "unknown",
                 "licence": pair_set.licence.name,
                 "sharing": pair_set.licence.share,
-                "linking": pair_set.convention.linking,
+                "linking": pair_set.convention.linking or "sum",
             }
         )
     tables.table(pd.DataFrame(rows))
@@ -66,7 +66,8 @@ def list_sets() -> None:
         "sharing: whether copies may be shared. refined-tse has no copies; sets are loaded from their authors."
     )
     terminal.say(
-        "linking: how the authors compare two sentences, which is how `tse run` does; see --linking."
+        "linking: how `tse run` compares two sentences, which is how the authors do (but those of BLiMP-NL); see "
+        "--linking."
     )
     terminal.say(
         "SyntaxGym's suites have regions instead of pairs: tse run --suite regions --data SUITE.json --model MODEL."
@@ -157,60 +158,3 @@ def check(
 
         listed = pairs[["paradigm", "pair_id"]].assign(flaw=flaws_of(pairs, pair_set.flawed))
         write_table(listed[listed["flaw"] != ""], flawed)
-
-
-@app.command()
-def linkings(
-    folder: Annotated[Path, typer.Argument(help="A folder of results of `tse run`.")] = Path("tse-results"),
-    unigram: Annotated[
-        Path | None,
-        option(
-            "Unigrams of words for slor and morcela: a table with the columns word and count, or a file of `tse "
-            "train-ngram --order 1`. Default: what a run with --linking slor or morcela stored, as unigrams of tokens; "
-            "without it, these two are omitted.",
-            DATA,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        option("Also write the table: CSV, TSV, JSONL or Parquet.", OUTPUT),
-    ] = None,
-) -> None:
-    """Compare the accuracy by every linking function, from the scores in a folder; no model runs."""
-    with terminal.starting():
-        import pandas as pd
-
-        from ..io.records import SINGLE, read_records
-        from ..io.table_files import check_table, write_table
-        from ..suites.minimal_pairs.ask.linking import linked_accuracies, load_unigrams
-
-    if out is not None:
-        check_table(out)
-    unigrams = None if unigram is None else load_unigrams(unigram)
-    rows = []
-    for record in read_records(folder):
-        identity = record.identity
-        if identity["suite"] != "minimal_pairs" or record.is_shard or SINGLE not in record.tables:
-            continue
-        accuracies = linked_accuracies(record.tables[SINGLE].read(), record.signature, unigrams)
-        used = record.signature.get("linking", "sum")
-        rows += [
-            {
-                "model": identity["model"],
-                "data": identity["config"],
-                "linking": linking,
-                "accuracy": values["accuracy"],
-                "pairs": values["n"],
-                "ties": values["n_ties"],
-                "used": "yes" if linking == used else "",
-            }
-            for linking, values in accuracies.items()
-        ]
-    if not rows:
-        raise ValueError(
-            f"{folder} does not contain scores of whole sentences of minimal pairs. Make some with `tse run --suite "
-            f"minimal_pairs --out {folder}`."
-        )
-    tables.table(pd.DataFrame(rows))
-    if out is not None:
-        write_table(pd.DataFrame(rows), out)

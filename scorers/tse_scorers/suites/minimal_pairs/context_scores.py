@@ -20,7 +20,7 @@ from ...models.base import ContinuationScorer, Logprobs, Scorer
 from ...statistics.units import OWN_UNITS
 from ..own_columns import data_signature, score_table
 from .ask.context_queries import PLACE, Sweep, queries
-from .ask.linking import Linking, ScoredSide, n_scored, token_counts
+from .ask.linking import ScoredSide, linked_columns, n_scored, token_counts
 from .data.contexts import PARTS, SEED, Chains
 from .data.pair_tables import names_of_own
 from .scores import LINKED
@@ -93,7 +93,7 @@ def score_in_context(
     chains: Chains,
     sweep: Sweep,
     progress: Progress | None = None,
-    linking: Linking | None = None,
+    linking: str | None = None,
 ) -> pa.Table:
     """Score each pair after each context; see `CONTEXT_SCORES`, and with a linking function the columns of `LINKED`.
 
@@ -119,10 +119,10 @@ def score_in_context(
 
 
 def _scored(
-    scorer: ContinuationScorer, rows: pd.DataFrame, progress: Progress | None, linking: Linking | None
+    scorer: ContinuationScorer, rows: pd.DataFrame, progress: Progress | None, linking: str | None
 ) -> pa.Table:
     good, bad = _logprobs(scorer, rows, progress)
-    linked = {} if linking is None else linking.columns(_sides(scorer, rows, good, bad, linking))
+    linked = {} if linking is None else linked_columns(linking, _sides(scorer, rows, good, bad))
     outcomes = metric_modules("minimal_pair_accuracy").accuracy.outcomes
     results = outcomes(linked.get("score_good", good), linked.get("score_bad", bad))
     rows = rows.assign(
@@ -137,9 +137,7 @@ def _scored(
     return score_table(schema, rows, rows[[column for column in OWN_UNITS if column in rows]])
 
 
-def _sides(
-    scorer: Scorer, rows: pd.DataFrame, good: Logprobs, bad: Logprobs, linking: Linking
-) -> dict[str, ScoredSide]:
+def _sides(scorer: Scorer, rows: pd.DataFrame, good: Logprobs, bad: Logprobs) -> dict[str, ScoredSide]:
     """Return what a linking function compares: texts, log-probabilities, over how many tokens these sum, and unigrams.
 
     After a context all tokens of a sentence are scored; without one, the first may not be. The end of a sentence is
@@ -153,11 +151,8 @@ def _sides(
         n_tokens = token_counts(scorer, (rows["prefix"] + " " + texts).str.strip())
         counts = [n_scored(n_tokens, scorer.signature), n_scored(n_tokens, of_continuations)]
         after = n_tokens - token_counts(scorer, rows["prefix"])
-        unigrams = None
-        if linking.unigrams is not None:
-            unigrams = linking.unigrams.logprobs(scorer, list(texts), list(rows["prefix"]), inside.tolist())
         n_scored_tokens = np.select([inside, alone], counts, after)
-        sides[side] = ScoredSide(list(texts), logprobs, n_scored_tokens, unigrams)
+        sides[side] = ScoredSide(list(texts), logprobs, n_scored_tokens)
     return sides
 
 

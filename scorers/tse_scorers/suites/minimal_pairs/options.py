@@ -41,20 +41,10 @@ class MinimalPairOptions(SuiteOptions):
         partial=True,
     )
     linking: str | None = option(
-        "How whole sentences are compared: sum, mean_token, mean_char, mean_byte, mean_continuation, slln[:alpha], "
-        "slor, morcela[:beta,gamma]",
+        "How whole sentences are compared: sum, mean_token, mean_byte, mean_continuation or slln",
         "as the set's authors do; sum for BLiMP and your own",
         "scores can then be compared with theirs (BLiMP: Warstadt et al. 2020)",
     )
-    unigram: Path | str | None = option(
-        "Unigrams for slor and morcela: a text (.txt), a table (token or word, and count), or a 1-gram file of "
-        "`tse train-ngram`",
-        "none",
-        "the other linking functions need no frequencies; a text's tokens are counted with each model's tokenizer, as "
-        "the authors of slor and morcela do",
-        takes_table=True,
-    )
-
     methods: Sequence[str] | None = option(
         "Only full (whole sentences), one_prefix or two_prefix; repeatable",
         "all that the model supports",

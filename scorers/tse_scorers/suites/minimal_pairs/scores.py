@@ -21,7 +21,7 @@ from ...models.answers import continuation_logprobs, pair_logprobs, sentence_log
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer
 from ..own_columns import data_signature, score_table
 from .ask.continuations import continuations, require_continuations
-from .ask.linking import Linking, ScoredSide, n_scored, token_counts
+from .ask.linking import MEAN_CONTINUATION, ScoredSide, linked_columns, n_scored, token_counts
 from .data.pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, names_of_own
 from .data.tables import load, select
 from .measures import METHODS
@@ -78,14 +78,6 @@ LINKED = described(
         Values.ANY,
     ),
     ("score_bad", "double", "the same for the unacceptable sentence", Values.ANY),
-    (
-        "unigram_logprob_good",
-        "double",
-        "log-probability of the acceptable sentence's tokens (or words) under the unigram model; null "
-        "without one",
-        Values.ANY,
-    ),
-    ("unigram_logprob_bad", "double", "the same for the unacceptable sentence", Values.ANY),
 )
 """Further columns of runs with a linking function; its scores decide which pairs are correct."""
 
@@ -110,7 +102,7 @@ def score_pairs(
     table: pd.DataFrame,
     methods: Sequence[str] | None = None,
     progress: Progress | None = None,
-    linking: Linking | None = None,
+    linking: str | None = None,
 ) -> pa.Table:
     """Score every pair by every method that its paradigm supports.
 
@@ -158,32 +150,32 @@ def _methods(scorer: Scorer, methods: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _score_method(
-    scorer: Scorer, table: pd.DataFrame, method: str, progress: Progress | None, linking: Linking | None
+    scorer: Scorer, table: pd.DataFrame, method: str, progress: Progress | None, linking: str | None
 ) -> pa.Table:
     scorable = np.ones(len(table), dtype=bool)
     if method != "full":
         table = table[table[f"{method}_method"]]
         scorable = table[PREFIX_COLUMNS[method]].notna().all(axis=1).to_numpy()
     good, bad = np.full((2, len(table)), np.nan)
-    unigrams = _unigrams(scorer, table, linking) if method == "full" else {}
     if scorable.any():
         good[scorable], bad[scorable] = _ask(scorer, table[scorable], method, progress)
     n_tokens = {side: token_counts(scorer, table[f"sentence_{side}"]) for side in ("good", "bad")}
     linked: dict[str, Logprobs | list[str]] = {}
     if linking is not None:
         # A prefix method compares words, not sentences.
-        used = linking if method == "full" else Linking("sum")
+        used = linking if method == "full" else "sum"
         sides = {
             side: ScoredSide(
                 table[f"sentence_{side}"].tolist(),
                 logprobs,
                 n_scored(n_tokens[side], scorer.signature),
-                unigrams.get(side),
             )
             for side, logprobs in (("good", good), ("bad", bad))
         }
-        needs_continuations = used.function.needs_continuations and len(table)
-        linked = used.columns(sides, continuations(scorer, table, progress) if needs_continuations else None)
+        needs_continuations = used == MEAN_CONTINUATION
+        linked = linked_columns(
+            used, sides, continuations(scorer, table, progress) if needs_continuations else None
+        )
     pairs = metric_modules("minimal_pair_accuracy").accuracy.outcomes(
         linked.get("score_good", good), linked.get("score_bad", bad)
     )
@@ -201,14 +193,6 @@ def _score_method(
         columns |= _linked_arrays(linked, scorable)
     schema = EXAMPLES if linking is None else [*EXAMPLES, *LINKED]
     return score_table(schema, columns, table[names_of_own(table)])
-
-
-def _unigrams(scorer: Scorer, table: pd.DataFrame, linking: Linking | None) -> dict[str, Logprobs]:
-    """Return the log-probabilities of unigrams of both sides, where the linking function needs them."""
-    if linking is None or linking.unigrams is None or table.empty:
-        return {}
-    sentences = [*table["sentence_good"], *table["sentence_bad"]]
-    return dict(zip(("good", "bad"), np.split(linking.unigrams.logprobs(scorer, sentences), 2), strict=True))
 
 
 def _linked_arrays(

@@ -10,7 +10,6 @@ from ...io.bundle import split_revision
 from ...io.files import slug
 from ...models.base import PseudoScorer, Scorer
 from ..checks import Finding
-from .ask.linking import Linking, load_unigrams
 from .data.pair_tables import pair_table
 from .data.released import WHOLE_SET
 from .data.tables import select
@@ -38,7 +37,7 @@ class SetPairs:
     pairs: pd.DataFrame
     dataset: str
     config: str
-    linking: Linking
+    linking: str
     pll: str
     signature: dict[str, object]
     findings: tuple[Finding, ...]
@@ -46,7 +45,7 @@ class SetPairs:
 
 
 def load_set(
-    options: MinimalPairOptions, groups: Sequence[str] | None, limit: int | None, linking: Linking | None
+    options: MinimalPairOptions, groups: Sequence[str] | None, limit: int | None, linking: str | None
 ) -> SetPairs:
     """Load a registered set of minimal pairs.
 
@@ -61,7 +60,7 @@ def load_set(
     """
     name = str(options.data)
     pair_set = find_set(name) if name.endswith((".yaml", ".yml")) else _at_revision(name)
-    used = linking or _authors_linking(pair_set)
+    used = linking or pair_set.convention.linking or "sum"
     loaded = load_pairs(pair_set, options.config, options.source)
     table = pair_table(loaded.table, pair_set.title)
     is_all = options.config is None and not pair_set.default
@@ -72,7 +71,7 @@ def load_set(
         config=slug(pair_set.id + configs),
         linking=used,
         pll=pair_set.convention.pll,
-        signature=_described(pair_set, loaded.revision, used) | _whole(name, pair_set, loaded),
+        signature=_described(pair_set, loaded.revision, linking) | _whole(name, pair_set, loaded),
         findings=_findings(pair_set, loaded.changed, loaded.revision, options.source),
         flaws=pair_set.flawed,
     )
@@ -93,17 +92,6 @@ def as_authors(scorer: Scorer, pll: str) -> Scorer:
     return scorer.with_authors_pll(pll) if pll and isinstance(scorer, PseudoScorer) else scorer
 
 
-def make_linking(name: str | None, unigrams: Path | str | None) -> Linking | None:
-    """Return the linking function that was asked for, or None.
-
-    Raises:
-        ValueError: the function is unknown, or it and the unigram model do not fit each other.
-    """
-    if name is None and unigrams is None:
-        return None
-    return Linking("slor" if name is None else name, None if unigrams is None else load_unigrams(unigrams))
-
-
 def _at_revision(name: str) -> PairSet:
     identifier, revision = split_revision(name)
     pair_set = find_set(identifier)
@@ -117,25 +105,14 @@ def _at_revision(name: str) -> PairSet:
     return replace(pair_set, source=replace(pair_set.source, revision=revision, checksums={}), expected={})
 
 
-def _authors_linking(pair_set: PairSet) -> Linking:
-    """Return the authors' linking function; one that needs a unigram model must be chosen with it."""
-    try:
-        return Linking(pair_set.convention.linking)
-    except ValueError as error:
-        raise ValueError(
-            f"The authors of {pair_set.title} compare sentences by {pair_set.convention.linking}. {error} Or choose "
-            "another function, for instance --linking sum."
-        ) from error
-
-
-def _described(pair_set: PairSet, revision: str, linking: Linking) -> dict[str, object]:
+def _described(pair_set: PairSet, revision: str, linking: str | None) -> dict[str, object]:
     convention = pair_set.convention
-    is_authors = linking.name == convention.linking
+    is_authors = convention.linking and linking in (None, convention.linking)
     return {
         "dataset_revision": revision or None,
-        "linking_of": "the authors" if is_authors else "the user",
+        "linking_of": "the authors" if is_authors else linking and "the user",
         "authors_convention": {
-            "linking": convention.linking,
+            "linking": convention.linking or None,
             "pll": convention.pll or None,
             "first_token": convention.first_token,
             "ties": convention.ties,

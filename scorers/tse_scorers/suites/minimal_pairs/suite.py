@@ -33,7 +33,7 @@ from .measures import IN_CONTEXT, MEASURES
 from .options import MinimalPairOptions
 from .registry import Flaw, find_set, is_registered
 from .scores import EXAMPLES, LINKED, describe, score_pairs
-from .set_pairs import as_authors, load_set, make_linking, select_pairs
+from .set_pairs import as_authors, load_set, select_pairs
 from .show.shown import SHOWN
 
 METRICS = described(
@@ -94,9 +94,9 @@ class MinimalPairSuite(Suite):
         if self._sweep is None:
             return self._load_pairs(options.groups, options.limit)
         items = self._load_pairs(None, None)  # contexts are drawn from all pairs
-        if self.linking is not None and self.linking.function.needs_continuations:
+        if self.linking == "mean_continuation":
             raise ValueError(
-                f"Sentences are compared by {self.linking.name}, which scores only their last part; in context, "
+                f"Sentences are compared by {self.linking}, which scores only their last part; in context, "
                 "whole sentences are compared. Choose another function, for instance --linking sum."
             )
         everything = items.frame.assign(part=parts_of(items.frame))
@@ -107,7 +107,9 @@ class MinimalPairSuite(Suite):
     def _load_pairs(self, groups: Sequence[str] | None, limit: int | None) -> Items:
         """Return the pairs of some groups, at most `limit` of each paradigm; raises ValueError where there are none."""
         options = self.options
-        self.linking = make_linking(options.linking, options.unigram)
+        if options.linking is not None:
+            metric_modules("minimal_pair_accuracy").linking.require_linking(options.linking)
+        self.linking = options.linking
         self.set_signature: dict[str, object] = {}
         self.authors_pll = ""
         self._flawed: tuple[pd.DataFrame, int] | None = None
@@ -138,7 +140,7 @@ class MinimalPairSuite(Suite):
             raise OptionError(
                 Option(unused), " has no effect with ", Option("data", own_pairs or BLIMP), "; remove it."
             )
-        if self.linking is not None and str(self.linking.function) == "sum":
+        if self.linking == "sum":
             self.linking = None
         pairs = load(own_pairs or options.source, groups, limit)
         self.flaws = find_set(BLIMP).flawed
@@ -168,7 +170,7 @@ class MinimalPairSuite(Suite):
 
     def describe(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the scores."""
-        linking = {} if self.linking is None else self.linking.signature(scorer)
+        linking = {} if self.linking is None else {"linking": self.linking}
         # The same pairs are asked about for each model.
         if self._flawed is None or self._flawed[0] is not self.pairs:
             self._flawed = self.pairs, int((flaws_of(self.pairs, self.flaws) != "").sum())

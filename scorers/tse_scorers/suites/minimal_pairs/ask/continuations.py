@@ -7,15 +7,15 @@ from ....engine.progress import Progress
 from ....models.answers import continuation_logprobs
 from ....models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
 from ..data.prefixes import shared_start
-from .linking import Counts, Linking
+from .linking import MEAN_CONTINUATION, Counts
 
 
-def require_continuations(scorer: Scorer, linking: Linking | None) -> None:
+def require_continuations(scorer: Scorer, linking: str | None) -> None:
     """Raise ValueError if a linking function asks for continuations, and a scorer only scores whole sentences."""
-    if linking is not None and linking.function.needs_continuations:
+    if linking == MEAN_CONTINUATION:
         if not isinstance(scorer, ContinuationScorer) or not isinstance(scorer, TokenCounter):
             raise ValueError(
-                f"The linking function {linking.function.name} asks for the end of a sentence after its beginning; "
+                f"The linking function {linking} asks for the end of a sentence after its beginning; "
                 f"{scorer.name} only scores whole sentences. Choose another function, for instance --linking sum."
             )
 

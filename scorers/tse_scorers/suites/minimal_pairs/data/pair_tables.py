@@ -48,7 +48,7 @@ _OF_SCORES = (
     "n_tokens_good",
     "n_tokens_bad",
 )
-_OF_LINKING = ("linking", "score_good", "score_bad", "unigram_logprob_good", "unigram_logprob_bad")
+_OF_LINKING = ("linking", "score_good", "score_bad")
 RESERVED = (*_OF_SCORES, *_OF_LINKING, "correct", "tie", "prefixes_derived")
 """Columns of scores; a user's columns must not have these names."""
 
