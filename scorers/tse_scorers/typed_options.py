@@ -70,9 +70,6 @@ class MinimalPairKeywords(RunKeywords, total=False):
     without_flawed: bool
     linking: str | None
     methods: list[str] | tuple[str, ...] | None
-    context: list[str] | tuple[str, ...] | None
-    context_lengths: str | list[int] | tuple[int, ...] | None
-    template: list[str] | tuple[str, ...] | None
 
 
 class VariationSetKeywords(RunKeywords, total=False):
@@ -106,7 +103,4 @@ class AnyKeywords(RunKeywords, total=False):
     without_flawed: bool
     linking: str | None
     methods: list[str] | tuple[str, ...] | None
-    context: list[str] | tuple[str, ...] | None
-    context_lengths: str | list[int] | tuple[int, ...] | None
-    template: list[str] | tuple[str, ...] | None
     criteria: list[str] | tuple[str, ...] | None

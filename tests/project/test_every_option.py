@@ -203,7 +203,7 @@ def test_options_of_models(model, data, tmp_path, record_property):
 
 
 OF_SUITES = [
-    "agreement", "agreement, all forms", "minimal_pairs", "german", "in_context", "regions", "regions, folder"
+    "agreement", "agreement, all forms", "minimal_pairs", "german", "regions", "regions, folder"
 ]  # fmt: skip
 
 
@@ -414,8 +414,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         ["tasks", *OWN],
         {"groups": ["--groups", "Simple"], "limit": ["--limit", "1"], "suite": ["--suite", "minimal_pairs"]}
         | {"forms": ["--forms", "all"], "linking": ["--linking", "sum"], "source": ["--source", "own"]}
-        | {"context": ["--context", "matched"], "context_lengths": ["--context-lengths", "1"]}
-        | {"template": ["--template", "{sentence}"]}
         | {"criteria": ["--criteria", "(1;%a%) > 0"], "config": ["--config", "deu"]},
     ),
 }  # fmt: skip

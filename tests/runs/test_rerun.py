@@ -245,7 +245,6 @@ def test_results_under_another_models_name_are_not_made_again(run):
         ("data", "{link}"),
         ("data", "{linked}"),
         ("config", "../.."),
-        ("context", ["{secret}"]),
         ("data", "missing.csv"),
         ("data", "private@main"),
     ],

@@ -557,8 +557,7 @@ def test_own_set_from_a_yaml_file(own, tmp_path, model):
     assert by_mean["linking_of"] == "the user"
 
 
-@pytest.mark.parametrize("more", [{}, {"context": ["matched"], "context_lengths": [1]}])
-def test_masked_models_score_a_set_as_its_authors_do(own, tmp_path, more):
+def test_masked_models_score_a_set_as_its_authors_do(own, tmp_path):
     """SLING's authors mask one token at a time; a run by their linking function used another pseudo-log-likelihood.
 
     A kind that the user names wins, and the signature says whose it is.
@@ -567,9 +566,9 @@ def test_masked_models_score_a_set_as_its_authors_do(own, tmp_path, more):
     described = own(tsv=TSV.splitlines(True)[0] + "".join(rows), convention={"pll": "original"})
 
     def scored(name, **options):
-        chosen = make_suite("minimal_pairs", data=described, source=tmp_path, **more)
+        chosen = make_suite("minimal_pairs", data=described, source=tmp_path)
         run(name, suite="minimal_pairs", data=described, source=tmp_path, out=tmp_path / str(options), report=False,
-                 model_options=options, **more)  # fmt: skip
+                 model_options=options)  # fmt: skip
         (signature,) = read_results(tmp_path / str(options))["signature"]["models"]
         (table,) = chosen.score(load_scorer(name, **options), lambda done, total: None).values()
         return (signature["pll"], signature["pll_of"]), table["logprob_good"].to_numpy()

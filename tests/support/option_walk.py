@@ -72,7 +72,6 @@ def write_data(folder: Path) -> Path:
             for region in (f"The {noun}", f"{verb}.")
         ]
         (folder / "design" / f"{name}.csv").write_text("item,condition,text\n" + "".join(rows))
-    (folder / "context.txt").write_text("The pilot smiles.\nThe guards laugh.\n")
     (folder / "text.txt").write_text("The author laughs.\nThe authors laugh.\n")
     (folder / "sentences.csv").write_text("sentence,other\nThe author laughs.,The authors laugh.\n")
     return folder
@@ -88,14 +87,13 @@ def bases(data: Path) -> dict[str, tuple[str, dict]]:
         "agreement, all forms": ("agreement", agreement | {"forms": "all"}),
         "minimal_pairs": ("minimal_pairs", pairs),
         "german": ("german", {"limit": 1}),
-        "in_context": ("minimal_pairs", pairs | {"context": ["matched"], "context_lengths": "1"}),
         "regions": ("regions", {"data": str(data / "design" / "one.csv"), "criteria": criteria}),
         "regions, folder": ("regions", {"data": str(data / "design")}),
     }
 
 
 SLOW = {
-    "tiny-masked", "minimal_pairs", "in_context", "compare", "watch", "report", "collect", "merge", "explore",
+    "tiny-masked", "minimal_pairs", "compare", "watch", "report", "collect", "merge", "explore",
     "export lm-eval",
     ("watch", "overwrite"), ("explore", "overwrite"), ("compare", "allow_different"),
     ("merge", "overwrite")
@@ -145,30 +143,22 @@ def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
         ("german", "source", data, {}),
         *(("german", "limit", value, {}) for value in (2, 0, False)),
         *(("minimal_pairs", "methods", value, {}) for value in (["full"], [])),
-        *(
-            ("in_context", "context", value, {})
-            for value in (["mismatched"], [str(data / "context.txt")], [])
-        ),
-        ("minimal_pairs", "context", ["matched"], {"context_lengths": "1"}),
-        ("minimal_pairs", "context_lengths", "1", {"context": ["matched"]}),
-        ("minimal_pairs", "template", ["See: {sentence}"], {}),
-        *(("in_context", "context_lengths", value, {}) for value in ("0", "")),
-        *(("in_context", "template", value, {}) for value in (["See: {sentence}"], [])),
         *(("regions", "data", value, {}) for value in (str(data / "design" / "two.csv"), "nosuch", "")),
         *(("regions", "criteria", value, {}) for value in (["(1;%mismatch%) > (1;%match%)"], [])),
         *(("regions, folder", "groups", value, {}) for value in (["one"], [])),
     ]
-    for base in ("minimal_pairs", "in_context"):
-        found += [(base, "data", value, {}) for value in (str(data / "some.jsonl"), "nosuch", "")]
-        found += [(base, "data", own["data"], {"source": data / "own"})]
-        found += [(base, "source", value, own) for value in (data / "other", "")]
-        found += [(base, "source", data / "own", {})]
-        found += [(base, "config", value, own) for value in ("deu", "")] + [(base, "config", "deu", {})]
-        found += [(base, "linking", value, {}) for value in ("mean_token", "sum", "nosuch", "")]
-        found += [(base, "without_flawed", True, {"data": str(data / "flawed.jsonl")})]
-    for base in ("agreement", "minimal_pairs", "in_context"):
+    found += [("minimal_pairs", "data", value, {}) for value in (str(data / "some.jsonl"), "nosuch", "")]
+    found += [("minimal_pairs", "data", own["data"], {"source": data / "own"})]
+    found += [("minimal_pairs", "source", value, own) for value in (data / "other", "")]
+    found += [("minimal_pairs", "source", data / "own", {})]
+    found += [("minimal_pairs", "config", value, own) for value in ("deu", "")] + [
+        ("minimal_pairs", "config", "deu", {})
+    ]
+    found += [("minimal_pairs", "linking", value, {}) for value in ("mean_token", "sum", "nosuch", "")]
+    found += [("minimal_pairs", "without_flawed", True, {"data": str(data / "flawed.jsonl")})]
+    for base in ("agreement", "minimal_pairs"):
         found += [(base, "groups", value, {}) for value in (["Simple"], [])]
-    for base in ("agreement", "minimal_pairs", "in_context", "regions"):
+    for base in ("agreement", "minimal_pairs", "regions"):
         found += [(base, "limit", value, {}) for value in (1, 0, False)]
     return found
 

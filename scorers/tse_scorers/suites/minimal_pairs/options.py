@@ -50,22 +50,6 @@ class MinimalPairOptions(SuiteOptions):
         "all that the model supports",
         "Warstadt et al. (2020) compare them",
     )
-    context: Sequence[str] | None = option(
-        "Score pairs after sentences: matched, mismatched, ungrammatical, or a text file with one sentence per line; "
-        "repeatable",
-        "none",
-        "published accuracies are without one",
-    )
-    context_lengths: str | Sequence[int] | None = option(
-        "With --context: numbers of context sentences, separated by commas",
-        "0,1,2,4,8",
-        "longer contexts cost more and each doubling shows the trend",
-    )
-    template: Sequence[str] | None = option(
-        "Also score pairs inside this text; {sentence} is the place of the sentence; repeatable",
-        "none",
-        "published accuracies are without one",
-    )
 
     @classmethod
     def data_names(cls) -> Collection[str]:

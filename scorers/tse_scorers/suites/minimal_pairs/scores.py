@@ -17,12 +17,20 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.score_columns import Values, described
 from ...io.suggestions import unknown_name
-from ...models.answers import continuation_logprobs, pair_logprobs, sentence_logprobs
+from ...models.answers import continuation_logprobs, pair_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer
 from ..own_columns import data_signature, score_table
-from .ask.continuations import continuations, require_continuations
-from .ask.linking import MEAN_CONTINUATION, ScoredSide, linked_columns, n_scored, token_counts
-from .data.pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, names_of_own
+from .ask.continuations import continuations, require_continuations, sentences_after
+from .ask.linking import MEAN_CONTINUATION, Counts, ScoredSide, linked_columns, n_scored, token_counts
+from .data.pair_tables import (
+    CONTEXT,
+    PAIR_COLUMNS,
+    PREFIX_COLUMNS,
+    QUERIES,
+    after_context,
+    contexts_of,
+    names_of_own,
+)
 from .data.tables import load, select
 from .measures import METHODS
 
@@ -115,15 +123,16 @@ def score_pairs(
         linking: how whole sentences are compared; None: by their log-probabilities.
 
     Returns:
-        Table with the schema `EXAMPLES`, with a linking function the columns of `LINKED`, then the user's own columns;
-        one row per pair and method. Log-probabilities are natural logs. Without pairs, a table without rows.
+        Table with the schema `EXAMPLES`, with a linking function the columns of `LINKED`, then the user's own columns,
+        `context` among them; one row per pair and method. Log-probabilities are natural logs. Without pairs, a table
+        without rows.
 
     Raises:
         ValueError: a method or the linking function is unknown or not supported by the scorer, or no method is
             supported by the paradigms.
     """
     chosen = _methods(scorer, methods)
-    require_continuations(scorer, linking)
+    require_continuations(scorer, table, linking)
     parts = [_score_method(scorer, table, method, progress, linking) for method in chosen]
     examples = pa.concat_tables(parts)
     if len(table) and not examples.num_rows:
@@ -168,7 +177,7 @@ def _score_method(
             side: ScoredSide(
                 table[f"sentence_{side}"].tolist(),
                 logprobs,
-                n_scored(n_tokens[side], scorer.signature),
+                _n_scored(scorer, table, side, n_tokens[side]),
             )
             for side, logprobs in (("good", good), ("bad", bad))
         }
@@ -192,7 +201,16 @@ def _score_method(
     if linking is not None:
         columns |= _linked_arrays(linked, scorable)
     schema = EXAMPLES if linking is None else [*EXAMPLES, *LINKED]
-    return score_table(schema, columns, table[names_of_own(table)])
+    with_context = [CONTEXT] if CONTEXT in table else []
+    return score_table(schema, columns, table[[*with_context, *names_of_own(table)]])
+
+
+def _n_scored(scorer: Scorer, table: pd.DataFrame, side: str, n_tokens: Counts) -> Counts:
+    """Return over how many tokens the log-probability of each sentence sums: all of them after a context."""
+    contexts = contexts_of(table)
+    texts = after_context(table, table[f"sentence_{side}"])
+    after = token_counts(scorer, texts) - token_counts(scorer, contexts)
+    return np.where([not context for context in contexts], n_scored(n_tokens, scorer.signature), after)
 
 
 def _linked_arrays(
@@ -216,10 +234,15 @@ def _ask(
     if method == "full":
         if isinstance(scorer, PairScorer):
             return pair_logprobs(scorer, table)
-        sides = [list(table["sentence_good"]), list(table["sentence_bad"])]
-        return _once_each(sides, lambda sentences: sentence_logprobs(scorer, sentences, progress))
+        sides = [
+            list(zip(contexts_of(table), table[f"sentence_{side}"], strict=True)) for side in ("good", "bad")
+        ]
+        return _once_each(sides, lambda queries: sentences_after(scorer, queries, progress))
     assert isinstance(scorer, ContinuationScorer)  # _methods allows the prefix methods to no other scorer
-    sides = [list(zip(table[prefix], table[word], strict=True)) for prefix, word in QUERIES[method]]
+    sides = [
+        list(zip(after_context(table, table[prefix]), table[word], strict=True))
+        for prefix, word in QUERIES[method]
+    ]
     return _once_each(
         sides,
         lambda queries: continuation_logprobs(

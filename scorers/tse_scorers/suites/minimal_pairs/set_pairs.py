@@ -44,15 +44,12 @@ class SetPairs:
     flaws: tuple[Flaw, ...]
 
 
-def load_set(
-    options: MinimalPairOptions, groups: Sequence[str] | None, limit: int | None, linking: str | None
-) -> SetPairs:
+def load_set(options: MinimalPairOptions, linking: str | None) -> SetPairs:
     """Load a registered set of minimal pairs.
 
     Args:
-        options: `data` is a set, `set@commit` for another commit of its Hub data set, or a YAML file.
-        groups: only these paradigms, phenomena, fields or languages.
-        limit: at most so many pairs of each paradigm.
+        options: `data` is a set, `set@commit` for another commit of its Hub data set, or a YAML file; `groups` may name
+            languages, too.
         linking: how sentences are compared; None: as the authors do.
 
     Raises:
@@ -63,10 +60,12 @@ def load_set(
     used = linking or pair_set.convention.linking or "sum"
     loaded = load_pairs(pair_set, options.config, options.source)
     table = pair_table(loaded.table, pair_set.title)
+    groups = options.groups or ()
+    others = [group for group in groups if not group.startswith(_LANGUAGE)]
     is_all = options.config is None and not pair_set.default
     configs = "" if is_all or loaded.configs == ("all",) else "-" + "-".join(loaded.configs)
     return SetPairs(
-        pairs=select_pairs(table, groups, limit),
+        pairs=select(_of_languages(table, groups), others, options.limit),
         dataset=pair_set.id,
         config=slug(pair_set.id + configs),
         linking=used,
@@ -75,16 +74,6 @@ def load_set(
         findings=_findings(pair_set, loaded.changed, loaded.revision, options.source),
         flaws=pair_set.flawed,
     )
-
-
-def select_pairs(table: pd.DataFrame, groups: Sequence[str] | None, limit: int | None) -> pd.DataFrame:
-    """Return the pairs of some paradigms, phenomena, fields or languages, at most `limit` of each paradigm.
-
-    Raises:
-        ValueError: a group is unknown.
-    """
-    others = [group for group in groups or () if not group.startswith(_LANGUAGE)]
-    return select(_of_languages(table, groups), others, limit)
 
 
 def as_authors(scorer: Scorer, pll: str) -> Scorer:
@@ -156,13 +145,13 @@ def _findings(
     return tuple(findings)
 
 
-def _of_languages(table: pd.DataFrame, groups: Sequence[str] | None) -> pd.DataFrame:
+def _of_languages(table: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
     """Return the pairs of the languages among the groups; all where there are none.
 
     Raises:
         ValueError: a language is not in the data.
     """
-    languages = [group.removeprefix(_LANGUAGE) for group in groups or () if group.startswith(_LANGUAGE)]
+    languages = [group.removeprefix(_LANGUAGE) for group in groups if group.startswith(_LANGUAGE)]
     if not languages:
         return table
     there = sorted(table["language"].unique()) if "language" in table else []
