@@ -67,7 +67,6 @@ class MinimalPairKeywords(RunKeywords, total=False):
     source: str | PathLike[str] | None
     groups: list[str] | tuple[str, ...] | None
     limit: int | None
-    without_flawed: bool
     linking: str | None
     methods: list[str] | tuple[str, ...] | None
 
@@ -100,7 +99,6 @@ class AnyKeywords(RunKeywords, total=False):
     allow_unverified: bool
     forms: Literal["single", "all"]
     config: str | None
-    without_flawed: bool
     linking: str | None
     methods: list[str] | tuple[str, ...] | None
     criteria: list[str] | tuple[str, ...] | None

@@ -368,10 +368,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         {"out": ["--out", "new.csv"], "by": ["--by", "word"], "column": ["--column", "other"], "bits": ["--bits"]}
         | {"overwrite": ["--overwrite"], "model": ["-m", "tiny-lstm"]},
     ),
-    "data check": (
-        ["own.yaml", "--source", "own"],
-        {"config": ["--config", "deu"], "source": ["--source", "design"], "flawed": ["--flawed", "new.csv"]},
-    ),
     "merge": (["parts", "--out", "new"], {"out": ["--out", "newer"]}),
     "report": (["one"], {"plain_latex": ["--plain-latex"], "paper": ["--paper", "text"], "font": FONT}),
     "compare": (

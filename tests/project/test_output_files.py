@@ -26,7 +26,6 @@ tse run --suite blimp --data blimp.jsonl --model tiny-causal --model bigram.json
 tse run --suite minimal_pairs --data blimp.jsonl --model series --revisions checkpoint-* --out series-blimp
 tse run --suite german --limit 2 --model tiny-causal --model tiny-masked --out german
 tse run --suite blimp --data own.yaml --source own.tsv --linking mean_token -m bigram.json --no-report --out linked
-tse run --suite minimal_pairs --data own.yaml --source own.tsv --without-flawed -m bigram.json --no-report --out right
 tse run --suite regions --data design.csv --criteria '(2;%a_c%) > 0' --model tiny-causal \
   --model bigram.json --out regions
 tse compare agreement --out comparison

@@ -41,12 +41,6 @@ def write_data(folder: Path) -> Path:
     lines = [json.dumps(sentence) + "\n" for sentence in sentences]
     (folder / "blimp.jsonl").write_text("".join(lines))
     (folder / "some.jsonl").write_text("".join(lines[:2]))
-    same = {"sentence_bad": "sentence_good", "one_prefix_word_bad": "one_prefix_word_good"}
-    identical = [
-        one | {bad: one[good] for bad, good in same.items()} | {"pairID": one["pairID"] + 9}
-        for one in sentences
-    ]
-    (folder / "flawed.jsonl").write_text("".join(lines + [json.dumps(one) + "\n" for one in identical]))
     described = (
         "id: own\ntitle: Own\nlicence: {name: own, share: allowed}\nconfigs: {deu: deu, fra: fra}\n"
         "layout: {files: '{config}.tsv'}\n"
@@ -155,7 +149,6 @@ def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
         ("minimal_pairs", "config", "deu", {})
     ]
     found += [("minimal_pairs", "linking", value, {}) for value in ("mean_token", "sum", "nosuch", "")]
-    found += [("minimal_pairs", "without_flawed", True, {"data": str(data / "flawed.jsonl")})]
     for base in ("agreement", "minimal_pairs"):
         found += [(base, "groups", value, {}) for value in (["Simple"], [])]
     for base in ("agreement", "minimal_pairs", "regions"):

@@ -1,21 +1,17 @@
 """The commands `tse data`: the registered sets of minimal pairs."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..io.files import require_exists
-from ..models.options import DATA, OUTPUT
 from . import tables, terminal
 from .help import App
-from .options import option
 from .usage import Commands
 
 app = App(
     cls=Commands,
     no_args_is_help=True,
-    help="List, show and check registered sets of minimal pairs.",
+    help="List and show registered sets of minimal pairs.",
 )
 
 
@@ -50,7 +46,7 @@ def list_sets() -> None:
             languages = ["many"]
         elif len(languages) > 2:
             languages = [f"{len(languages)} languages"]
-        n_pairs = sum(count[0] for count in pair_set.expected.values())
+        n_pairs = sum(pair_set.expected.values())
         rows.append(
             {
                 "set": name,
@@ -104,57 +100,4 @@ def show(name: Name) -> None:
     tables.card({label: text for label, text in lines.items() if text} | {"traps": pair_set.traps})
     more = " --config LANGUAGE" if pair_set.has_any_config else ""
     more += "" if pair_set.source.hub or pair_set.source.checksums else " --source FOLDER"
-    terminal.say(f"Next: tse data check {name}{more}")
-    terminal.say(f"      tse run --suite minimal_pairs --data {name}{more} --model MODEL")
-
-
-@app.command()
-def check(
-    name: Name,
-    config: Annotated[
-        str | None,
-        option(
-            "Configurations of the set (deu,fra), separated by commas. Default: the whole set (TurBLiMP: base), "
-            "because published averages are over it.",
-            DATA,
-        ),
-    ] = None,
-    source: Annotated[
-        Path | None,
-        option("A local copy: folder or file. Default: the set is downloaded.", DATA),
-    ] = None,
-    flawed: Annotated[
-        Path | None,
-        option(
-            "Also write the numbers of the pairs that are known to be wrong, with the reason and its source: CSV, "
-            "TSV, JSONL or Parquet. Default: they are counted, because `tse run --without-flawed` finds them itself.",
-            OUTPUT,
-        ),
-    ] = None,
-) -> None:
-    """Load a set and print what is unusual: counts, flawed and repeated pairs, missing stops, characters."""
-    if source is not None:
-        require_exists(source)
-    if flawed is not None:
-        from ..io.table_files import check_table
-
-        check_table(flawed)
-    with terminal.waiting("Reading the pairs"):
-        from ..suites.minimal_pairs.data.checks import flaws_of, known_flaws
-        from ..suites.minimal_pairs.data.pair_tables import pair_table
-        from ..suites.minimal_pairs.registry import find_set, load_pairs
-        from ..suites.minimal_pairs.registry.audit import audit, group_counts
-
-        pair_set = find_set(name)
-        loaded = load_pairs(pair_set, config, source)
-        pairs = pair_table(loaded.table, pair_set.title)  # refuses what `tse run` would refuse
-    tables.table(group_counts(loaded))
-    for finding in (*audit(pair_set, loaded), *known_flaws(pairs, pair_set.flawed)):
-        terminal.say(f"- {finding}")
-    n_paradigms = loaded.table["UID"].nunique()
-    terminal.say(f"{pair_set.title}: {len(loaded.table):,} pairs in {n_paradigms:,} paradigms.")
-    if flawed is not None:
-        from ..io.table_files import write_table
-
-        listed = pairs[["paradigm", "pair_id"]].assign(flaw=flaws_of(pairs, pair_set.flawed))
-        write_table(listed[listed["flaw"] != ""], flawed)
+    terminal.say(f"Next: tse run --suite minimal_pairs --data {name}{more} --model MODEL")

@@ -33,13 +33,6 @@ class MinimalPairOptions(SuiteOptions):
     source: Path | None = source_option()
     groups: Sequence[str] | None = groups_option()
     limit: int | None = limit_option()
-    without_flawed: bool = option(
-        "Exclude faulty pairs",
-        "they are scored and counted",
-        "published accuracies are over all pairs",
-        False,
-        partial=True,
-    )
     linking: str | None = option(
         "How whole sentences are compared: sum, mean_token, mean_byte, mean_continuation or slln",
         "as the set's authors do; sum for BLiMP and your own",

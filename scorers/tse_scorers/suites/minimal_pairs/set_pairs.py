@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pandas as pd
 
 from ...io.bundle import split_revision
 from ...io.files import slug
 from ...models.base import PseudoScorer, Scorer
-from ..checks import Finding
 from .data.pair_tables import pair_table
 from .data.released import WHOLE_SET
 from .data.tables import select
 from .options import MinimalPairOptions
-from .registry import Flaw, LoadedPairs, PairSet, find_set, load_pairs, set_names
+from .registry import LoadedPairs, PairSet, find_set, load_pairs, set_names
 
 _LANGUAGE = "language:"
 
@@ -30,8 +28,6 @@ class SetPairs:
         linking: how sentences are compared.
         pll: the authors' pseudo-log-likelihood of masked models; "" where they state none.
         signature: what else decides the scores.
-        findings: findings about the copy of the data.
-        flaws: pairs that are known to be wrong.
     """
 
     pairs: pd.DataFrame
@@ -40,8 +36,6 @@ class SetPairs:
     linking: str
     pll: str
     signature: dict[str, object]
-    findings: tuple[Finding, ...]
-    flaws: tuple[Flaw, ...]
 
 
 def load_set(options: MinimalPairOptions, linking: str | None) -> SetPairs:
@@ -71,8 +65,6 @@ def load_set(options: MinimalPairOptions, linking: str | None) -> SetPairs:
         linking=used,
         pll=pair_set.convention.pll,
         signature=_described(pair_set, loaded.revision, linking) | _whole(name, pair_set, loaded),
-        findings=_findings(pair_set, loaded.changed, loaded.revision, options.source),
-        flaws=pair_set.flawed,
     )
 
 
@@ -116,33 +108,10 @@ def _whole(name: str, pair_set: PairSet, loaded: LoadedPairs) -> dict[str, int]:
 
     They are known by their commit, to which only the checksums of all files or a download lead.
     """
-    expected_counts = [
-        pair_set.expected[config][0] for config in loaded.configs if config in pair_set.expected
-    ]
+    expected_counts = [pair_set.expected[config] for config in loaded.configs if config in pair_set.expected]
     n_pairs = sum(expected_counts) if len(expected_counts) == len(loaded.configs) else len(loaded.table)
     is_whole = bool(loaded.revision) and n_pairs == len(loaded.table)
     return {WHOLE_SET: n_pairs} if is_whole and split_revision(name)[0] in set_names() else {}
-
-
-def _findings(
-    pair_set: PairSet, changed: Sequence[str], revision: str, source: Path | None
-) -> tuple[Finding, ...]:
-    findings = []
-    if changed:
-        findings.append(
-            Finding(
-                f"files of {pair_set.title} that differ from the pinned version",
-                len(changed),
-                changed[0],
-                "Scores are comparable only with those of the same files.",
-            )
-        )
-    if source is None and pair_set.source.hub and not pair_set.source.revision:
-        advice = f"It is recorded in the signature; write --data {pair_set.id}@{revision} to use it again."
-        findings.append(
-            Finding(f"data sets without a pinned commit ({revision})", 1, pair_set.source.hub, advice)
-        )
-    return tuple(findings)
 
 
 def _of_languages(table: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:

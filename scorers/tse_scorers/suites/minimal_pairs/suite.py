@@ -18,16 +18,16 @@ from ...models.base import PairScorer, Scorer
 from ...models.options import Option, OptionError
 from ...report.inputs import ScoreTables, table_named
 from ...report.measure import Measure
+from ..checks import WHITE_SPACE, repeated_items, white_space
 from ..contract import Items, Scored, Suite
 from ..items import TwoWayChoices
 from .ask.sentence_choices import sentence_choices
-from .data.checks import flaws_of, inspect, left_out
 from .data.released import BLIMP, KNOWN_DATA
 from .data.tables import HUB_DATASET, load
 from .estimate.items import scored_pairs
 from .measures import MEASURES
 from .options import MinimalPairOptions
-from .registry import Flaw, find_set, is_registered
+from .registry import is_registered
 from .scores import EXAMPLES, LINKED, describe, score_pairs
 from .set_pairs import as_authors, load_set
 from .show.shown import SHOWN
@@ -50,7 +50,6 @@ class MinimalPairSuite(Suite):
         options: which pairs, and how their sentences are compared.
 
     Attributes:
-        flaws: pairs that are known to be wrong, as the set declares them.
         linking: the linking function; None for the sum, where no authors' function is known.
         set_signature: what decides the scores of a registered set; empty for other pairs.
         authors_pll: the authors' pseudo-log-likelihood, which masked models use by default; "" for other pairs.
@@ -64,7 +63,6 @@ class MinimalPairSuite(Suite):
     measures = MEASURES
     columns: ClassVar[Mapping[str, pa.Schema]] = {SINGLE: pa.schema([*EXAMPLES, *LINKED]), ROWS: METRICS}
     shown, known_data = SHOWN, KNOWN_DATA
-    flaws: tuple[Flaw, ...]
 
     def load(self) -> Items:
         """Read the pairs; raises ValueError where there are none."""
@@ -74,22 +72,14 @@ class MinimalPairSuite(Suite):
         self.linking = options.linking
         self.set_signature: dict[str, object] = {}
         self.authors_pll = ""
-        self._flawed: tuple[pd.DataFrame, int] | None = None
-        self._left_out: dict[str, int] = {}
         is_set = options.data is not None and options.data != BLIMP and is_registered(options.data)
         items = self._of_set() if is_set else self._of_file()
-        pairs, findings = items.frame, [*items.findings]
-        if options.without_flawed:
-            flaws = flaws_of(pairs, self.flaws)
-            if (flaws != "").all():
-                raise OptionError(
-                    "All pairs are flawed; nothing is left to score. Remove ", Option("without_flawed"), "."
-                )
-            findings += left_out(flaws, pairs)
-            self._left_out = {"n_flawed_left_out": int((flaws != "").sum())}
-            pairs = pairs[flaws == ""].reset_index(drop=True)
-        findings += inspect(pairs, self.flaws)
-        return Items(pairs, items.dataset, items.config, spread="paradigm", findings=tuple(findings))
+        texts = [name for name in ("context", "sentence_good", "sentence_bad") if name in items.frame]
+        findings = (
+            *repeated_items(items.frame, ["paradigm", *texts], items.frame["sentence_good"]),
+            *white_space(items.frame, dict.fromkeys(texts, WHITE_SPACE)),
+        )
+        return replace(items, spread="paradigm", findings=findings)
 
     def _of_file(self) -> Items:
         """Load BLiMP, or the user's own pairs, whose sentences are compared by their sums anyway."""
@@ -105,7 +95,6 @@ class MinimalPairSuite(Suite):
         if self.linking == "sum":
             self.linking = None
         pairs = load(own_pairs or options.source, options.groups, options.limit)
-        self.flaws = find_set(BLIMP).flawed
         paradigms = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
         downloaded = own_pairs is None and options.source is None
         others = pairs.loc[~pairs["paradigm"].isin(paradigms), "paradigm"]
@@ -122,8 +111,8 @@ class MinimalPairSuite(Suite):
         """Load the pairs of a registered set."""
         pair_set = load_set(self.options, self.linking)
         self.linking, self.set_signature = pair_set.linking, pair_set.signature
-        self.authors_pll, self.flaws = pair_set.pll, pair_set.flaws
-        return Items(pair_set.pairs, pair_set.dataset, pair_set.config, findings=pair_set.findings)
+        self.authors_pll = pair_set.pll
+        return Items(pair_set.pairs, pair_set.dataset, pair_set.config)
 
     @property
     def pairs(self) -> pd.DataFrame:
@@ -133,11 +122,7 @@ class MinimalPairSuite(Suite):
     def describe(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the scores."""
         linking = {} if self.linking is None else {"linking": self.linking}
-        # The same pairs are asked about for each model.
-        if self._flawed is None or self._flawed[0] is not self.pairs:
-            self._flawed = self.pairs, int((flaws_of(self.pairs, self.flaws) != "").sum())
-        n_flawed = {"n_flawed": self._flawed[1]} | self._left_out
-        return linking | self.set_signature | n_flawed | describe(scorer, self.pairs, self.options.methods)
+        return linking | self.set_signature | describe(scorer, self.pairs, self.options.methods)
 
     def signature(self, scorer: Scorer) -> dict[str, object]:
         """Return everything that decides the scores; a masked model may be asked as the set's authors do."""

@@ -118,25 +118,6 @@ class Convention:
 
 
 @dataclass(frozen=True)
-class Flaw:
-    """Pairs that are known to be wrong: found by their text, so that any copy or part of the set will do.
-
-    Attributes:
-        what: what is wrong, after "pairs with".
-        paradigms: where they are.
-        words: the acceptable sentence of each contains one of these words or phrases.
-        n: how many there are in the pinned version.
-        source: who found them.
-    """
-
-    what: str
-    paradigms: tuple[str, ...]
-    words: tuple[str, ...]
-    n: int
-    source: str
-
-
-@dataclass(frozen=True)
 class PairSet:
     """One minimal-pair set.
 
@@ -151,10 +132,9 @@ class PairSet:
         layout: how its files are written.
         columns: which columns hold what.
         convention: how its authors score it.
-        expected: configuration -> `[pairs, pairs of identical sentences]` of the pinned version.
+        expected: configuration -> number of pairs of the pinned version.
         prepare: what is done to the sentences: `sentence_case` (capital, full stop, no space before punctuation).
-        traps: what goes wrong easily.
-        flawed: pairs that are known to be wrong.
+        traps: what goes wrong easily, and which pairs are known to be wrong.
     """
 
     id: str
@@ -167,10 +147,9 @@ class PairSet:
     convention: Convention = field(default_factory=Convention)
     citation: str = ""
     default: tuple[str, ...] = ()
-    expected: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    expected: Mapping[str, int] = field(default_factory=dict)
     prepare: str = ""
     traps: tuple[str, ...] = ()
-    flawed: tuple[Flaw, ...] = ()
 
     @property
     def has_any_config(self) -> bool:
@@ -235,11 +214,6 @@ def _check(pair_set: PairSet, path: Path) -> None:
             bool(pair_set.layout.label) or not pair_set.layout.alternating,
         ),
         (f"configs is {pair_set.configs!r}", ("config: language",), bool(pair_set.configs)),
-        (
-            f"expected is {dict(pair_set.expected)!r}",
-            ("config: [pairs, pairs of identical sentences]",),
-            all(len(counts) == 2 for counts in pair_set.expected.values()),
-        ),
     ]
     for fault, expected, is_right in wrong:
         if not is_right:

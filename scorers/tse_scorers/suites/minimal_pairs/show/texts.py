@@ -1,6 +1,5 @@
 """What the section of the suite says, and what it calls its groups."""
 
-from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ....io.bundle import metric_modules
-from ....report.comparable import listed
 from ....report.inputs import Runs
-from ....report.tables import count
 from ...shown import Text, with_labels
 from ..data.released import KNOWN_DATA
 
@@ -55,19 +52,6 @@ def _pairs(rows: pd.DataFrame, title: str) -> str:
     else:
         kind = "of sentences, one acceptable and one not" + (": BLiMP's and others" if is_blimp.any() else "")
     return f"Minimal pairs {kind}."
-
-
-def flawed_pairs(runs: Runs, configs: Collection[str]) -> list[str]:
-    """Say how many pairs of some data are known to be flawed, one sentence for each number and what became of them."""
-    systems: dict[str, list[str]] = {}
-    for (system, suite, config), signature in runs.signatures.items():
-        is_shown = suite == "minimal_pairs" and config in configs
-        scored, left_out = (signature.get(key) for key in ("n_flawed", "n_flawed_left_out"))
-        if is_shown and scored:
-            systems.setdefault(f"{count(scored)} scored pairs are known to be flawed", []).append(system)
-        if is_shown and left_out:
-            systems.setdefault(f"{count(left_out)} flawed pairs are excluded", []).append(system)
-    return [f"{sentence} ({listed(list(dict.fromkeys(names)))})." for sentence, names in systems.items()]
 
 
 def phenomenon_name(phenomenon: str) -> str:
