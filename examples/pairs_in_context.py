@@ -1,43 +1,37 @@
-"""How a model judges minimal pairs after other sentences, of the same kind or ungrammatical.
+"""Draw sentences that stand before minimal pairs (Sinha et al. 2023), and write the pairs with a column `context`.
 
-    python examples/pairs_in_context.py --model gpt2
-
-The pairs are drawn from the shipped templates; `--data` takes a table of your own, or a set of `tse data list`.
+python examples/pairs_in_context.py pairs.csv --kind ungrammatical --length 4 --out pairs-in-context.csv
+tse run --data pairs-in-context.csv --model gpt2
 """
 
 import argparse
-from pathlib import Path
 
-from tse_scorers import load_data, run
-
-
-def main() -> None:
-    """Print the accuracy by context and number of its sentences."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--model", default="tiny-causal")
-    parser.add_argument("--data", help="a table of your own pairs, or a set of minimal pairs")
-    parser.add_argument("--limit", type=int, default=20, help="pairs of each paradigm")
-    parser.add_argument("--out", type=Path, default=Path("in-context"))
-    options = parser.parse_args()
-
-    rows = run(
-        options.model, suite="minimal_pairs", data=options.data or shipped_pairs(), limit=options.limit,
-        context=["matched", "ungrammatical"], context_lengths=[1, 4], out=options.out,
-    )  # fmt: skip
-    for row in rows:
-        if row["metric"] == "accuracy_in_context" and row["group"] == "all":
-            print(f"{row['context']:14} {row['length']} sentences: {row['score']:.3f} over {row['n']} pairs")
+import pandas as pd
 
 
-def shipped_pairs():
-    """Return pairs of two constructions in BLiMP's columns."""
-    pairs = load_data("agreement_templates", "marvin_linzen").to_pandas()
-    chosen = pairs[pairs["construction"].isin(["simple_agrmt", "prep_anim"])]
-    names = {"construction": "UID", "sentence_good": "sentence_good", "sentence_bad": "sentence_bad"}
-    return chosen[list(names)].rename(columns=names).assign(linguistics_term="agreement", field="syntax")
+def contexts(pairs: pd.DataFrame, kind: str, length: int) -> list[str]:
+    """Return the text before each pair: sentences of other pairs, the same at every call.
+
+    `matched` are acceptable sentences of its paradigm (UID), `ungrammatical` the unacceptable ones of the same pairs,
+    and `mismatched` acceptable ones of other paradigms. No pair stands after one of its own sentences.
+    """
+    drawn = []
+    for number, pair in enumerate(pairs.itertuples()):
+        pool = pairs[(pairs["UID"] == pair.UID) != (kind == "mismatched")]
+        own = pool[["sentence_good", "sentence_bad"]].isin([pair.sentence_good, pair.sentence_bad])
+        chosen = pool[~own.any(axis=1)].sample(length, random_state=number)
+        drawn.append(" ".join(chosen["sentence_bad" if kind == "ungrammatical" else "sentence_good"]))
+    return drawn
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("pairs", help="a CSV file with the columns UID, sentence_good and sentence_bad")
+    parser.add_argument("--kind", default="matched", choices=["matched", "ungrammatical", "mismatched"])
+    parser.add_argument("--length", type=int, default=4, help="sentences before each pair")
+    parser.add_argument("--out", default="pairs-in-context.csv")
+    options = parser.parse_args()
+    table = pd.read_csv(options.pairs, keep_default_na=False)
+    table.assign(context=contexts(table, options.kind, options.length)).to_csv(options.out, index=False)

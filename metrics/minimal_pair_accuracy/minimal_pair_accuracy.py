@@ -9,21 +9,21 @@ import pandas as pd
 
 from .accuracy import VERSION, Accuracies, Outcomes, accuracies, outcomes
 from .blimp_paradigms import BLIMP_PARADIGMS
-from .linking import LINKING_FUNCTIONS, LinkingFunction, SentenceStatistics, parse_linking
+from .linking import LINKING_FUNCTIONS, SentenceStatistics, linked_scores, require_linking
 from .values import as_numbers
 
 __all__ = [
     "BLIMP_PARADIGMS",
     "LINKING_FUNCTIONS",
     "VERSION",
-    "LinkingFunction",
     "MinimalPairAccuracy",
     "Outcomes",
     "SentenceStatistics",
     "accuracies",
     "as_numbers",
+    "linked_scores",
     "outcomes",
-    "parse_linking",
+    "require_linking",
 ]
 
 _DESCRIPTION = """\

@@ -113,7 +113,7 @@ def run(
         model_options: options of `load_scorer`, as a `ModelOptions` or by name, for instance {"dtype": "float32"};
             each must have an effect on at least one of the models that are loaded here.
         **suite_options: options of the suite, such as `data` and `limit`; the table of options in the documentation
-            has them all. `data`, `lemmas` and `unigram` also take a data frame, a `datasets.Dataset` or a list of
+            has them all. `data` and `lemmas` also take a data frame, a `datasets.Dataset` or a list of
             dicts, which is stored as a file in `out/data`. `data` can be several sets of minimal pairs, separated by
             commas. Unusual data raises a warning (`DataWarning`).
 

@@ -67,13 +67,8 @@ class MinimalPairKeywords(RunKeywords, total=False):
     source: str | PathLike[str] | None
     groups: list[str] | tuple[str, ...] | None
     limit: int | None
-    without_flawed: bool
     linking: str | None
-    unigram: FileOrTable | None
     methods: list[str] | tuple[str, ...] | None
-    context: list[str] | tuple[str, ...] | None
-    context_lengths: str | list[int] | tuple[int, ...] | None
-    template: list[str] | tuple[str, ...] | None
 
 
 class VariationSetKeywords(RunKeywords, total=False):
@@ -104,11 +99,6 @@ class AnyKeywords(RunKeywords, total=False):
     allow_unverified: bool
     forms: Literal["single", "all"]
     config: str | None
-    without_flawed: bool
     linking: str | None
-    unigram: FileOrTable | None
     methods: list[str] | tuple[str, ...] | None
-    context: list[str] | tuple[str, ...] | None
-    context_lengths: str | list[int] | tuple[int, ...] | None
-    template: list[str] | tuple[str, ...] | None
     criteria: list[str] | tuple[str, ...] | None

@@ -114,20 +114,10 @@ def test_without_a_suite_each_file_chooses_its_own(data):
 
 
 def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
-    """--suite blimp --suite german --context matched was refused, although it works with one suite."""
-    options = (
-        "--context",
-        "matched",
-        "--context-lengths",
-        "0,1",
-        "--data",
-        "blimp=pairs.jsonl",
-        "--limit",
-        "1",
-    )
+    options = ("--linking", "mean_token", "--data", "blimp=pairs.jsonl", "--limit", "1")
     recipes, rows = run(data, *options, suites=("minimal_pairs", "german"))
     assert set(recipes) == {"minimal_pairs", "german"}
-    assert "accuracy_in_context" in {row["metric"] for row in rows}
+    assert {row["linking"] for row in rows if "linking" in row} == {"mean_token"}
 
 
 @pytest.mark.parametrize(

@@ -314,19 +314,6 @@ def test_fewer_groups_leave_no_tasks_of_an_earlier_export(tmp_path):
     [
         (["--suite", "german"], "which other tools compare; expected agreement or minimal_pairs"),
         (
-            [
-                "--suite",
-                "minimal_pairs",
-                "--data",
-                "PAIRS",
-                "--context",
-                "matched",
-                "--context-lengths",
-                "0,1",
-            ],
-            "context is not known to other tools",
-        ),
-        (
             ["--suite", "minimal_pairs", "--data", "PAIRS", "--linking", "mean_token"],
             "compared by mean_token",
         ),

@@ -138,7 +138,7 @@ def test_every_mention_names_a_command_and_its_options(command):
     """In a sentence, `tse score --by word` may leave out what the sentence is not about."""
     _, name, *words = shlex.split(command)
     known = COMMANDS[name]
-    while words and words[0] in getattr(known, "commands", {}):  # tse data check
+    while words and words[0] in getattr(known, "commands", {}):  # tse data show
         known = known.commands[words.pop(0)]
     options = {option for parameter in known.params for option in parameter.opts}
     assert {word for word in words if word.startswith("-")} <= options | {"--help"}

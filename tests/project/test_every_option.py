@@ -203,7 +203,7 @@ def test_options_of_models(model, data, tmp_path, record_property):
 
 
 OF_SUITES = [
-    "agreement", "agreement, all forms", "minimal_pairs", "german", "in_context", "regions", "regions, folder"
+    "agreement", "agreement, all forms", "minimal_pairs", "german", "regions", "regions, folder"
 ]  # fmt: skip
 
 
@@ -368,11 +368,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         {"out": ["--out", "new.csv"], "by": ["--by", "word"], "column": ["--column", "other"], "bits": ["--bits"]}
         | {"overwrite": ["--overwrite"], "model": ["-m", "tiny-lstm"]},
     ),
-    "data linkings": (["three"], {"unigram": ["--unigram", "counts.csv"], "out": ["--out", "new.csv"]}),
-    "data check": (
-        ["own.yaml", "--source", "own"],
-        {"config": ["--config", "deu"], "source": ["--source", "design"], "flawed": ["--flawed", "new.csv"]},
-    ),
     "merge": (["parts", "--out", "new"], {"out": ["--out", "newer"]}),
     "report": (["one"], {"plain_latex": ["--plain-latex"], "paper": ["--paper", "text"], "font": FONT}),
     "compare": (
@@ -415,8 +410,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         ["tasks", *OWN],
         {"groups": ["--groups", "Simple"], "limit": ["--limit", "1"], "suite": ["--suite", "minimal_pairs"]}
         | {"forms": ["--forms", "all"], "linking": ["--linking", "sum"], "source": ["--source", "own"]}
-        | {"context": ["--context", "matched"], "context_lengths": ["--context-lengths", "1"]}
-        | {"template": ["--template", "{sentence}"], "unigram": ["--unigram", "counts.csv"]}
         | {"criteria": ["--criteria", "(1;%a%) > 0"], "config": ["--config", "deu"]},
     ),
 }  # fmt: skip

@@ -38,16 +38,31 @@ def test_a_tiny_model_is_trained_and_its_curves_drawn(root, tmp_path, monkeypatc
     assert (tmp_path / "model.safetensors").exists()
 
 
-def test_pairs_in_context(root, tmp_path, monkeypatch, capsys):
-    options = ("--out", str(tmp_path), "--limit", "6")
-    run(monkeypatch, root / "examples" / "pairs_in_context.py", *options)
-    lines = capsys.readouterr().out.strip().splitlines()
-    assert [line.split()[:3] for line in lines] == [
-        [name, length, "sentences:"] for name, length in (
-            ("none", "0"), ("matched", "1"), ("matched", "4"), ("ungrammatical", "1"), ("ungrammatical", "4")
-        )
-    ]  # fmt: skip
-    assert all(line.endswith("over 12 pairs") for line in lines)
+def test_pairs_in_context(root, tmp_path, monkeypatch):
+    pairs = pd.DataFrame(
+        [
+            {"UID": uid, "sentence_good": f"{noun} {verb}s.", "sentence_bad": f"{noun} {verb}."}
+            for uid, verb in (("a", "laugh"), ("b", "swim"))
+            for noun in ("The author", "The pilot", "The guard")
+        ]
+    )
+    pairs.to_csv(tmp_path / "pairs.csv", index=False)
+    drawn = {}
+    for kind in ("matched", "ungrammatical", "mismatched"):
+        options = ("--kind", kind, "--length", "2", "--out", str(tmp_path / f"{kind}.csv"))
+        run(monkeypatch, root / "examples" / "pairs_in_context.py", str(tmp_path / "pairs.csv"), *options)
+        drawn[kind] = pd.read_csv(tmp_path / f"{kind}.csv")
+        pd.testing.assert_frame_equal(drawn[kind].drop(columns="context"), pairs)
+    verbs = pairs["sentence_bad"].str.split(" ").str[-1]
+    for number, context in enumerate(drawn["matched"]["context"]):
+        assert context.count(verbs[number].replace(".", "s.")) == 2
+        assert pairs["sentence_good"][number] not in context
+        assert drawn["ungrammatical"]["context"][number] == context.replace("s.", ".")
+        assert verbs[number].removesuffix(".") not in drawn["mismatched"]["context"][number]
+    rows = tse_scorers.run(
+        "tiny-causal", "minimal_pairs", tmp_path / "out", data=tmp_path / "matched.csv", report=False
+    )
+    assert {row["n"] for row in rows if row["group"] == "all"} == {6}
 
 
 def test_a_two_by_two_experiment(root, tmp_path, monkeypatch, capsys):

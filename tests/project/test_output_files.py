@@ -25,15 +25,9 @@ tse run --groups Simple --limit 2 --model series --revisions checkpoint-* --out 
 tse run --suite blimp --data blimp.jsonl --model tiny-causal --model bigram.json --model scores.csv --out minimal_pairs
 tse run --suite minimal_pairs --data blimp.jsonl --model series --revisions checkpoint-* --out series-blimp
 tse run --suite german --limit 2 --model tiny-causal --model tiny-masked --out german
-tse train-ngram text.txt --order 1 --out 1.json
-tse run --suite blimp --data own.yaml --source own.tsv --linking slor --unigram 1.json -m bigram.json \
-  --no-report --out linked
-tse data linkings linked --out linkings.csv
-tse run --suite minimal_pairs --data own.yaml --source own.tsv --without-flawed -m bigram.json --no-report --out right
+tse run --suite blimp --data own.yaml --source own.tsv --linking mean_token -m bigram.json --no-report --out linked
 tse run --suite regions --data design.csv --criteria '(2;%a_c%) > 0' --model tiny-causal \
   --model bigram.json --out regions
-tse run --suite minimal_pairs --data blimp.jsonl --context matched --context-lengths 1,2 \
-  --template 'See: {sentence}' --model tiny-causal --model bigram.json --out in_context
 tse compare agreement --out comparison
 tse score sentences.csv --model tiny-causal --out by-sentence.csv
 tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
@@ -44,7 +38,7 @@ tse compare agreement --common-lemmas --out common
 tse run --suite german --limit 1 --model tiny.gguf --start-token none --no-report --out gguf
 tse doctor tiny-causal --json doctor.json
 tse export mixed-models agreement minimal_pairs german --out mixed
-tse export items agreement minimal_pairs german regions in_context --out items
+tse export items agreement minimal_pairs german regions --out items
 tse export lm-eval lm-eval --suite minimal_pairs --data blimp.jsonl
 """
 PARADIGMS = {
@@ -162,7 +156,6 @@ def require_same(documented_names: set[str], real: set[str], what: str) -> None:
         "German": "german/runs/*/scores-*.parquet",
         "Regions: regions": "regions/runs/*/regions-*.parquet",
         "Regions: criteria": "regions/runs/*/criteria-*.parquet",
-        "In context": "in_context/runs/*/in_context-*.parquet",
     }.items(),
 )
 def test_columns_of_scores(outputs, title, pattern):
@@ -177,8 +170,6 @@ def test_columns_of_linked_scores(outputs):
     require_same(
         documented("BLiMP") | documented("Linking functions"), set(pq.read_schema(file).names), "linked"
     )
-    columns = next(csv.reader((outputs / "linkings.csv").open(encoding="utf-8")))
-    assert set(columns) <= set(re.findall(r"`(\w+)`", section("Linking functions")))
 
 
 def test_types_of_scores(outputs):
@@ -202,12 +193,12 @@ def test_keys_of_results(outputs):
         require_same(documented("Environment"), set(content["environment"]), "environment")
 
 
-@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german", "regions", "in context"])
+@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german", "regions"])
 def test_keys_of_rows_are_those_of_their_suite(outputs, suite):
     cells = re.findall(r"^\| (`.*?) \| ([\w, ]+) \|", section("Rows"), re.MULTILINE)
     suites = [(key, where) for keys, where in cells for key in re.findall(r"`(\w+)`", keys)]
     told = {key for key, where in suites if where == "all" or suite in where.split(", ")}
-    rows = json.loads((outputs / suite.replace(" ", "_") / "results.json").read_text())["results"]
+    rows = json.loads((outputs / suite / "results.json").read_text())["results"]
     assert told == set().union(*rows)
 
 
@@ -238,7 +229,6 @@ def test_columns_of_tables(outputs):
         "series-blimp",
         "forms",
         "regions",
-        "in_context",
     )
     files = [path for folder in folders for path in outputs.glob(f"{folder}/*.csv")]
     require_same(set(told), {path.name for path in files}, "tables")
@@ -298,7 +288,6 @@ TABLES = {
     "german": "German",
     "regions.regions": "Regions: regions",
     "regions.criteria": "Regions: criteria",
-    "minimal_pairs.in_context": "In context",
 }
 
 

@@ -70,19 +70,17 @@ class Liar:
         ]
 
 
-@pytest.mark.parametrize("suite", ["minimal_pairs", "german", "pairs in a template", "regions"])
+@pytest.mark.parametrize("suite", ["minimal_pairs", "german", "regions"])
 @pytest.mark.parametrize("value", [5.0, np.inf, -1e308, "-1.0", True, np.True_])
 def test_what_is_no_log_probability_enters_no_suite(tmp_path, suite, value):
     """A scorer that answered +5.0, "-1.0" or True got an accuracy without a word."""
     table = tmp_path / "t.csv"
     table.write_text(PAIRS)
     options = {"minimal_pairs": {"data": table}, "german": {"limit": 1}, "regions": {"data": table}}
-    options["pairs in a template"] = {"data": table, "template": ["He said: {sentence}"]}
     if suite == "regions":
         table.write_text("item,condition,region,text\n1,a,subject,The author\n1,b,subject,The authors\n")
-    name = "minimal_pairs" if suite == "pairs in a template" else suite
     with pytest.raises((ValueError, TypeError), match=r"liar: Liar\.\w+ returned .* expected a natural"):
-        run(Liar(value), name, tmp_path / "out", report=False, **options[suite])
+        run(Liar(value), suite, tmp_path / "out", report=False, **options[suite])
     assert not list(tmp_path.rglob("*.parquet"))
 
 

@@ -26,7 +26,7 @@ def said(*models):
         ({"lemmas": "released"}, {"lemmas": "clean"}, "with a different lemma list"),
         ({"pll": "original"}, {"pll": "within_word_l2r"}, "with a different --pll"),
         ({"forms": "single"}, {"forms": "all"}, "with a different --forms"),
-        ({}, {"linking": "slor"}, "with a different --linking"),
+        ({}, {"linking": "slln"}, "with a different --linking"),
         ({"limit": None}, {"limit": 20}, "on a different part of the data"),
         ({"groups": None}, {"groups": ["Simple"]}, "on a different part of the data"),
         (

@@ -126,7 +126,7 @@ def test_numbers_that_differ_between_models_are_ranges_and_data_have_their_finge
     line = {
         "suite": "Agreement", "suite_name": "agreement", "config": "x", "measure": "TSE", "unit": "nouns", "n": 10.0,
         "n_excluded": 0.0, "n_ties": 0.0, "n_units": 5.0, "n_units_effective": 4.5, "n_lemmas": float("nan"),
-        "counted": "pairs", "why_excluded": "a form is not a single token", "reliable": True, "detail": "",
+        "counted": "pairs", "why_excluded": "a form is not a single token", "reliable": True,
         "interval": "", "ci_low": 0.4,
     }  # fmt: skip
     lines = pd.DataFrame(
@@ -152,7 +152,7 @@ def test_the_paragraph_on_methods_says_which_data_are_not_the_released_ones():
     """It held the terminal's notice, "Own data (mine): a.", between two sentences of prose."""
     line = {
         "suite": "Minimal pairs: mine", "suite_name": "minimal_pairs", "config": "mine", "measure": "accuracy",
-        "unit": "critical words", "counted": "pairs", "why_excluded": "", "reliable": True, "detail": "",
+        "unit": "critical words", "counted": "pairs", "why_excluded": "", "reliable": True,
         "interval": "", "ci_low": 0.4,
     } | dict.fromkeys(("n", "n_excluded", "n_ties", "n_units", "n_units_effective", "n_lemmas"), 4.0)  # fmt: skip
     lines = pd.DataFrame([line | {"system": system} for system in "ab"])

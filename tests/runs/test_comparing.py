@@ -371,9 +371,8 @@ def test_different_data_or_lemmas_are_refused_unless_asked_for(tmp_path, monkeyp
     ("one", "other", "said"),
     [
         ({}, {"linking": "mean_token"}, "--linking"),
-        ({"linking": "slor"}, {"linking": "mean_token"}, "--linking"),
+        ({"linking": "slln"}, {"linking": "mean_token"}, "--linking"),
         ({"linking": "sum"}, {}, ""),  # the sum is not named
-        ({"unigrams": "a"}, {"unigrams": "b"}, "--unigram"),
     ],
 )
 def test_runs_with_another_linking_function_are_told_apart(tmp_path, one, other, said):

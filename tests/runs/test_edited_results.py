@@ -91,7 +91,6 @@ def test_impossible_values_of_results_are_named(out, changed, said):
     ("suite", "metric", "values", "expected"),
     [
         ("german", "human_kendall", (-1.0, 1.0, 1.5), "from -1 to 1"),
-        ("minimal_pairs", "accuracy_change", (-0.4, 0.4, -1.1), "from -1 to 1"),
         ("regions", "region_surprisal", (0.0, 40.0, -2.0), "from 0 up"),
         ("regions", "criterion_accuracy", (0.0, 1.0, 1.1), "from 0 to 1"),
     ],

@@ -4,8 +4,6 @@ A fault is refused with the rows named, or counted and said, never scored in sil
 is a change of a table that is right, and what must be said of it.
 """
 
-import unicodedata
-
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -20,6 +18,7 @@ from faults.tables import (
     REFUSED_PUBLISHED,
     SAID_AGREEMENT,
     SAID_PAIRS,
+    again,
     other_language,
     save,
     swap_numbers,
@@ -92,30 +91,8 @@ def test_of_right_tables_nothing_is_said(tmp_path):
 def test_of_the_shipped_data_nothing_is_said():
     for lemmas in ("released", "clean"):
         assert lines(make_suite("agreement", lemmas=lemmas)) == []
-        assert inspect(load("marvin_linzen"), load_lemmas(lemmas)) == []  # so that a suite need not do it
+    assert inspect(load("marvin_linzen")) == []  # so that a suite need not do it
     assert lines(make_suite("german")) == []
-
-
-@pytest.mark.slow
-@pytest.mark.upstream
-def test_flawed_pairs_of_blimp_are_counted(upstream):
-    """Seven pairs are two identical sentences; BLiMP's authors were told of the others, 23 in the first paradigm."""
-    source = upstream / "blimp"
-    identical, determiners, ellipsis = lines(make_suite("minimal_pairs", data=source))
-    assert identical.startswith("pairs of two identical sentences: 7 ")
-    assert "before a noun in the acceptable sentence: 106 " in determiners and "blimp/issues/3" in determiners
-    assert "before a noun in both sentences: 55 " in ellipsis
-    (first, *_) = lines(
-        make_suite("minimal_pairs", data=source, groups=["determiner_noun_agreement_with_adjective_1"])
-    )
-    assert ": 23 (the first: row 38, 'Tonya helps these out in the open doctors.')" in first
-    without = make_suite("minimal_pairs", data=source, without_flawed=True)
-    assert without.n_items == 67_000 - 168
-    (line,) = lines(without)
-    assert (
-        line.startswith("flawed pairs that are excluded (--without-flawed): 168 ")
-        and "7 with two ident" in line
-    )
 
 
 def test_unverified_numbers_are_allowed_and_counted(tmp_path):
@@ -131,9 +108,7 @@ def test_english_pairs_are_verified_beside_a_list_of_other_verbs(tmp_path):
     """Where the list of --lemmas has other verbs, a pair whose two forms are an English lemma is known."""
     others = str(save(pd.DataFrame({"singular": ["eats"], "plural": ["eat"]}), tmp_path / "list.csv"))
     suite = make_suite("agreement", data=str(save(AGREEMENT, tmp_path / "own.csv")), lemmas=others)
-    assert [line.split(":")[0] for line in lines(suite)] == [
-        "groups whose test verbs are not in the lemma list"
-    ]
+    assert lines(suite) == []
     with pytest.raises(ValueError, match=r"contradicts .*4 of 4 rows"):
         make_suite("agreement", data=str(save(swap_numbers(AGREEMENT), tmp_path / "bad.csv")), lemmas=others)
 
@@ -244,8 +219,8 @@ def test_shipped_data_has_the_columns_and_the_signature_that_it_had():
 
 
 def test_what_is_remarkable_is_warned_about_in_python(tmp_path):
-    path = save(PAIRS.assign(sentence_bad=PAIRS["sentence_good"]), tmp_path / "own.jsonl")
-    with pytest.warns(DataWarning, match="two identical sentences: 3 "):
+    path = save(again()(PAIRS), tmp_path / "own.jsonl")
+    with pytest.warns(DataWarning, match="rows that repeat an earlier row: 1 "):
         run("tiny-causal", suite="minimal_pairs", data=path, out=tmp_path / "out", report=False)
 
 
@@ -335,23 +310,8 @@ def test_undecidable_contexts_are_found_over_all_groups(tmp_path):
     header = "group,number,prefix,suffix,form_correct,form_incorrect"
     (tmp_path / "ag.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
     found = [str(finding) for finding in make_suite("agreement", data=str(tmp_path / "ag.csv")).findings]
-    where = "in the groups 'subject f', 'subject m'"
     for said in (
-        f"prefixes that occur with both numbers {where}: 2 (the first: 'The sheep'). A causal model sees only",
-        f"pairs of prefix and suffix that occur with both numbers {where}: 1 (the first: 'The sheep'). Neither causal",
+        "prefixes that occur with both numbers: 2 (the first: row 2, 'The sheep'). A causal model sees only",
+        "pairs of prefix and suffix that occur with both numbers: 1 (the first: row 2, 'The sheep'). Neither causal",
     ):
         assert any(said in line for line in found), found
-
-
-def test_sentences_that_differ_only_in_their_normal_form_are_named(tmp_path):
-    """One sentence in NFC and the same in NFD were scored as a minimal pair."""
-    texts = [unicodedata.normalize(form, "L'étudiant rit.") for form in ("NFC", "NFD")]
-    (tmp_path / "pairs.csv").write_text(
-        "UID,linguistics_term,field,sentence_good,sentence_bad\n" + ",".join(["a", "b", "c", *texts]) + "\n",
-        encoding="utf-8",
-    )
-    lines = [str(finding) for finding in make_suite("minimal_pairs", data=tmp_path / "pairs.csv").findings]
-    assert any(
-        "two sentences differ only in their Unicode normal form: 1 (the first: row 1" in line
-        for line in lines
-    )

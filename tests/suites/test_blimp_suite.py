@@ -21,7 +21,6 @@ from scoring_tables import evaluate_pairs
 from tse_scorers import make_suite
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.minimal_pairs import scores as blimp
-from tse_scorers.suites.minimal_pairs import suite as suite_module
 from tse_scorers.suites.minimal_pairs.data.pair_tables import PREFIX_COLUMNS, pair_table
 from tse_scorers.suites.minimal_pairs.data.prefixes import OnePrefix, TwoPrefix, one_prefix, two_prefix
 from tse_scorers.suites.minimal_pairs.data.tables import HUB_REVISION
@@ -160,21 +159,6 @@ def test_two_sentences_are_enough(tmp_path, name, paradigm):
     _, rows = evaluate_pairs(HashScorer(), table)
     groups = {row.group for row in rows}
     assert groups == {"all", f"phenomenon:{paradigm}", paradigm}
-
-
-def test_flawed_pairs_are_counted_once_for_all_models(tmp_path, monkeypatch):
-    """All pairs were looked up in the list of flawed ones for every signature of every model."""
-    text = (
-        "UID,linguistics_term,field,sentence_good,sentence_bad\na,b,c,The author laughs.,The author laugh.\n"
-    )
-    (tmp_path / "pairs.csv").write_text(text, encoding="utf-8")
-    suite = make_suite("minimal_pairs", data=str(tmp_path / "pairs.csv"))
-    looked_up = []
-    flaws_of = suite_module.flaws_of
-    monkeypatch.setattr(suite_module, "flaws_of", lambda *given: looked_up.append(1) or flaws_of(*given))
-    assert [suite.signature(HashScorer())["n_flawed"] for _ in range(3)] == [0, 0, 0] and len(looked_up) == 1
-    suite.keep_items(np.array([True]))
-    assert suite.signature(HashScorer())["n_flawed"] == 0 and len(looked_up) == 2  # of other pairs
 
 
 def test_prefixes_may_be_there_for_some_pairs_only(tmp_path):

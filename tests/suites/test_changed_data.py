@@ -50,24 +50,6 @@ def test_a_changed_column_is_scored_anew(tmp_path, suite, column):
     assert signature(suite, table, path) != signature(suite, changed, path)
 
 
-def test_labels_and_parts_of_pairs_in_context_are_scored_anew(tmp_path):
-    """Contexts are drawn by paradigm and part, and results are grouped by phenomenon."""
-    pairs = pd.concat([PAIRS.assign(item=[10 * n, 10 * n + 1, 10 * n]) for n in range(4)], ignore_index=True)
-    pairs["sentence_good"] = [text.replace(".", f" {n}.") for n, text in enumerate(pairs["sentence_good"])]
-    pairs["sentence_bad"] = [text.replace(".", f" {n}.") for n, text in enumerate(pairs["sentence_bad"])]
-    found = set()
-    for changed in (
-        pairs,
-        pairs.assign(linguistics_term="another"),
-        pairs.assign(field="another"),
-        pairs.assign(pairID=range(len(pairs))),
-    ):
-        path = save(changed, tmp_path / "own.jsonl")
-        suite = make_suite("minimal_pairs", data=path, context=["matched"], context_lengths="0,1")
-        found.add(str(suite.signature(SCORER)))
-    assert len(found) == 4
-
-
 def run(path, out, *options):
     command = ["run", "--model", "tiny-causal", "--data", str(path), "--out", str(out), *options]
     return CliRunner().invoke(app, command)

@@ -137,14 +137,6 @@ def test_a_wrong_label_is_refused(write, pairs, lemmas, message):
         agreement(write(pairs, "pairs.csv"), None if lemmas is None else write(lemmas, "words.csv"))
 
 
-def test_syncretic_forms_are_counted(write):
-    extra = pd.DataFrame([("put", "put"), ("laugh", "giggle")], columns=LEMMAS.columns)
-    suite = agreement(write(PAIRS, "p.csv"), write(pd.concat([LEMMAS, extra]), "l.csv"))
-    found = {finding.subject: finding.count for finding in suite.findings}
-    assert found["lemmas whose two forms are equal"] == 1
-    assert found["lemmas with a form that belongs to both columns of the lemma list"] == 2
-
-
 def test_all_forms_of_other_values_score_as_those_of_numbers(scorer, write, tmp_path):
     number = agreement(write(PAIRS, "pairs.csv"), write(LEMMAS, "verbs.csv"), forms="all")
     words = write(LEMMAS.rename(columns=NAMES), "words.csv")

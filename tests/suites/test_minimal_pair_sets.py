@@ -1,6 +1,5 @@
 """The registry of minimal-pair sets: its files, each layout, the real samples, and runs by the authors' rule."""
 
-import csv
 import hashlib
 import io
 import json
@@ -20,18 +19,16 @@ from hub_fixtures import read_from
 from huggingface_hub import CommitOperationAdd, HfApi
 from loopback_api import WRITE_TOKEN
 from loopback_hub import LoopbackHub
-from run_records import SINGLE, record_of
+from run_records import record_of
 from typer.testing import CliRunner
 
 from tse_scorers import load_scorer, make_suite, run
 from tse_scorers.cli.app import app
 from tse_scorers.io import limits
-from tse_scorers.io.records import read_records
 from tse_scorers.io.results import read_results
 from tse_scorers.suites.minimal_pairs.data.released import WHOLE_SET
 from tse_scorers.suites.minimal_pairs.estimate.intervals import has_languages
 from tse_scorers.suites.minimal_pairs.registry import find_set, finding, load_pairs, set_names, sources
-from tse_scorers.suites.minimal_pairs.registry.audit import audit
 from tse_scorers.suites.minimal_pairs.registry.pair_set import Origin, read_set
 from tse_scorers.suites.minimal_pairs.registry.pairs import sentence_case
 from tse_scorers.suites.registry import options_of_each
@@ -276,8 +273,6 @@ def test_multiblimp_is_downloaded_from_the_hub_at_the_commit_that_is_named(hub, 
         assert (suite.n_items, signature["dataset_revision"]) == (n_pairs, commit)
         identity = {"suite": "minimal_pairs", "dataset": suite.dataset, "config": suite.config}
         assert released_data(signature | {"identity": identity}).config == "multiblimp-deu"
-        advice = " ".join(finding.advice for finding in suite.findings)
-        assert (f"write --data multiblimp@{commit}" in advice) == (name == "multiblimp")
     assert downloaded and all(patterns == ["deu/data.tsv"] for patterns in downloaded)  # of one language
     with pytest.raises(ValueError, match=r"'org/multiblimp@v9' .*from the Hub"):
         make_suite("minimal_pairs", data="multiblimp@v9", config="deu")
@@ -369,7 +364,7 @@ def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch)
     whole = TSV + "verbs\tThe pilots laugh.\tThe pilots laughs.\n"
     (tmp_path / "own.tsv").write_text(whole, encoding="utf-8")
     digest = hashlib.sha256(whole.encode()).hexdigest()
-    registered = SET | {"id": "clams", "expected": {"all": [3, 0]}}
+    registered = SET | {"id": "clams", "expected": {"all": 3}}
     registered |= {"source": {"repository": "a/b", "revision": "0" * 40, "checksums": {"own.tsv": digest}}}
     (tmp_path / "set.yaml").write_text(yaml.safe_dump(registered), encoding="utf-8")
     found = read_set(tmp_path / "set.yaml")
@@ -453,42 +448,13 @@ def test_the_samples_have_the_groups_and_counts_of_the_facts(upstream, loaded, n
     files = {path: entry for path, entry in listed.items() if path in found.source.checksums}
     hashes = {path: entry.get("upstream_sha256", entry["sha256"]) for path, entry in files.items()}
     assert found.source.checksums == hashes
-    changed = {path for path, entry in files.items() if hashes[path] != entry["sha256"]}
-    assert set(loaded[name].changed) == changed
     n_whole = {"turblimp": 100, "sling": 40}.get(name, 0)  # pairs of a file that is kept whole
     assert len(loaded[name].table) == sum(entry.get("kept", n_whole) for entry in files.values())
     facts = {fact["id"]: fact for fact in json.loads((upstream / "registry_facts.json").read_text())}
     ids = [f"clams-{config}" for config in found.configs] if name == "clams" else [name]
-    n_pairs = sum(n_pairs for config, (n_pairs, _) in found.expected.items() if config != "experimental")
+    n_pairs = sum(n_pairs for config, n_pairs in found.expected.items() if config != "experimental")
     assert n_pairs == sum(facts[each]["n_pairs"] for each in ids)
     assert loaded[name].table["UID"].nunique() == PARADIGMS[name]
-
-
-@pytest.mark.upstream
-@pytest.mark.parametrize("name", SAMPLES)
-def test_identical_pairs_are_audited(upstream, loaded, name):
-    """Counted here from the files; whole copies have 20 + 10 (TurBLiMP), 24 (SLING), 1 (LINDSEA)."""
-    lines = {finding.subject: finding.count for finding in audit(find_set(name), loaded[name])}
-    files = [path for path in (upstream / name).rglob("*") if path.is_file()]
-    assert lines.get("pairs of two identical sentences", 0) == sum(map(literal_identical, files))
-
-
-def literal_identical(path):
-    if path.suffix == ".jsonl":
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        sides = [
-            (r.get("sentence_good", r.get("correct")), r.get("sentence_bad", r.get("wrong"))) for r in rows
-        ]
-        return sum(good == bad for good, bad in sides)
-    if path.suffix == ".csv" and "evalset" not in str(path) and "human" not in path.name:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            separator = ";" if path.parent.name == "base" else ","
-            rows = list(csv.reader(file, delimiter=separator))[1:]
-        return sum(row[0] == row[1] for row in rows if row)
-    if "evalset" in str(path):
-        texts = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-        return sum(good == bad for good, bad in zip(texts[::2], texts[1::2], strict=True))
-    return 0
 
 
 # Scores
@@ -551,14 +517,13 @@ def test_own_set_from_a_yaml_file(own, tmp_path, model):
     assert rows["all"]["score"] == (pairs["score_good"] > pairs["score_bad"]).mean()
     by_sum, by_authors, by_mean = (
         make_suite("minimal_pairs", data=own(), source=tmp_path, linking=linking).signature(scorer)
-        for linking in ("sum", None, "mean_char")
+        for linking in ("sum", None, "mean_byte")
     )
     assert by_sum == by_authors  # whose function it is, too
     assert by_mean["linking_of"] == "the user"
 
 
-@pytest.mark.parametrize("more", [{}, {"context": ["matched"], "context_lengths": [1]}])
-def test_masked_models_score_a_set_as_its_authors_do(own, tmp_path, more):
+def test_masked_models_score_a_set_as_its_authors_do(own, tmp_path):
     """SLING's authors mask one token at a time; a run by their linking function used another pseudo-log-likelihood.
 
     A kind that the user names wins, and the signature says whose it is.
@@ -567,9 +532,9 @@ def test_masked_models_score_a_set_as_its_authors_do(own, tmp_path, more):
     described = own(tsv=TSV.splitlines(True)[0] + "".join(rows), convention={"pll": "original"})
 
     def scored(name, **options):
-        chosen = make_suite("minimal_pairs", data=described, source=tmp_path, **more)
+        chosen = make_suite("minimal_pairs", data=described, source=tmp_path)
         run(name, suite="minimal_pairs", data=described, source=tmp_path, out=tmp_path / str(options), report=False,
-                 model_options=options, **more)  # fmt: skip
+                 model_options=options)  # fmt: skip
         (signature,) = read_results(tmp_path / str(options))["signature"]["models"]
         (table,) = chosen.score(load_scorer(name, **options), lambda done, total: None).values()
         return (signature["pll"], signature["pll_of"]), table["logprob_good"].to_numpy()
@@ -618,29 +583,6 @@ def test_groups_may_be_languages_and_configurations_are_in_the_name(tmp_path):
         make_suite("minimal_pairs", data="multiblimp", source=tmp_path, groups=["language:eng"])
 
 
-@pytest.mark.parametrize(
-    ("bad", "several"),
-    [("The guard was old today.", 1), ("The guard are tall today.", 0), ("The guard is today.", 0)],
-)
-def test_pairs_that_differ_in_several_words_are_counted(tmp_path, bad, several):
-    """Between the words that both sentences begin and end with."""
-    pd.DataFrame({"sentence_good": ["The guard is tall today."], "sentence_bad": [bad]}).to_csv(
-        tmp_path / "own.csv"
-    )
-    findings = make_suite("minimal_pairs", data=tmp_path / "own.csv").findings
-    assert sum("differ in more than one word" in finding.subject for finding in findings) == several
-
-
-@pytest.mark.parametrize(
-    ("first", "small"), [("the", 1), ("The", 0), ("3", 0), ("“The", 0), ("字", 0), ("élan", 1)]
-)
-def test_a_sentence_begins_with_a_small_letter_only_if_that_has_a_capital(tmp_path, first, small):
-    pair = {"sentence_good": [f"{first} guards walk."], "sentence_bad": [f"{first} guards walks."]}
-    pd.DataFrame(pair).to_csv(tmp_path / "own.csv")
-    findings = make_suite("minimal_pairs", data=tmp_path / "own.csv").findings
-    assert any("begin with a small letter" in finding.subject for finding in findings) == small
-
-
 def test_a_column_is_a_language_only_where_it_is_text_and_one_of_each_paradigm():
     pairs = pd.DataFrame({"paradigm": ["a", "a", "b"], "language": ["deu", "deu", "fra"]})
     assert has_languages(pairs)
@@ -663,73 +605,9 @@ def test_sentences_of_clams_become_ordinary_text():
     assert sentence_case("der autor , den wir lieben , lacht") == "Der autor, den wir lieben, lacht."
 
 
-def test_the_commands_list_show_and_check(own, tmp_path):
+def test_the_commands_list_and_show():
     runner = CliRunner()
     listed = runner.invoke(app, ["data", "list"], env={"COLUMNS": "200"})
     assert listed.exit_code == 0 and all(name in listed.output for name in set_names())
     shown = runner.invoke(app, ["data", "show", "zhoblimp"])
-    assert "slln:0.5" in shown.output and "sharing: forbidden" in shown.output
-    twice = TSV + "nouns\tOne cat.\tOne cats.\nnouns\tSame\tSame\n"
-    path = own(tsv=twice, expected={"all": [9, 0]})
-    checked = runner.invoke(app, ["data", "check", path, "--source", str(tmp_path)], env={"COLUMNS": "200"})
-    assert checked.exit_code == 0, checked.output
-    for line in (
-        "- pairs: 4. The pinned version has 9.",
-        "- pairs of two identical sentences: 1 ",
-        "- pairs that repeat an earlier pair of their paradigm: 1 ",
-        "- sentences without a final mark such as a full stop: 1 ",
-        "Own: 4 pairs in 2 paradigms.",
-    ):
-        assert line in checked.output
-
-
-def test_flawed_pairs_are_counted_and_left_out_on_request(tmp_path):
-    """The ladder is *die Leiter* too, so that its bad sentence is right: users could not see that it was scored."""
-    folder = tmp_path / "clams" / "de_evalset"
-    folder.mkdir(parents=True)
-    pairs = ["die Leiter hassen|hasst", "die Wächter hassen|hasst", "die Kunden hassen|hassen"]
-    sentences = [
-        f"{label}\tder Berater , den {pair.split(' ')[0]} {pair.split(' ')[1]} {form} , ist groß"
-        for pair in pairs
-        for label, form in zip(("True", "False"), pair.split(" ")[2].split("|"), strict=True)
-    ]
-    (folder / "obj_rel_within_anim.txt").write_text("\n".join(sentences) + "\n", encoding="utf-8")
-    asked = ["--data", "clams", "--config", "de", "--source", str(tmp_path / "clams")]
-    command = ["run", "--suite", "minimal_pairs", "--model", "tiny-causal-german", *asked]
-    runner, signatures, scores = CliRunner(), {}, {}
-    for name, options in (("all", []), ("right", ["--without-flawed"])):
-        found = runner.invoke(app, [*command, *options, "--out", str(tmp_path / name)])
-        assert found.exit_code == 0, found.output
-        (record,) = read_records(tmp_path / name)
-        signatures[name], recipe = record.signature, record.recipe
-        scores[name] = record.tables[SINGLE].read().to_pandas().set_index("sentence_good")["logprob_good"]
-        flat = " ".join(found.output.split())
-        assert ("'die Leiter', which is also the ladder" in flat) and "--without-flawed" in flat
-    assert signatures["all"]["n_flawed"] == 2 and "n_flawed_left_out" not in signatures["all"]
-    assert (signatures["right"]["n_flawed"], signatures["right"]["n_flawed_left_out"]) == (0, 2)
-    assert recipe["partial_reasons"] == ["--without-flawed"]
-    kept = {"Der Berater, den die Wächter hassen, ist groß.": scores["all"].iloc[1]}
-    assert scores["right"].to_dict() == pytest.approx(kept, abs=1e-4)
-    page = (tmp_path / "all" / "report.html").read_text(encoding="utf-8")
-    assert "2 scored pairs are known to be flawed (tiny-causal-german)." in page
-    numbers = tmp_path / "flawed.csv"
-    found = runner.invoke(app, ["data", "check", *asked[1:], "--flawed", str(numbers)])
-    assert found.exit_code == 0, found.output
-    assert [row[:2] for row in csv.reader(numbers.open(encoding="utf-8"))] == [
-        ["paradigm", "pair_id"],
-        ["deu/obj_rel_within_anim", "0"],
-        ["deu/obj_rel_within_anim", "2"],
-    ]
-
-
-@pytest.mark.slow
-@pytest.mark.upstream
-def test_the_flawed_pairs_of_blimp_have_the_declared_numbers(upstream, tmp_path):
-    """The numbers that a thread names are found by the phrase, and no others are in its paradigm but those 23."""
-    path = tmp_path / "flawed.csv"
-    asked = ["data", "check", "blimp", "--source", str(upstream / "blimp"), "--flawed", str(path)]
-    assert CliRunner().invoke(app, asked).exit_code == 0
-    rows = list(csv.DictReader(path.open(encoding="utf-8")))
-    assert len(rows) == 7 + sum(flaw.n for flaw in find_set("blimp").flawed)
-    first = [int(row["pair_id"]) for row in rows if row["paradigm"].endswith("with_adjective_1")]
-    assert len(first) == 23 and {37, 84} <= set(first)  # both are named in the thread
+    assert "slln" in shown.output and "sharing: forbidden" in shown.output

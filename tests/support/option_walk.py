@@ -41,12 +41,6 @@ def write_data(folder: Path) -> Path:
     lines = [json.dumps(sentence) + "\n" for sentence in sentences]
     (folder / "blimp.jsonl").write_text("".join(lines))
     (folder / "some.jsonl").write_text("".join(lines[:2]))
-    same = {"sentence_bad": "sentence_good", "one_prefix_word_bad": "one_prefix_word_good"}
-    identical = [
-        one | {bad: one[good] for bad, good in same.items()} | {"pairID": one["pairID"] + 9}
-        for one in sentences
-    ]
-    (folder / "flawed.jsonl").write_text("".join(lines + [json.dumps(one) + "\n" for one in identical]))
     described = (
         "id: own\ntitle: Own\nlicence: {name: own, share: allowed}\nconfigs: {deu: deu, fra: fra}\n"
         "layout: {files: '{config}.tsv'}\n"
@@ -72,7 +66,6 @@ def write_data(folder: Path) -> Path:
             for region in (f"The {noun}", f"{verb}.")
         ]
         (folder / "design" / f"{name}.csv").write_text("item,condition,text\n" + "".join(rows))
-    (folder / "context.txt").write_text("The pilot smiles.\nThe guards laugh.\n")
     (folder / "text.txt").write_text("The author laughs.\nThe authors laugh.\n")
     (folder / "sentences.csv").write_text("sentence,other\nThe author laughs.,The authors laugh.\n")
     return folder
@@ -88,14 +81,13 @@ def bases(data: Path) -> dict[str, tuple[str, dict]]:
         "agreement, all forms": ("agreement", agreement | {"forms": "all"}),
         "minimal_pairs": ("minimal_pairs", pairs),
         "german": ("german", {"limit": 1}),
-        "in_context": ("minimal_pairs", pairs | {"context": ["matched"], "context_lengths": "1"}),
         "regions": ("regions", {"data": str(data / "design" / "one.csv"), "criteria": criteria}),
         "regions, folder": ("regions", {"data": str(data / "design")}),
     }
 
 
 SLOW = {
-    "tiny-masked", "minimal_pairs", "in_context", "compare", "watch", "report", "collect", "merge", "explore",
+    "tiny-masked", "minimal_pairs", "compare", "watch", "report", "collect", "merge", "explore",
     "export lm-eval",
     ("watch", "overwrite"), ("explore", "overwrite"), ("compare", "allow_different"),
     ("merge", "overwrite")
@@ -134,7 +126,6 @@ MODEL_VALUES: dict[str, list] = {
 def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
     """Values of options of suites: (name of a base, option, value, other options that it needs)."""
     own = {"data": str(data / "own.yaml"), "source": data / "own"}
-    slor = {"linking": "slor", "unigram": data / "counts.csv"}
     found: list[tuple[str, str, object, dict]] = [
         *(("agreement", "data", value, {}) for value in (str(data / "two.csv"), "nosuch.csv", "")),
         *(("agreement", "lemmas", value, {}) for value in (str(data / "fewer.csv"), "nosuch.csv", "")),
@@ -146,33 +137,21 @@ def suite_values(data: Path) -> list[tuple[str, str, object, dict]]:
         ("german", "source", data, {}),
         *(("german", "limit", value, {}) for value in (2, 0, False)),
         *(("minimal_pairs", "methods", value, {}) for value in (["full"], [])),
-        *(
-            ("in_context", "context", value, {})
-            for value in (["mismatched"], [str(data / "context.txt")], [])
-        ),
-        ("minimal_pairs", "context", ["matched"], {"context_lengths": "1"}),
-        ("minimal_pairs", "context_lengths", "1", {"context": ["matched"]}),
-        ("minimal_pairs", "template", ["See: {sentence}"], {}),
-        *(("in_context", "context_lengths", value, {}) for value in ("0", "")),
-        *(("in_context", "template", value, {}) for value in (["See: {sentence}"], [])),
         *(("regions", "data", value, {}) for value in (str(data / "design" / "two.csv"), "nosuch", "")),
         *(("regions", "criteria", value, {}) for value in (["(1;%mismatch%) > (1;%match%)"], [])),
         *(("regions, folder", "groups", value, {}) for value in (["one"], [])),
     ]
-    for base in ("minimal_pairs", "in_context"):
-        found += [(base, "data", value, {}) for value in (str(data / "some.jsonl"), "nosuch", "")]
-        found += [(base, "data", own["data"], {"source": data / "own"})]
-        found += [(base, "source", value, own) for value in (data / "other", "")]
-        found += [(base, "source", data / "own", {})]
-        found += [(base, "config", value, own) for value in ("deu", "")] + [(base, "config", "deu", {})]
-        found += [(base, "linking", value, {}) for value in ("mean_token", "sum", "nosuch", "")]
-        found += [(base, "unigram", value, {"linking": "slor"}) for value in (data / "counts.csv", "")]
-        found += [(base, "unigram", data / "counts.csv", {})]
-        found += [(base, "without_flawed", True, {"data": str(data / "flawed.jsonl")})]
-        found += [(base, "linking", "slln:0.5", slor)]
-    for base in ("agreement", "minimal_pairs", "in_context"):
+    found += [("minimal_pairs", "data", value, {}) for value in (str(data / "some.jsonl"), "nosuch", "")]
+    found += [("minimal_pairs", "data", own["data"], {"source": data / "own"})]
+    found += [("minimal_pairs", "source", value, own) for value in (data / "other", "")]
+    found += [("minimal_pairs", "source", data / "own", {})]
+    found += [("minimal_pairs", "config", value, own) for value in ("deu", "")] + [
+        ("minimal_pairs", "config", "deu", {})
+    ]
+    found += [("minimal_pairs", "linking", value, {}) for value in ("mean_token", "sum", "nosuch", "")]
+    for base in ("agreement", "minimal_pairs"):
         found += [(base, "groups", value, {}) for value in (["Simple"], [])]
-    for base in ("agreement", "minimal_pairs", "in_context", "regions"):
+    for base in ("agreement", "minimal_pairs", "regions"):
         found += [(base, "limit", value, {}) for value in (1, 0, False)]
     return found
 

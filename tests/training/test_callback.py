@@ -56,23 +56,13 @@ def test_scores_are_those_of_an_ordinary_run(evaluation):
 
 
 def test_every_suite_is_scored_during_training_or_refused(tmp_path):
-    """Regions, and pairs in context, gave {} at every evaluation."""
     model, tokenizer = fresh_model()
-    regions, pairs = tmp_path / "regions.csv", tmp_path / "pairs.jsonl"
+    regions = tmp_path / "regions.csv"
     regions.write_text("item,condition,text\n1,a,The author\n1,a,laughs\n1,b,The author\n1,b,laugh\n")
-    row = {"UID": "own", "linguistics_term": "own", "field": "syntax"}
-    sides = [("The author laughs.", "The author laugh."), ("The pilots swim.", "The pilots swims.")]
-    rows = [row | {"sentence_good": good, "sentence_bad": bad} for good, bad in sides * 6]
-    pairs.write_text("\n".join(map(json.dumps, rows)))
-    in_context = make_suite("minimal_pairs", data=pairs, context=["matched"], context_lengths=[0, 1])
     criteria = make_suite("regions", data=regions, criteria=["(2;%a%) < (2;%b%)"])
-    scores = evaluate_live(model, tokenizer, [in_context, criteria])
-    assert {key for key in scores if not key.endswith(("_n", "_se"))} == {
-        "in_context/none",
-        "in_context/matched",
-        "regions/criteria",
-    }
-    assert (scores["in_context/none_n"], scores["regions/criteria_n"]) == (12, 1)
+    scores = evaluate_live(model, tokenizer, [criteria])
+    assert {key for key in scores if not key.endswith(("_n", "_se"))} == {"regions/criteria"}
+    assert scores["regions/criteria_n"] == 1
     unlogged = make_suite("german", limit=1)
     unlogged.measures = ()
     with pytest.raises(ValueError, match=r"german .*no score .*`live_key`"):

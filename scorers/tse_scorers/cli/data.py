@@ -1,21 +1,17 @@
-"""The commands `tse data`: the registered sets of minimal pairs, and linking functions side by side."""
+"""The commands `tse data`: the registered sets of minimal pairs."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..io.files import require_exists
-from ..models.options import DATA, OUTPUT
 from . import tables, terminal
 from .help import App
-from .options import option
 from .usage import Commands
 
 app = App(
     cls=Commands,
     no_args_is_help=True,
-    help="List, show and check registered sets of minimal pairs; compare linking functions.",
+    help="List and show registered sets of minimal pairs.",
 )
 
 
@@ -50,7 +46,7 @@ def list_sets() -> None:
             languages = ["many"]
         elif len(languages) > 2:
             languages = [f"{len(languages)} languages"]
-        n_pairs = sum(count[0] for count in pair_set.expected.values())
+        n_pairs = sum(pair_set.expected.values())
         rows.append(
             {
                 "set": name,
@@ -58,7 +54,7 @@ def list_sets() -> None:
                 "pairs": f"{n_pairs:,}" if n_pairs else "unknown",
                 "licence": pair_set.licence.name,
                 "sharing": pair_set.licence.share,
-                "linking": pair_set.convention.linking,
+                "linking": pair_set.convention.linking or "sum",
             }
         )
     tables.table(pd.DataFrame(rows))
@@ -66,7 +62,8 @@ def list_sets() -> None:
         "sharing: whether copies may be shared. refined-tse has no copies; sets are loaded from their authors."
     )
     terminal.say(
-        "linking: how the authors compare two sentences, which is how `tse run` does; see --linking."
+        "linking: how `tse run` compares two sentences, which is how the authors do (but those of BLiMP-NL); see "
+        "--linking."
     )
     terminal.say(
         "SyntaxGym's suites have regions instead of pairs: tse run --suite regions --data SUITE.json --model MODEL."
@@ -103,114 +100,4 @@ def show(name: Name) -> None:
     tables.card({label: text for label, text in lines.items() if text} | {"traps": pair_set.traps})
     more = " --config LANGUAGE" if pair_set.has_any_config else ""
     more += "" if pair_set.source.hub or pair_set.source.checksums else " --source FOLDER"
-    terminal.say(f"Next: tse data check {name}{more}")
-    terminal.say(f"      tse run --suite minimal_pairs --data {name}{more} --model MODEL")
-
-
-@app.command()
-def check(
-    name: Name,
-    config: Annotated[
-        str | None,
-        option(
-            "Configurations of the set (deu,fra), separated by commas. Default: the whole set (TurBLiMP: base), "
-            "because published averages are over it.",
-            DATA,
-        ),
-    ] = None,
-    source: Annotated[
-        Path | None,
-        option("A local copy: folder or file. Default: the set is downloaded.", DATA),
-    ] = None,
-    flawed: Annotated[
-        Path | None,
-        option(
-            "Also write the numbers of the pairs that are known to be wrong, with the reason and its source: CSV, "
-            "TSV, JSONL or Parquet. Default: they are counted, because `tse run --without-flawed` finds them itself.",
-            OUTPUT,
-        ),
-    ] = None,
-) -> None:
-    """Load a set and print what is unusual: counts, flawed and repeated pairs, missing stops, characters."""
-    if source is not None:
-        require_exists(source)
-    if flawed is not None:
-        from ..io.table_files import check_table
-
-        check_table(flawed)
-    with terminal.waiting("Reading the pairs"):
-        from ..suites.minimal_pairs.data.checks import flaws_of, known_flaws
-        from ..suites.minimal_pairs.data.pair_tables import pair_table
-        from ..suites.minimal_pairs.registry import find_set, load_pairs
-        from ..suites.minimal_pairs.registry.audit import audit, group_counts
-
-        pair_set = find_set(name)
-        loaded = load_pairs(pair_set, config, source)
-        pairs = pair_table(loaded.table, pair_set.title)  # refuses what `tse run` would refuse
-    tables.table(group_counts(loaded))
-    for finding in (*audit(pair_set, loaded), *known_flaws(pairs, pair_set.flawed)):
-        terminal.say(f"- {finding}")
-    n_paradigms = loaded.table["UID"].nunique()
-    terminal.say(f"{pair_set.title}: {len(loaded.table):,} pairs in {n_paradigms:,} paradigms.")
-    if flawed is not None:
-        from ..io.table_files import write_table
-
-        listed = pairs[["paradigm", "pair_id"]].assign(flaw=flaws_of(pairs, pair_set.flawed))
-        write_table(listed[listed["flaw"] != ""], flawed)
-
-
-@app.command()
-def linkings(
-    folder: Annotated[Path, typer.Argument(help="A folder of results of `tse run`.")] = Path("tse-results"),
-    unigram: Annotated[
-        Path | None,
-        option(
-            "Unigrams of words for slor and morcela: a table with the columns word and count, or a file of `tse "
-            "train-ngram --order 1`. Default: what a run with --linking slor or morcela stored, as unigrams of tokens; "
-            "without it, these two are omitted.",
-            DATA,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        option("Also write the table: CSV, TSV, JSONL or Parquet.", OUTPUT),
-    ] = None,
-) -> None:
-    """Compare the accuracy by every linking function, from the scores in a folder; no model runs."""
-    with terminal.starting():
-        import pandas as pd
-
-        from ..io.records import SINGLE, read_records
-        from ..io.table_files import check_table, write_table
-        from ..suites.minimal_pairs.ask.linking import linked_accuracies, load_unigrams
-
-    if out is not None:
-        check_table(out)
-    unigrams = None if unigram is None else load_unigrams(unigram)
-    rows = []
-    for record in read_records(folder):
-        identity = record.identity
-        if identity["suite"] != "minimal_pairs" or record.is_shard or SINGLE not in record.tables:
-            continue
-        accuracies = linked_accuracies(record.tables[SINGLE].read(), record.signature, unigrams)
-        used = record.signature.get("linking", "sum")
-        rows += [
-            {
-                "model": identity["model"],
-                "data": identity["config"],
-                "linking": linking,
-                "accuracy": values["accuracy"],
-                "pairs": values["n"],
-                "ties": values["n_ties"],
-                "used": "yes" if linking == used else "",
-            }
-            for linking, values in accuracies.items()
-        ]
-    if not rows:
-        raise ValueError(
-            f"{folder} does not contain scores of whole sentences of minimal pairs. Make some with `tse run --suite "
-            f"minimal_pairs --out {folder}`."
-        )
-    tables.table(pd.DataFrame(rows))
-    if out is not None:
-        write_table(pd.DataFrame(rows), out)
+    terminal.say(f"Next: tse run --suite minimal_pairs --data {name}{more} --model MODEL")

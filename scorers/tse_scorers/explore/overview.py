@@ -88,8 +88,7 @@ def _link(views: Sequence[View], config: str | None, label: str) -> dict[str, st
         if view.tab and label in view.headlines:
             choices = {f"c{place}": choice for place, choice in enumerate(view.headlines[label])}
             part = {"part": view.part} if view.part else {}
-            row = {"row": view.headline_rows[label]} if label in view.headline_rows else {}
-            return {"tab": view.tab, **part, **choices, **row, "whole": config or ""}
+            return {"tab": view.tab, **part, **choices, "whole": config or ""}
     return None
 
 

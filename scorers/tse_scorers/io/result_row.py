@@ -95,16 +95,12 @@ class ResultRow(Mapping[str, Scalar]):
         method (minimal_pairs): `full`, `one_prefix` or `two_prefix`.
         linking (with linking functions): the linking function.
         variation_set (german): `1-6`, `1-2_nominative`, `1-2_accusative` or `1-2_dative`.
-        context (in context): `none`, `matched`, `mismatched`, `ungrammatical`, a text file, or `template: …`.
-        length (in context): sentences of the context.
-        longest (in context): `longest` for the longest context of its kind, else null.
-        context_tokens (in context): mean number of tokens of the context.
         score: the score, mostly a mean; null if nothing could be scored, or for a correlation with a constant side.
         n: items in the mean (pairs, contexts, sets, cells).
         n_excluded: items without a score.
         n_ties: tied items; for EW, tied lemmas.
-        n_nonfinite (minimal_pairs, in context, german): items (german: comparisons) that are NaN or plus infinity; they
-            count as wrong.
+        n_nonfinite (minimal_pairs, german): items (german: comparisons) that are NaN or plus infinity; they count as
+            wrong.
         n_infinite (regions): items with an infinite surprisal; if there are any, `score` is null.
         se: standard error over units; null with fewer than two units, for rank correlations, and for a correlation that
             is ±1 or undefined without some unit.
@@ -141,10 +137,6 @@ class ResultRow(Mapping[str, Scalar]):
     method: str | None = None
     linking: str | None = None
     variation_set: str | None = None
-    context: str | None = None
-    length: int | None = None
-    longest: str | None = None
-    context_tokens: float | None = None
     score: float | None
     n: int | None = None
     n_excluded: int | None = None

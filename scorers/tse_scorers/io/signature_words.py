@@ -12,7 +12,6 @@ _COUNTS = {
 }
 _CHANGED = {
     "dataset_fingerprint": "the data have changed",
-    "contexts_fingerprint": "the context sentences have changed",
     "own_columns": "the additional columns of the data have changed",
     "lemmas_fingerprint": "the lemma list has changed",
 }

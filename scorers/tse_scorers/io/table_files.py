@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -237,38 +236,6 @@ def require_words(frame: pd.DataFrame, columns: Collection[str], title: str) -> 
                     f"{title} holds {text!r:.80} in column {column!r} of row {row}; expected a text with {expected}. "
                     "Fix this column, or remove the row."
                 )
-
-
-def read_counts(path: Path, unit: str) -> "pd.Series[float]":
-    """Read a table of counts: the count of each word, or of each token.
-
-    Args:
-        path: the table.
-        unit: the column of what is counted, beside `count`.
-
-    Raises:
-        ValueError: a column is missing, a count is not a whole number from 0 up, or something is counted twice.
-    """
-    frame = read_table(path, texts=[unit])
-    require_columns(frame, (unit, "count"), str(path))
-    require_text(frame, (unit,), str(path))
-    counts = as_numbers(frame["count"])
-    wrong = (~np.isfinite(counts) | (counts < 0) | (counts % 1 != 0)).to_numpy()
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"{path} holds {frame['count'].iloc[row]!s:.80} in column 'count' of row {row + 1}; expected a "
-            "whole number from 0 up. Fix this column."
-        )
-    repeated = frame[unit].duplicated().to_numpy()
-    if repeated.any():
-        twice = frame[unit].iloc[int(repeated.argmax())]
-        rows = [str(row + 1) for row in (frame[unit] == twice).to_numpy().nonzero()[0]]
-        raise ValueError(
-            f"{path} counts the {unit} {twice!r:.80} several times, in rows {', '.join(rows[:5])}; expected each "
-            f"{unit} once. Add up its counts (as of different parts of speech), or remove all rows but one."
-        )
-    return counts.set_axis(frame[unit])
 
 
 def as_numbers(column: "pd.Series[object]") -> "pd.Series[float]":

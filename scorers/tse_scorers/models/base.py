@@ -13,7 +13,6 @@ does not need a base class. Implement what your model can answer:
 | `FormScorer` | log P of words of any number of tokens at a gap | the same over all forms |
 | `PseudoScorer` | pseudo-log-likelihoods, of a kind that the authors of a set may decide | registered sets |
 | `TokenCounter` | the number of tokens of a sentence | the columns `n_tokens` |
-| `TokenLister` | the tokens of a sentence | unigrams over tokens (`--unigram`) |
 | `PairScorer` | both log-probabilities of a minimal pair by its number | published scores |
 | `EngineScorer` | runs its queries through `tse_scorers.engine` | continuing after a stop |
 
@@ -287,15 +286,6 @@ class TokenCounter(Protocol):
 
     def token_counts(self, sentences: Sequence[str]) -> Indices:
         """Return the number of tokens of each sentence, (sentences,), without special tokens."""
-        ...
-
-
-@runtime_checkable
-class TokenLister(Scorer, Protocol):
-    """Lists tokens as well."""
-
-    def tokens(self, sentences: Sequence[str]) -> list[list[str]]:
-        """Return the tokens of each sentence as the vocabulary writes them, without special tokens."""
         ...
 
 

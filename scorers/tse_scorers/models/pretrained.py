@@ -156,12 +156,6 @@ class PretrainedScorer(MapsDataSets, ABC):
         ids = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
         return np.array([len(row) for row in ids], dtype=np.int64)
 
-    def tokens(self, sentences: Iterable[str]) -> list[list[str]]:
-        """Return the tokens of each sentence as the vocabulary writes them, without special tokens."""
-        texts = [self._spaced(sentence) for sentence in sentences]
-        rows = self.tokenizer(texts, add_special_tokens=False)["input_ids"] if texts else []
-        return [list(self.tokenizer.convert_ids_to_tokens(row)) for row in rows]
-
     def single_token_ids(self, words: Sequence[str], opening: bool = False) -> Indices:
         """Return the vocabulary id of each word at a gap, (words,); -1 if it is not a single known token.
 

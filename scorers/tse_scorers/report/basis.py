@@ -31,7 +31,6 @@ def alike(lines: pd.DataFrame, text_of: Callable[[pd.DataFrame], str]) -> dict[s
 
 def over(lines: pd.DataFrame) -> Iterator[str]:
     """Yield what the scores of a measure are over: items, units, exclusions, ties."""
-    yield from filter(None, lines["detail"].unique())
     yield counted(ranged(lines["n"]), lines["counted"].iloc[0])
     yield from _units(lines)
     if (lines["n_excluded"] > 0).any():
@@ -56,7 +55,7 @@ def _units(lines: pd.DataFrame) -> Iterator[str]:
     """Say what the intervals are over; units of unequal size count less than their number says."""
     for unit, of_unit in lines.groupby("unit", sort=False):
         first, by, second = str(unit).partition(" x ")
-        is_counted = of_unit["n_lemmas"].notna().any()  # contexts, the second kind in context, are not
+        is_counted = of_unit["n_lemmas"].notna().any()
         crossed = f" x {counted(ranged(of_unit['n_lemmas']), second)}" if by and is_counted else by + second
         counts = of_unit[["n_units", "n_lemmas"]] if by else of_unit[["n_units"]]
         effective = of_unit["n_units_effective"].astype(float)

@@ -249,7 +249,6 @@ class View:
         part: its name among several views of a tab.
         headlines: label of a headline measure -> the choices that show its scores. The table of scores by group leaves
             out a measure that another view shows: the report if it shows that view, the explorer if that has a tab.
-        headline_rows: the same -> its row, where the table has several rows over everything.
     """
 
     title: str
@@ -260,7 +259,6 @@ class View:
     tab: str = ""
     part: str = ""
     headlines: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    headline_rows: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, *values: Any) -> Sequence[Block]:
         """Return the blocks for one value per control."""

@@ -18,8 +18,6 @@ _DECISIVE = {
     "metric_version": "version of the metric",
     "pll": "--pll",
     "forms": "--forms",
-    "unigrams": "--unigram",
-    "context_lengths": "--context-lengths",
 }
 """Key of a signature -> what it is called; where both systems have it, it must be the same."""
 _CONVENTIONS: dict[str, tuple[str, Any]] = {

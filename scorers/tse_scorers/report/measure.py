@@ -66,8 +66,6 @@ class Measure:
         over_lemmas: whether it averages over the lemma list, so that it compares only with scores over the same one.
         counted: what its items are, in the plural, as the terminal and the report count them.
         why_excluded: why items have no score, as the terminal and the report say it.
-        detail: what else the terminal says about a score, a format of the columns of its row:
-            `sentences of context {length:.0f}`.
     """
 
     name: str
@@ -90,7 +88,6 @@ class Measure:
     over_lemmas: bool = False
     counted: str = "items"
     why_excluded: str = ""
-    detail: str = ""
 
     def __post_init__(self) -> None:
         for attribute in ("label", "column"):

@@ -18,7 +18,7 @@ _COPIED = (
 )  # fmt: skip
 _COLUMNS = (
     "system", "suite", "measure", "score", "text", "with_ends", *_COPIED, "chance", "over_lemmas",
-    "counted", "why_excluded", "detail", "suite_name", "config", "digits", "leads", "place",
+    "counted", "why_excluded", "suite_name", "config", "digits", "leads", "place",
 )  # fmt: skip
 
 
@@ -34,8 +34,8 @@ def headlines(rows: pd.DataFrame, measures: Measures, heading: Heading = plain_h
         Columns system, suite (as `heading` names its data), measure, score, text (the score as tables print it, with
         its interval), with_ends (as sentences do), n, n_excluded, n_ties, se, ci_low, ci_high, unit, n_units,
         n_units_effective, reliable, n_lemmas, chance (or None), over_lemmas, counted, why_excluded,
-        detail, suite_name, config, digits (of the measure's scores), leads (whether the report leads with it) and
-        place (of the suite in `measures`); one system after the other, its suites in the order of `measures`.
+        suite_name, config, digits (of the measure's scores), leads (whether the report leads with it) and place (of the
+        suite in `measures`); one system after the other, its suites in the order of `measures`.
     """
     overall = rows[rows["group"] == "all"].to_dict("records")
     lines = [
@@ -66,7 +66,6 @@ def _headline(row: Mapping[str, Any], measure: Measure, heading: Heading, leads:
         "over_lemmas": measure.over_lemmas,
         "counted": measure.counted,
         "why_excluded": measure.why_excluded,
-        "detail": measure.detail.format(**row) if measure.detail else "",
         "suite_name": suite,
         "config": config,
         "digits": measure.digits,

@@ -21,7 +21,6 @@ WHITE_SPACE = r"^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """White space that is not one space between two words: doubled, at an end, another character, or one without width."""
 INSIDE = r"\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """The same, not counting the ends of a text."""
-_FINAL_MARK = r"[.?!…。？！।؟۔][\"'”’»)\]]*$"
 
 
 class DataWarning(UserWarning):
@@ -57,17 +56,26 @@ def purpose_of(suites: "Sequence[Suite]") -> Purpose:
     return Purpose(frozenset().union(*(suite.asks for suite in suites)), asker)
 
 
-def repeated_items(items: pd.DataFrame) -> list[Finding]:
-    """Say that a column `item` names the units of intervals, because an item occurs in several rows."""
+def repeated_items(items: pd.DataFrame, columns: Sequence[str], texts: "pd.Series[Any]") -> list[Finding]:
+    """Return findings about repeated rows, and about a column `item`, which names the units where an item recurs.
+
+    Args:
+        items: the data.
+        columns: what is alike in repeated rows.
+        texts: what to show of each row.
+    """
+    repeated = items.duplicated([*columns])
+    advice = "TSE counts each of them. Remove repetitions."
+    findings = row_findings(repeated, texts, "rows that repeat an earlier row", advice)
     if "cluster" in items or "item" not in items or own_units(items, "item") is None:
-        return []
+        return findings
     labels = items["item"].dropna()
     several = labels[labels.duplicated()]
     subject = f"items that occur in several of the {len(items):,} rows (column item)"
     advice = (
         "Each item is one unit of intervals and tests, in all groups. For other units, add a column cluster."
     )
-    return [Finding(subject, several.nunique(), str(several.iloc[0]), advice)]
+    return [*findings, Finding(subject, several.nunique(), str(several.iloc[0]), advice)]
 
 
 def row_findings(
@@ -111,18 +119,6 @@ def white_space(frame: pd.DataFrame, patterns: dict[str, str]) -> list[Finding]:
     examples = frame[column].astype(str)
     advice = "These characters change scores. Replace each run of them by one space, and none at the ends."
     return row_findings(odd, examples, "rows with white space other than one space between words", advice)
-
-
-def openings_and_ends(sentences: "pd.Series[str]") -> list[Finding]:
-    """Return findings about sentences without a capital at the beginning or without a final mark."""
-    first = sentences.str.lstrip().str[:1]
-    lower = first.str.lower().eq(first) & first.str.upper().ne(first)
-    no_mark = ~sentences.str.rstrip().str.contains(_FINAL_MARK)
-    advice = "Models expect sentences as they are written; scores may differ from those of whole sentences."
-    return [
-        *row_findings(lower, sentences, "sentences that begin with a small letter", advice),
-        *row_findings(no_mark, sentences, "sentences without a final mark such as a full stop", advice),
-    ]
 
 
 def listed_rows(frame: pd.DataFrame, columns: Sequence[str], at_most: int = 3) -> str:

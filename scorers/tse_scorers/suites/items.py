@@ -15,7 +15,7 @@ from ..io.result_row import ResultRow, Scalar, group_name
 from ..report.measure import Measure
 from ..statistics.clustered import Units, clustered_mean, means_of_groups
 from ..statistics.differences import Difference, paired_difference
-from ..statistics.estimate import ACCURACY, Estimate, Range
+from ..statistics.estimate import Estimate
 
 if TYPE_CHECKING:
     from ..io.table_files import Tables
@@ -237,7 +237,6 @@ class Scored:
             rows of results have the sums.
         groups: gives the groups of all items, or of some of them, with their units.
         key: columns that make an item the same in two runs.
-        score_range: the least and greatest score.
         about: further columns of the rows of results.
         mixed_model: how a mixed model is fitted to the scores.
     """
@@ -246,7 +245,6 @@ class Scored:
     items: pd.DataFrame
     groups: Callable[[pd.DataFrame], Iterable[Group]]
     key: tuple[str, ...] = ()
-    score_range: Range = ACCURACY
     about: Mapping[str, Scalar] = field(default_factory=dict)
     mixed_model: MixedModel = field(default_factory=MixedModel)
 
@@ -272,7 +270,7 @@ class Scored:
             of_tables[id(group.table)][:, slice(None) if group.rows is None else group.rows]
             for group in groups
         ]
-        estimates = means_of_groups(scores, [group.units for group in groups], self.score_range)
+        estimates = means_of_groups(scores, [group.units for group in groups])
         return [dict(zip(self.columns, of_group, strict=True)) for of_group in estimates]
 
     def estimates(self, group: Group, means: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:

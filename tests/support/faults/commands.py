@@ -14,7 +14,7 @@ OPTIONS = [
     (
         "data lst",
         2,
-        "has no command 'lst'; expected one of: list, show, check, linkings. Did you mean list?",
+        "has no command 'lst'; expected one of: list, show. Did you mean list?",
     ),
     ("run --no-such-option", 2, "`tse run` has no option --no-such-option"),
     ("run --modle tiny-causal", 2, "has no option --modle. Did you mean --model? Run `tse run --help`"),

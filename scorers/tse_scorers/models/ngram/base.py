@@ -182,10 +182,6 @@ class NgramScorer(MapsDataSets, ABC):
         """(sentences,) number of words of each."""
         return np.array([len(self.split(sentence)) for sentence in sentences], dtype=np.int64)
 
-    def tokens(self, sentences: Iterable[str]) -> list[list[str]]:
-        """Return the words of each sentence."""
-        return [self.split(sentence) for sentence in sentences]
-
     def _name_unknown(self, texts: Sequence[str]) -> None:
         split = {text: self.split(text) for text in dict.fromkeys(texts)}
         words = list(dict.fromkeys(chain.from_iterable(split.values())))

@@ -90,7 +90,8 @@ def contexts_of(outcomes: NDArray[np.int64], order: int, start: int) -> NDArray[
 class LaplaceNgramScorer(NgramScorer):
     """A unigram or bigram model with Laplace smoothing, of counts; `tse train-ngram` counts a text.
 
-    >>> scorer = LaplaceNgramScorer.from_counts({"a": 2, "b": 1})  # P(a) = (2 + 1) / (3 + 3)
+    >>> counts = scipy.sparse.csr_array(np.array([[0, 2, 1]]))
+    >>> scorer = LaplaceNgramScorer(["<unk>", "a", "b"], counts)  # P(a) = (2 + 1) / (3 + 3)
     >>> np.exp(scorer.sentence_logprobs(["a"])).round(3).tolist()
     [0.5]
 
@@ -139,19 +140,6 @@ class LaplaceNgramScorer(NgramScorer):
             "training_words": int(self._totals.sum()),
             "first_token": "given the start of the sentence" if self.order == 2 else "given nothing",
         }
-
-    @classmethod
-    def from_counts(cls, counts: Mapping[str, int], name: str | None = None) -> "LaplaceNgramScorer":
-        """Make a unigram model from counts of words; `<unk>`, if given, counts all other words.
-
-        Raises:
-            ValueError: no word has a count above 0.
-        """
-        words = sorted(word for word, count in counts.items() if count > 0 and word != UNKNOWN)
-        if not words:
-            raise ValueError("No word has a count above 0; expected at least one.")
-        row = [[counts.get(word, 0) for word in (UNKNOWN, *words)]]
-        return cls([UNKNOWN, *words], scipy.sparse.csr_array(np.array(row, dtype=np.int64)), name=name)
 
     def score_words(
         self, words: Sequence[str], history: Sequence[str] = ()

@@ -18,7 +18,6 @@ from ...report.blocks import View
 from ...report.inputs import Runs
 from ...report.measure import PublishedCurves
 from ...report.tables import counts_table
-from ...suites.minimal_pairs.show.texts import flawed_pairs
 from ...suites.shown import Analyses
 from .analyses import correlations, method_view, predictor_view
 from .conditions import condition_views
@@ -52,7 +51,7 @@ def views(runs: Runs) -> Iterator[View]:
         yield from growth(revisions[revisions["method"] == method])
         yield method_view(rows)
     counts = counts_table("Pairs behind the accuracies.", rows, "method", METHODS, "pairs")
-    yield View("Coverage", " ".join([_COVERAGE_TEXT, *flawed_pairs(runs, set(rows["config"]))]), [counts])
+    yield View("Coverage", _COVERAGE_TEXT, [counts])
     yield from people_views(rows[rows["method"] == "full"])
 
 

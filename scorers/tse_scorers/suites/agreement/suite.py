@@ -13,7 +13,7 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.files import slug
 from ...io.records import ROWS
-from ...io.table_files import Tables, fingerprint, is_table
+from ...io.table_files import Tables, fingerprint
 from ...models.answers import pair_logprobs
 from ...models.base import FormScorer, GapScorer, PairScorer, Scorer
 from ...models.options import Option, OptionError
@@ -33,7 +33,7 @@ from .ask.gaps import looked_up_tables
 from .ask.listing import LISTED, list_lemmas, listed_table
 from .ask.outcomes import LEMMAS, OUTCOMES, lemma_table
 from .ask.template_verbs import PAIRS
-from .data.checks import check_numbers, inspect, inspect_lemmas
+from .data.checks import check_numbers, inspect
 from .data.contrast import (
     FORMS,
     contrast_of,
@@ -124,9 +124,7 @@ class AgreementSuite(Suite):
         if self.options.data in _DATASETS:  # grammars generated the numbers of ours
             findings = []
         if (self.options.data, self._lemma_list) not in _FLAWLESS:
-            findings += inspect(pairs, lemmas, self._contrast)
-        if is_table(self._lemma_list):
-            findings += inspect_lemmas(lemmas)
+            findings += inspect(pairs, self._contrast)
         return tuple(findings)
 
     @property

@@ -33,48 +33,15 @@ class MinimalPairOptions(SuiteOptions):
     source: Path | None = source_option()
     groups: Sequence[str] | None = groups_option()
     limit: int | None = limit_option()
-    without_flawed: bool = option(
-        "Exclude faulty pairs",
-        "they are scored and counted",
-        "published accuracies are over all pairs",
-        False,
-        partial=True,
-    )
     linking: str | None = option(
-        "How whole sentences are compared: sum, mean_token, mean_char, mean_byte, mean_continuation, slln[:alpha], "
-        "slor, morcela[:beta,gamma]",
+        "How whole sentences are compared: sum, mean_token, mean_byte, mean_continuation or slln",
         "as the set's authors do; sum for BLiMP and your own",
         "scores can then be compared with theirs (BLiMP: Warstadt et al. 2020)",
     )
-    unigram: Path | str | None = option(
-        "Unigrams for slor and morcela: a text (.txt), a table (token or word, and count), or a 1-gram file of "
-        "`tse train-ngram`",
-        "none",
-        "the other linking functions need no frequencies; a text's tokens are counted with each model's tokenizer, as "
-        "the authors of slor and morcela do",
-        takes_table=True,
-    )
-
     methods: Sequence[str] | None = option(
         "Only full (whole sentences), one_prefix or two_prefix; repeatable",
         "all that the model supports",
         "Warstadt et al. (2020) compare them",
-    )
-    context: Sequence[str] | None = option(
-        "Score pairs after sentences: matched, mismatched, ungrammatical, or a text file with one sentence per line; "
-        "repeatable",
-        "none",
-        "published accuracies are without one",
-    )
-    context_lengths: str | Sequence[int] | None = option(
-        "With --context: numbers of context sentences, separated by commas",
-        "0,1,2,4,8",
-        "longer contexts cost more and each doubling shows the trend",
-    )
-    template: Sequence[str] | None = option(
-        "Also score pairs inside this text; {sentence} is the place of the sentence; repeatable",
-        "none",
-        "published accuracies are without one",
     )
 
     @classmethod

@@ -17,12 +17,20 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.score_columns import Values, described
 from ...io.suggestions import unknown_name
-from ...models.answers import continuation_logprobs, pair_logprobs, sentence_logprobs
+from ...models.answers import continuation_logprobs, pair_logprobs
 from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer
 from ..own_columns import data_signature, score_table
-from .ask.continuations import continuations, require_continuations
-from .ask.linking import Linking, ScoredSide, n_scored, token_counts
-from .data.pair_tables import PAIR_COLUMNS, PREFIX_COLUMNS, QUERIES, names_of_own
+from .ask.continuations import continuations, require_continuations, sentences_after
+from .ask.linking import MEAN_CONTINUATION, Counts, ScoredSide, linked_columns, n_scored, token_counts
+from .data.pair_tables import (
+    CONTEXT,
+    PAIR_COLUMNS,
+    PREFIX_COLUMNS,
+    QUERIES,
+    after_context,
+    contexts_of,
+    names_of_own,
+)
 from .data.tables import load, select
 from .measures import METHODS
 
@@ -78,14 +86,6 @@ LINKED = described(
         Values.ANY,
     ),
     ("score_bad", "double", "the same for the unacceptable sentence", Values.ANY),
-    (
-        "unigram_logprob_good",
-        "double",
-        "log-probability of the acceptable sentence's tokens (or words) under the unigram model; null "
-        "without one",
-        Values.ANY,
-    ),
-    ("unigram_logprob_bad", "double", "the same for the unacceptable sentence", Values.ANY),
 )
 """Further columns of runs with a linking function; its scores decide which pairs are correct."""
 
@@ -110,7 +110,7 @@ def score_pairs(
     table: pd.DataFrame,
     methods: Sequence[str] | None = None,
     progress: Progress | None = None,
-    linking: Linking | None = None,
+    linking: str | None = None,
 ) -> pa.Table:
     """Score every pair by every method that its paradigm supports.
 
@@ -123,15 +123,16 @@ def score_pairs(
         linking: how whole sentences are compared; None: by their log-probabilities.
 
     Returns:
-        Table with the schema `EXAMPLES`, with a linking function the columns of `LINKED`, then the user's own columns;
-        one row per pair and method. Log-probabilities are natural logs. Without pairs, a table without rows.
+        Table with the schema `EXAMPLES`, with a linking function the columns of `LINKED`, then the user's own columns,
+        `context` among them; one row per pair and method. Log-probabilities are natural logs. Without pairs, a table
+        without rows.
 
     Raises:
         ValueError: a method or the linking function is unknown or not supported by the scorer, or no method is
             supported by the paradigms.
     """
     chosen = _methods(scorer, methods)
-    require_continuations(scorer, linking)
+    require_continuations(scorer, table, linking)
     parts = [_score_method(scorer, table, method, progress, linking) for method in chosen]
     examples = pa.concat_tables(parts)
     if len(table) and not examples.num_rows:
@@ -158,32 +159,32 @@ def _methods(scorer: Scorer, methods: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _score_method(
-    scorer: Scorer, table: pd.DataFrame, method: str, progress: Progress | None, linking: Linking | None
+    scorer: Scorer, table: pd.DataFrame, method: str, progress: Progress | None, linking: str | None
 ) -> pa.Table:
     scorable = np.ones(len(table), dtype=bool)
     if method != "full":
         table = table[table[f"{method}_method"]]
         scorable = table[PREFIX_COLUMNS[method]].notna().all(axis=1).to_numpy()
     good, bad = np.full((2, len(table)), np.nan)
-    unigrams = _unigrams(scorer, table, linking) if method == "full" else {}
     if scorable.any():
         good[scorable], bad[scorable] = _ask(scorer, table[scorable], method, progress)
     n_tokens = {side: token_counts(scorer, table[f"sentence_{side}"]) for side in ("good", "bad")}
     linked: dict[str, Logprobs | list[str]] = {}
     if linking is not None:
         # A prefix method compares words, not sentences.
-        used = linking if method == "full" else Linking("sum")
+        used = linking if method == "full" else "sum"
         sides = {
             side: ScoredSide(
                 table[f"sentence_{side}"].tolist(),
                 logprobs,
-                n_scored(n_tokens[side], scorer.signature),
-                unigrams.get(side),
+                _n_scored(scorer, table, side, n_tokens[side]),
             )
             for side, logprobs in (("good", good), ("bad", bad))
         }
-        needs_continuations = used.function.needs_continuations and len(table)
-        linked = used.columns(sides, continuations(scorer, table, progress) if needs_continuations else None)
+        needs_continuations = used == MEAN_CONTINUATION
+        linked = linked_columns(
+            used, sides, continuations(scorer, table, progress) if needs_continuations else None
+        )
     pairs = metric_modules("minimal_pair_accuracy").accuracy.outcomes(
         linked.get("score_good", good), linked.get("score_bad", bad)
     )
@@ -200,15 +201,16 @@ def _score_method(
     if linking is not None:
         columns |= _linked_arrays(linked, scorable)
     schema = EXAMPLES if linking is None else [*EXAMPLES, *LINKED]
-    return score_table(schema, columns, table[names_of_own(table)])
+    with_context = [CONTEXT] if CONTEXT in table else []
+    return score_table(schema, columns, table[[*with_context, *names_of_own(table)]])
 
 
-def _unigrams(scorer: Scorer, table: pd.DataFrame, linking: Linking | None) -> dict[str, Logprobs]:
-    """Return the log-probabilities of unigrams of both sides, where the linking function needs them."""
-    if linking is None or linking.unigrams is None or table.empty:
-        return {}
-    sentences = [*table["sentence_good"], *table["sentence_bad"]]
-    return dict(zip(("good", "bad"), np.split(linking.unigrams.logprobs(scorer, sentences), 2), strict=True))
+def _n_scored(scorer: Scorer, table: pd.DataFrame, side: str, n_tokens: Counts) -> Counts:
+    """Return over how many tokens the log-probability of each sentence sums: all of them after a context."""
+    contexts = contexts_of(table)
+    texts = after_context(table, table[f"sentence_{side}"])
+    after = token_counts(scorer, texts) - token_counts(scorer, contexts)
+    return np.where([not context for context in contexts], n_scored(n_tokens, scorer.signature), after)
 
 
 def _linked_arrays(
@@ -232,10 +234,15 @@ def _ask(
     if method == "full":
         if isinstance(scorer, PairScorer):
             return pair_logprobs(scorer, table)
-        sides = [list(table["sentence_good"]), list(table["sentence_bad"])]
-        return _once_each(sides, lambda sentences: sentence_logprobs(scorer, sentences, progress))
+        sides = [
+            list(zip(contexts_of(table), table[f"sentence_{side}"], strict=True)) for side in ("good", "bad")
+        ]
+        return _once_each(sides, lambda queries: sentences_after(scorer, queries, progress))
     assert isinstance(scorer, ContinuationScorer)  # _methods allows the prefix methods to no other scorer
-    sides = [list(zip(table[prefix], table[word], strict=True)) for prefix, word in QUERIES[method]]
+    sides = [
+        list(zip(after_context(table, table[prefix]), table[word], strict=True))
+        for prefix, word in QUERIES[method]
+    ]
     return _once_each(
         sides,
         lambda queries: continuation_logprobs(

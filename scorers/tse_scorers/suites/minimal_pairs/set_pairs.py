@@ -2,20 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import pandas as pd
 
 from ...io.bundle import split_revision
 from ...io.files import slug
 from ...models.base import PseudoScorer, Scorer
-from ..checks import Finding
-from .ask.linking import Linking, load_unigrams
 from .data.pair_tables import pair_table
 from .data.released import WHOLE_SET
 from .data.tables import select
 from .options import MinimalPairOptions
-from .registry import Flaw, LoadedPairs, PairSet, find_set, load_pairs, set_names
+from .registry import LoadedPairs, PairSet, find_set, load_pairs, set_names
 
 _LANGUAGE = "language:"
 
@@ -31,29 +28,22 @@ class SetPairs:
         linking: how sentences are compared.
         pll: the authors' pseudo-log-likelihood of masked models; "" where they state none.
         signature: what else decides the scores.
-        findings: findings about the copy of the data.
-        flaws: pairs that are known to be wrong.
     """
 
     pairs: pd.DataFrame
     dataset: str
     config: str
-    linking: Linking
+    linking: str
     pll: str
     signature: dict[str, object]
-    findings: tuple[Finding, ...]
-    flaws: tuple[Flaw, ...]
 
 
-def load_set(
-    options: MinimalPairOptions, groups: Sequence[str] | None, limit: int | None, linking: Linking | None
-) -> SetPairs:
+def load_set(options: MinimalPairOptions, linking: str | None) -> SetPairs:
     """Load a registered set of minimal pairs.
 
     Args:
-        options: `data` is a set, `set@commit` for another commit of its Hub data set, or a YAML file.
-        groups: only these paradigms, phenomena, fields or languages.
-        limit: at most so many pairs of each paradigm.
+        options: `data` is a set, `set@commit` for another commit of its Hub data set, or a YAML file; `groups` may name
+            languages, too.
         linking: how sentences are compared; None: as the authors do.
 
     Raises:
@@ -61,47 +51,26 @@ def load_set(
     """
     name = str(options.data)
     pair_set = find_set(name) if name.endswith((".yaml", ".yml")) else _at_revision(name)
-    used = linking or _authors_linking(pair_set)
+    used = linking or pair_set.convention.linking or "sum"
     loaded = load_pairs(pair_set, options.config, options.source)
     table = pair_table(loaded.table, pair_set.title)
+    groups = options.groups or ()
+    others = [group for group in groups if not group.startswith(_LANGUAGE)]
     is_all = options.config is None and not pair_set.default
     configs = "" if is_all or loaded.configs == ("all",) else "-" + "-".join(loaded.configs)
     return SetPairs(
-        pairs=select_pairs(table, groups, limit),
+        pairs=select(_of_languages(table, groups), others, options.limit),
         dataset=pair_set.id,
         config=slug(pair_set.id + configs),
         linking=used,
         pll=pair_set.convention.pll,
-        signature=_described(pair_set, loaded.revision, used) | _whole(name, pair_set, loaded),
-        findings=_findings(pair_set, loaded.changed, loaded.revision, options.source),
-        flaws=pair_set.flawed,
+        signature=_described(pair_set, loaded.revision, linking) | _whole(name, pair_set, loaded),
     )
-
-
-def select_pairs(table: pd.DataFrame, groups: Sequence[str] | None, limit: int | None) -> pd.DataFrame:
-    """Return the pairs of some paradigms, phenomena, fields or languages, at most `limit` of each paradigm.
-
-    Raises:
-        ValueError: a group is unknown.
-    """
-    others = [group for group in groups or () if not group.startswith(_LANGUAGE)]
-    return select(_of_languages(table, groups), others, limit)
 
 
 def as_authors(scorer: Scorer, pll: str) -> Scorer:
     """Return the scorer with the authors' pseudo-log-likelihood, if it has any and the user chose none."""
     return scorer.with_authors_pll(pll) if pll and isinstance(scorer, PseudoScorer) else scorer
-
-
-def make_linking(name: str | None, unigrams: Path | str | None) -> Linking | None:
-    """Return the linking function that was asked for, or None.
-
-    Raises:
-        ValueError: the function is unknown, or it and the unigram model do not fit each other.
-    """
-    if name is None and unigrams is None:
-        return None
-    return Linking("slor" if name is None else name, None if unigrams is None else load_unigrams(unigrams))
 
 
 def _at_revision(name: str) -> PairSet:
@@ -117,25 +86,14 @@ def _at_revision(name: str) -> PairSet:
     return replace(pair_set, source=replace(pair_set.source, revision=revision, checksums={}), expected={})
 
 
-def _authors_linking(pair_set: PairSet) -> Linking:
-    """Return the authors' linking function; one that needs a unigram model must be chosen with it."""
-    try:
-        return Linking(pair_set.convention.linking)
-    except ValueError as error:
-        raise ValueError(
-            f"The authors of {pair_set.title} compare sentences by {pair_set.convention.linking}. {error} Or choose "
-            "another function, for instance --linking sum."
-        ) from error
-
-
-def _described(pair_set: PairSet, revision: str, linking: Linking) -> dict[str, object]:
+def _described(pair_set: PairSet, revision: str, linking: str | None) -> dict[str, object]:
     convention = pair_set.convention
-    is_authors = linking.name == convention.linking
+    is_authors = convention.linking and linking in (None, convention.linking)
     return {
         "dataset_revision": revision or None,
-        "linking_of": "the authors" if is_authors else "the user",
+        "linking_of": "the authors" if is_authors else linking and "the user",
         "authors_convention": {
-            "linking": convention.linking,
+            "linking": convention.linking or None,
             "pll": convention.pll or None,
             "first_token": convention.first_token,
             "ties": convention.ties,
@@ -150,42 +108,19 @@ def _whole(name: str, pair_set: PairSet, loaded: LoadedPairs) -> dict[str, int]:
 
     They are known by their commit, to which only the checksums of all files or a download lead.
     """
-    expected_counts = [
-        pair_set.expected[config][0] for config in loaded.configs if config in pair_set.expected
-    ]
+    expected_counts = [pair_set.expected[config] for config in loaded.configs if config in pair_set.expected]
     n_pairs = sum(expected_counts) if len(expected_counts) == len(loaded.configs) else len(loaded.table)
     is_whole = bool(loaded.revision) and n_pairs == len(loaded.table)
     return {WHOLE_SET: n_pairs} if is_whole and split_revision(name)[0] in set_names() else {}
 
 
-def _findings(
-    pair_set: PairSet, changed: Sequence[str], revision: str, source: Path | None
-) -> tuple[Finding, ...]:
-    findings = []
-    if changed:
-        findings.append(
-            Finding(
-                f"files of {pair_set.title} that differ from the pinned version",
-                len(changed),
-                changed[0],
-                "Scores are comparable only with those of the same files.",
-            )
-        )
-    if source is None and pair_set.source.hub and not pair_set.source.revision:
-        advice = f"It is recorded in the signature; write --data {pair_set.id}@{revision} to use it again."
-        findings.append(
-            Finding(f"data sets without a pinned commit ({revision})", 1, pair_set.source.hub, advice)
-        )
-    return tuple(findings)
-
-
-def _of_languages(table: pd.DataFrame, groups: Sequence[str] | None) -> pd.DataFrame:
+def _of_languages(table: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
     """Return the pairs of the languages among the groups; all where there are none.
 
     Raises:
         ValueError: a language is not in the data.
     """
-    languages = [group.removeprefix(_LANGUAGE) for group in groups or () if group.startswith(_LANGUAGE)]
+    languages = [group.removeprefix(_LANGUAGE) for group in groups if group.startswith(_LANGUAGE)]
     if not languages:
         return table
     there = sorted(table["language"].unique()) if "language" in table else []

@@ -15,7 +15,7 @@ from ...models.base import Scorer
 from ...report.inputs import ScoreTables, table_named
 from ...report.measure import Measure
 from ...statistics.estimate import Estimate
-from ..checks import WHITE_SPACE, openings_and_ends, white_space
+from ..checks import WHITE_SPACE, white_space
 from ..contract import Items, Scored, Suite
 from ..hub_data import KnownData, ReleasedData
 from ..items import Group
@@ -84,10 +84,7 @@ class VariationSetSuite(Suite):
             sample_by=("template", "positions"),
             spread="positions",
             pairs_each=VIOLATIONS * int(order.agg(lambda cases: acceptable(cases).sum()).max()),
-            findings=(
-                *white_space(sentences, {"sentence": WHITE_SPACE}),
-                *openings_and_ends(sentences["sentence"]),
-            ),
+            findings=tuple(white_space(sentences, {"sentence": WHITE_SPACE})),
         )
 
     def describe(self, scorer: Scorer) -> dict[str, object]:

@@ -9,7 +9,6 @@ from ...checks import (
     INSIDE,
     Finding,
     listed_rows,
-    openings_and_ends,
     repeated_items,
     row_findings,
     white_space,
@@ -119,120 +118,34 @@ def _are_in(forms: "pd.Series[str]", *lists: "pd.Series[str]") -> "pd.Series[boo
     return pd.Series(np.array([form in listed for form in different], dtype=bool)[codes], index=forms.index)
 
 
-def inspect_lemmas(lemmas: pd.DataFrame) -> list[Finding]:
-    """Return findings that limit the scores over a lemma list."""
-    singular, plural = lemmas["singular"].str.lower(), lemmas["plural"].str.lower()
-    equal, names = singular == plural, lemmas["singular"] + " / " + lemmas["plural"]
-    both = ~equal & (singular.isin(set(plural[~equal])) | plural.isin(set(singular[~equal])))
-    return [
-        *row_findings(
-            equal,
-            names,
-            "lemmas whose two forms are equal",
-            "They say nothing about the contrast, so EW and MW are computed without them.",
-        ),
-        *row_findings(
-            both,
-            names,
-            "lemmas with a form that belongs to both columns of the lemma list",
-            "The form is correct for one lemma and incorrect for another. Remove one of the two lemmas.",
-        ),
-    ]
-
-
-def inspect(pairs: pd.DataFrame, lemmas: pd.DataFrame, contrast: Contrast = _NUMBER) -> list[Finding]:
+def inspect(pairs: pd.DataFrame, contrast: Contrast = _NUMBER) -> list[Finding]:
     """Return findings that limit the scores of pairs; see their messages."""
-    openings = pairs["prefix"].where(
-        pairs["prefix"] != "", "…"
-    )  # the scorer capitalizes a verb without a prefix
-    sentences = openings + " " + pairs["form_correct"] + pairs["suffix"]
     coded = pairs.astype({column: "category" for column in _PAIR})  # texts that recur are compared as numbers
+    sentences = pairs["prefix"] + " " + pairs["form_correct"] + pairs["suffix"]
     return [
-        *_unlisted_groups(pairs, lemmas),
         *_undecided_contexts(coded, contrast),
-        *_inconsistent_forms(coded, contrast),
-        *row_findings(
-            coded.duplicated(_PAIR),
-            pairs["prefix"] + " " + pairs["form_correct"] + pairs["suffix"],
-            "rows that repeat an earlier row",
-            "TSE counts each of them. Remove repetitions.",
-        ),
-        *row_findings(
-            coded.duplicated(["group", "pair_id"], keep=False)
-            & coded.duplicated([*_PAIR[:1], "pair_id", *_PAIR[4:]]),
-            pairs["pair_id"].astype(str),
-            "pairs with the pair_id of another pair that has the same verbs, in the same group",
-            "`tse compare` treats such pairs as one. Give each pair its own pair_id.",
-        ),
-        *repeated_items(pairs),
+        *repeated_items(coded, _PAIR, sentences),
         *white_space(pairs, {"prefix": INSIDE, "suffix": r"\s$|" + INSIDE}),
-        *openings_and_ends(sentences),
-    ]
-
-
-def _unlisted_groups(pairs: pd.DataFrame, lemmas: pd.DataFrame) -> list[Finding]:
-    lists = lemmas["singular"], lemmas["plural"]
-    is_listed = _are_in(pairs["form_correct"], *lists) | _are_in(pairs["form_incorrect"], *lists)
-    share = is_listed.groupby(pairs["group"], sort=False).mean()
-    without = share.index[share == 0].tolist()
-    if not without:
-        return []
-    advice = (
-        "EW and MW of these groups are over other verbs than TSE. Give a list with these verbs with --lemmas."
-    )
-    return [
-        Finding("groups whose test verbs are not in the lemma list", len(without), str(without[0]), advice)
     ]
 
 
 def _undecided_contexts(pairs: pd.DataFrame, contrast: Contrast) -> list[Finding]:
     """Return findings about what a model sees before both values; it sees no groups, so over all of them."""
-    masked = "Neither causal nor masked models see a difference. Correct the column, or remove these rows."
-    causal = (
-        "A causal model sees only the prefix, so over both its EW and MW are 0.50 by construction. Use a masked model "
-        "for these rows, or remove them."
-    )
-    return [
-        finding
-        for columns, name, advice in (
-            (["prefix"], "prefixes", causal),
-            (["prefix", "suffix"], "pairs of prefix and suffix", masked),
-        )
-        for finding in _with_both_values(
-            pairs, columns, f"{name} that occur with both {contrast.column}s", advice
-        )
-    ]
-
-
-def _with_both_values(
-    pairs: pd.DataFrame, columns: list[str], description: str, advice: str
-) -> list[Finding]:
-    """Return a finding for each group, or set of groups, in which the same context occurs with both values."""
-    contexts = pairs.drop_duplicates([*columns, "group", "number"])
-    both = contexts[contexts.groupby(columns, observed=True)["number"].transform("nunique") > 1]
-    groups = (
-        both.astype({"group": object})
-        .groupby(columns, sort=False, observed=True)["group"]
-        .agg(lambda names: tuple(sorted(names.unique())))
-    )
-    return [
-        Finding(
-            f"{description} in the group{'s' if len(where) > 1 else ''} {', '.join(map(repr, where))}",
-            len(of_groups),
-            repr(of_groups.reset_index()["prefix"].iloc[0][:80]),
-            advice,
-        )
-        for where, of_groups in groups.groupby(groups, sort=False, observed=True)
-    ]
-
-
-def _inconsistent_forms(pairs: pd.DataFrame, contrast: Contrast) -> list[Finding]:
-    forms = pairs.drop_duplicates(["group", "form_correct", "form_incorrect", "number"])
-    twice = forms.duplicated(["group", "form_correct", "form_incorrect"])
-    name = contrast.column
-    return row_findings(
-        twice,
-        forms["form_correct"].astype(str) + " / " + forms["form_incorrect"].astype(str),
-        f"pairs of forms that are correct and incorrect in the same order with both {name}s",
-        f"If the forms differ in {name}, one of the two {name}s is wrong. Check the column {name!r}.",
-    )
+    findings = []
+    for columns, name, advice in (
+        (
+            ["prefix"],
+            "prefixes",
+            "A causal model sees only the prefix, so over both its EW and MW are 0.50 by construction. Use a masked "
+            "model for these rows, or remove them.",
+        ),
+        (
+            ["prefix", "suffix"],
+            "pairs of prefix and suffix",
+            "Neither causal nor masked models see a difference. Correct the column, or remove these rows.",
+        ),
+    ):
+        contexts = pairs.drop_duplicates([*columns, "number"])
+        subject = f"{name} that occur with both {contrast.column}s"
+        findings += row_findings(contexts.duplicated(columns), contexts["prefix"], subject, advice)
+    return findings

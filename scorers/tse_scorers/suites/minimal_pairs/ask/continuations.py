@@ -1,23 +1,47 @@
-"""What follows the words that the two sentences of a pair share: log P and tokens, for `mean_continuation`."""
+"""Log-probabilities of sentences after contexts, and of their ends after their beginnings."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from ....engine.progress import Progress
-from ....models.answers import continuation_logprobs
+from ....models.answers import continuation_logprobs, sentence_logprobs
 from ....models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
+from ..data.pair_tables import after_context, contexts_of
 from ..data.prefixes import shared_start
-from .linking import Counts, Linking
+from .linking import MEAN_CONTINUATION, Counts
 
 
-def require_continuations(scorer: Scorer, linking: Linking | None) -> None:
-    """Raise ValueError if a linking function asks for continuations, and a scorer only scores whole sentences."""
-    if linking is not None and linking.function.needs_continuations:
+def require_continuations(scorer: Scorer, table: pd.DataFrame, linking: str | None) -> None:
+    """Raise ValueError if pairs or linking function ask for continuations, and a scorer only scores whole sentences."""
+    if any(contexts_of(table)) and not isinstance(scorer, ContinuationScorer):
+        raise ValueError(
+            f"{scorer.name} only scores whole sentences, and these pairs have a column 'context'. Remove the column, "
+            "or choose another model."
+        )
+    if linking == MEAN_CONTINUATION:
         if not isinstance(scorer, ContinuationScorer) or not isinstance(scorer, TokenCounter):
             raise ValueError(
-                f"The linking function {linking.function.name} asks for the end of a sentence after its beginning; "
+                f"The linking function {linking} asks for the end of a sentence after its beginning; "
                 f"{scorer.name} only scores whole sentences. Choose another function, for instance --linking sum."
             )
+
+
+def sentences_after(
+    scorer: Scorer, queries: Sequence[tuple[str, str]], progress: Progress | None
+) -> Logprobs:
+    """Return log P(sentence | context) of each context and sentence, (queries,); log P(sentence) without a context."""
+    alone = np.array([not context for context, _ in queries], dtype=bool)
+    logprobs = np.empty(len(queries))
+    sentences = [sentence for context, sentence in queries if not context]
+    if sentences:
+        logprobs[alone] = sentence_logprobs(scorer, sentences, progress)
+    if len(sentences) < len(queries):
+        assert isinstance(scorer, ContinuationScorer), "score_pairs checks this"
+        contexts, continued = zip(*(query for query in queries if query[0]), strict=True)
+        logprobs[~alone] = continuation_logprobs(scorer, list(contexts), list(continued), progress)
+    return logprobs
 
 
 def continuations(
@@ -31,7 +55,8 @@ def continuations(
         "score_pairs checks this"
     )
     parts = [shared_start(*pair) for pair in zip(table["sentence_good"], table["sentence_bad"], strict=True)]
-    prefixes, *rests = map(list, zip(*parts, strict=True))
+    shared, *rests = map(list, zip(*parts, strict=True))
+    prefixes = after_context(table, shared)
     queries = [*rests[0], *rests[1]]
     logprobs = continuation_logprobs(scorer, prefixes * 2, queries, progress)
     texts = [

@@ -3,19 +3,17 @@
 import pandas as pd
 
 from ...items import CHOICES, TwoWayChoices
-from .linking import Linking
 
 
-def sentence_choices(config: str, pairs: pd.DataFrame, linking: Linking | None) -> TwoWayChoices:
+def sentence_choices(config: str, pairs: pd.DataFrame, linking: str | None) -> TwoWayChoices:
     """Return the pairs as choices.
 
     Raises:
         ValueError: their sentences are not compared by their sums.
     """
-    used = "sum" if linking is None else str(linking.function)
-    if used != "sum":
+    if linking not in (None, "sum"):
         raise ValueError(
-            f"The sentences of {config} are compared by {used}; expected the sum of log-probabilities, which other "
+            f"The sentences of {config} are compared by {linking}; expected the sum of log-probabilities, which other "
             "tools compare. Choose it with --linking sum, if it is what you want to measure."
         )
     rows = pd.DataFrame(

@@ -1,5 +1,6 @@
 """Minimal pairs as one checked table, with the columns of BLiMP's release or of a user's own."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ PREFIX_COLUMNS = {
 }
 
 _REQUIRED = ("UID", "sentence_good", "sentence_bad")
+CONTEXT = "context"
+"""The user's column of what stands before both sentences of a pair, and is not scored."""
 _LABELS = ("linguistics_term", "field")
 """The phenomenon and the field of a paradigm; those of BLiMP's paradigms are known."""
 _OF_BLIMP = (
@@ -48,7 +51,7 @@ _OF_SCORES = (
     "n_tokens_good",
     "n_tokens_bad",
 )
-_OF_LINKING = ("linking", "score_good", "score_bad", "unigram_logprob_good", "unigram_logprob_bad")
+_OF_LINKING = ("linking", "score_good", "score_bad")
 RESERVED = (*_OF_SCORES, *_OF_LINKING, "correct", "tie", "prefixes_derived")
 """Columns of scores; a user's columns must not have these names."""
 
@@ -56,7 +59,8 @@ RESERVED = (*_OF_SCORES, *_OF_LINKING, "correct", "tie", "prefixes_derived")
 def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Check pairs in BLiMP's columns and convert them to the columns of `load`; `name` is their name in errors.
 
-    `sentence_good` and `sentence_bad` are enough: without `UID`, the file is one paradigm.
+    `sentence_good` and `sentence_bad` are enough: without `UID`, the file is one paradigm. A column `context` holds
+    what stands before both sentences, "" for nothing.
 
     Raises:
         ValueError: a column is missing or has a value that is not text, a pair number is not a whole number, a sentence
@@ -89,14 +93,27 @@ def pair_table(frame: pd.DataFrame, name: str) -> pd.DataFrame:
         values, derived = (_released(frame, method, name), False) if is_given else _found(table, method)
         table[columns] = values.astype(object).where(table[f"{method}_method"], None)
         table["prefixes_derived"] |= table[f"{method}_method"] & derived
-    user_columns = own_columns(frame, _OF_BLIMP, RESERVED, name)
+    if CONTEXT in frame:
+        table[CONTEXT] = frame[CONTEXT].fillna("")
+        require_text(table, (CONTEXT,), name)
+    user_columns = own_columns(frame, (*_OF_BLIMP, CONTEXT), RESERVED, name)
     return pd.concat([table, user_columns], axis=1)  # assign takes quadratic time in the number of columns
 
 
 def names_of_own(table: pd.DataFrame) -> list[str]:
     """Return the names of the user's own columns in a table of pairs."""
-    suite_columns = {*PAIR_COLUMNS, *_OF_BLIMP, *RESERVED}
+    suite_columns = {*PAIR_COLUMNS, *_OF_BLIMP, *RESERVED, CONTEXT}
     return [column for column in table.columns if column not in suite_columns]
+
+
+def contexts_of(table: pd.DataFrame) -> list[str]:
+    """Return the text before each pair, "" for none."""
+    return table[CONTEXT].tolist() if CONTEXT in table else [""] * len(table)
+
+
+def after_context(table: pd.DataFrame, texts: Iterable[str]) -> list[str]:
+    """Return texts, one for each pair, after the context of the pair."""
+    return [" ".join(filter(None, both)) for both in zip(contexts_of(table), texts, strict=True)]
 
 
 def known_paradigms() -> dict[str, tuple[str, str]]:

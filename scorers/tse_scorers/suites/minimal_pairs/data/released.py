@@ -6,7 +6,6 @@ from ....io.result_row import Scalar
 from ....io.signatures import Signature
 from ...hub_data import KnownData, ReleasedData, released_dataset
 from ..registry import hub_dataset_of
-from .contexts import AFTER
 from .tables import HUB_DATASET, HUB_REVISION
 
 BLIMP = "blimp"
@@ -34,7 +33,7 @@ class MinimalPairSets(KnownData):
         if (of_content := super().released_data(signature)) is not None:
             return of_content
         identity: Mapping[str, object] = signature.get("identity") or {}
-        dataset, config = str(identity.get("dataset")), str(identity.get("config")).removesuffix(AFTER)
+        dataset, config = str(identity.get("dataset")), str(identity.get("config"))
         keys: Mapping[str, object] = signature
         if (dataset, config) == (HUB_DATASET, BLIMP) and keys.get("n_paradigms") == 67:
             return _WHOLE_BLIMP  # what the suite downloads is always one commit, and no folder gets this name
@@ -50,6 +49,6 @@ KNOWN_DATA = MinimalPairSets(
         "380d77defd3b1864": _WHOLE_BLIMP,  # the files of the paper's repository
         "e8ef8c46c913f9e6": _WHOLE_BLIMP,  # the copy on the Hub, with the words of the release
     },
-    config_names={BLIMP: "BLiMP", f"{BLIMP}{AFTER}": "BLiMP in context"},
+    config_names={BLIMP: "BLiMP"},
     titles={BLIMP: "BLiMP"},
 )

@@ -13,7 +13,7 @@ from ...hub_data import is_hub_id, own_table
 from ...own_columns import of_one_type
 from ...sampling import limited
 from ..registry import find_set
-from .pair_tables import PAIR_COLUMNS, known_paradigms, names_of_own, pair_table
+from .pair_tables import CONTEXT, PAIR_COLUMNS, known_paradigms, names_of_own, pair_table
 
 HUB_DATASET = "nyu-mll/blimp"
 HUB_REVISION = "877fba0801ffb7cbd8c39c1ff314a46f053f6036"
@@ -37,8 +37,8 @@ def load(
     Returns:
         One row per pair with `PAIR_COLUMNS`; `one_prefix_method` and `two_prefix_method` (whether the paradigm
         supports the method); the columns of `PREFIX_COLUMNS` (null if it does not, or if prefixes cannot be
-        derived); `prefixes_derived` (whether they were, because the pair is not one of BLiMP's release); and the
-        columns that BLiMP does not have.
+        derived); `prefixes_derived` (whether they were, because the pair is not one of BLiMP's release); `context`
+        where a table has it; and the columns that BLiMP does not have.
 
     Raises:
         ValueError: the files do not exist, the Hub does not answer, a column is missing, a sentence is empty, a pair
@@ -46,6 +46,8 @@ def load(
     """
     frames = _hub_frames(groups, revision) if source is None else _frames_of(str(source))
     table = pd.concat([pair_table(frame, name) for name, frame in frames], ignore_index=True)
+    if CONTEXT in table:  # perhaps only in one of the files
+        table[CONTEXT] = table[CONTEXT].fillna("")
     for column in names_of_own(table):  # numbers in one file may be text in another
         table[column] = of_one_type(table[column])
     repeated = table.duplicated(["paradigm", "pair_id"])

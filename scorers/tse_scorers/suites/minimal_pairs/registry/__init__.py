@@ -6,17 +6,15 @@
     sources.py     the set's files: a local copy, the Hub, or a pinned and checksummed download
     tables.py      reads these files, whatever their format
     pairs.py       brings them into the columns of minimal pairs
-    audit.py       what `tse data check` finds
 
 A set is a file of its own, so that one that leaves takes nothing with it.
 """
 
 from .finding import find_set, hub_dataset_of, is_registered, set_names
-from .pair_set import Flaw, PairSet
+from .pair_set import PairSet
 from .pairs import LoadedPairs, load_pairs
 
 __all__ = [
-    "Flaw",
     "LoadedPairs",
     "PairSet",
     "find_set",

@@ -102,7 +102,8 @@ class Convention:
     """How the authors score their set.
 
     Attributes:
-        linking: the linking function; see `metrics/minimal_pair_accuracy/linking.py`.
+        linking: the linking function; see `metrics/minimal_pair_accuracy/linking.py`. Empty if theirs is another one:
+            then sentences are compared by the sum.
         pll: the pseudo-log-likelihood of masked models: `original`, `within_word_l2r`, or empty.
         first_token: what the first token of a sentence is conditioned on.
         ties: what a tie counts as: `wrong` or `correct`; `not stated`.
@@ -114,25 +115,6 @@ class Convention:
     first_token: str = "not stated"
     ties: str = "not stated"
     where: str = ""
-
-
-@dataclass(frozen=True)
-class Flaw:
-    """Pairs that are known to be wrong: found by their text, so that any copy or part of the set will do.
-
-    Attributes:
-        what: what is wrong, after "pairs with".
-        paradigms: where they are.
-        words: the acceptable sentence of each contains one of these words or phrases.
-        n: how many there are in the pinned version.
-        source: who found them.
-    """
-
-    what: str
-    paradigms: tuple[str, ...]
-    words: tuple[str, ...]
-    n: int
-    source: str
 
 
 @dataclass(frozen=True)
@@ -150,10 +132,9 @@ class PairSet:
         layout: how its files are written.
         columns: which columns hold what.
         convention: how its authors score it.
-        expected: configuration -> `[pairs, pairs of identical sentences]` of the pinned version.
+        expected: configuration -> number of pairs of the pinned version.
         prepare: what is done to the sentences: `sentence_case` (capital, full stop, no space before punctuation).
-        traps: what goes wrong easily.
-        flawed: pairs that are known to be wrong.
+        traps: what goes wrong easily, and which pairs are known to be wrong.
     """
 
     id: str
@@ -166,10 +147,9 @@ class PairSet:
     convention: Convention = field(default_factory=Convention)
     citation: str = ""
     default: tuple[str, ...] = ()
-    expected: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    expected: Mapping[str, int] = field(default_factory=dict)
     prepare: str = ""
     traps: tuple[str, ...] = ()
-    flawed: tuple[Flaw, ...] = ()
 
     @property
     def has_any_config(self) -> bool:
@@ -217,7 +197,8 @@ def read_set(path: Path) -> PairSet:
 
 def _check(pair_set: PairSet, path: Path) -> None:
     """Raise ValueError where a value is not one of those that are expected."""
-    metric_modules("minimal_pair_accuracy").linking.parse_linking(pair_set.convention.linking)
+    if pair_set.convention.linking:
+        metric_modules("minimal_pair_accuracy").linking.require_linking(pair_set.convention.linking)
     wrong = [
         (f"licence.share is {pair_set.licence.share!r}", SHARING, pair_set.licence.share in SHARING),
         (f"convention.pll is {pair_set.convention.pll!r}", PLLS, pair_set.convention.pll in ("", *PLLS)),
@@ -233,11 +214,6 @@ def _check(pair_set: PairSet, path: Path) -> None:
             bool(pair_set.layout.label) or not pair_set.layout.alternating,
         ),
         (f"configs is {pair_set.configs!r}", ("config: language",), bool(pair_set.configs)),
-        (
-            f"expected is {dict(pair_set.expected)!r}",
-            ("config: [pairs, pairs of identical sentences]",),
-            all(len(counts) == 2 for counts in pair_set.expected.values()),
-        ),
     ]
     for fault, expected, is_right in wrong:
         if not is_right:

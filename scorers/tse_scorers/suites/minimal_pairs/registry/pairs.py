@@ -10,7 +10,7 @@ import pandas as pd
 
 from ....io.table_files import require_columns
 from .pair_set import PairSet
-from .sources import LocalFile, files_of
+from .sources import files_of
 from .tables import read_tables
 
 _ENDINGS = (".tar.gz", ".jsonl", ".json", ".parquet", ".csv", ".tsv", ".txt")
@@ -25,13 +25,11 @@ class LoadedPairs:
             where the set says which pairs are variants of one item; in the order of the files.
         configs: the configurations that were loaded.
         revision: the commit; empty for a local copy that is not the pinned version.
-        changed: files that differ from the pinned version.
     """
 
     table: pd.DataFrame
     configs: tuple[str, ...]
     revision: str
-    changed: tuple[str, ...]
 
 
 def load_pairs(pairs: PairSet, config: str | None = None, source: Path | None = None) -> LoadedPairs:
@@ -56,11 +54,7 @@ def load_pairs(pairs: PairSet, config: str | None = None, source: Path | None = 
     loaded = tuple(dict.fromkeys(file.config for file in files))
     if files and all(file.is_pinned for file in files):
         revision = pairs.source.revision
-    return LoadedPairs(table, loaded, revision, _changed(files))
-
-
-def _changed(files: list[LocalFile]) -> tuple[str, ...]:
-    return tuple(file.name for file in files if file.is_pinned is False)
+    return LoadedPairs(table, loaded, revision)
 
 
 def _standard(pairs: PairSet, frame: pd.DataFrame, config: str, name: str) -> pd.DataFrame:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ...contract import Suite
 
 _COLUMNS = [
-    "method", "paradigm", "phenomenon", "field", "sentence_good", "sentence_bad", "logprob_good", "logprob_bad",
-    "correct",
+    "method", "context", "paradigm", "phenomenon", "field", "sentence_good", "sentence_bad", "logprob_good",
+    "logprob_bad", "correct",
 ]  # fmt: skip
 
 
@@ -41,6 +41,10 @@ def read_pairs(runs: Runs, method: str, system: str) -> pd.DataFrame:
     pairs = read_files(files_of(runs, "minimal_pairs", system), _COLUMNS)
     if "method" in pairs:
         pairs = pairs[pairs["method"] == method].drop(columns="method")
+    if "context" in pairs:
+        before = pairs["context"].fillna("") + " "
+        sides = ("sentence_good", "sentence_bad")
+        pairs = pairs.assign(**{side: (before + pairs[side]).str.strip() for side in sides})
     names = {"sentence_good": "good", "sentence_bad": "bad", "correct": "score"}
     pairs = pairs.rename(columns=names).assign(phenomenon=pairs["phenomenon"].map(phenomenon_name))
     return pairs.drop(columns="config").drop_duplicates(["paradigm", "good", "bad"])

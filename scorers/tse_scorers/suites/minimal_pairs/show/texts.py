@@ -1,6 +1,5 @@
 """What the section of the suite says, and what it calls its groups."""
 
-from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -8,13 +7,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ....io.bundle import metric_modules
-from ....report.comparable import listed
 from ....report.inputs import Runs
-from ....report.tables import count
 from ...shown import Text, with_labels
 from ..data.released import KNOWN_DATA
 
-_BY_THEMSELVES = Text(
+_TEXT = Text(
     question="Does the model find the acceptable one of two sentences more probable?",
     lead=(
         "A model passes a pair when it finds the acceptable sentence more probable. Its accuracy is a proportion, from "
@@ -32,23 +29,6 @@ _BY_THEMSELVES = Text(
         "Pairs for English, TACL 8."
     ),
 )
-_IN_CONTEXT = Text(
-    question=(
-        "Does the model still find the acceptable one of two sentences more probable after other sentences?"
-    ),
-    lead="Here a model judges the same minimal pairs after other sentences, or inside a template.",
-    terms={
-        "Matched, mismatched": "The context holds acceptable sentences of the same paradigm, or of another phenomenon.",
-        "Ungrammatical": "The context holds the unacceptable sentences of the pairs that the matched context is made "
-        "of.",
-        "Accuracy in context": "The share of pairs whose acceptable sentence is more probable after the context, the "
-        "mean over paradigms. Guessing gives 0.5.",
-    },
-    source=(
-        "Sinha et al. (2023), Language model acceptability judgements are not always robust to context, ACL; "
-        "Ide et al. (2024), How to Make the Most of LLMs' Grammatical Knowledge for Acceptability Judgments."
-    ),
-)
 _SPELLINGS = {
     "npi": "NPI", "subject verb": "subject–verb", "determiner noun": "determiner–noun",
     "filler gap": "filler–gap", "control raising": "control and raising",
@@ -56,24 +36,10 @@ _SPELLINGS = {
 
 
 def text_of(runs: Runs) -> Text:
-    """Return what the section says of the pairs that were scored: by themselves, in context, or both."""
+    """Return what the section says of the pairs that were scored."""
     rows = runs.suite("minimal_pairs")
-    alone = rows[rows["metric"] == "accuracy"]
-    after = rows[rows["metric"].isin(("accuracy_in_context", "accuracy_change"))]
-    lead = " ".join([_IN_CONTEXT.lead, *flawed_pairs(runs, set(after["config"]))])
-    in_context = replace(_IN_CONTEXT, lead=lead, title="Minimal pairs in context")
-    if alone.empty:
-        return in_context
-    title = KNOWN_DATA.title_of(alone["config"].unique()) or "Minimal pairs"
-    by_themselves = replace(_BY_THEMSELVES, lead=f"{_pairs(alone, title)} {_BY_THEMSELVES.lead}", title=title)
-    if after.empty:
-        return by_themselves
-    return replace(
-        by_themselves,
-        lead=f"{by_themselves.lead} {in_context.lead}",
-        terms={**by_themselves.terms, **in_context.terms},
-        source=f"{by_themselves.source} {in_context.source}",
-    )
+    title = KNOWN_DATA.title_of(rows["config"].unique()) or "Minimal pairs"
+    return replace(_TEXT, lead=f"{_pairs(rows, title)} {_TEXT.lead}", title=title)
 
 
 def _pairs(rows: pd.DataFrame, title: str) -> str:
@@ -86,19 +52,6 @@ def _pairs(rows: pd.DataFrame, title: str) -> str:
     else:
         kind = "of sentences, one acceptable and one not" + (": BLiMP's and others" if is_blimp.any() else "")
     return f"Minimal pairs {kind}."
-
-
-def flawed_pairs(runs: Runs, configs: Collection[str]) -> list[str]:
-    """Say how many pairs of some data are known to be flawed, one sentence for each number and what became of them."""
-    systems: dict[str, list[str]] = {}
-    for (system, suite, config), signature in runs.signatures.items():
-        is_shown = suite == "minimal_pairs" and config in configs
-        scored, left_out = (signature.get(key) for key in ("n_flawed", "n_flawed_left_out"))
-        if is_shown and scored:
-            systems.setdefault(f"{count(scored)} scored pairs are known to be flawed", []).append(system)
-        if is_shown and left_out:
-            systems.setdefault(f"{count(left_out)} flawed pairs are excluded", []).append(system)
-    return [f"{sentence} ({listed(list(dict.fromkeys(names)))})." for sentence, names in systems.items()]
 
 
 def phenomenon_name(phenomenon: str) -> str:
@@ -123,8 +76,8 @@ def group_name(level: str, value: str) -> str:
 
 
 def labelled(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the accuracies of pairs by themselves; of pairs without paradigms, only those over all."""
-    rows = with_labels(rows[rows["metric"] == "accuracy"])
+    """Return the accuracies; of pairs without paradigms, only those over all."""
+    rows = with_labels(rows)
     if is_without_paradigms(rows):
         rows = rows[rows["level"] == "all"]
     of_phenomenon = rows["level"] == "phenomenon"
