@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from tse_scorers import run
 from tse_scorers.cli import app as cli
-from tse_scorers.cli import estimate, tables, terminal
+from tse_scorers.cli import tables, terminal
 from tse_scorers.cli.help import PANELS, App
 from tse_scorers.cli.shown_report import show_report
 from tse_scorers.io.records import read_records
@@ -53,7 +53,6 @@ WRONG = {
     "run --suite minimal_pairs --data missing.csv": "There is no file or folder missing.csv.",
     "run --suite minimal_pairs --data wrong.csv": "lacks the columns sentence_good",
     "run --model ./missing": "There is no folder './missing'.",
-    "estimate --model ./missing": "There is no folder './missing'.",
     "score missing.txt --model tiny-causal": "There is no file missing.txt.",
     "score wrong.csv --model tiny-causal": "lacks the column sentence",
     "doctor missing.gguf": "There is no file 'missing.gguf'.",
@@ -140,7 +139,7 @@ def test_help_has_each_option_in_a_panel(words, command):
     [
         (["run", "--su"], ["--suite", "--suite-option"]),
         (["run", "--suite", "min"], ["minimal_pairs"]),
-        (["score", "--suite", "var"], ["variation_sets"]),
+        (["run", "--suite", "var"], ["variation_sets"]),
         (["run", "-m", "tiny-causal-g"], ["tiny-causal-german"]),
         (["run", "--data", "bli"], ["blimp", "blimp-nl"]),
         (["data", "show", "tur"], ["turblimp"]),
@@ -227,17 +226,6 @@ def test_models_with_the_same_lemmas_share_a_line(monkeypatch):
         "m0, m1, m2, m3, m4 and 2 more: EW and MW are over 872 of 1,951 lemmas (--forms single).",
         "bert: EW and MW are over 767 of 1,951 lemmas (--forms single).",
     ]
-
-
-@pytest.mark.parametrize(
-    "seconds, text",
-    [
-        (0.04, "0.04 s"), (59.4, "59 s"), (60, "1 min 0 s"), (3599.6, "1 h 0 min"), (7520, "2 h 5 min"),
-        (100_000, "27 h 46 min"),
-    ],
-)  # fmt: skip
-def test_durations_are_in_hours_minutes_and_seconds(seconds, text):
-    assert estimate.duration(seconds) == text
 
 
 def test_the_terminal_names_data_as_the_page_does(tmp_path, monkeypatch):
