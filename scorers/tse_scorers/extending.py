@@ -15,7 +15,7 @@ from .suites.checks import Finding
 from .suites.contract import Items, KnownData, Measure, Scored, Shown, Suite, Text
 from .suites.hub_data import ReleasedData, own_table
 from .suites.item_files import files_of, items_of_rows, read_files
-from .suites.items import Group, MixedModel, TwoWayChoices
+from .suites.items import Group
 from .suites.options import (
     SuiteOptions,
     config_option,
@@ -39,7 +39,6 @@ __all__ = [
     "Items",
     "KnownData",
     "Measure",
-    "MixedModel",
     "ReleasedData",
     "ResultRow",
     "Runs",
@@ -53,7 +52,6 @@ __all__ = [
     "Table",
     "Text",
     "TokenCounter",
-    "TwoWayChoices",
     "Units",
     "Values",
     "View",

@@ -166,6 +166,9 @@ class Results(Sequence[ResultRow]):
     def items(self, suite: str | None = None, table: str | None = None) -> pd.DataFrame:
         """Return the scores of each item: one row per item and model, with the columns of your own data.
 
+        `unit` is what intervals take as one unit, as in a mixed model: the subject noun (with `verb` for pairs), the
+        critical word, or your own `item` or `cluster`.
+
         Args:
             suite: needed if there are results of several suites.
             table: which table, if the suite has several: `contexts` (EW, MW) or `pairs` (TSE) of agreement.

@@ -177,20 +177,12 @@ def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
         (["blimp", "minimal_pairs"], ["--limit", "1"], "--suite names a suite twice (blimp, minimal_pairs)"),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "export lm-eval"])
+@pytest.mark.parametrize("command", ["run"])
 def test_a_value_that_is_for_no_suite_is_refused_by_its_name(command, suites, options, said, data):
     """Such values were dropped without a word."""
-    arguments = [*command.split(), *(["tasks"] if command.startswith("export") else []), *options]
     with pytest.raises(ValueError) as refused:
-        tse(*arguments, suites=suites)
+        tse(command, *options, suites=suites)
     assert said in str(refused.value)
-
-
-def test_several_suites_are_exported(data):
-    """The last one alone was exported."""
-    options = ("--data", "agreement=ag.csv", "--data", "blimp=pairs.jsonl")
-    said = tse("export", "lm-eval", data / "tasks", *options, suites=("agreement", "minimal_pairs")).output
-    assert "--tasks tse_ag,tse_pairs" in said and f"{len(list((data / 'tasks').iterdir()))} files" in said
 
 
 def test_several_sets_are_run_one_by_one_by_every_command_and_in_python(data):
@@ -201,7 +193,5 @@ def test_several_sets_are_run_one_by_one_by_every_command_and_in_python(data):
     rows = tse_scorers.run("tiny-causal", "minimal_pairs", data / "python", report=False, **asked)
     assert [row["score"] for row in rows] == [row["score"] for row in of_commands]
     assert {row["dataset"] for row in rows} == {"multiblimp", "jblimp"}
-    exported = tse("export", "lm-eval", data / "tasks", *options, suites=["minimal_pairs"]).output
-    assert "--tasks tse_multiblimp,tse_jblimp" in exported
     with pytest.raises(ValueError, match="names several"):
         make_suite("minimal_pairs", **asked)

@@ -94,7 +94,7 @@ def test_help_fits_80_columns_and_uses_them(command, monkeypatch):
     output = CliRunner().invoke(cli.app, [command, "--help"], env={"COLUMNS": "80"}, terminal_width=80).output
     lines = output.splitlines()
     assert "--help" in output and max(map(len, lines)) <= 80
-    assert len(lines) < 200 and "…" not in re.sub(r"tse export …", "", output)
+    assert len(lines) < 200 and "…" not in output
 
 
 def test_help_has_its_panels_in_order():

@@ -190,30 +190,19 @@ def test_the_address_of_a_server_is_in_no_file_for_others(gpt2, minimal, tmp_pat
     monkeypatch.setattr("sys.argv", ["tse", *typed])  # results hold it
     done = CliRunner().invoke(app, typed, catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    for command in (
-        ["export", "items", str(run), "--out", str(out / "items")],
-        ["export", "mixed-models", str(run), "--out", str(out / "mixed")],
-        ["export", "every-eval-ever", str(run), "--organization", "me", "--items", "--out", str(out / "eee")],
-        ["explore", str(run), str(tmp_path / "none"), "--export", str(out / "page")],
-    ):
-        done = CliRunner().invoke(app, command, catch_exceptions=False)
-        assert done.exit_code == 0, done.output
+    command = ["explore", str(run), str(tmp_path / "none"), "--export", str(out / "page")]
+    done = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
     address = gpt2.url.removeprefix("http://").removesuffix("/v1")
-    tables = [pd.read_parquet(path).to_csv() for path in out.rglob("*.parquet")]
     texts = [path.read_text() for path in out.rglob("*.js*")]
-    assert len(tables) == 2 and len(texts) > 5
-    for content in (*tables, *texts):
+    assert len(texts) > 5
+    for content in texts:
         assert address not in content and str(tmp_path) not in content
-    assert all("remote#tiny" in table for table in tables)
     (recorded,) = json.loads((run / "results.json").read_text())["signature"]["models"]
     assert address in recorded["identity"]["model"] and recorded["recipe"]["command"][1:] == typed
 
 
-@pytest.mark.parametrize(
-    "command, option",
-    [(["export", "items"], "--out"), (["export", "mixed-models"], "--out"), (["explore"], "--export")],
-)
-def test_two_servers_of_one_model_are_not_exported_together(tmp_path, command, option):
+def test_two_servers_of_one_model_are_not_exported_together(tmp_path):
     """An exported page showed both addresses, because their models would have had one label."""
     models = {name: f"http://{name}.lab/v1#m" for name in ("one", "two")}
     runs = [
@@ -221,10 +210,10 @@ def test_two_servers_of_one_model_are_not_exported_together(tmp_path, command, o
         for name, model in models.items()
     ]
     out = tmp_path / "out"
-    done = CliRunner().invoke(app, [*command, *map(str, runs), option, str(out)])
+    done = CliRunner().invoke(app, ["explore", *map(str, runs), "--export", str(out)])
     assert "both models would be named remote#m. Export one folder at a time." in str(done.exception)
     assert not out.exists()
-    done = CliRunner().invoke(app, [*command, str(runs[0]), option, str(out)], catch_exceptions=False)
+    done = CliRunner().invoke(app, ["explore", str(runs[0]), "--export", str(out)], catch_exceptions=False)
     assert done.exit_code == 0 and any(out.iterdir())
 
 

@@ -411,23 +411,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         {"order": ["--order", "1"], "vocabulary_size": ["--vocabulary-size", "3"], "lowercase": ["--lowercase"]}
         | {"out": ["--out", "newer.json"]},
     ),
-    "export mixed-models": (["one"], {"out": ["--out", "new"], "by": ["--by", "number"]}),
-    "export items": (["one"], {"out": ["--out", "new"]}),
-    "export every-eval-ever": (
-        ["three", "--organization", "me"],
-        {"organization": ["--organization", "you"], "relationship": ["--relationship", "first_party"]}
-        | {"data_org": ["--data-org", "org"], "items": ["--items"], "out": ["--out", "new"]},
-    ),
-    "export lm-eval": (
-        ["tasks", *OWN],
-        {"groups": ["--groups", "Simple"], "limit": ["--limit", "1"], "suite": ["--suite", "minimal_pairs"]}
-        | {"forms": ["--forms", "all"], "word_end": ["--no-word-end"], "lemma_sample": ["--lemma-sample", "2"]}
-        | {"keep_forms": ["--keep-forms"], "sampler": ["--sampler"], "linking": ["--linking", "sum"]}
-        | {"sentence_pll": ["--sentence-pll"], "source": ["--source", "own"]}
-        | {"context": ["--context", "matched"], "context_lengths": ["--context-lengths", "1"]}
-        | {"template": ["--template", "{sentence}"], "unigram": ["--unigram", "counts.csv"]}
-        | {"criteria": ["--criteria", "(1;%a%) > 0"], "config": ["--config", "deu"]},
-    ),
 }  # fmt: skip
 """Command -> arguments that it runs with, and its options with what gives each another value."""
 
@@ -457,11 +440,6 @@ ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     ]
     + [("fetch", "out"), ("fetch", "source")],
     "runs/test_doctor.py": [("doctor", "json_file")],
-    "importing/test_imports.py": [
-        (f"import {tool}", option)
-        for tool, own in (("lm-eval", "task"), ("inspect", "scorer"))
-        for option in (own, "out", "name", "suite", "overwrite")
-    ],
     "models/test_windows.py": [("score", "stride")],
     "models/test_given_words.py": [("score", name) for name in ("words", "length")],
     "lstm_converter/test_convert.py": [
@@ -496,9 +474,6 @@ def test_every_option_of_a_command_is_tested():
         "score",
         "doctor",
         "watch",
-        "export lm-eval",
-        "import lm-eval",
-        "import inspect",
     }  # options of models and suites
     of_all_suites = {*MODEL_OPTIONS, *SUITE_OPTIONS, "suite_option"}
     known, unknown = set(), []

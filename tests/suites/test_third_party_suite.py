@@ -266,11 +266,9 @@ def test_impossible_scores_of_a_suite_are_not_written(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_its_items_and_conditions_are_exported_and_contrasted(run, tmp_path):
-    items = tmp_path / "items"
-    tse("export", "items", run[0], "--out", items)
-    (table,) = items.glob("*word_order*.parquet")
-    assert {"model", "sentence", "length", "logprob_reversed", "in_order"} <= set(pd.read_parquet(table))
+def test_its_items_are_read_and_its_conditions_contrasted(run, tmp_path):
+    items = Results.load(run[0]).items("word_order")
+    assert {"model", "sentence", "length", "logprob_reversed", "in_order"} <= set(items)
     said = tse("compare", run[0], "--by", "length", "--out", tmp_path / "by")
     assert "short" in said and "long" in said
 
@@ -786,19 +784,6 @@ def test_a_measure_that_is_no_mean_has_no_conditions(judgments, tmp_path):
     assert set(pd.read_csv(tmp_path / "compared" / "conditions.csv")["measure"]) == {"accuracy"}
     with pytest.raises(ValueError, match=r"Matthews' r cannot be compared by label, .*: accuracy\."):
         Results.load(out).compare(by="label", measure="matthews")
-
-
-def test_a_measure_that_is_no_mean_has_no_mixed_model(judgments, tmp_path, monkeypatch):
-    """The export said that there are no scores of items."""
-    out = tmp_path / "out"
-    tse("run", "--data", judgments, "-m", "tiny-causal", "-m", "tiny-masked", "--out", out, "--no-report")
-    export = ("export", "mixed-models", out, "--out", tmp_path / "models")
-    with pytest.warns(UserWarning, match="Not written: Matthews' r, because"):
-        assert "judgments.parquet" in tse(*export)
-    suite = find_suite("judgments")
-    monkeypatch.setattr(suite, "measures", suite.measures[:1])
-    with pytest.raises(ValueError, match=r"fitted by a mixed model.*mean of its items' scores"):
-        tse(*export)
 
 
 class Knowing:

@@ -71,11 +71,11 @@ trainer.remove_callback(PrinterCallback)
 """
 _LOGS = """
 import shutil
-shutil.copytree({logs!r}, ".", dirs_exist_ok=True)
+shutil.copytree({logs!r}, "lm_eval")
 """
 SETUPS = {
     "training": _TRAINING.format(tests=str(ROOT / "tests" / "support")),
-    "logs": _LOGS.format(logs=str(ROOT / "tests" / "golden" / "imports")),
+    "logs": _LOGS.format(logs=str(ROOT / "tests" / "golden" / "lm_eval")),
 }
 """What a page takes as given, by the name that its comment says."""
 EMPTY_PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="1pt"/>'

@@ -97,7 +97,6 @@ def bases(data: Path) -> dict[str, tuple[str, dict]]:
 
 SLOW = {
     "tiny-masked", "minimal_pairs", "in_context", "compare", "watch", "report", "collect", "merge", "explore",
-    "export lm-eval",
     ("watch", "overwrite"), ("explore", "overwrite"), ("compare", "allow_different"),
     ("merge", "overwrite")
 }  # fmt: skip

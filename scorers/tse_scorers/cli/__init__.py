@@ -14,8 +14,6 @@ In reading order:
     again.py     `tse rerun`, `tse reproduce`, `tse fetch`
     data.py      `tse data`: the known sets of minimal pairs
     doctor.py    `tse doctor`
-    exports.py   `tse export`: tables for other tools
-    imports.py   `tse import`: results of other tools
     models.py    `tse train-ngram`, `tse convert-lstm`
     sharing.py   `tse publish`, `tse install-metrics`
     help.py      what `--help` of a command looks like

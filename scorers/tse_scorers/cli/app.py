@@ -18,8 +18,6 @@ from . import (
     data,
     doctor,
     explore,
-    exports,
-    imports,
     models,
     results,
     score,
@@ -57,8 +55,7 @@ for commands in (
     sharing,
 ):
     app.add_typer(commands.app)
-for name, group in {"data": data, "export": exports, "import": imports}.items():
-    app.add_typer(group.app, name=name)
+app.add_typer(data.app, name="data")
 
 
 def _version(is_given: bool) -> None:

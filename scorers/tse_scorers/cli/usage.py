@@ -17,10 +17,10 @@ UsageError: type[Exception] = _click.UsageError
 
 
 PANELS = {
-    "Evaluate": ("run", "watch", "score", "import", "doctor", "data", "fetch"),
+    "Evaluate": ("run", "watch", "score", "doctor", "data", "fetch"),
     "Compare": ("compare",),
     "Look": ("explore", "report"),
-    "Share": ("publish", "export", "install-metrics"),
+    "Share": ("publish", "install-metrics"),
     "Combine and repeat": ("merge", "collect", "rerun", "reproduce", "train-ngram", "convert-lstm"),
 }
 """The commands as `tse --help` groups them, those of every day first."""

@@ -41,7 +41,7 @@ HEADER_BYTES = 100 * 2**20
 YAML_CHARACTERS = 2**16
 """A YAML text; the longest description of a registered set has 8,000."""
 JSON_DEPTH = 100
-"""Lists and mappings inside each other in a log of another tool, or in a suite of regions; these have about 10."""
+"""Lists and mappings inside each other in a suite of regions, which has about 10."""
 YAML_DEPTH = 20
 """Lists and mappings inside each other in a YAML text."""
 

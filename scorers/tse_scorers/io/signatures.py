@@ -57,7 +57,7 @@ class Signature(TypedDict, total=False):
     """Everything that decides the scores of a model; with `computed` and `recipe` in `results.json`.
 
     `identity` is what its rows are found by; `shard` is [number, of], where only a share of the data was scored;
-    `series` names a revision of a series; `tool` is the harness that an imported log is of.
+    `series` names a revision of a series.
     """
 
     identity: Identity
@@ -82,7 +82,6 @@ class Signature(TypedDict, total=False):
     linking: str
     shard: list[int]
     series: str
-    tool: str
     computed: Mapping[str, object]
     recipe: RecipeContent
 

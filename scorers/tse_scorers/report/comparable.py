@@ -22,21 +22,6 @@ _DECISIVE = {
     "context_lengths": "--context-lengths",
 }
 """Key of a signature -> what it is called; where both systems have it, it must be the same."""
-_CONVENTIONS: dict[str, tuple[str, Any]] = {
-    "scored": ("kind of answer", "log-probabilities"),
-    "num_fewshot": ("number of examples before an item", 0),
-    "chat_template": ("chat template", None),
-    "system_instruction": ("system instruction", None),
-    "generation": ("options of generation", None),
-}
-"""Key of a signature of an imported log -> what it is called, and what holds for a run of ours."""
-_OF_TOOLS = {
-    "first_token": "first token",
-    "start_token": "start token",
-    "bos_at_gap": "start token at gaps",
-    "leading_space": "leading space",
-}
-"""The same for what differs from model to model, and decides nothing within one tool."""
 _PARTS = ("limit", "groups")
 OF_DATA = frozenset({"data", "source", "config", *_PARTS})
 """Options of a suite that choose its data, which other keys compare."""
@@ -148,14 +133,6 @@ def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     reasons += _other_options(one, other)
     if one.get("linking", "sum") != other.get("linking", "sum"):  # the sum is not named
         reasons.append("--linking")
-    for key, (name, usual_value) in _CONVENTIONS.items():
-        if one.get(key, usual_value) != other.get(key, usual_value):
-            reasons.append(f"{name} ({one.get(key, usual_value)}; {other.get(key, usual_value)})")
-    if one.get("tool") != other.get("tool"):
-        for key, name in _OF_TOOLS.items():
-            is_said = key == "start_token" or (key in one and key in other)
-            if is_said and one.get(key) != other.get(key):
-                reasons.append(f"{name} ({one.get(key, 'its own')}; {other.get(key, 'its own')})")
     word_ends = {signature.get("word_end") for signature in (one, other)}
     if len(word_ends - {None}) > 1:  # None: masked models have no word ends
         reasons.append("--word-end")

@@ -15,16 +15,15 @@ These six members are enough, where scores are means over items or a measure say
 option `data`, `identifying_columns`, and `own_table`), and its measure is a correlation. What a suite imports is in
 `tse_scorers.extending`.
 
-Derived are: signature, shards, samples, averages with intervals by group, comparison, items for mixed models and
+Derived are: signature, shards, samples, averages with intervals by group, comparison, items and
 conditions, what report and explorer show, keys in training logs, command line and help.
 
 Besides the six, a suite with several tables, or with groups or samples of its own, needs members about scores: `key`,
-`levels`, `columns`, `tables`, `asks`; `check_scorer`, `describe`, `scored`, `groups`, `more`. The other three can be
+`levels`, `columns`, `tables`, `asks`; `check_scorer`, `describe`, `scored`, `groups`, `more`. The other two can be
 skipped until they are needed:
 
     shown        what the page says of the suite and its groups, the items behind scores, further views (`shown.py`)
     known_data   released data, ids on the Hub, names in headings (`hub_data.py`)
-    choices      the data as other tools score them (`items.py`)
 
 What follows from all these is at the end. `Items` is in `sampling.py`, `Scored` in `items.py`.
 
@@ -62,10 +61,9 @@ from ..statistics import Units
 from ..statistics.units import own_units
 from .author_checks import checked_answers, require_items, require_levels, require_measures
 from .hub_data import KnownData
-from .items import Group, ItemScores, Scored, TwoWayChoices, with_derived
+from .items import Group, ItemScores, Scored, with_derived
 from .options import SuiteOptions
 from .own_columns import data_signature
-from .registry import all_suites
 from .sampling import Items, share
 from .shown import Shown, Text
 from .standard_view import standard_section
@@ -233,20 +231,6 @@ class Suite(ABC):
     def more(cls, tables: ScoreTables) -> list[ResultRow]:
         """Return rows of results that are of no measure: correlations, interactions, scores over parts of a list."""
         return []
-
-    # What other tools can do with its data.
-
-    def choices(self) -> TwoWayChoices:
-        """Return the data as choices between two continuations, for `tse export lm-eval` and `tse import`.
-
-        Raises:
-            ValueError: its items are not such choices, or not compared by their log-probabilities alone.
-        """
-        suites = [suite.name for suite in all_suites() if suite.choices is not Suite.choices]
-        raise ValueError(
-            f"The scores of the suite {self.name} are not choices between two texts, which other tools compare; "
-            f"expected {' or '.join(suites)}. Choose one with --suite."
-        )
 
     # What follows: the data of a run.
 

@@ -14,14 +14,12 @@ from ...io.files import slug
 from ...io.records import ROWS, SINGLE
 from ...io.score_columns import Values, described
 from ...io.table_files import Tables
-from ...models.base import PairScorer, Scorer
+from ...models.base import Scorer
 from ...models.options import Option, OptionError
 from ...report.inputs import ScoreTables, table_named
 from ...report.measure import Measure
 from ..contract import Items, Scored, Suite
-from ..items import TwoWayChoices
 from .ask.context_queries import make_sweep
-from .ask.sentence_choices import sentence_choices
 from .context_scores import CONTEXT_SCORES, describe_in_context, require_continuations, score_in_context
 from .data.checks import flaws_of, inspect, left_out
 from .data.contexts import AFTER, make_chains, parts_of
@@ -195,25 +193,6 @@ class MinimalPairSuite(Suite):
             scores = score_in_context(scorer, items, self._chains, self._sweep, progress, self.linking)
             return {IN_CONTEXT: scores}
         return {SINGLE: score_pairs(scorer, items, self.options.methods, progress, self.linking)}
-
-    def choices(self) -> TwoWayChoices:
-        """Return the pairs as whole sentences; raises ValueError where they are not compared by their sums alone."""
-        if self._sweep is not None:
-            other = Option("context") if self._sweep.kinds else Option("template")
-            raise OptionError(
-                other,
-                " is not known to other tools, which compare the two sentences by themselves; remove it.",
-            )
-        choices = sentence_choices(self.config, self.pairs, self.linking)
-        return replace(choices, scores_of=self._scores_of_choices)
-
-    def _scores_of_choices(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, object], Tables]:
-        """Return signature and scores of pairs whose sentences were scored elsewhere, by themselves."""
-        scores = score_pairs(scorer, self.pairs, ["full"])
-        for name in ("logprob_good", "logprob_bad") if only_outcomes else ():
-            place = scores.column_names.index(name)
-            scores = scores.set_column(place, name, pa.nulls(len(scores), pa.float64()))
-        return self.signature(scorer), {SINGLE: scores}
 
     @classmethod
     def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:

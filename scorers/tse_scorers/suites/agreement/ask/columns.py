@@ -173,7 +173,5 @@ RESERVED = (
 
 
 def sides_in(columns: Collection[str]) -> Sides:
-    """Return the cut-offs of a table of contexts; none where an imported log only knows TSE."""
-    if not any(column.startswith("ew_") for column in columns):
-        return ()
+    """Return the cut-offs of a table of contexts."""
     return sides_of("ew_list_bottom_0.5" in columns, "ew_sampler_top_0.5" in columns)

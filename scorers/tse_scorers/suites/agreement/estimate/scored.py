@@ -1,4 +1,4 @@
-"""TSE of pairs, and EW and MW of contexts: the one enumeration of averages, intervals, comparisons and exports.
+"""TSE of pairs, and EW and MW of contexts: the one enumeration of averages, intervals and comparisons.
 
 | measure | items | estimate |
 |---|---|---|
@@ -31,7 +31,6 @@ from .coverage import Coverage
 from .intervals import cells_of, groups_of, with_pair_units, with_units
 from .lemma_sample import over_sampled_lemmas, unsampled_share
 from .measures import EW, MW, TSE, WITHOUT_LEMMAS, measures_in
-from .mixed_models import MIXED_MODELS, OF_PAIRS
 
 METRICS = described(
     ("tse", "double", "share of pairs with the correct form more probable", Values.SHARE),
@@ -137,7 +136,6 @@ class ScoredContexts(ScoredPairs):
         return ContextScores(
             super().item_scores(measure).items.drop(columns=list(COUNTS), errors="ignore"),
             context_groups,
-            MIXED_MODELS[measure.name],
             measure=measure,
             outcomes=outcomes[0] if is_one_list else None,
             forms=self.lemmas.tables.get("forms"),
@@ -169,15 +167,12 @@ def scored_pairs(lemmas: LemmaTables) -> ScoredPairs:
         with_pair_units(pairs.drop(columns=logprobs), contexts),
         partial(groups_of, crossed="verb"),
         tuple(column for column in PAIR if column in pairs),
-        mixed_model=OF_PAIRS,
         lemmas=lemmas,
     )
 
 
 def scored_contexts(lemmas: LemmaTables, measures: Sequence[Measure] | None) -> ScoredContexts:
     """Return the contexts of a record with their scores on measures of them, each at its point.
-
-    Of an imported record, only TSE is known.
 
     Args:
         lemmas: of the record.
