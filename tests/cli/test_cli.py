@@ -414,7 +414,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(refused, data
     def work(*_, **__):
         raise AssertionError("work was done")
 
-    for name in ("loading.load_with_options", "runs.folders.merge.merge", "runs.comparing.compare.compare"):
+    for name in ("loading.load_with_options", "runs.merge.merge", "runs.comparing.compare.compare"):
         monkeypatch.setattr(f"tse_scorers.{name}", work)
     score = ("score", data / "text.txt", "--model", "tiny-causal", "--out")
     assert "expected one of: .csv, .tsv, .jsonl, .parquet" in refused(*score, data / "scores.xlsx")

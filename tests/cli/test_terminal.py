@@ -57,7 +57,6 @@ WRONG = {
     "score missing.txt --model tiny-causal": "There is no file missing.txt.",
     "score wrong.csv --model tiny-causal": "lacks the column sentence",
     "doctor missing.gguf": "There is no file 'missing.gguf'.",
-    "watch missing": "There is no folder 'missing'.",
     "explore missing": "missing does not contain results",
     "compare missing": "missing does not contain results",
     "rerun missing": "missing does not contain results",

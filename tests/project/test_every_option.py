@@ -394,12 +394,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         {"model": ["--model", "tiny-lstm"], "host": ["--host", "127.0.0.1"], "port": ["--port", "7861"]}
         | {"export": ["--export", "other"]},
     ),
-    "watch": (
-        ["saved", *OWN, "--out", "new", "--settle", "0", "--every", "0.01", "--until", "1"],
-        {"revisions": ["--revisions", "step*", "--idle", "0"], "suite": ["--suite", "german"]}
-        | {"out": ["--out", "newer"], "until": ["--until", "2"]},
-    ),
-    "collect": (["one", "two", "--out", "new"], {"out": ["--out", "newer"], "no_report": ["--no-report"]}),
     "rerun": (["three", "--files", "."], {"out": ["--out", "new"]}),
     "publish": (
         ["one", "--results-repo", "org/results"],
@@ -422,18 +416,13 @@ ALLOWED: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("merge", "overwrite"): (["parts", "--out", "fewer"], ["--overwrite"]),
     ("compare", "allow_different"): (["two", "fewer", "--out", "new"], ["--allow-different"]),
     ("explore", "overwrite"): (["one", "--export", "page"], ["--overwrite"]),
-    ("watch", "overwrite"): (
-        ["saved", *OWN[:2], "--lemmas", "fewer.csv", "--out", "seen", "--settle", "0", "--until", "1"],
-        ["--overwrite"],
-    ),
     ("rerun", "files"): (["three"], ["--files", "."]),
     ("train-ngram", "overwrite"): (["text.txt", "--out", "counts.json"], ["--overwrite"]),
 }  # fmt: skip
 """Command and option -> arguments that fail without the option, and the option that lets them pass."""
 
 ELSEWHERE: dict[str, list[tuple[str, str]]] = {
-    "runs/test_many_checkpoints.py": [("run", "no_report")]
-    + [("watch", option) for option in ("idle", "settle", "every")],
+    "runs/test_many_checkpoints.py": [("run", "no_report")],
     "runs/test_rerun.py": [("rerun", "server"), ("rerun", "trust_remote_code")],
     "papers/test_reproducing.py": [
         ("reproduce", name) for name in ("table", "listed", "models", "out", "source", "limit")
@@ -473,7 +462,6 @@ def test_every_option_of_a_command_is_tested():
         "run",
         "score",
         "doctor",
-        "watch",
     }  # options of models and suites
     of_all_suites = {*MODEL_OPTIONS, *SUITE_OPTIONS, "suite_option"}
     known, unknown = set(), []
@@ -509,7 +497,6 @@ def with_runs(data, tmp_path_factory) -> Path:
             (*run[:3], "--lemmas", "fewer.csv", "--no-report", "-m", "tiny-causal", "--out", "fewer"),
             (*run, "tiny-causal", "--shard", "1/2", "--out", "parts"),
             (*run, "tiny-causal", "--shard", "2/2", "--out", "parts"),
-            ("watch", "saved", *OWN, "--settle", "0", "--until", "1", "--out", "seen"),
         ):  # fmt: skip
             code, said = tse(*arguments)
             assert code == 0, said

@@ -19,8 +19,8 @@ from tse_scorers.cli.app import app
 from tse_scorers.io import limits
 from tse_scorers.io.bundle import bundle_path
 from tse_scorers.runs import recipe
-from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.granted import Granted
+from tse_scorers.runs.merge import merge
 from tse_scorers.runs.recipe import command_line, partial_reasons
 from tse_scorers.runs.rerun import compare_rows, rerun
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import tse_scorers
 from tse_scorers import load_data, make_suite
 from tse_scorers.cli.app import app
-from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.jobs import Failure, Job, not_scored, remember_failures
+from tse_scorers.runs.merge import merge
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.registry import names

@@ -22,7 +22,7 @@ from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.summary import headlines
 from tse_scorers.runs.comparing.compare import compare
-from tse_scorers.runs.folders.merge import merge
+from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.minimal_pairs.data.contexts import PARTS
 from tse_scorers.suites.minimal_pairs.measures import IN_CONTEXT

@@ -27,7 +27,7 @@ from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.results import read_results
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.report.tables import ScoredItems
-from tse_scorers.runs.folders.merge import merge
+from tse_scorers.runs.merge import merge
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.contract import Measure, Suite

@@ -21,6 +21,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 import textwrap
 import traceback
@@ -112,8 +113,8 @@ def blocks(text: str) -> list[Block]:
     ]
 
 
-def commands(script: str) -> list[str]:
-    """Return the `tse …` commands of a shell block, without launchers, comments and continued lines.
+def commands(script: str, *starts: str) -> list[str]:
+    """Return the `tse …` commands (or `starts`) of a shell block, without launchers, comments and continued lines.
 
     >>> commands("tse run --criteria '(2;%a%) > 0' && tse report out")
     ["tse run --criteria '(2;%a%) > 0'", 'tse report out']
@@ -122,7 +123,7 @@ def commands(script: str) -> list[str]:
     parts = [part.strip() for line in lines for part in _BETWEEN.split(line.split(" #")[0])]
     for launcher in LAUNCHERS:
         parts = [re.sub(rf"^{launcher}", "tse ", part) for part in parts]
-    return [part.replace("tse tse ", "tse ") for part in parts if part.startswith("tse ")]
+    return [part.replace("tse tse ", "tse ") for part in parts if part.startswith(starts or "tse ")]
 
 
 def same_output(expected: str, found: str) -> bool:
@@ -199,8 +200,11 @@ def _run_block(block: Block, namespace: dict[str, Any], folder: Path, has_output
         with contextlib.redirect_stdout(printed):
             if "pip install -e .\n" in block.content:
                 _install(folder)
-            for command in commands(block.content):
-                _run_command(command)
+            for command in commands(block.content, "tse ", "mkdir ", "cp "):
+                if command.startswith("tse "):
+                    _run_command(command)
+                else:
+                    subprocess.run(command, shell=True, check=True)
     elif is_file:
         (folder / block.title).write_text(block.content, encoding="utf-8")
     return "\n".join(line.rstrip() for line in printed.getvalue().splitlines() if line.strip())

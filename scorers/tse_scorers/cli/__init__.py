@@ -5,7 +5,6 @@ In reading order:
     app.py       the app; `tse run`
     options.py   options that several commands share, and those of models and suites
     several_suites.py  runs of one or several suites
-    series.py    `tse watch`, `tse collect`
     shown_report.py  the end of a run: its report, its headlines, and what failed
     results.py   `tse merge`, `tse report`
     comparison.py  `tse compare`

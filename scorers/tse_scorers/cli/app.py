@@ -21,7 +21,6 @@ from . import (
     models,
     results,
     score,
-    series,
     sharing,
     terminal,
 )
@@ -49,7 +48,6 @@ for commands in (
     results,
     comparison,
     explore,
-    series,
     again,
     models,
     sharing,

@@ -17,11 +17,11 @@ UsageError: type[Exception] = _click.UsageError
 
 
 PANELS = {
-    "Evaluate": ("run", "watch", "score", "doctor", "data", "fetch"),
+    "Evaluate": ("run", "score", "doctor", "data", "fetch"),
     "Compare": ("compare",),
     "Look": ("explore", "report"),
     "Share": ("publish", "install-metrics"),
-    "Combine and repeat": ("merge", "collect", "rerun", "reproduce", "train-ngram", "convert-lstm"),
+    "Combine and repeat": ("merge", "rerun", "reproduce", "train-ngram", "convert-lstm"),
 }
 """The commands as `tse --help` groups them, those of every day first."""
 

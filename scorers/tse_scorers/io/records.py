@@ -307,7 +307,7 @@ def commit(record: Record, tables: Mapping[str, pa.Table | StoredTable]) -> Reco
 
     Args:
         record: what is said about them.
-        tables: new ones, and those of this or another folder.
+        tables: new ones, and those that the folder has.
 
     Raises:
         ValueError: a file cannot be written; what was there stays.
@@ -319,11 +319,8 @@ def commit(record: Record, tables: Mapping[str, pa.Table | StoredTable]) -> Reco
         stored = {}
         for name, table in tables.items():
             if isinstance(table, pa.Table):
-                stored[name] = _write_table(folder, name, table, record)
-            elif table.path.parent == folder:
-                stored[name] = table
-            else:
-                stored[name] = _write_table(folder, name, table.read(), record)
+                table = _write_table(folder, name, table, record)
+            stored[name] = table
         content = {
             "format": FORMAT,
             "signature": record.signature,

@@ -6,6 +6,7 @@ In reading order:
     run.py              `tse run`: models over suites, into an output folder
     recipe.py           what a run was made of, for `tse rerun`
     report.py           `tse report`: the sections of all suites on one page
+    merge.py            `tse merge`: the shards of a run, put together
     own_data.py         the first part of a section on one's own data
     granted.py          what results of others may ask for
     rerun.py            `tse rerun`: a run made again and compared
@@ -13,6 +14,5 @@ In reading order:
     score_sentences.py  `tse score`: log-probabilities of any sentences, or of their words
     score_regions.py    the same by region
 
-    folders/            many output folders
     comparing/          differences between systems
 """

@@ -279,9 +279,6 @@ class Run:
 
         Writing it takes longer the more models it has; so it takes at most twice as long as once at the end.
         """
-        if self._is_series:  # within a longer one
-            yield
-            return
         self._is_series = True
         try:
             yield

@@ -9,8 +9,8 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...io import limits
-from ...io.records import (
+from ..io import limits
+from ..io.records import (
     DamagedFileError,
     Record,
     read_record,
@@ -21,10 +21,10 @@ from ...io.records import (
     write_record,
     writing,
 )
-from ...io.result_row import ResultRow
-from ...io.results import CannotAggregateError, check_output, export_results
-from ...io.signatures import RecipeContent, Signature
-from ...suites.registry import aggregate
+from ..io.result_row import ResultRow
+from ..io.results import CannotAggregateError, check_output, export_results
+from ..io.signatures import RecipeContent, Signature
+from ..suites.registry import aggregate
 
 Parts = dict[int, Record]
 """The shards of one run: number -> record."""
