@@ -28,7 +28,6 @@ LONGEST = (
     "test_callback.py",
     "test_output_files.py",
     "test_reproducing.py",
-    "test_rerun.py",
     "test_hub_roundtrip.py",
     "test_every_option.py",
     "test_scorers.py",

@@ -373,7 +373,9 @@ def test_exploring_without_folders_says_what_is_shown_and_scores_nothing_to_go_o
 
 def test_results_that_are_no_text(refused, data):
     (data / "results.json").write_bytes(b"\xff\xfe{")
-    assert "results.json is not valid JSON" in refused("rerun", data / "results.json")
+    assert "results.json is not valid JSON" in refused(
+        "publish", data / "results.json", "--results-repo", "org/results"
+    )
 
 
 def test_unknown_command(tse):

@@ -59,7 +59,6 @@ WRONG = {
     "doctor missing.gguf": "There is no file 'missing.gguf'.",
     "explore missing": "missing does not contain results",
     "compare missing": "missing does not contain results",
-    "rerun missing": "missing does not contain results",
     "reproduce newman2012": "Did you mean newman2021?",
     "reproduce newman2021 --table 9": "Table '9' of newman2021 is not known",
     "convert-lstm missing.pt --vocabulary missing.txt --out lstm": "There is no file missing.pt.",
@@ -244,8 +243,8 @@ def test_the_terminal_names_data_as_the_page_does(tmp_path, monkeypatch):
     rows = [row | {"config": "mine"} for name in ("a", "b") for row in blimp_rows(name)]
     out = write_run(tmp_path / "run", rows, {})
     for record, limit in zip(read_records(out), (None, 5), strict=True):
-        recipe = {"suite": "minimal_pairs", "suite_options": {"limit": limit}}
-        replace(record, recipe=recipe).with_rows(record.rows())
+        request = {"suite": "minimal_pairs", "suite_options": {"limit": limit}}
+        replace(record, request=request).with_rows(record.rows())
     stream = io.StringIO()
     monkeypatch.setattr(terminal, "_out", Console(file=stream, width=200))
     monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda out, **_: out)

@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import re
+import shlex
 from contextlib import suppress
 from threading import Event
 
@@ -199,7 +200,9 @@ def test_the_address_of_a_server_is_in_no_file_for_others(gpt2, minimal, tmp_pat
     for content in texts:
         assert address not in content and str(tmp_path) not in content
     (recorded,) = json.loads((run / "results.json").read_text())["signature"]["models"]
-    assert address in recorded["identity"]["model"] and recorded["recipe"]["command"][1:] == typed
+    assert address in recorded["identity"]["model"] and recorded["request"]["command"] == shlex.join(
+        ["tse", *typed]
+    )
 
 
 def test_two_servers_of_one_model_are_not_exported_together(tmp_path):

@@ -95,7 +95,7 @@ def differences(one: Mapping[str, object], other: Mapping[str, object]) -> list[
     found = [json.loads(json.dumps(signature, default=str)) for signature in (one, other)]
     return sorted(
         key
-        for key in {*found[0], *found[1]} - {"computed", "recipe"}
+        for key in {*found[0], *found[1]} - {"computed", "request"}
         if found[0].get(key) != found[1].get(key)
     )
 
@@ -394,7 +394,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         {"model": ["--model", "tiny-lstm"], "host": ["--host", "127.0.0.1"], "port": ["--port", "7861"]}
         | {"export": ["--export", "other"]},
     ),
-    "rerun": (["three", "--files", "."], {"out": ["--out", "new"]}),
     "publish": (
         ["one", "--results-repo", "org/results"],
         {"model_repo": ["--model-repo", "org/model"], "results_repo": ["--results-repo", "org/other"]}
@@ -416,14 +415,12 @@ ALLOWED: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("merge", "overwrite"): (["parts", "--out", "fewer"], ["--overwrite"]),
     ("compare", "allow_different"): (["two", "fewer", "--out", "new"], ["--allow-different"]),
     ("explore", "overwrite"): (["one", "--export", "page"], ["--overwrite"]),
-    ("rerun", "files"): (["three"], ["--files", "."]),
     ("train-ngram", "overwrite"): (["text.txt", "--out", "counts.json"], ["--overwrite"]),
 }  # fmt: skip
 """Command and option -> arguments that fail without the option, and the option that lets them pass."""
 
 ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     "runs/test_many_checkpoints.py": [("run", "no_report")],
-    "runs/test_rerun.py": [("rerun", "server"), ("rerun", "trust_remote_code")],
     "papers/test_reproducing.py": [
         ("reproduce", name) for name in ("table", "listed", "models", "out", "source", "limit")
     ]

@@ -391,8 +391,8 @@ def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch)
         out = tmp_path / f"out-{len([*tmp_path.iterdir()])}"
         asked = {"data": "clams", "source": tmp_path, "methods": ["full"], "out": out, "report": False}
         run("tiny-causal", "minimal_pairs", **asked, **options)
-        recipe = record_of(out).recipe
-        return recipe["own_data"], recipe["partial_reasons"]
+        request = record_of(out).request
+        return request["own_data"], request["partial_reasons"]
 
     assert reasons() == (False, [])
     assert reasons(limit=1) == (False, ["--limit 1"])
@@ -713,13 +713,13 @@ def test_flawed_pairs_are_counted_and_left_out_on_request(tmp_path):
         found = runner.invoke(app, [*command, *options, "--out", str(tmp_path / name)])
         assert found.exit_code == 0, found.output
         (record,) = read_records(tmp_path / name)
-        signatures[name], recipe = record.signature, record.recipe
+        signatures[name], request = record.signature, record.request
         scores[name] = record.tables[SINGLE].read().to_pandas().set_index("sentence_good")["logprob_good"]
         flat = " ".join(found.output.split())
         assert ("'die Leiter', which is also the ladder" in flat) and "--without-flawed" in flat
     assert signatures["all"]["n_flawed"] == 2 and "n_flawed_left_out" not in signatures["all"]
     assert (signatures["right"]["n_flawed"], signatures["right"]["n_flawed_left_out"]) == (0, 2)
-    assert recipe["partial_reasons"] == ["--without-flawed"]
+    assert request["partial_reasons"] == ["--without-flawed"]
     kept = {"Der Berater, den die Wächter hassen, ist groß.": scores["all"].iloc[1]}
     assert scores["right"].to_dict() == pytest.approx(kept, abs=1e-4)
     page = (tmp_path / "all" / "report.html").read_text(encoding="utf-8")

@@ -111,7 +111,7 @@ def test_it_has_options_of_its_own(site, tmp_path):
     results = read_results(tmp_path)
     assert [row["group"] for row in results["results"]] == ["all", "length:short"]
     (model,) = results["signature"]["models"]
-    assert model["recipe"]["partial_reasons"] == ["--length short"]
+    assert model["request"]["partial_reasons"] == ["--length short"]
     for given, said in (
         ("lengths=short", "lengths has no effect with suite='word_order'"),
         ("limit=3", "Write --limit."),
@@ -161,7 +161,7 @@ def test_options_of_other_packages_become_what_they_are_annotated_with(monkeypat
     rows = {row["group"]: row["score"] for row in read_results(tmp_path)["results"]}
     assert rows == {"all": pytest.approx(2 / 3), "length:1": 0, "length:2": 1}, "load left out a level"
     (row,) = read_results(tmp_path)["signature"]["models"]
-    assert row["recipe"]["suite_options"] == {"threshold": 1.5}
+    assert row["request"]["suite_options"] == {"threshold": 1.5}
     for given, said in (
         ("threshold=high", "'high'.*finite number"),
         ("threshold=nan", "finite"),

@@ -10,7 +10,7 @@ In reading order:
     comparison.py  `tse compare`
     explore.py   `tse explore`
     score.py     `tse score`
-    again.py     `tse rerun`, `tse reproduce`, `tse fetch`
+    papers.py    `tse reproduce`, `tse fetch`
     data.py      `tse data`: the known sets of minimal pairs
     doctor.py    `tse doctor`
     models.py    `tse train-ngram`, `tse convert-lstm`

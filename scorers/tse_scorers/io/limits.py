@@ -30,10 +30,6 @@ ARCHIVE_BYTES = 2**30
 """All tables of an archive, unpacked."""
 SHARDS = 100_000
 """Shards of one run."""
-SOURCE_FILES = 100_000
-"""Files and folders below a folder that a recipe names."""
-SOURCE_BYTES = 16 * 2**30
-"""Tables below a folder that a recipe names, which are hashed."""
 HEADER_BYTES = 100 * 2**20
 """The header of a safetensors file, as its own library has it."""
 

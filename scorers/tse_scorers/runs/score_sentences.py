@@ -4,6 +4,7 @@ Surprisal is -log P, in nats (natural logs) or in bits (divided by ln 2); its co
 pseudo-log-likelihoods, which are not surprisals: their column is `pll_nats` or `pll_bits`.
 """
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +32,6 @@ from ..models.base import Scorer, TokenCounter, WordScorer
 from ..models.options import Purpose, asked_signature
 from ..models.tokens import joined_words
 from ..suites.checks import WHITE_SPACE, Finding, require_spelled, unsplit, white_space
-from .recipe import sha256
 from .score_regions import read_regions, score_regions
 
 SENTENCES = Purpose(frozenset({"sentence"}), "`tse score`, which scores whole sentences")
@@ -213,7 +213,7 @@ class ScoreRequest:
         options = {field.name: getattr(self, field.name) for field in fields(self)}
         source = Path(self.source)
         if source.is_file():
-            options["source_sha256"] = sha256(source)
+            options["source_sha256"] = hashlib.sha256(source.read_bytes()).hexdigest()
         return {"scores": out.name, **options, **asked_signature(scorer.signature, SENTENCES.questions)}
 
 

@@ -83,6 +83,7 @@ class Suite(ABC):
         measures: its headline measures, in the order of tables; where options decide which a run has, `load` sets
             `self.measures` to some of them, and `ask` returns the columns of these.
         options: the values of this run.
+        given: those of them that the user gave; None where the suite was made directly from its class.
         key: columns that make an item the same in two runs; by default the first column of `load`. Each item may be
             there once: name several columns where the first one has a value twice.
         levels: columns whose values are groups of results; each item must have a value. The class lists them all, and
@@ -109,6 +110,7 @@ class Suite(ABC):
     Options: ClassVar[type[SuiteOptions]]
     measures: Sequence[Measure]
     options: Any
+    given: Mapping[str, object] | None = None
 
     key: ClassVar[tuple[str, ...]] = ()
     levels: ClassVar[tuple[str, ...]] = ()
@@ -282,11 +284,6 @@ class Suite(ABC):
             ValueError: the budget is too small for anything to be scored.
         """
         self.items, self._share = self.items.sampled(budget, seed), slice(None)
-
-    def keep_items(self, is_marked: NDArray[np.bool_]) -> None:
-        """Keep the marked rows, (rows,)."""
-        frame = self.items.frame[is_marked].reset_index(drop=True)
-        self.items, self._share = replace(self.items, frame=frame), slice(None)
 
     def signature(self, scorer: Scorer) -> dict[str, object]:
         """Return everything that decides the scores, the scorer's signature included; the same for every shard."""
