@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .engine.layers import compile_layers
-from .io.checksums import file_digest
 from .io.files import is_file
 from .models import ngram
 from .models.base import LoadedScorer
@@ -14,14 +13,13 @@ from .models.causal import CausalScorer
 from .models.from_pretrained import (
     Descriptions,
     LoadedModel,
-    commit_in_cache,
     kind_of,
     known_model,
     load_weights,
     require_head,
 )
 from .models.masked import MaskedScorer
-from .models.model_source import WEIGHTS, hub_commit, is_gguf, local_revision, locate
+from .models.model_source import WEIGHTS, is_gguf
 from .models.ngram import KENLM_SUFFIXES
 from .models.options import (
     ANYTHING,
@@ -213,16 +211,6 @@ def options_of_models(
 def loads_at_once(name: str) -> bool:
     """Whether a name is an n-gram model or published scores, which cannot answer everything."""
     return is_file(name) and not is_gguf(name)
-
-
-def revision_of(name: str) -> str | None:
-    """Return which version of a model would be loaded, without loading it; None where only loading it can tell."""
-    if name.endswith(".json"):  # of words that were counted: their counts are compared
-        return None
-    if loads_at_once(name):
-        return file_digest(Path(name))
-    where, revision = locate(name)
-    return local_revision(name, where) or hub_commit(name) or commit_in_cache(where, revision)
 
 
 def options_with_effect(name: str, options: ModelOptions) -> ModelOptions:

@@ -59,19 +59,6 @@ class Results(Sequence[ResultRow]):
             raise ValueError(f"{folder} does not contain results. Make some with `tse run --out {folder}`.")
         return cls(rows, folder)
 
-    def save(self, folder: Path | str) -> "Results":
-        """Copy the output folder's scores and results to another folder, and return the results in that folder.
-
-        Results of other models in that folder are kept, so the results of several jobs can be joined.
-
-        Raises:
-            ValueError: the folder has other files, or other scores of the same model and data; nothing is copied.
-        """
-        from .runs.folders.collect import collect
-
-        collect([self._at], Path(folder))
-        return Results.load(folder)
-
     def __len__(self) -> int:
         return len(self._rows)
 
@@ -165,6 +152,9 @@ class Results(Sequence[ResultRow]):
 
     def items(self, suite: str | None = None, table: str | None = None) -> pd.DataFrame:
         """Return the scores of each item: one row per item and model, with the columns of your own data.
+
+        `unit` is what intervals take as one unit, as in a mixed model: the subject noun (with `verb` for pairs), the
+        critical word, or your own `item` or `cluster`.
 
         Args:
             suite: needed if there are results of several suites.

@@ -16,10 +16,9 @@ from .models.base import Scorer
 from .models.options import ModelOptions, Option, OptionError, described_options
 from .results import Results
 from .runs.jobs import make_jobs, remember_failures
-from .runs.recipe import suites_asked_for
 from .runs.run import Announce, Run, run_all, silent
 from .suites.checks import DataWarning
-from .suites.registry import name_of, options_class, suite_of_data
+from .suites.registry import made_of, name_of, options_class, suite_of_data
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -152,8 +151,8 @@ def run(
         for option, value in suite_options.items()
     }
     runs = [
-        Run(suite_made, Path(out), announce, overwrite=overwrite, recipe=recipe)
-        for suite_made, recipe in suites_asked_for(name, given_options)
+        Run(suite_made, Path(out), announce, overwrite=overwrite)
+        for suite_made in made_of(name, given_options)
     ]
     if is_main():
         for finding in (finding for run in runs for finding in run.suite.findings):
@@ -184,7 +183,7 @@ def run(
 def _as_file(option: str, value: object, out: Path) -> object:
     """Write a table that was given in the place of a file to `out/data`, and return its path; other values as they are.
 
-    The file's name is a fingerprint of the rows: other rows are other data, and `tse rerun` finds the same ones.
+    The file's name is a fingerprint of the rows: other rows are other data.
     """
     if isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value):
         value = pd.DataFrame(value)

@@ -372,7 +372,9 @@ def test_exploring_without_folders_says_what_is_shown_and_scores_nothing_to_go_o
 
 def test_results_that_are_no_text(refused, data):
     (data / "results.json").write_bytes(b"\xff\xfe{")
-    assert "results.json is not valid JSON" in refused("rerun", data / "results.json")
+    assert "results.json is not valid JSON" in refused(
+        "publish", data / "results.json", "--results-repo", "org/results"
+    )
 
 
 def test_unknown_command(tse):
@@ -413,7 +415,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(refused, data
     def work(*_, **__):
         raise AssertionError("work was done")
 
-    for name in ("loading.load_with_options", "runs.folders.merge.merge", "runs.comparing.compare.compare"):
+    for name in ("loading.load_with_options", "runs.merge.merge", "runs.comparing.compare.compare"):
         monkeypatch.setattr(f"tse_scorers.{name}", work)
     score = ("score", data / "text.txt", "--model", "tiny-causal", "--out")
     assert "expected one of: .csv, .tsv, .jsonl, .parquet" in refused(*score, data / "scores.xlsx")

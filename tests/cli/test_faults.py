@@ -16,7 +16,7 @@ import faults
 import pytest
 from doc_snippets import ROOT
 from faults.commands import AGAIN, FILES, FOLDERS, OPTIONS, PAIRS, RUN
-from faults.damage import RECIPES, RESULTS, SCORES, SHARDS, UNEXPECTED
+from faults.damage import RESULTS, SCORES, SHARDS, UNEXPECTED
 from launching import forked
 from ngrams import train_ngram
 from run_records import table_path
@@ -122,7 +122,7 @@ def test_damaged_results_are_made_again(tse, place, how):
 @pytest.mark.parametrize("how", RESULTS)
 def test_damaged_results_are_not_used(tse, place, how):
     damage(place / "run" / "results.json", RESULTS[how])
-    code, printed = tse("rerun run/results.json")
+    code, printed = tse("publish run/results.json --results-repo org/results")
     assert code == 2 and "results.json" in printed, printed
 
 
@@ -158,16 +158,6 @@ def test_a_folder_of_shards_and_a_whole_run_is_read_once(tse, place):
     assert tse("merge run --out out")[0] == 0
     rows = [json.loads((place / name / "results.json").read_text())["results"] for name in ("run", "out")]
     assert rows[0] == rows[1]
-
-
-@pytest.mark.parametrize("how", RECIPES)
-def test_recipes_that_no_longer_hold(tse, place, how):
-    change, said = RECIPES[how]
-    change(place)
-    (place / "run" / "results.json").unlink()  # which shows the recipe as it was
-    code, printed = tse("rerun run --files . --out out")
-    assert code == 2 and said in printed, printed
-    assert not list(place.glob("out/**/*.parquet"))
 
 
 def printing_to(stdout, place):

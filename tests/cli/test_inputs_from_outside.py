@@ -65,14 +65,6 @@ CASES = [
      "architectures is 3; expected a list or nothing. Correct its config.json"),
     ("model/tokenizer_config.json", "model_max_length", "abc", "score -m model sentences.csv --out n.csv --device cpu",
      'model_max_length is "abc"; expected a number. Correct its tokenizer_config.json'),
-    ("run/results.json", "signature.models.0.recipe.environment", 3, "rerun run/results.json --files .",
-     "recipe.environment is 3; expected keys and values or nothing. Make the run again"),
-    ("run/results.json", "signature.models.0.recipe.shards", [], "rerun run/results.json --files .",
-     "recipe.shards is []; expected a whole number or nothing"),
-    ("run/results.json", "signature.models.0.recipe.sources", [{"option": []}], "rerun run/results.json --files .",
-     "recipe.sources[0].option is []; expected text"),
-    ("run/results.json", "signature.models.0.recipe.suite_options", None, "rerun run/results.json --files .",
-     "recipe.suite_options is null; expected keys and values"),
 ]  # fmt: skip
 
 

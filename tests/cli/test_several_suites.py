@@ -59,7 +59,7 @@ def run(data, *arguments, suites):
     options = ("--model", "tiny-causal", "--device", "cpu", "--no-report", "--out", data / "out")
     assert tse("run", *options, *arguments, suites=suites).exit_code == 0
     content = read_results(data / "out")
-    return {each["identity"]["suite"]: each["recipe"] for each in content["signature"]["models"]}, content[
+    return {each["identity"]["suite"]: each["request"] for each in content["signature"]["models"]}, content[
         "results"
     ]
 
@@ -70,10 +70,10 @@ def test_each_value_goes_to_its_suite(data):
     options = ("--data", "agreement=ag.csv", "--data", "minimal_pairs=multiblimp")
     options += ("--source", "blimp=sets/multiblimp", "--data", "regions=regions.csv")
     options += ("--config", "minimal_pairs=deu", "--data", "german=ours", "--criteria", "(2;%a%) < (2;%b%)")
-    recipes, rows = run(
+    requests, rows = run(
         data, *options, "--limit", "1", suites=("agreement", "minimal_pairs", "german", "regions")
     )
-    assert {suite: recipe["suite_options"] for suite, recipe in recipes.items()} == {
+    assert {suite: request["suite_options"] for suite, request in requests.items()} == {
         "agreement": {"data": "ag.csv", "limit": 1},
         "minimal_pairs": {"data": "multiblimp", "config": "deu", "source": "sets/multiblimp", "limit": 1},
         "german": {"data": "ours", "limit": 1},
@@ -90,8 +90,8 @@ def test_each_value_goes_to_its_suite(data):
 def test_data_are_for_the_suites_that_read_them(data):
     """All suites have the option, so that each file would need the name of its suite."""
     options = ("--data", "ag.csv", "--data", "pairs.jsonl", "--limit", "1")
-    recipes, _ = run(data, *options, suites=("agreement", "minimal_pairs", "german"))
-    given = {suite: recipe["suite_options"].get("data") for suite, recipe in recipes.items()}
+    requests, _ = run(data, *options, suites=("agreement", "minimal_pairs", "german"))
+    given = {suite: request["suite_options"].get("data") for suite, request in requests.items()}
     assert given == {"agreement": "ag.csv", "minimal_pairs": "pairs.jsonl", "german": None}
 
 
@@ -109,14 +109,14 @@ def test_without_a_suite_each_file_chooses_its_own(data):
     )
     assert "Suite: minimal_pairs, by the columns of pairs.jsonl." in said
     options = ("--data", "regions=regions.csv", "--data", "blimp=pairs.jsonl", "--limit", "1")
-    recipes, _ = run(data, *options, suites=())
-    assert set(recipes) == {"regions", "minimal_pairs"}
+    requests, _ = run(data, *options, suites=())
+    assert set(requests) == {"regions", "minimal_pairs"}
 
 
 def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
     options = ("--linking", "mean_token", "--data", "blimp=pairs.jsonl", "--limit", "1")
-    recipes, rows = run(data, *options, suites=("minimal_pairs", "german"))
-    assert set(recipes) == {"minimal_pairs", "german"}
+    requests, rows = run(data, *options, suites=("minimal_pairs", "german"))
+    assert set(requests) == {"minimal_pairs", "german"}
     assert {row["linking"] for row in rows if "linking" in row} == {"mean_token"}
 
 
@@ -167,20 +167,11 @@ def test_an_option_that_one_of_the_suites_has_is_for_that_one(data):
         (["blimp", "minimal_pairs"], ["--limit", "1"], "--suite names a suite twice (blimp, minimal_pairs)"),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "export lm-eval"])
-def test_a_value_that_is_for_no_suite_is_refused_by_its_name(command, suites, options, said, data):
+def test_a_value_that_is_for_no_suite_is_refused_by_its_name(suites, options, said, data):
     """Such values were dropped without a word."""
-    arguments = [*command.split(), *(["tasks"] if command.startswith("export") else []), *options]
     with pytest.raises(ValueError) as refused:
-        tse(*arguments, suites=suites)
+        tse("run", *options, suites=suites)
     assert said in str(refused.value)
-
-
-def test_several_suites_are_exported(data):
-    """The last one alone was exported."""
-    options = ("--data", "agreement=ag.csv", "--data", "blimp=pairs.jsonl")
-    said = tse("export", "lm-eval", data / "tasks", *options, suites=("agreement", "minimal_pairs")).output
-    assert "--tasks tse_ag,tse_pairs" in said and f"{len(list((data / 'tasks').iterdir()))} files" in said
 
 
 def test_several_sets_are_run_one_by_one_by_every_command_and_in_python(data):
@@ -191,7 +182,5 @@ def test_several_sets_are_run_one_by_one_by_every_command_and_in_python(data):
     rows = tse_scorers.run("tiny-causal", "minimal_pairs", data / "python", report=False, **asked)
     assert [row["score"] for row in rows] == [row["score"] for row in of_commands]
     assert {row["dataset"] for row in rows} == {"multiblimp", "jblimp"}
-    exported = tse("export", "lm-eval", data / "tasks", *options, suites=["minimal_pairs"]).output
-    assert "--tasks tse_multiblimp,tse_jblimp" in exported
     with pytest.raises(ValueError, match="names several"):
         make_suite("minimal_pairs", **asked)

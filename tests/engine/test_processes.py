@@ -11,7 +11,7 @@ from tse_scorers import load_scorer, make_suite, run
 from tse_scorers.cli.app import app
 from tse_scorers.engine import processes
 from tse_scorers.engine.processes import joined_processes
-from tse_scorers.runs.folders.merge import merge
+from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
 
 LIMIT = 5

@@ -205,9 +205,9 @@ CRAFTED = {
     "an impossible shard": {"signature": SIGNATURE | {"shard": [3, 2]}},
     "no time": {"created": "yesterday"},
     "another format": {"format": "refined-tse record 9"},
-    "a recipe of text": {"recipe": "x"},
-    "options of text": {"recipe": {"suite_options": "x"}},
-    "reasons that are a number": {"recipe": {"partial": True, "partial_reasons": 5}},
+    "a request of text": {"request": "x"},
+    "options of text": {"request": {"suite_options": "x"}},
+    "reasons that are a number": {"request": {"partial": True, "partial_reasons": 5}},
 }
 
 

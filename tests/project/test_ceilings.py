@@ -26,17 +26,15 @@ CEILINGS = {  # room: (lines, where they shall be)
     f"{PACKAGE}/suites": (13_279, 3_000),
     f"{PACKAGE}/papers": (3_676, 1_200),
     f"{PACKAGE}/report": (7_135, 1_600),
-    f"{PACKAGE}/explore": (1_966, 250),
+    f"{PACKAGE}/explore": (1_983, 250),  # with what `runs/granted.py` refused
     f"{PACKAGE}/runs": (4_327, 700),
     f"{PACKAGE}/cli": (3_322, 500),
     f"{PACKAGE}/publishing": (796, 300),
-    f"{PACKAGE}/exporting": (743, 0),
-    f"{PACKAGE}/importing": (955, 0),
     f"{PACKAGE}/training": (1_127, 450),
     PACKAGE: (1_618, 600),  # its own files
     "push_scripts": (3_706, 1_600),
     "benchmarks": (2_471, 400),
-    "examples": (650, 400),
+    "examples": (708, 400),  # with tasks of lm-eval, in place of `exporting`
     "docs": (422, 400),
     ".ci": (102, 100),
     "tests": (48_205, 18_000),

@@ -95,7 +95,7 @@ def differences(one: Mapping[str, object], other: Mapping[str, object]) -> list[
     found = [json.loads(json.dumps(signature, default=str)) for signature in (one, other)]
     return sorted(
         key
-        for key in {*found[0], *found[1]} - {"computed", "recipe"}
+        for key in {*found[0], *found[1]} - {"computed", "request"}
         if found[0].get(key) != found[1].get(key)
     )
 
@@ -382,13 +382,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         {"model": ["--model", "tiny-lstm"], "host": ["--host", "127.0.0.1"], "port": ["--port", "7861"]}
         | {"export": ["--export", "other"]},
     ),
-    "watch": (
-        ["saved", *OWN, "--out", "new", "--settle", "0", "--every", "0.01", "--until", "1"],
-        {"revisions": ["--revisions", "step*", "--idle", "0"], "suite": ["--suite", "german"]}
-        | {"out": ["--out", "newer"], "until": ["--until", "2"]},
-    ),
-    "collect": (["one", "two", "--out", "new"], {"out": ["--out", "newer"], "no_report": ["--no-report"]}),
-    "rerun": (["three", "--files", "."], {"out": ["--out", "new"]}),
     "publish": (
         ["one", "--results-repo", "org/results"],
         {"model_repo": ["--model-repo", "org/model"], "results_repo": ["--results-repo", "org/other"]}
@@ -398,19 +391,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         ["text.txt", "--out", "new.json"],
         {"order": ["--order", "1"], "vocabulary_size": ["--vocabulary-size", "3"], "lowercase": ["--lowercase"]}
         | {"out": ["--out", "newer.json"]},
-    ),
-    "export mixed-models": (["one"], {"out": ["--out", "new"], "by": ["--by", "number"]}),
-    "export items": (["one"], {"out": ["--out", "new"]}),
-    "export every-eval-ever": (
-        ["three", "--organization", "me"],
-        {"organization": ["--organization", "you"], "relationship": ["--relationship", "first_party"]}
-        | {"data_org": ["--data-org", "org"], "items": ["--items"], "out": ["--out", "new"]},
-    ),
-    "export lm-eval": (
-        ["tasks", *OWN],
-        {"groups": ["--groups", "Simple"], "limit": ["--limit", "1"], "suite": ["--suite", "minimal_pairs"]}
-        | {"forms": ["--forms", "all"], "linking": ["--linking", "sum"], "source": ["--source", "own"]}
-        | {"criteria": ["--criteria", "(1;%a%) > 0"], "config": ["--config", "deu"]},
     ),
 }  # fmt: skip
 """Command -> arguments that it runs with, and its options with what gives each another value."""
@@ -423,29 +403,17 @@ ALLOWED: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("merge", "overwrite"): (["parts", "--out", "fewer"], ["--overwrite"]),
     ("compare", "allow_different"): (["two", "fewer", "--out", "new"], ["--allow-different"]),
     ("explore", "overwrite"): (["one", "--export", "page"], ["--overwrite"]),
-    ("watch", "overwrite"): (
-        ["saved", *OWN[:2], "--lemmas", "fewer.csv", "--out", "seen", "--settle", "0", "--until", "1"],
-        ["--overwrite"],
-    ),
-    ("rerun", "files"): (["three"], ["--files", "."]),
     ("train-ngram", "overwrite"): (["text.txt", "--out", "counts.json"], ["--overwrite"]),
 }  # fmt: skip
 """Command and option -> arguments that fail without the option, and the option that lets them pass."""
 
 ELSEWHERE: dict[str, list[tuple[str, str]]] = {
-    "runs/test_many_checkpoints.py": [("run", "no_report")]
-    + [("watch", option) for option in ("idle", "settle", "every")],
-    "runs/test_rerun.py": [("rerun", "trust_remote_code")],
+    "runs/test_many_checkpoints.py": [("run", "no_report")],
     "papers/test_reproducing.py": [
         ("reproduce", name) for name in ("table", "listed", "models", "out", "source", "limit")
     ]
     + [("fetch", "out"), ("fetch", "source")],
     "runs/test_doctor.py": [("doctor", "json_file")],
-    "importing/test_imports.py": [
-        (f"import {tool}", option)
-        for tool, own in (("lm-eval", "task"), ("inspect", "scorer"))
-        for option in (own, "out", "name", "suite", "overwrite")
-    ],
     "lstm_converter/test_convert.py": [
         ("convert-lstm", name) for name in ("vocabulary", "out", "kind", "overwrite")
     ],
@@ -477,10 +445,6 @@ def test_every_option_of_a_command_is_tested():
         "run",
         "score",
         "doctor",
-        "watch",
-        "export lm-eval",
-        "import lm-eval",
-        "import inspect",
     }  # options of models and suites
     of_all_suites = {*MODEL_OPTIONS, *SUITE_OPTIONS, "suite_option"}
     known, unknown = set(), []
@@ -516,7 +480,6 @@ def with_runs(data, tmp_path_factory) -> Path:
             (*run[:3], "--lemmas", "fewer.csv", "--no-report", "-m", "tiny-causal", "--out", "fewer"),
             (*run, "tiny-causal", "--shard", "1/2", "--out", "parts"),
             (*run, "tiny-causal", "--shard", "2/2", "--out", "parts"),
-            ("watch", "saved", *OWN, "--settle", "0", "--until", "1", "--out", "seen"),
         ):  # fmt: skip
             code, said = tse(*arguments)
             assert code == 0, said

@@ -216,3 +216,34 @@ def test_a_notebook_in_another_folder_says_which_file_it_needs(tmp_path, monkeyp
 
 def test_both_notebooks_are_there():
     assert [path.stem for path in NOTEBOOKS] == ["csv_to_figure", "model_to_learning_curve"]
+
+
+def test_the_harness_computes_our_accuracies_on_tasks_of_a_table(root, tmp_path, monkeypatch, capsys):
+    """Also with a tie, which the harness counts as correct in its own tasks."""
+    pytest.importorskip("lm_eval", reason="needs lm-eval (pip install -e '.[test]')")
+    from lm_eval import simple_evaluate
+    from lm_eval.models.huggingface import HFLM
+    from lm_eval.tasks import TaskManager
+
+    pairs = [
+        {"UID": group, "sentence_good": f"The {noun} {good}.", "sentence_bad": f"The {noun} {bad}."}
+        for group, good, bad in (("agreement", "laughs", "laugh"), ("order", "smiles", "is"))
+        for noun in ("author", "pilot", "surgeon")
+    ]
+    pairs[-1]["sentence_bad"] = pairs[-1]["sentence_good"]
+    data = tmp_path / "pairs.csv"
+    pd.DataFrame(pairs).to_csv(data, index=False)
+    run(monkeypatch, root / "examples" / "lm_eval_tasks.py", str(data), str(tmp_path / "tasks"))
+    assert capsys.readouterr().out == f"--tasks tse_pairs --include_path {tmp_path / 'tasks'}\n"
+    folder = Path(tse_scorers.__file__).parent / "bundled_models" / "tiny-causal"
+    scorer = HFLM(pretrained=str(folder), dtype="float32", device="cpu", batch_size=8)
+    manager = TaskManager(include_path=str(tmp_path / "tasks"), include_defaults=False)
+    theirs = simple_evaluate(scorer, tasks=["tse_pairs"], task_manager=manager)["results"]
+    options = {"data": data, "methods": ["full"], "out": tmp_path / "out", "report": False}
+    ours = {row.group: row for row in tse_scorers.run("tiny-causal", "minimal_pairs", **options)}
+    assert ours["all"].n_ties == 1
+    for group, task in (
+        ("all", "tse_pairs"),
+        *((name, f"tse_pairs_{name}") for name in ("agreement", "order")),
+    ):
+        assert theirs[task]["acc,none"] == pytest.approx(ours[group].score)

@@ -13,7 +13,7 @@ from generated_pages import on_page_markdown
 from option_walk import tse
 from tiny_gguf import write_tiny_gguf
 
-from tse_scorers import load_data
+from tse_scorers import Results, load_data
 from tse_scorers.io.records import read_records
 
 PAGE = on_page_markdown((ROOT / "docs" / "reference" / "output-files.md").read_text(encoding="utf-8"))
@@ -37,9 +37,6 @@ tse run -g Simple --limit 2 -m tiny-causal -m tiny-masked --forms all --lemmas f
 tse compare agreement --common-lemmas --out common
 tse run --suite german --limit 1 --model tiny.gguf --start-token none --no-report --out gguf
 tse doctor tiny-causal --json doctor.json
-tse export mixed-models agreement minimal_pairs german --out mixed
-tse export items agreement minimal_pairs german regions --out items
-tse export lm-eval lm-eval --suite minimal_pairs --data blimp.jsonl
 """
 PARADIGMS = {
     "distractor_agreement_relational_noun": ("The author near the senators", "laughs", "laugh"),
@@ -271,39 +268,22 @@ def test_keys_of_findings(outputs):
     require_same(documented("Doctor"), set().union(*findings), "doctor.json")
 
 
-@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs", "german"])
-def test_columns_for_mixed_models(outputs, suite):
-    told = set()
-    for names, where in re.findall(r"^\| (`.*?) \| ([\w, ]+) \|", section("Mixed models"), re.MULTILINE):
-        if where == "all" or suite in where.split(", "):
-            told |= set(re.findall(r"`([^`]+)`", names))
-    assert told == set(pq.read_schema(outputs / "mixed" / f"{suite}.parquet").names)
-    assert (outputs / "mixed" / f"{suite}.R").is_file()
-
-
 TABLES = {
-    "agreement.contexts": "Agreement: contexts",
-    "agreement.pairs": "Agreement: pairs",
-    "minimal_pairs": "BLiMP",
-    "german": "German",
-    "regions.regions": "Regions: regions",
-    "regions.criteria": "Regions: criteria",
+    ("agreement", "contexts"): "Agreement: contexts",
+    ("agreement", "pairs"): "Agreement: pairs",
+    ("minimal_pairs", None): "BLiMP",
+    ("german", None): "German",
+    ("regions", "regions"): "Regions: regions",
+    ("regions", "criteria"): "Regions: criteria",
 }
 
 
-def test_columns_of_exported_items(outputs):
-    assert {path.stem for path in (outputs / "items").iterdir()} == set(TABLES)
-    rows = re.findall(r"^\| (`.*?) \| (contexts|pairs) \|", section("Items"), re.MULTILINE)
-    added: dict[str, set[str]] = {"agreement.contexts": set(), "agreement.pairs": set()}
-    for names, table in rows:
-        added[f"agreement.{table}"] |= set(re.findall(r"`([^`]+)`", names))
-    first = {"suite", "dataset", "config", "model", "revision"}
-    assert first <= documented("Items")
-    for name, title in TABLES.items():
-        told = first | documented(title) | added.get(name, set())
-        require_same(told, set(pq.read_schema(outputs / "items" / f"{name}.parquet").names), name)
-
-
-def test_columns_of_exported_tasks(outputs):
-    schema = pq.read_schema(outputs / "lm-eval" / "tse_blimp.parquet")
-    assert documented("Tasks of lm-evaluation-harness") == set(schema.names)
+@pytest.mark.parametrize(("folder", "table"), TABLES)
+def test_columns_of_items(outputs, folder, table):
+    told = documented(TABLES[folder, table])
+    has_unit = folder in ("minimal_pairs", "in_context")
+    places = {"all", table or ("minimal_pairs" if has_unit else "")}
+    for names, where in re.findall(r"^\| (`.*?) \| ([\w, ]+) \|", section("Items"), re.MULTILINE):
+        if places & {*where.split(", ")}:
+            told = told | set(re.findall(r"`([^`]+)`", names))
+    require_same(told, set(Results.load(outputs / folder).items(table=table)), f"{folder}, {table}")

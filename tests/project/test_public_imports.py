@@ -44,7 +44,7 @@ FRONT_DOORS = {
     "report.summary.headlines": "the scores that a report begins with",
     "runs.comparing.compare.compare": "a comparison, as rows",
     "runs.doctor.diagnose": "the checks of a model, as `tse doctor` prints them",
-    "runs.folders.merge.merge": "shards put together",
+    "runs.merge.merge": "shards put together",
     "runs.report.write_paper": "the figures and tables of a paper",
     "runs.report.write_report": "the report of a run",
     "runs.run.Run": "a run of a suite and scorers that a test has made",

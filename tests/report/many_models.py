@@ -124,10 +124,10 @@ class System:
     def signed(self, signature: dict[str, Any]) -> dict[str, Any]:
         """Return a signature with the system's name."""
         named = {"model": self.model, "revision": self.revision}
-        recipe = {} if self.seed == 0 else {"recipe": {"partial": False}}
+        request = {} if self.seed == 0 else {"request": {"partial": False}}
         other = {"lemmas": "clean"} if self.seed == 1 and "lemmas" in signature else {}
         series = {} if self.revision is None else {"series": f"{self.model}@{self.revision}"}
-        return signature | named | series | recipe | other | {"identity": signature["identity"] | named}
+        return signature | named | series | request | other | {"identity": signature["identity"] | named}
 
 
 def _write_system(base: Path, out: Path, system: System) -> None:

@@ -7,10 +7,10 @@ from tse_scorers.suites.registry import names
 
 
 def model(name, config="pairs", limit=None, groups=None, **signature):
-    recipe = {"suite_options": {"limit": limit, "groups": groups}}
+    request = {"suite_options": {"limit": limit, "groups": groups}}
     return signature | {
         "identity": {"suite": "agreement", "config": config, "model": name},
-        "recipe": recipe,
+        "request": request,
     }
 
 
@@ -50,10 +50,10 @@ def test_models_of_one_table_that_do_not_compare(one, other, what):
 def test_models_that_compare():
     assert said(model("A", dtype="float32", pll="original"), model("B", dtype="bfloat16")) == []
     assert said(model("A", lemmas="german"), model("B", "others", lemmas="french")) == []  # two tables
-    of_scorer = {"suite_options": {"limit": "3"}, "n_items": 3, "recipe": {"scorer_keys": ["order"]}}
+    of_scorer = {"suite_options": {"limit": "3"}, "n_items": 3, "request": {"scorer_keys": ["order"]}}
     assert said(*(model(name) | of_scorer | {"order": order} for order, name in enumerate("AB"))) == []
     (sentence,) = said(
-        *(of_scorer | model(name, rule=name) | {"recipe": of_scorer["recipe"]} for name in "AB")
+        *(of_scorer | model(name, rule=name) | {"request": of_scorer["request"]} for name in "AB")
     )
     assert "B was run with a different rule than A" in sentence
 
@@ -102,8 +102,8 @@ def test_signatures_of_old_versions(signature):
     assert not_comparable(signature) == []
 
 
-def of_run(config, own_data=False, **recipe):
-    return {"identity": {"model": "m", "config": config}, "recipe": {"own_data": own_data} | recipe}
+def of_run(config, own_data=False, **request):
+    return {"identity": {"model": "m", "config": config}, "request": {"own_data": own_data} | request}
 
 
 def test_captions_name_the_systems_that_were_run_on_a_part_or_on_own_data():

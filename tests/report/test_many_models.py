@@ -106,7 +106,7 @@ def test_a_warning_is_shown_once_and_not_at_each_score():
 def test_models_on_the_same_part_of_the_data_compare():
     """Three models on the same 12 pairs were called not comparable with each other."""
     lines = _lines_of({"a": (0.5, 0.01), "b": (0.6, 0.01), "c": (0.7, 0.01)})
-    part = {"recipe": {"partial": True, "partial_reasons": ["--limit 12"]}}
+    part = {"request": {"partial": True, "partial_reasons": ["--limit 12"]}}
     signatures = {(name, "agreement", "x"): part for name in "abc"}
     board = leaderboard(lines, signatures)
     assert not board.notices and board.rows["c"][0].best

@@ -104,7 +104,7 @@ def test_local_models_of_one_name_are_told_apart_by_a_folder():
     models = [
         {
             "identity": about | {"model": f"/home/me/{name}/gpt2"},
-            "recipe": {"partial": True, "partial_reasons": ["x"]},
+            "request": {"partial": True, "partial_reasons": ["x"]},
         }
         for name in "ab"
     ]

@@ -135,8 +135,8 @@ def test_numbers_that_differ_between_models_are_ranges_and_data_have_their_finge
     signature = {"dataset_fingerprint": "f00d", "dtype": "float32", "revision": "step10"}
     versions = [{"environment": {"refined-tse": "0.2.0", "torch": torch}} for torch in ("2.1", "2.2")]
     signatures = {
-        (system, "agreement", "x"): signature | {"recipe": recipe}
-        for system, recipe in zip("ab", versions, strict=True)
+        (system, "agreement", "x"): signature | {"request": request}
+        for system, request in zip("ab", versions, strict=True)
     }
     said = methods_paragraph(lines, signatures)
     assert "a (revision step10) and b (revision step10) in float32" in said
@@ -158,8 +158,8 @@ def test_the_paragraph_on_methods_says_which_data_are_not_the_released_ones():
     lines = pd.DataFrame([line | {"system": system} for system in "ab"])
     part = {"own_data": True, "partial": True, "partial_reasons": ["--limit 4"]}
     signatures = {
-        (system, "minimal_pairs", "mine"): {"dataset_fingerprint": "f00d", "recipe": recipe}
-        for system, recipe in (("a", part), ("b", {"own_data": True}))
+        (system, "minimal_pairs", "mine"): {"dataset_fingerprint": "f00d", "request": request}
+        for system, request in (("a", part), ("b", {"own_data": True}))
     }
     said = methods_paragraph(lines, signatures)
     assert (
@@ -200,8 +200,8 @@ def test_captions_of_a_partial_run_say_so_and_those_of_a_whole_one_do_not(paper,
     rows = [row for row in agreement_rows("org/m") if row["config"] == "marvin_linzen"]
     out = write_run(tmp_path / "run", rows, {})
     record = record_of(out)
-    recipe = {"partial": True, "partial_reasons": ["--limit 5"]}
-    replace(record, recipe=recipe).with_rows(record.rows())
+    request = {"partial": True, "partial_reasons": ["--limit 5"]}
+    replace(record, request=request).with_rows(record.rows())
     write_report(out, figures=False)
     notice = "Partial run (--limit 5): org/m."
     in_latex = notice.replace("--", "-{}-")

@@ -159,25 +159,3 @@ def test_numbers_of_contexts_are_no_conditions(tmp_path):
     with pytest.raises(ValueError, match=r"'context_id' holds scores, .* number") as refused:
         compare([tmp_path], by=["context_id"])
     assert "ew_top" not in str(refused.value)
-
-
-def test_mixed_models_have_item_and_condition(two_by_two, tmp_path):
-    """The table had no item and no condition, so a 2 x 2 design could not be fitted."""
-    asked = ["export", "mixed-models", str(two_by_two[0]), "--out", str(tmp_path)]
-    assert CliRunner().invoke(app, [*asked, "--by", "number", "--by", "attractor"]).exit_code == 0
-    assert {"item", "number", "attractor", "score"} <= set(
-        pd.read_parquet(tmp_path / "minimal_pairs.parquet")
-    )
-    assert (
-        "score ~ number * attractor + (1 + number + attractor | item)"
-        in (tmp_path / "minimal_pairs.R").read_text()
-    )
-
-
-@pytest.mark.parametrize("column", ["atractor", "logprob_good"])
-def test_mixed_models_refuse_columns_that_are_no_factors(two_by_two, tmp_path, column):
-    """A wrong name was left out of the formula without a word."""
-    asked = ["export", "mixed-models", str(two_by_two[0]), "--out", str(tmp_path), "--by", column]
-    with pytest.raises(ValueError, match=f"Unknown column '{column}'.*number, attractor"):
-        CliRunner().invoke(app, asked, catch_exceptions=False)
-    assert not list(tmp_path.iterdir())

@@ -1,27 +1,22 @@
-"""Series at scale: finished checkpoints are not loaded, concurrent runs lose nothing, `tse watch`, `tse collect`."""
+"""Series at scale: finished checkpoints are not loaded, concurrent runs lose nothing, folders are joined by copying."""
 
 import hashlib
 import json
 import multiprocessing
 import os
 import shutil
-import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from checkpoints import write_checkpoints, write_data
-from run_records import edit, record_of, table_path
 from typer.testing import CliRunner
 
 from tse_scorers import loading
 from tse_scorers.cli.app import app
-from tse_scorers.io import records
 from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import read_results
-from tse_scorers.runs.folders import watch as watching
 
 pytestmark = pytest.mark.usefixtures("no_pictures")
 
@@ -218,71 +213,15 @@ def test_a_series_is_exported_after_1_2_4_8_checkpoints_and_at_its_end(place, tm
     assert written == [1, 2, 4, 6]
 
 
-def test_reports_take_a_tenth_of_the_time(monkeypatch):
-    """Each takes longer than the one before: after a thousand checkpoints, nothing else was done."""
-    clock, reports = [100.0], []
-
-    class Checkpoints(watching.Watch):
-        def _untried(self):
-            return [SimpleNamespace(model=f"step{len(self.done)}")]
-
-        def _score(self, revisions):
-            clock[0] += 1
-            self.done |= {revision.model for revision in revisions}
-
-    def report():
-        clock[0] += 2
-        reports.append(len(watch.done))
-
-    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(watching, "Settling", lambda _: SimpleNamespace(settled=set))
-    watch = Checkpoints("training", "step*", [], None, report, print)
-    watch.until(40)
-    assert reports == [1, 19, 37, 40]  # 18 seconds after each of two
-
-
-def test_watch_scores_checkpoints_as_they_are_completed(place, loads, tmp_path):
-    """The second one appears while the first is scored, and its weights come last."""
-    training, out = tmp_path / "training", tmp_path / "out"
-    shutil.copytree(place / "training" / "step1", training / "checkpoint-1")
-
-    def save() -> None:
-        time.sleep(0.5)
-        to = training / "checkpoint-2"
-        shutil.copytree(place / "training" / "step2", to, ignore=lambda *_: ["model.safetensors"])
-        content = (place / "training" / "step2" / "model.safetensors").read_bytes()
-        (to / "model.safetensors").write_bytes(content[:-10])
-        time.sleep(0.5)
-        (to / "model.safetensors").write_bytes(content)
-
-    saving = threading.Thread(target=save)
-    saving.start()
-    quick = ("--every", "0.05", "--settle", "0.2", "--out", out)
-    assert tse(place, "watch", training, "--until", "2", *quick).exit_code == 0
-    saving.join()
-    assert revisions(out) == ["checkpoint-1", "checkpoint-2"] and len(loads) == 2
-    shutil.copytree(place / "training" / "step3", training / "checkpoint-3")
-    (training / "checkpoint-4").mkdir()
-    (training / "checkpoint-4" / "config.json").write_text("{}")  # never completed
-    ended = tse(place, "watch", training, "--idle", "0.5", *quick)
-    assert ended.exit_code == 1 and "checkpoint-4: its files are not complete" in " ".join(
-        ended.output.split()
-    )
-    page = (out / "report.html").read_text(encoding="utf-8")
-    assert "Could not be scored, and missing here: checkpoint-4." in page
-    assert revisions(out) == ["checkpoint-1", "checkpoint-2", "checkpoint-3"] and len(loads) == 3
-    assert "Over the course of training" in (out / "report.html").read_text(encoding="utf-8")
-
-
 @pytest.mark.slow
 def test_reports_name_checkpoints_that_could_not_be_scored_until_they_are(place, tmp_path):
-    """The page that `tse watch` wrote named them; the next `tse report` of the folder wrote a page that did not."""
+    """The page that the run wrote named them; the next `tse report` of the folder wrote a page that did not."""
     training, out = tmp_path / "training", tmp_path / "out"
     shutil.copytree(place / "training" / "step1", training / "checkpoint-1")
     (training / "checkpoint-2").mkdir()
     (training / "checkpoint-2" / "config.json").write_text("{}")
-    watched = ("watch", training, "--every", "0.01", "--settle", "0", "--out", out)
-    assert tse(place, *watched, "--idle", "0.1").exit_code == 1
+    again = ("run", "-m", training, "--revisions", "checkpoint-*", "--out", out)
+    assert tse(place, *again).exit_code == 1
 
     def report():
         assert CliRunner().invoke(app, ["report", str(out)]).exit_code == 0
@@ -290,23 +229,8 @@ def test_reports_name_checkpoints_that_could_not_be_scored_until_they_are(place,
 
     assert "Could not be scored, and missing here: checkpoint-2." in report()
     shutil.copytree(place / "training" / "step2", training / "checkpoint-2", dirs_exist_ok=True)
-    assert tse(place, *watched, "--until", "2", "--idle", "9").exit_code == 0
+    assert tse(place, *again).exit_code == 0
     assert "Could not be scored" not in report()
-
-
-def test_watch_keeps_what_it_has_when_it_is_stopped(place, tmp_path, monkeypatch):
-    shutil.copytree(place / "training" / "step1", tmp_path / "training" / "checkpoint-1")
-
-    def stop(seconds: float) -> None:
-        if list((tmp_path / "out").glob("runs/*/record.json")):
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr("tse_scorers.runs.folders.watch.time.sleep", stop)
-    ended = tse(
-        place, "watch", tmp_path / "training", "--every", "0.01", "--settle", "0", "--out", tmp_path / "out"
-    )
-    assert ended.exit_code == 130
-    assert revisions(tmp_path / "out") == ["checkpoint-1"] and (tmp_path / "out" / "report.html").exists()
 
 
 @pytest.fixture(scope="module")
@@ -320,72 +244,11 @@ def jobs(place) -> list[Path]:
     return folders
 
 
-def collect(*arguments):
-    return CliRunner().invoke(app, ["collect", *map(str, arguments)], catch_exceptions=False)
-
-
-def test_collect_joins_what_jobs_have_scored(place, jobs, tmp_path):
-    out = tmp_path / "out"
-    for copied, there in ((2, 0), (0, 2)):  # the second time there is nothing to do
-        ended = collect(*jobs, "--out", out, "--no-report")
-        assert (
-            ended.exit_code == 0
-            and f"Copied {copied} records" in ended.stdout
-            and f"{there} were there" in ended.stdout
-        )
+def test_copied_records_are_one_run(place, jobs, tmp_path):
+    """`cp -r job-*/runs/* out/runs/` and `tse report out`: results.json is made from the records."""
+    for job in jobs:
+        shutil.copytree(job / "runs", tmp_path / "out" / "runs", dirs_exist_ok=True)
+    assert CliRunner().invoke(app, ["report", str(tmp_path / "out")]).exit_code == 0
     rows = read_results(place / "out")["results"]
-    assert read_results(out)["results"] == [row for row in rows if row["revision"] in ("step1", "step2")]
-    assert {path.name for path in (out / "runs").iterdir()} < {
-        path.name for path in (place / "out" / "runs").iterdir()
-    }
-
-
-def test_collect_makes_results_from_scores_where_a_job_left_none(place, jobs, tmp_path):
-    shutil.copytree(jobs[0] / "runs", tmp_path / "job" / "runs")
-    record = record_of(tmp_path / "job")
-    records.commit(record, record.scores)
-    assert collect(tmp_path / "job", "--out", tmp_path / "out", "--no-report").exit_code == 0
-    assert read_results(tmp_path / "out")["results"] == read_results(jobs[0])["results"]
-
-
-def test_collect_refuses_different_scores_of_one_name(place, jobs, tmp_path):
-    arguments = (
-        "-m",
-        place / "training",
-        "--revisions",
-        "step2",
-        "--limit",
-        "2",
-        "--out",
-        tmp_path / "other",
-    )
-    assert tse(place, "run", *arguments).exit_code == 0
-    with pytest.raises(ValueError, match=r"--limit .*not given .* 2.*Nothing .*copied"):
-        collect(*jobs, tmp_path / "other", "--out", tmp_path / "out")
-    assert not (tmp_path / "out" / "runs").exists()
-
-
-def test_collect_reads_and_writes_nothing_outside_of_its_folders(jobs, tmp_path):
-    """The names of files stand in a record that may come from somebody else."""
-    shutil.copytree(jobs[0] / "runs", tmp_path / "job" / "runs")
-    record = record_of(tmp_path / "job")
-    for change in ('"../../escaped-', '"/tmp/escaped-'):
-        text = (record.folder / "record.json").read_text().replace('"scores-', change)
-        crafted = shutil.copytree(tmp_path / "job", tmp_path / f"crafted-{len(change)}")
-        path = crafted / "runs" / record.folder.name / "record.json"
-        path.write_text(text)
-        edit(path, lambda content: None)
-        with pytest.raises(ValueError, match=r"its table .*file in this folder"):
-            collect(crafted, "--out", tmp_path / "out")
-    assert not list(tmp_path.rglob("escaped*"))
-
-
-def test_collect_refuses_damaged_scores_and_folders_without_any(jobs, tmp_path):
-    copy = shutil.copytree(jobs[0], tmp_path / "job")
-    path = table_path(copy)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ValueError, match="is damaged"):
-        collect(copy, "--out", tmp_path / "out")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match="does not contain scores"):
-        collect(tmp_path / "empty", "--out", tmp_path / "out")
+    exported = read_results(tmp_path / "out" / "results.json")["results"]
+    assert exported == [row for row in rows if row["revision"] in ("step1", "step2")]

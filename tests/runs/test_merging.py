@@ -11,7 +11,7 @@ from run_records import edit
 from tse_scorers import load_scorer, make_suite
 from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.result_row import ResultRow
-from tse_scorers.runs.folders.merge import merge
+from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
 
 SHARDS = 7
@@ -70,7 +70,7 @@ def test_tables_of_one_run_number_their_contexts_alike(tmp_path, monkeypatch):
         tables = {"all": pa.table({"context_id": [0, 1, 2]}), "sample": pa.table({"context_id": [1]})}
         write_record(tmp_path / "parts", signature, tables)
     row = ResultRow(level="all", value="", metric="x", score=0.5, n=6)
-    monkeypatch.setattr("tse_scorers.runs.folders.merge.aggregate", lambda suite, tables: [row])
+    monkeypatch.setattr("tse_scorers.runs.merge.aggregate", lambda suite, tables: [row])
     merge([tmp_path / "parts"], tmp_path / "whole")
     (record,) = read_records(tmp_path / "whole")
     ids = {name: table["context_id"].to_pylist() for name, table in record.read().items()}

@@ -9,8 +9,8 @@ import pytest
 from tse_scorers import run
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.own_data import own_data_view
-from tse_scorers.runs.recipe import users_columns
 from tse_scorers.runs.report import write_report
+from tse_scorers.runs.request import users_columns
 from tse_scorers.suites.registry import find_suite
 
 NOUNS = ("author", "pilot", "guard", "chef", "senator", "farmer")
@@ -58,9 +58,9 @@ def test_columns_that_a_suite_added_are_no_conditions(out):
     """What `ask` added to the rows stood among the user's own columns."""
     runs = read_runs([out])
     (signature,) = runs.signatures.values()
-    assert {"item", "attractor", "freq"} <= set(signature["recipe"]["own_columns"])
-    recipe = signature["recipe"] | {"own_columns": ["item", "freq"]}
-    signatures = {key: signature | {"recipe": recipe} for key in runs.signatures}
+    assert {"item", "attractor", "freq"} <= set(signature["request"]["own_columns"])
+    request = signature["request"] | {"own_columns": ["item", "freq"]}
+    signatures = {key: signature | {"request": request} for key in runs.signatures}
     (sentences,) = _view_of(replace(runs, signatures=signatures), "minimal_pairs").blocks
     assert sentences.caption == "The first of your pairs."
 

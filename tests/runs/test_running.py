@@ -9,8 +9,8 @@ from run_records import record_of
 
 import tse_scorers
 from tse_scorers import load_data, make_suite
-from tse_scorers.runs.folders.merge import merge
 from tse_scorers.runs.jobs import Failure, Job, not_scored, remember_failures
+from tse_scorers.runs.merge import merge
 from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.registry import names

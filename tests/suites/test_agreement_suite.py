@@ -21,7 +21,7 @@ from tiny import tiny_model
 from tse_scorers import load_data, load_scorer, make_suite
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.runs.folders.merge import merge
+from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement.ask import scores as agreement
 from tse_scorers.suites.agreement.ask.top_forms import top_forms

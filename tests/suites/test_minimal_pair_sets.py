@@ -374,8 +374,8 @@ def test_a_whole_registered_set_is_no_partial_run(tmp_path, causal, monkeypatch)
         out = tmp_path / f"out-{len([*tmp_path.iterdir()])}"
         asked = {"data": "clams", "source": tmp_path, "methods": ["full"], "out": out, "report": False}
         run("tiny-causal", "minimal_pairs", **asked, **options)
-        recipe = record_of(out).recipe
-        return recipe["own_data"], recipe["partial_reasons"]
+        request = record_of(out).request
+        return request["own_data"], request["partial_reasons"]
 
     assert reasons() == (False, [])
     assert reasons(limit=1) == (False, ["--limit 1"])

@@ -21,7 +21,7 @@ from tse_scorers.models.base import ScoredTokens
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.comparing.compare import compare
-from tse_scorers.runs.folders.merge import merge
+from tse_scorers.runs.merge import merge
 from tse_scorers.suites.regions.averages import surprisal_rows
 from tse_scorers.suites.regions.data import load
 from tse_scorers.suites.regions.formulas import parse

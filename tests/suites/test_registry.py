@@ -118,8 +118,8 @@ def test_values_of_numpy_and_paths_are_used_and_recorded_as_plain_ones(tmp_path)
     ]
     assert [row["score"] for row in rows[0]] == pytest.approx([row["score"] for row in rows[1]], nan_ok=True)
     for name in ("plain", "numpy"):
-        recipe = read_results(tmp_path / name)["signature"]["models"][0]["recipe"]
-        assert recipe["suite_options"] == asked | {"groups": ["Simple"]}
+        request = read_results(tmp_path / name)["signature"]["models"][0]["request"]
+        assert request["suite_options"] == asked | {"groups": ["Simple"]}
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 import textwrap
 import traceback
@@ -65,11 +66,11 @@ trainer.remove_callback(PrinterCallback)
 """
 _LOGS = """
 import shutil
-shutil.copytree({logs!r}, ".", dirs_exist_ok=True)
+shutil.copytree({logs!r}, "lm_eval")
 """
 SETUPS = {
     "training": _TRAINING.format(tests=str(ROOT / "tests" / "support")),
-    "logs": _LOGS.format(logs=str(ROOT / "tests" / "golden" / "imports")),
+    "logs": _LOGS.format(logs=str(ROOT / "tests" / "golden" / "lm_eval")),
 }
 """What a page takes as given, by the name that its comment says."""
 EMPTY_PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="1pt"/>'
@@ -106,8 +107,8 @@ def blocks(text: str) -> list[Block]:
     ]
 
 
-def commands(script: str) -> list[str]:
-    """Return the `tse …` commands of a shell block, without launchers, comments and continued lines.
+def commands(script: str, *starts: str) -> list[str]:
+    """Return the `tse …` commands (or `starts`) of a shell block, without launchers, comments and continued lines.
 
     >>> commands("tse run --criteria '(2;%a%) > 0' && tse report out")
     ["tse run --criteria '(2;%a%) > 0'", 'tse report out']
@@ -116,7 +117,7 @@ def commands(script: str) -> list[str]:
     parts = [part.strip() for line in lines for part in _BETWEEN.split(line.split(" #")[0])]
     for launcher in LAUNCHERS:
         parts = [re.sub(rf"^{launcher}", "tse ", part) for part in parts]
-    return [part.replace("tse tse ", "tse ") for part in parts if part.startswith("tse ")]
+    return [part.replace("tse tse ", "tse ") for part in parts if part.startswith(starts or "tse ")]
 
 
 def same_output(expected: str, found: str) -> bool:
@@ -192,8 +193,11 @@ def _run_block(block: Block, namespace: dict[str, Any], folder: Path, has_output
             exec(compile(block.content, f"line {block.line}", "exec"), namespace)
     elif block.language == "bash" and has_output:
         with contextlib.redirect_stdout(printed):
-            for command in commands(block.content):
-                _run_command(command)
+            for command in commands(block.content, "tse ", "mkdir ", "cp "):
+                if command.startswith("tse "):
+                    _run_command(command)
+                else:
+                    subprocess.run(command, shell=True, check=True)
     elif is_file:
         (folder / block.title).write_text(block.content, encoding="utf-8")
     return "\n".join(line.rstrip() for line in printed.getvalue().splitlines() if line.strip())

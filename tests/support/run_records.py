@@ -36,7 +36,7 @@ def read_table(out: Path, table: str = SINGLE, **about: Any) -> pa.Table:
 
 
 def signature_of(out: Path, **about: Any) -> dict[str, Any]:
-    """Return what decided the scores, how they were computed, and the recipe; see `record_of`."""
+    """Return what decided the scores, how they were computed, and the request; see `record_of`."""
     return record_of(out, **about).described
 
 

@@ -72,7 +72,7 @@ def write_pairs(folder: Path) -> None:
     (folder / "sentences.csv").write_text("\n".join(sentences) + "\n")
 
 
-RECORD = ("format", "recipe", "environment", "signature", "tables")
+RECORD = ("format", "request", "environment", "signature", "tables")
 
 
 def left_by(folder: Path, exact: bool = True) -> dict[str, Any]:

@@ -5,17 +5,14 @@ In reading order:
     app.py       the app; `tse run`
     options.py   options that several commands share, and those of models and suites
     several_suites.py  runs of one or several suites
-    series.py    `tse watch`, `tse collect`
     shown_report.py  the end of a run: its report, its headlines, and what failed
     results.py   `tse merge`, `tse report`
     comparison.py  `tse compare`
     explore.py   `tse explore`
     score.py     `tse score`
-    again.py     `tse rerun`, `tse reproduce`, `tse fetch`
+    papers.py    `tse reproduce`, `tse fetch`
     data.py      `tse data`: the known sets of minimal pairs
     doctor.py    `tse doctor`
-    exports.py   `tse export`: tables for other tools
-    imports.py   `tse import`: results of other tools
     models.py    `tse train-ngram`, `tse convert-lstm`
     sharing.py   `tse publish`, `tse install-metrics`
     help.py      what `--help` of a command looks like

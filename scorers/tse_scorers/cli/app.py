@@ -13,17 +13,14 @@ from ..io.limits import SHARDS
 from ..io.ours import RESULTS_FILE
 from ..models.options import EVERYDAY, MODEL, OUTPUT, SPEED, Described, ModelOptions
 from . import (
-    again,
     comparison,
     data,
     doctor,
     explore,
-    exports,
-    imports,
     models,
+    papers,
     results,
     score,
-    series,
     sharing,
     terminal,
 )
@@ -51,14 +48,12 @@ for commands in (
     results,
     comparison,
     explore,
-    series,
-    again,
+    papers,
     models,
     sharing,
 ):
     app.add_typer(commands.app)
-for name, group in {"data": data, "export": exports, "import": imports}.items():
-    app.add_typer(group.app, name=name)
+app.add_typer(data.app, name="data")
 
 
 def _version(is_given: bool) -> None:
@@ -147,7 +142,7 @@ def run(
         part = None if shard is None else _parsed_shard(shard)
         if revisions is None:
             require_on_disk(model or ())
-    suites_made = make_suites(suite, suite_options)
+    suites = make_suites(suite, suite_options)
     with terminal.starting("Loading PyTorch"):
         from ..engine.processes import is_main, joined_processes
         from ..loading import load_with_options, loads_at_once
@@ -166,8 +161,7 @@ def run(
                 terminal.start_token(scorer)
             return scorer
 
-        runs = make_runs(suites_made, out, overwrite, part)
-        suites = [suite for suite, _ in suites_made]
+        runs = make_runs(suites, out, overwrite, part)
         jobs = make_jobs(model or DEFAULT_MODELS, suites, options, revisions, load)
         failures = run_all(runs, jobs, keep_going=revisions is not None)
         remember_failures(out, [job.model for job in jobs], failures)

@@ -3,7 +3,7 @@
 | exit code | what happened |
 |---|---|
 | 0 | done |
-| 1 | some models of a run failed, or `tse rerun` found differences |
+| 1 | some models of a run failed |
 | 2 | the command, a file or an option cannot be used |
 | 70 | a bug in refined-tse, or in a suite of another package |
 | 71 | memory ran out |

@@ -23,7 +23,7 @@ def merge(
 ) -> None:
     """Merge the shards of a run and write results and report."""
     with terminal.waiting("Merging"):
-        from ..runs.folders.merge import merge as merge_shards
+        from ..runs.merge import merge as merge_shards
 
         check_folder(out)
         merge_shards(folders, out, overwrite)

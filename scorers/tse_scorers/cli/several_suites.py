@@ -9,15 +9,12 @@ from . import terminal
 from .options import SUITE_OPTIONS, flag
 
 if TYPE_CHECKING:
-    from ..runs.recipe import Recipe
     from ..runs.run import Run
     from ..suites.contract import Suite
 
 
-def make_suites(
-    suites: Sequence[str] | None, suite_options: Mapping[str, object]
-) -> "list[tuple[Suite, Recipe]]":
-    """Read the data of each suite or set of minimal pairs; return what to run, and what it was made of.
+def make_suites(suites: Sequence[str] | None, suite_options: Mapping[str, object]) -> "list[Suite]":
+    """Read the data of each suite or set of minimal pairs; return what to run.
 
     Nothing here imports PyTorch, so that a wrong path or column is reported at once.
 
@@ -30,8 +27,7 @@ def make_suites(
             see `make_suite`.
     """
     with terminal.waiting("Reading the data"):
-        from ..runs.recipe import suites_asked_for
-        from ..suites.registry import find_suite, options_of_suite
+        from ..suites.registry import find_suite, made_of, options_of_suite
 
         suites = suites or _suites_of(cast("Sequence[str]", suite_options.get("data") or ()))
         annotations = {name: options_of_suite(name) for name in suites}
@@ -49,15 +45,11 @@ def make_suites(
         }
         if len({find_suite(name) for name in options_of}) < len(suites):
             raise ValueError(f"--suite names a suite twice ({', '.join(suites)}). Name each suite once.")
-        return [
-            suite_and_recipe
-            for name, options in options_of.items()
-            for suite_and_recipe in suites_asked_for(name, options)
-        ]
+        return [suite for name, options in options_of.items() for suite in made_of(name, options)]
 
 
 def make_runs(
-    suites: "Sequence[tuple[Suite, Recipe]]",
+    suites: "Sequence[Suite]",
     out: Path,
     overwrite: bool = False,
     shard: tuple[int, int] | None = None,
@@ -74,12 +66,11 @@ def make_runs(
     from ..runs.run import Run, silent
 
     if is_main():
-        for suite, _ in suites:
+        for suite in suites:
             terminal.findings(suite.findings)
     announce, note = (terminal.progress, terminal.note) if is_main() else (silent, silent)
     return [
-        Run(suite, out, announce, shard, overwrite, recipe, terminal.note, note, keep_rows=False)
-        for suite, recipe in suites
+        Run(suite, out, announce, shard, overwrite, terminal.note, note, keep_rows=False) for suite in suites
     ]
 
 

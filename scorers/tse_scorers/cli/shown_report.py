@@ -71,16 +71,15 @@ def say_written(write: "Callable[[], Written]") -> None:
         )
 
 
-def fail_with(failures: "Sequence[Failure]", out: Path, scored: bool, kind: str = "model") -> None:
+def fail_with(failures: "Sequence[Failure]", out: Path, scored: bool) -> None:
     """Name the models that could not be scored, and end the command with exit code 1 if there are any.
 
     Args:
         failures: of the command.
         out: its output folder.
         scored: whether the command has scored any model.
-        kind: what failed: a model or a checkpoint.
     """
-    others = f" This {kind} was left out; the results of the others are in {out}." if scored else ""
+    others = f" This model was left out; the results of the others are in {out}." if scored else ""
     for failure in failures:
         terminal.fail(f"{failure}{others}")
     if failures:

@@ -17,11 +17,11 @@ UsageError: type[Exception] = _click.UsageError
 
 
 PANELS = {
-    "Evaluate": ("run", "watch", "score", "import", "doctor", "data", "fetch"),
+    "Evaluate": ("run", "score", "doctor", "data", "fetch"),
     "Compare": ("compare",),
     "Look": ("explore", "report"),
-    "Share": ("publish", "export", "install-metrics"),
-    "Combine and repeat": ("merge", "collect", "rerun", "reproduce", "train-ngram", "convert-lstm"),
+    "Share": ("publish", "install-metrics"),
+    "Combine and repeat": ("merge", "reproduce", "train-ngram", "convert-lstm"),
 }
 """The commands as `tse --help` groups them, those of every day first."""
 

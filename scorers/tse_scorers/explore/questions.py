@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache, partial
@@ -12,16 +14,18 @@ from typing import Any
 from ..io.bundle import DEFAULT_MODELS
 from ..models.answers import word_logprobs
 from ..models.base import WordScorer
+from ..models.model_source import FILES
 from ..models.revisions import matching
 from ..report.inputs import Runs
 from ..report.systems import model_names
-from ..runs.granted import Granted
 from . import gap_answers, gap_contexts
 from .runs import models_of, read_folders
 
 LONGEST = 5000
 """Characters of a sentence whose words are scored."""
 Question = Mapping[str, Any]
+_HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w.-]+)?(@[\w./-]+)?")
+"""A bundled model, or one on the Hub, also with a revision."""
 
 
 class Questions:
@@ -119,14 +123,24 @@ class Questions:
         if name not in self.choices["models"]:
             raise ValueError(f"Choose models from the list: {', '.join(self.choices['models'])}.")
         if name not in self._named_by_user:
-            try:
-                Granted(files=self._folders).require_model(name, "The results")
-            except ValueError as error:
-                raise ValueError(
-                    f"Only the results name {name}; others may have written them, so files of this machine "
-                    f"that they name are not read. If you know this model, start `tse explore` with --model {name}."
-                ) from error
+            self._require_harmless(name)
         return name
+
+    def _require_harmless(self, name: str) -> None:
+        """Raise ValueError unless a model that only results name is on the Hub, bundled, or in a folder of the user."""
+        path = Path(name)
+        if os.path.lexists(path):
+            may_be_asked = any(
+                path.resolve().is_relative_to(Path(folder).resolve()) for folder in self._folders
+            )
+        else:
+            may_be_asked = _HUB_NAME.fullmatch(name) is not None and not name.endswith(FILES)
+            may_be_asked = may_be_asked and not os.path.lexists(name.partition("@")[0])
+        if not may_be_asked:
+            raise ValueError(
+                f"Only the results name {name}; others may have written them, so files of this machine "
+                f"that they name are not read. If you know this model, start `tse explore` with --model {name}."
+            )
 
 
 def _checkpoints(folder: Path) -> list[str]:

@@ -11,7 +11,7 @@ from ..report.inputs import Runs, read_folder, runs_of
 from ..suites.registry import names
 
 _TYPED = ("command", "model")
-"""Parts of a recipe that are as they were typed."""
+"""Parts of a request that are as they were typed."""
 
 
 def read_folders(folders: Sequence[Path]) -> tuple[Runs, list[str]]:
@@ -44,7 +44,7 @@ def models_of(runs: Runs) -> dict[str, str]:
     """
     models = {}
     loaded = {
-        system: (signature.get("recipe") or {}).get("model") if "series" in signature else None
+        system: (signature.get("request") or {}).get("model") if "series" in signature else None
         for (system, _, _), signature in runs.signatures.items()
     }
     once = runs.rows.drop_duplicates("system")
@@ -73,9 +73,9 @@ def described_for_others(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return the same without paths on this machine and what was typed."""
     signatures = [dict(signature) for signature in run["signature"]["models"]]
     for signature in signatures:
-        if "recipe" in signature:
-            recipe = signature["recipe"].items()
-            signature["recipe"] = {name: part for name, part in recipe if name not in _TYPED}
+        if "request" in signature:
+            request = signature["request"].items()
+            signature["request"] = {name: part for name, part in request if name not in _TYPED}
     described = description(run) | {"signature": {"models": signatures}}
     without: dict[str, Any] = without_paths(described)
     return without
@@ -85,7 +85,7 @@ def partial_systems(runs: Runs, suite: str) -> set[str]:
     """Return the labels, also with the configuration, of systems that were scored on a part of a suite's data."""
     labels = set()
     for (system, suite_name, config), signature in runs.signatures.items():
-        if suite_name == suite and (signature.get("recipe") or {}).get("partial"):
+        if suite_name == suite and (signature.get("request") or {}).get("partial"):
             labels |= {system, f"{system} ({config})"}
     return labels
 

@@ -12,7 +12,7 @@ In reading order:
     suggestions.py     what a misspelt name was probably meant to be
     signature_words.py what differs between two signatures, in words
     result_row.py      a row of results: its columns, and what may be in them
-    signatures.py      signatures, recipes and `results.json`, by key
+    signatures.py      signatures, requests and `results.json`, by key
     score_columns.py   columns of tables of scores, and which values are possible in them
     environment.py     the versions and the machine that results are made with
     series_order.py    the order of a model's revisions

@@ -26,10 +26,6 @@ ARCHIVE_BYTES = 2**30
 """All tables of an archive, unpacked."""
 SHARDS = 100_000
 """Shards of one run."""
-SOURCE_FILES = 100_000
-"""Files and folders below a folder that a recipe names."""
-SOURCE_BYTES = 16 * 2**30
-"""Tables below a folder that a recipe names, which are hashed."""
 HEADER_BYTES = 100 * 2**20
 """The header of a safetensors file, as its own library has it."""
 
@@ -37,7 +33,7 @@ HEADER_BYTES = 100 * 2**20
 YAML_CHARACTERS = 2**16
 """A YAML text; the longest description of a registered set has 8,000."""
 JSON_DEPTH = 100
-"""Lists and mappings inside each other in a log of another tool, or in a suite of regions; these have about 10."""
+"""Lists and mappings inside each other in a suite of regions, which has about 10."""
 YAML_DEPTH = 20
 """Lists and mappings inside each other in a YAML text."""
 

@@ -2,7 +2,7 @@
 
     OUT/runs/<model[@revision]>.<suite>.<data>[.shard-i-of-n]/
       contexts-<hash>.parquet  pairs-<hash>.parquet  …  rows-<hash>.parquet
-      record.json     format, signature, recipe, environment, computed, created, table -> file and checksums
+      record.json     format, signature, request, environment, computed, created, table -> file and checksums
       journal/  lock  while a model is scored
 
 - **Tables never change.** A table's file name contains a hash of its values; a table with other values is a new file.
@@ -66,7 +66,7 @@ from .result_row import (
 from .score_columns import Values, impossible, possible_values
 from .series_order import position
 from .signature_words import described_differences
-from .signatures import Identity, RecipeContent, Signature
+from .signatures import Identity, RequestContent, Signature
 
 FORMAT = "refined-tse record 1"
 RUNS = "runs"
@@ -75,7 +75,7 @@ ROWS = "rows"
 """The table of averages, the rows of `results.json` without the identity."""
 SINGLE = "scores"
 """The table of a suite that has only one."""
-NOT_DECISIVE = ("computed", "recipe")
+NOT_DECISIVE = ("computed", "request")
 """Keys that describe how scores were computed, but do not change them; a signature in `results.json` has them."""
 KEPT = "What was scored before is kept: run the same command again to continue."
 
@@ -173,7 +173,7 @@ class Record:
         folder: its folder.
         signature: everything that decides its scores; `identity` says which suite, data, model and revision they are
             of, `shard` which share of the data, `series` which revision of a series.
-        recipe: what the user asked for, from which `tse rerun` makes it again; empty where it is not known.
+        request: what the user asked for; empty where it is not known.
         computed: how the scores were computed: batches, device, kernels.
         environment: versions and machine that made it.
         created: when its scores were committed, in nanoseconds since 1970: the order of results.
@@ -182,7 +182,7 @@ class Record:
 
     folder: Path
     signature: Signature
-    recipe: RecipeContent = field(default_factory=RecipeContent)
+    request: RequestContent = field(default_factory=RequestContent)
     computed: Mapping[str, object] = field(default_factory=dict)
     environment: Mapping[str, object] = field(default_factory=dict)
     created: int = 0
@@ -195,10 +195,10 @@ class Record:
 
     @property
     def described(self) -> Signature:
-        """Return the signature as `results.json` has it, with how the scores were computed and the recipe."""
+        """Return the signature as `results.json` has it, with how the scores were computed and the request."""
         described: Signature = {**self.signature, "computed": self.computed}
-        if self.recipe:
-            described["recipe"] = self.recipe
+        if self.request:
+            described["request"] = self.request
         return described
 
     @property
@@ -279,14 +279,14 @@ def write_record(out: Path, signature: Signature, tables: Mapping[str, pa.Table]
 
     Args:
         out: output folder.
-        signature: what decides the scores, with `computed` and `recipe` where these are known.
+        signature: what decides the scores, with `computed` and `request` where these are known.
         tables: the scores.
     """
     written = _as_written(signature)
     record = Record(
         record_folder(out, signature),
         decisive(written),
-        recipe=written.get("recipe") or {},
+        request=written.get("request") or {},
         computed=written.get("computed") or {},
         environment=environment(),
         created=time.time_ns(),
@@ -299,7 +299,7 @@ def commit(record: Record, tables: Mapping[str, pa.Table | StoredTable]) -> Reco
 
     Args:
         record: what is said about them.
-        tables: new ones, and those of this or another folder.
+        tables: new ones, and those that the folder has.
 
     Raises:
         ValueError: a file cannot be written; what was there stays.
@@ -311,15 +311,12 @@ def commit(record: Record, tables: Mapping[str, pa.Table | StoredTable]) -> Reco
         stored = {}
         for name, table in tables.items():
             if isinstance(table, pa.Table):
-                stored[name] = _write_table(folder, name, table, record)
-            elif table.path.parent == folder:
-                stored[name] = table
-            else:
-                stored[name] = _write_table(folder, name, table.read(), record)
+                table = _write_table(folder, name, table, record)
+            stored[name] = table
         content = {
             "format": FORMAT,
             "signature": record.signature,
-            "recipe": record.recipe,
+            "request": record.request,
             "environment": record.environment,
             "computed": record.computed,
             "created": record.created,
@@ -417,8 +414,8 @@ class _WrittenSignature:
 
 
 @dataclass(frozen=True)
-class _WrittenRecipe:
-    """What readers of results take from a recipe; `tse rerun` checks the rest."""
+class _WrittenRequest:
+    """What readers of results take from a request."""
 
     suite_options: Mapping[str, object] = field(default_factory=dict)
     partial_reasons: tuple[str, ...] = ()
@@ -429,7 +426,7 @@ class _WrittenRecord:
     """The parts of `record.json`."""
 
     signature: _WrittenSignature
-    recipe: _WrittenRecipe
+    request: _WrittenRequest
     environment: Mapping[str, object]
     computed: Mapping[str, object]
     created: object
@@ -458,7 +455,7 @@ def _parsed(folder: Path, content: Mapping[str, object]) -> Record:
     return Record(
         folder,
         cast(Signature, content["signature"]),
-        cast(RecipeContent, content["recipe"]),
+        cast(RequestContent, content["request"]),
         written.computed,
         written.environment,
         written.created,

@@ -27,7 +27,7 @@ def described_differences(
 
     Args:
         earlier: the signature of a file.
-        current: the other one; where both have a `recipe`, its options say which part of the data was asked for.
+        current: the other one; where both have a `request`, its options say which part of the data was asked for.
         ignored: keys that decide no score.
 
     >>> described_differences({"n_pairs": 3, "dataset_fingerprint": "a"}, {"n_pairs": 2, "dataset_fingerprint": "b"})
@@ -55,11 +55,11 @@ def described_differences(
 
 def _parts(earlier: Mapping[str, object], current: Mapping[str, object]) -> list[str]:
     """Say which options that choose a part of the data differ; nothing where one of the two is not known."""
-    recipes = [signature.get("recipe") for signature in (earlier, current)]
+    requests = [signature.get("request") for signature in (earlier, current)]
     options = [
-        signature.get("suite_options") or {} for signature in recipes if isinstance(signature, Mapping)
+        signature.get("suite_options") or {} for signature in requests if isinstance(signature, Mapping)
     ]
-    if len(options) < len(recipes):
+    if len(options) < len(requests):
         return []
     before, now = options
     return [

@@ -19,45 +19,32 @@ class Identity(TypedDict):
     revision: str | None
 
 
-class SourceFile(TypedDict):
-    """A file of the user that an option names, with the SHA-256 of its content."""
+class RequestContent(TypedDict, total=False):
+    """What the user asked for.
 
-    option: str
-    path: str
-    sha256: str
-
-
-class RecipeContent(TypedDict, total=False):
-    """What the user asked for, from which `tse rerun` makes the scores again.
-
-    `model` is None for a model that was in memory; `partial_reasons` say why the scores are not of the whole data set;
-    `own_columns` are those of the user's own table; `shards` is how many were merged; `model_files` and `scorer_keys`
-    tell whether a model in a folder has changed.
+    `command` is as it was typed; `model` is None for a model that was in memory; `partial_reasons` say why the scores
+    are not of the whole data set; `own_columns` are those of the user's own table; `model_files` and `scorer_keys` tell
+    whether a model in a folder has changed.
     """
 
-    command: list[str] | None
-    suite: str
+    command: str
     suite_options: Mapping[str, object]
-    sources: list[SourceFile]
     model: str | None
     model_options: Mapping[str, object]
-    dtype: str | None
-    first_token: str | None
     partial: bool
     partial_reasons: list[str]
     own_data: bool
     own_columns: list[str]
     environment: Mapping[str, str | None]
-    shards: int
     model_files: str | None
     scorer_keys: list[str]
 
 
 class Signature(TypedDict, total=False):
-    """Everything that decides the scores of a model; with `computed` and `recipe` in `results.json`.
+    """Everything that decides the scores of a model; with `computed` and `request` in `results.json`.
 
     `identity` is what its rows are found by; `shard` is [number, of], where only a share of the data was scored;
-    `series` names a revision of a series; `tool` is the harness that an imported log is of.
+    `series` names a revision of a series.
     """
 
     identity: Identity
@@ -82,9 +69,8 @@ class Signature(TypedDict, total=False):
     linking: str
     shard: list[int]
     series: str
-    tool: str
     computed: Mapping[str, object]
-    recipe: RecipeContent
+    request: RequestContent
 
 
 class Signatures(TypedDict, total=False):

@@ -62,20 +62,12 @@ def continuation_logprobs(
     )
 
 
-def pair_logprobs(
-    scorer: PairScorer, table: pd.DataFrame, texts: tuple[str, str] = ("sentence_good", "sentence_bad")
-) -> tuple[Logprobs, Logprobs]:
-    """Ask a scorer for log P of the good and of the bad side of each pair; raises as `sentence_logprobs`.
-
-    Args:
-        scorer: looks up pairs.
-        table: the pairs.
-        texts: columns that name the sides in errors.
-    """
+def pair_logprobs(scorer: PairScorer, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
+    """Ask a scorer for log P of the good and of the bad side of each pair; raises as `sentence_logprobs`."""
     method = _method_name(scorer, "pair_logprobs")
     good, bad = (
         require_logprobs(answer, (len(table),), method, table[side].iloc.__getitem__)
-        for side, answer in zip(texts, scorer.pair_logprobs(table), strict=True)
+        for side, answer in zip(("sentence_good", "sentence_bad"), scorer.pair_logprobs(table), strict=True)
     )
     return good, bad
 

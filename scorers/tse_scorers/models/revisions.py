@@ -3,8 +3,6 @@
 import json
 import os
 import struct
-import time
-from collections.abc import Iterable
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
@@ -14,8 +12,6 @@ from ..io.limits import HEADER_BYTES
 from ..io.series_order import position
 
 INDEX = "model.safetensors.index.json"
-State = tuple[tuple[str, int, int], ...]
-"""Name, size and time of modification of each file."""
 
 
 class Revision(NamedTuple):
@@ -112,39 +108,3 @@ def _has_all_bytes(path: Path) -> bool:
         header = json.loads(file.read(length))
     ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
     return bool(size == 8 + length + max(ends, default=0))
-
-
-class Settling:
-    """Tells which checkpoints are complete and have not changed for some time, by this process's clock.
-
-    Args:
-        seconds: how long a checkpoint's files must stay as they are: tokenizers are written after the weights.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._seen: dict[str, tuple[State, float]] = {}
-
-    def settled(self, folders: Iterable[str]) -> set[str]:
-        """Look at checkpoints, and return those that are complete and have settled."""
-        now, complete = time.monotonic(), set()
-        for folder in folders:
-            state = _file_states(Path(folder))
-            before, since = self._seen.get(folder, (None, now))
-            if state != before:
-                since = now
-            self._seen[folder] = (state, since)
-            if now - since >= self._seconds and is_complete(Path(folder)):
-                complete.add(folder)
-        return complete
-
-
-def _file_states(folder: Path) -> State:
-    file_states = []
-    for path in sorted(folder.glob("*")):
-        try:
-            stat = path.stat()
-        except OSError:
-            continue
-        file_states.append((path.name, stat.st_size, stat.st_mtime_ns))
-    return tuple(file_states)

@@ -12,7 +12,6 @@ from ..io.bundle import shipped_table
 from ..models.options import ModelOptions
 from ..report.systems import basename
 from ..runs.jobs import Failure, Job
-from ..runs.recipe import Recipe
 from ..runs.run import Announce, Run, run_all, silent
 from ..suites.contract import Suite
 from ..suites.registry import make_suite
@@ -136,8 +135,8 @@ def reproduce(
         note(line)
     rows: list[Mapping[str, Any]] = []
     failures = []
-    for recipe, suite in parts:
-        run = Run(suite, out, announce, recipe=recipe)
+    for suite in parts:
+        run = Run(suite, out, announce)
         failures += run_all([run], jobs, keep_going=True)
         rows += run.rows
         if "form" in published:
@@ -148,7 +147,7 @@ def reproduce(
     compared, reasons = _compared(numbers, published, rows, meant), _reasons(described, models, source, limit)
     if compared.empty:
         raise ValueError(
-            f"No number of {paper} was scored: {', '.join(suite.config for _, suite in parts)} was run, without the "
+            f"No number of {paper} was scored: {', '.join(suite.config for suite in parts)} was run, without the "
             "table's items. Remove --limit, or name other data with --source."
         )
     return Reproduction(
@@ -175,9 +174,7 @@ def _compared(
     return joined[["model", "system", *keys, "published", "ours", "difference", "n"]].reset_index(drop=True)
 
 
-def _parts(
-    described: Paper, source: Path | None, limit: int | None
-) -> tuple[list[tuple[Recipe, Suite]], list[str]]:
+def _parts(described: Paper, source: Path | None, limit: int | None) -> tuple[list[Suite], list[str]]:
     """Return the suites that can be made, and a sentence for each that cannot."""
     suites, left_out = [], []
     for part in described.parts:
@@ -187,7 +184,7 @@ def _parts(
         elif source is None:
             options |= part.without_source
         try:
-            suites.append((Recipe(part.suite, options), make_suite(part.suite, **options)))
+            suites.append(make_suite(part.suite, **options))
         except ValueError as error:
             get = "" if part.fetch is None else f" Get it with `tse fetch {part.fetch}`, then add --source."
             get += f" {part.where}" if part.where and source is None else ""
@@ -211,9 +208,9 @@ def _jobs(described: Paper, models: Sequence[str], systems: set[str]) -> list[Jo
     return [Job(name, partial(load_with_options, name, options), options) for name, options in named_options]
 
 
-def _named(parts: Sequence[tuple[Recipe, Suite]], meant: Mapping[str, str | None]) -> list[str]:
+def _named(parts: Sequence[Suite], meant: Mapping[str, str | None]) -> list[str]:
     """Name the data and the models of a reproduction, one sentence each."""
-    data = [f"Data: {suite.dataset}/{suite.config}, {suite.n_items:,} items" for _, suite in parts]
+    data = [f"Data: {suite.dataset}/{suite.config}, {suite.n_items:,} items" for suite in parts]
     return data + [
         f"Model: {model}, " + (f"the paper's {system}" if system else "beside all models of the table")
         for model, system in meant.items()

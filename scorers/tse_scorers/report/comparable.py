@@ -20,26 +20,11 @@ _DECISIVE = {
     "forms": "--forms",
 }
 """Key of a signature -> what it is called; where both systems have it, it must be the same."""
-_CONVENTIONS: dict[str, tuple[str, Any]] = {
-    "scored": ("kind of answer", "log-probabilities"),
-    "num_fewshot": ("number of examples before an item", 0),
-    "chat_template": ("chat template", None),
-    "system_instruction": ("system instruction", None),
-    "generation": ("options of generation", None),
-}
-"""Key of a signature of an imported log -> what it is called, and what holds for a run of ours."""
-_OF_TOOLS = {
-    "first_token": "first token",
-    "start_token": "start token",
-    "bos_at_gap": "start token at gaps",
-    "leading_space": "leading space",
-}
-"""The same for what differs from model to model, and decides nothing within one tool."""
 _PARTS = ("limit", "groups")
 OF_DATA = frozenset({"data", "source", "config", *_PARTS})
 """Options of a suite that choose its data, which other keys compare."""
 _UNCOMPARED = frozenset(
-    {"identity", "computed", "recipe", "shard", "series", "suite", "suite_options", "n_items"}
+    {"identity", "computed", "request", "shard", "series", "suite", "suite_options", "n_items"}
 )
 _PART = "part of the data"
 _HOW = {
@@ -87,7 +72,7 @@ def unpublished_notice(
             name = heading(of_suite, config)
             configs.setdefault(system, []).append(name)
             if _is_unpublished(signature):
-                notice = _notice(signature["recipe"], signature["identity"])
+                notice = _notice(signature["request"], signature["identity"])
                 noticed.setdefault(notice, {}).setdefault(system, []).append(name)
     sentences = []
     for notice, systems in noticed.items():
@@ -119,13 +104,13 @@ def unlike_notice(signatures: Mapping[tuple[str, str, str | None], Any], suite: 
 def scored_part(signature: Mapping[str, Any]) -> str:
     """Name the part of the data that was scored: "" for all of it, and the same for systems that compare.
 
-    >>> scored_part({"recipe": {"partial": True, "partial_reasons": ["--limit 5"]}}), scored_part({})
+    >>> scored_part({"request": {"partial": True, "partial_reasons": ["--limit 5"]}}), scored_part({})
     ('--limit 5', '')
     """
-    recipe = signature.get("recipe")
-    if not isinstance(recipe, Mapping) or not recipe.get("partial"):
+    request = signature.get("request")
+    if not isinstance(request, Mapping) or not request.get("partial"):
         return ""
-    return ", ".join(map(str, recipe.get("partial_reasons") or ["unknown"]))
+    return ", ".join(map(str, request.get("partial_reasons") or ["unknown"]))
 
 
 def usual(values: Sequence[Any]) -> Any:
@@ -146,14 +131,6 @@ def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     reasons += _other_options(one, other)
     if one.get("linking", "sum") != other.get("linking", "sum"):  # the sum is not named
         reasons.append("--linking")
-    for key, (name, usual_value) in _CONVENTIONS.items():
-        if one.get(key, usual_value) != other.get(key, usual_value):
-            reasons.append(f"{name} ({one.get(key, usual_value)}; {other.get(key, usual_value)})")
-    if one.get("tool") != other.get("tool"):
-        for key, name in _OF_TOOLS.items():
-            is_said = key == "start_token" or (key in one and key in other)
-            if is_said and one.get(key) != other.get(key):
-                reasons.append(f"{name} ({one.get(key, 'its own')}; {other.get(key, 'its own')})")
     return list(dict.fromkeys(reasons))
 
 
@@ -165,7 +142,7 @@ def _other_options(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator
     for name in {**options, **other_options}:
         if name not in OF_DATA and options.get(name) != other_options.get(name):
             yield name
-    of_scorer, of_other = ((signature.get("recipe") or {}).get("scorer_keys") for signature in (one, other))
+    of_scorer, of_other = ((signature.get("request") or {}).get("scorer_keys") for signature in (one, other))
     if of_scorer is None or of_other is None:
         return
     for key in one:
@@ -198,23 +175,23 @@ def _unpublished(models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     shown = _shown(models)
     for model in models:
         if _is_unpublished(model):
-            notice = _notice(model["recipe"], model["identity"])
+            notice = _notice(model["request"], model["identity"])
             notices.setdefault(notice, []).append(shown[str(model["identity"]["model"])])
     for notice, names in notices.items():
         yield f"{notice}: {listed(names)}. Not comparable with published numbers."
 
 
 def _is_unpublished(signature: Mapping[str, Any]) -> bool:
-    recipe = signature.get("recipe")
-    return isinstance(recipe, Mapping) and bool(recipe.get("partial") or recipe.get("own_data"))
+    request = signature.get("request")
+    return isinstance(request, Mapping) and bool(request.get("partial") or request.get("own_data"))
 
 
-def _notice(recipe: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
-    why = ", ".join(map(str, recipe.get("partial_reasons") or ["unknown"]))
-    if not recipe.get("own_data"):
+def _notice(request: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
+    why = ", ".join(map(str, request.get("partial_reasons") or ["unknown"]))
+    if not request.get("own_data"):
         return f"Partial run ({why})"
     return (
-        f"Part of your own data ({why})" if recipe.get("partial") else f"Own data ({identity.get('config')})"
+        f"Part of your own data ({why})" if request.get("partial") else f"Own data ({identity.get('config')})"
     )
 
 
@@ -290,9 +267,9 @@ def _reasons(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 def _other_part(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Name the part of the data, if two models were run on different parts."""
-    recipes = [
-        signature["recipe"] for signature in (one, other) if isinstance(signature.get("recipe"), Mapping)
+    requests = [
+        signature["request"] for signature in (one, other) if isinstance(signature.get("request"), Mapping)
     ]
-    suite_options = [recipe.get("suite_options") or {} for recipe in recipes]
+    suite_options = [request.get("suite_options") or {} for request in requests]
     parts = [[options.get(key) for key in _PARTS] for options in suite_options]
     return [_PART] if len(parts) == 2 and parts[0] != parts[1] else []

@@ -108,7 +108,7 @@ class ScoreFile:
 
     @property
     def signature(self) -> Mapping[str, Any]:
-        """Return what decided the scores, and the recipe, which says what of it is the scorer's."""
+        """Return what decided the scores, and the request, which says what of it is the scorer's."""
         return self.record.described
 
     @property

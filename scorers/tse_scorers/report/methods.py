@@ -81,7 +81,7 @@ def _with_revision(system: str, signature: Mapping[str, Any]) -> str:
 
 def _programs(signatures: Sequence[Mapping[str, Any]]) -> str:
     """Name the program and the libraries, with all versions that computed scores."""
-    environments = [(signature.get("recipe") or {}).get("environment") or {} for signature in signatures]
+    environments = [(signature.get("request") or {}).get("environment") or {} for signature in signatures]
     versions = {
         name: list(
             dict.fromkeys(str(environment[name]) for environment in environments if name in environment)
@@ -97,7 +97,7 @@ def _programs(signatures: Sequence[Mapping[str, Any]]) -> str:
 
 def _data(signatures: Mapping[str, Mapping[str, Any]], config: object) -> Iterator[str]:
     """Yield what identifies data, besides its configuration; its options, and what is not released."""
-    if any((signature.get("recipe") or {}).get("own_data") for signature in signatures.values()):
+    if any((signature.get("request") or {}).get("own_data") for signature in signatures.values()):
         yield "our own data"
     for key, words in (
         ("dataset", "data {}"),

@@ -26,14 +26,14 @@ _UNITS = {"item", "cluster", "pair_id"}
 
 def own_data_view(runs: Runs, suite: type[Suite], section: Section) -> View | None:
     """Return what a section shows first of the systems that were run on the user's own data; None without one."""
-    recipes = {
-        (system, config): recipe
+    requests = {
+        (system, config): request
         for (system, suite_name, config), signature in runs.signatures.items()
-        if suite_name == suite.name and (recipe := signature.get("recipe") or {}).get("own_data")
+        if suite_name == suite.name and (request := signature.get("request") or {}).get("own_data")
     }
-    own_runs = set(recipes)
+    own_runs = set(requests)
     files = [
-        (file, _conditions_in(file, suite, recipes[file.system, file.config].get("own_columns")))
+        (file, _conditions_in(file, suite, requests[file.system, file.config].get("own_columns")))
         for file in runs.scores(suite.name)
         if (file.system, file.config) in own_runs
     ]

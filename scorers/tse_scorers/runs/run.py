@@ -44,7 +44,7 @@ from ..report.comparable import listed
 from ..suites.contract import Suite
 from .doctor import refuse_failures
 from .jobs import Failure, Job
-from .recipe import Recipe
+from .request import given_options, request_of
 
 NO_EFFECT_ON_SCORES = ("device", "device_map", "batch_tokens", "torch_compile", "dtype")
 """Options that change scores by floating-point noise only; the dtype is compared as it was resolved."""
@@ -153,7 +153,6 @@ class Run:
         announce: how progress is shown.
         shard: (number, of): score only one share of the data; `merge` puts the shares together.
         overwrite: replace scores in `out` that were computed on other data or with different options.
-        recipe: what the user asked for; it is written beside each model's signature.
         waiting: told once that another process scores the same model into `out`, which is then waited for.
         note: told what an earlier run has scored already.
         keep_rows: collect the results of all models in `rows`.
@@ -169,7 +168,6 @@ class Run:
     announce: Announce = silent
     shard: tuple[int, int] | None = None
     overwrite: bool = False
-    recipe: Recipe | None = None
     waiting: Callable[[str], object] = warnings.warn
     note: Callable[[str], object] = silent
     keep_rows: bool = True
@@ -192,7 +190,7 @@ class Run:
 
         Args:
             scorer: the model.
-            job: how it was loaded, for the recipe, and its series, which results name instead of the scorer's name;
+            job: how it was loaded, and its series, which results name instead of the scorer's name;
                 None for a model in memory.
             stamp: `file_stamp` of the files that were loaded; None where it is not certain.
 
@@ -247,7 +245,7 @@ class Run:
                 return None
             unloaded = UnloadedModel(job.model, record.signature["revision"])
             recorded: Mapping[str, object] = record.signature
-            of_scorer = {key: recorded[key] for key in record.recipe["scorer_keys"]}
+            of_scorer = {key: recorded[key] for key in record.request["scorer_keys"]}
             signature = cast(Signature, of_scorer | {**self.signature(unloaded, job)})
             needed = {*self.suite.tables, *([ROWS] if self.shard is None else [])}
             if not (is_current(record, signature) and needed <= record.tables.keys()):
@@ -278,9 +276,6 @@ class Run:
 
         Writing it takes longer the more models it has; so it takes at most twice as long as once at the end.
         """
-        if self._is_series:  # within a longer one
-            yield
-            return
         self._is_series = True
         try:
             yield
@@ -302,8 +297,8 @@ class Run:
                 return record
             if not self.overwrite:
                 options: Signature = {}
-                if self.recipe is not None:
-                    options["recipe"] = {"suite_options": self.recipe.given}
+                if self.suite.given is not None:
+                    options["request"] = {"suite_options": given_options(self.suite)}
                 require_same(record, {**signature, **options})
         return None
 
@@ -324,11 +319,10 @@ class Run:
             tables = self.suite.score(scorer, tell)
         execution = scorer.execution if isinstance(scorer, EngineScorer) else {}
         signature = {**signature, "computed": execution}
-        if self.recipe is not None:
+        if self.suite.given is not None:
             model = None if job.in_memory else job.model
-            recipe = self.recipe.of(model, job.options, self.suite, signature, self.shard)
-            signature["recipe"] = {
-                **recipe,
+            signature["request"] = {
+                **request_of(model, job.options, self.suite, signature, self.shard),
                 "model_files": stamp,
                 "scorer_keys": sorted(scorer.signature.keys() & signature.keys()),
             }
@@ -426,21 +420,21 @@ class UnloadedModel(CausalScorer):
 
 def _is_same_model(job: Job, record: Record) -> bool:
     """Whether a record's model, options, version of this package and revision are those of a job."""
-    signature, recipe, options = record.signature, record.recipe, job.options
-    name, revision, stored = job.model, signature.get("revision"), recipe.get("model_options")
+    signature, request, options = record.signature, record.request, job.options
+    name, revision, stored = job.model, signature.get("revision"), request.get("model_options")
     if not isinstance(revision, str) or not isinstance(stored, dict):
         return False
     deciding_options = {
         key: value for key, value in asdict(options).items() if key not in NO_EFFECT_ON_SCORES
     }
     if not (
-        recipe.get("model") == name == signature.get("model")
+        request.get("model") == name == signature.get("model")
         and record.environment.get("refined-tse") == __version__
         and str(choose_dtype(options.dtype)).removeprefix("torch.") == signature.get("dtype")
         and all(key in stored and stored[key] == value for key, value in deciding_options.items())
     ):
         return False
-    where, stamp = locate(name)[0], recipe.get("model_files")
+    where, stamp = locate(name)[0], request.get("model_files")
     if Path(where).is_dir():
         return (stamp is not None and file_stamp(name) == stamp) or local_revision(name, where) == revision
     return (job.commit or hub_commit(name)) == revision

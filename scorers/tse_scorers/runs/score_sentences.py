@@ -4,6 +4,7 @@ Surprisal is -log P, in nats (natural logs) or in bits (divided by ln 2); its co
 pseudo-log-likelihoods, which are not surprisals: their column is `pll_nats` or `pll_bits`.
 """
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,6 @@ from ..models.base import Scorer, TokenCounter, TokenScorer, WordScorer
 from ..models.options import Purpose, asked_signature
 from ..models.words import refusing_by_row
 from ..suites.checks import WHITE_SPACE, Finding, white_space
-from .recipe import sha256
 
 SENTENCES = Purpose(frozenset({"sentence"}), "`tse score`, which scores whole sentences")
 """What a model is asked."""
@@ -175,7 +175,7 @@ class ScoreRequest:
         options = asdict(self)
         source = Path(self.source)
         if source.is_file():
-            options["source_sha256"] = sha256(source)
+            options["source_sha256"] = hashlib.sha256(source.read_bytes()).hexdigest()
         return {"scores": out.name, **options, **asked_signature(scorer.signature, SENTENCES.questions)}
 
 

@@ -8,7 +8,7 @@
     sampling.py          the rows that a suite asks about; a share or a sample of them
     checks.py            what limits the scores of a table: counted and said
     own_columns.py       the user's own columns, copied to the scores
-    items.py             scores of items: averages, comparisons; two-way choices, for `tse export`
+    items.py             scores of items: averages, comparisons
     item_files.py        scores of items as the explorer reads them, file by file
     published_scores.py  scores from a file, in place of a model
     hub_data.py          tables of the user's own, on the Hub too; data sets that a suite knows

@@ -12,16 +12,15 @@
 
 These six members are enough where scores are means over items.
 
-Derived are: signature, shards, samples, averages with intervals by group, comparison, items for mixed models and
+Derived are: signature, shards, samples, averages with intervals by group, comparison, items and
 conditions, what report and explorer show, keys in training logs, command line and help.
 
 Besides the six, a suite with several tables, or with groups or samples of its own, needs members about scores: `key`,
-`levels`, `columns`, `tables`, `asks`; `check_scorer`, `describe`, `scored`, `groups`, `more`. The other three can be
+`levels`, `columns`, `tables`, `asks`; `check_scorer`, `describe`, `scored`, `groups`, `more`. The other two can be
 skipped until they are needed:
 
     shown        what the page says of the suite and its groups, the items behind scores, further views (`shown.py`)
     known_data   released data, ids on the Hub, names in headings (`hub_data.py`)
-    choices      the data as other tools score them (`items.py`)
 
 What follows from all these is at the end. `Items` is in `sampling.py`, `Scored` in `items.py`.
 
@@ -54,10 +53,9 @@ from ..report.measure import Measure
 from ..statistics import Units
 from ..statistics.units import own_units
 from .hub_data import KnownData
-from .items import Group, ItemScores, Scored, TwoWayChoices
+from .items import Group, ItemScores, Scored
 from .options import SuiteOptions
 from .own_columns import data_signature
-from .registry import all_suites
 from .sampling import Items, share
 from .shown import Shown, Text
 from .standard_view import standard_section
@@ -77,6 +75,7 @@ class Suite(ABC):
         measures: its headline measures, in the order of tables; where options decide which a run has, `load` sets
             `self.measures` to some of them, and `ask` returns the columns of these.
         options: the values of this run.
+        given: those of them that the user gave; None where the suite was made directly from its class.
         key: columns that make an item the same in two runs; by default the first column of `load`. Each item may be
             there once: name several columns where the first one has a value twice.
         levels: columns whose values are groups of results; each item must have a value. The class lists them all, and
@@ -103,6 +102,7 @@ class Suite(ABC):
     Options: ClassVar[type[SuiteOptions]]
     measures: Sequence[Measure]
     options: Any
+    given: Mapping[str, object] | None = None
 
     key: ClassVar[tuple[str, ...]] = ()
     levels: ClassVar[tuple[str, ...]] = ()
@@ -221,20 +221,6 @@ class Suite(ABC):
         """Return rows of results that are of no measure: correlations, interactions, scores over parts of a list."""
         return []
 
-    # What other tools can do with its data.
-
-    def choices(self) -> TwoWayChoices:
-        """Return the data as choices between two continuations, for `tse export lm-eval` and `tse import`.
-
-        Raises:
-            ValueError: its items are not such choices, or not compared by their log-probabilities alone.
-        """
-        suites = [suite.name for suite in all_suites() if suite.choices is not Suite.choices]
-        raise ValueError(
-            f"The scores of the suite {self.name} are not choices between two texts, which other tools compare; "
-            f"expected {' or '.join(suites)}. Choose one with --suite."
-        )
-
     # What follows: the data of a run.
 
     def __init_subclass__(cls) -> None:
@@ -281,11 +267,6 @@ class Suite(ABC):
             ValueError: the budget is too small for anything to be scored.
         """
         self.items, self._share = self.items.sampled(budget, seed), slice(None)
-
-    def keep_items(self, is_marked: NDArray[np.bool_]) -> None:
-        """Keep the marked rows, (rows,)."""
-        frame = self.items.frame[is_marked].reset_index(drop=True)
-        self.items, self._share = replace(self.items, frame=frame), slice(None)
 
     def signature(self, scorer: Scorer) -> dict[str, object]:
         """Return everything that decides the scores, the scorer's signature included; the same for every shard."""

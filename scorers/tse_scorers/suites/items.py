@@ -4,8 +4,8 @@ A suite says which items there are, what groups and units they have. The arithme
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,10 +16,6 @@ from ..report.measure import Measure
 from ..statistics.clustered import Units, clustered_mean, means_of_groups
 from ..statistics.differences import Difference, paired_difference
 from ..statistics.estimate import Estimate
-
-if TYPE_CHECKING:
-    from ..io.table_files import Tables
-    from ..models.base import PairScorer
 
 
 class Group(NamedTuple):
@@ -114,40 +110,6 @@ class GroupDifference(NamedTuple):
     n_lemmas: int | None = None
 
 
-def _as_they_are(scores: "ItemScores") -> pd.DataFrame:
-    items = scores.items.reset_index()
-    return items if "item" in items else items.assign(item=scores.items.index.map(str))
-
-
-@dataclass(frozen=True)
-class MixedModel:
-    """How a mixed model of a measure is fitted, for `tse export mixed-models`.
-
-    Attributes:
-        formula: of R's lme4; `system` names the model.
-        rows: gives a tidy table with the columns of the formula, one row per item or count of items.
-        binomial: whether the response is a count or 0 and 1 (`glmer`), else a number (`lmer`).
-        unit: the column of `rows` whose units see several conditions of a design.
-    """
-
-    formula: str = "score ~ system + (1 | item)"
-    rows: Callable[["ItemScores"], pd.DataFrame] = _as_they_are
-    binomial: bool = False
-    unit: str = "item"
-
-    def with_conditions(self, columns: Sequence[str]) -> "MixedModel":
-        """Return the model with the factors of a design as fixed effects, and their slopes over units.
-
-        >>> MixedModel("score ~ system + (1 + system | item)").with_conditions(["a", "b"]).formula
-        'score ~ system * a * b + (1 + system + a + b | item)'
-        """
-        if not columns:
-            return self
-        fixed = self.formula.replace("~ system", f"~ {' * '.join(['system', *columns])}", 1)
-        slopes = f"(1 + {' + '.join(['system', *columns])} | {self.unit})"
-        return replace(self, formula=fixed.replace(f"(1 + system | {self.unit})", slopes))
-
-
 @dataclass(frozen=True)
 class ItemScores:
     """Scores of one measure, item by item.
@@ -156,12 +118,10 @@ class ItemScores:
         items: one row per item. The index is what makes it the same item for two systems, without repetitions. The
             column `score` is from 0 to 1, NaN for none; other columns are what `groups` needs.
         groups: gives the groups of items that two systems share.
-        mixed_model: how a mixed model is fitted to them.
     """
 
     items: pd.DataFrame
     groups: Callable[[pd.DataFrame], Iterable[Group]] = only_all
-    mixed_model: MixedModel = field(default_factory=MixedModel)
 
     def joined(self, reference: "ItemScores") -> pd.DataFrame:
         """Return the items that both systems were asked, with a column `reference_score`."""
@@ -226,7 +186,7 @@ class ItemScores:
 
 @dataclass(frozen=True)
 class Scored:
-    """Items with their scores on measures: what averages, intervals, comparisons and exports are made of.
+    """Items with their scores on measures: what averages, intervals and comparisons are made of.
 
     Where scores are estimated in another way, or rows of results say more about them, a subclass overrides `estimates`,
     `counts` or `details`, which are functions of a group.
@@ -238,7 +198,6 @@ class Scored:
         groups: gives the groups of all items, or of some of them, with their units.
         key: columns that make an item the same in two runs.
         about: further columns of the rows of results.
-        mixed_model: how a mixed model is fitted to the scores.
     """
 
     columns: Mapping[Measure, str]
@@ -246,7 +205,6 @@ class Scored:
     groups: Callable[[pd.DataFrame], Iterable[Group]]
     key: tuple[str, ...] = ()
     about: Mapping[str, Scalar] = field(default_factory=dict)
-    mixed_model: MixedModel = field(default_factory=MixedModel)
 
     def rows(self) -> Iterator[ResultRow]:
         """Yield a row of results for each group and measure."""
@@ -297,34 +255,4 @@ class Scored:
         return ItemScores(
             items.rename(columns={self.columns[measure]: "score"}),
             lambda shared: self.groups(shared.reset_index()),
-            self.mixed_model,
         )
-
-
-CHOICES = ("group", "item", "context", "good", "bad")
-"""Columns of `TwoWayChoices.rows`."""
-
-
-@dataclass(frozen=True)
-class TwoWayChoices:
-    """A suite's data as choices between two continuations of a context.
-
-    Attributes:
-        name: of the data, safe in names of files.
-        rows: one row per choice with `CHOICES`: `group` (of the results), `item`, `context` (empty for whole
-            sentences), `good` and `bad` (continuations, with the space before them).
-        mean_of_groups: whether the overall score is the mean of the groups, not of the rows.
-        note: what is different where another tool scores them, as a sentence; empty if nothing is.
-        unused: options of the suite that do not decide the choices.
-        scores_of: returns signature and scores of the suite's items, for `tse import`, where another tool has made the
-            choices; None where its scores cannot be those of the suite. Its arguments are a scorer with the
-            log-probabilities of both sides of each row of `Suite.items`, and whether these only say which side is the
-            more probable one.
-    """
-
-    name: str
-    rows: pd.DataFrame
-    mean_of_groups: bool
-    note: str = ""
-    unused: frozenset[str] = frozenset()
-    scores_of: "Callable[[PairScorer, bool], tuple[dict[str, object], Tables]] | None" = None

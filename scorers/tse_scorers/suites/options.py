@@ -1,6 +1,6 @@
 """The options of a suite, declared once: the fields of a frozen dataclass, each with what people read about it.
 
-The signature in Python, the command line and its completion, recipes and the tables of the reference are made
+The signature in Python, the command line with its completion, and the tables of the reference are made
 from them. An option that several suites have has the same declaration in each.
 
     @dataclass(frozen=True)

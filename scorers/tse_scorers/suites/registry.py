@@ -295,17 +295,21 @@ def make_suite(suite: "str | type[Suite] | None" = None, **options: Any) -> "Sui
                 f"Got a {type(value).__name__} as {option}; expected the path of a file, or a name. `run` takes a "
                 "table in memory; for make_suite, write it to a file first, for instance with to_parquet."
             )
-    of_each = options_of_each(name, options)
-    if len(of_each) > 1:
+    if len(options_of_each(name, options)) > 1:
         raise OptionError(
             "A suite has one data set, but ", Option("data", data), " names several. Make one of each."
         )
-    return made_of(name, *of_each)
+    return made_of(name, options)[0]
 
 
-def made_of(suite: str, options: Mapping[str, Any]) -> "Suite":
-    """Make a suite from one of `options_of_each`; raises ValueError where the data cannot be used."""
-    return cast("Callable[[SuiteOptions], Suite]", find_suite(suite))(options_class(suite)(**options))
+def made_of(suite: str, options: Mapping[str, Any]) -> "list[Suite]":
+    """Make a suite, or one for each of several sets of minimal pairs, from its options; raises as `make_suite`."""
+    suite_class = cast("Callable[[SuiteOptions], Suite]", find_suite(suite))
+    suites = []
+    for given in options_of_each(suite, options):
+        suites.append(suite_class(options_class(suite)(**given)))
+        suites[-1].given = given
+    return suites
 
 
 def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -91,7 +91,7 @@ class Analyses:
     curves: Callable[[pd.DataFrame], PublishedCurves | None] = no_curves
 
 
-def whole_table(file: ScoreFile) -> pd.DataFrame | None:
+def whole_table(file: ScoreFile) -> pd.DataFrame:
     """Return the rows of a file of scores."""
     return file.read_table().to_pandas()
 
@@ -107,8 +107,8 @@ class Shown:
             With a column `is_repeated`, groups that it marks are left out where another level has the same scores.
         items: returns the items behind rows of results, which are `labelled`; None where they are not shown.
         views: returns what is shown besides scores by group.
-        item_table: returns the rows of a file of scores, with what is needed to read them, for `tse export items`;
-            None if its rows are not items.
+        item_table: returns the rows of a file of scores, with what is needed to read them, for `Results.items`; None
+            if its rows are not items.
 
     By default, an item is shown by its key. A suite shows more where it reads its scores with the functions of
     `tse_scorers.suites.item_files`, for instance a sentence beside its reversal:

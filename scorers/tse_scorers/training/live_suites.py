@@ -113,7 +113,7 @@ def _check_keys(suites: Sequence[Suite]) -> None:
         if not live_measures(suite):
             raise ValueError(
                 f"The suite {suite.name} has no score that is logged during training: expected a measure with a "
-                "`live_key`. Remove the suite, or run it on checkpoints with `tse watch`."
+                "`live_key`. Remove the suite, or run it on checkpoints with `tse run --revisions`."
             )
         for key in (measure.live_key for measure in suite.measures if measure.live_key is not None):
             if key in owners:

@@ -12,7 +12,7 @@
 """
 
 from .commands import FILES, FOLDERS, OPTIONS
-from .damage import RECIPES, RESULTS, SCORES, SHARDS, UNEXPECTED
+from .damage import RESULTS, SCORES, SHARDS, UNEXPECTED
 from .ngrams import NGRAMS
 from .scorers import ANSWERS
 from .tables import (
@@ -34,9 +34,8 @@ COUNTS = {
     "published scores, refused": len(REFUSED_PUBLISHED),
     "answers of a scorer, refused": len(ANSWERS),
     "changed n-gram models, refused": len(NGRAMS),
-    "damaged results.json": 2 * len(RESULTS),  # each is read by `tse report` and by `tse rerun`
+    "damaged results.json": 2 * len(RESULTS),  # each is read by `tse report` and by `tse publish`
     "damaged files of scores": len(SCORES),
     "shards that do not fit": len(SHARDS),
-    "recipes that no longer hold": len(RECIPES),
     "errors that nobody expected": len(UNEXPECTED),
 }

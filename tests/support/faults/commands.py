@@ -9,7 +9,7 @@ RUN = "run -m tiny-causal --device cpu --data pairs.csv --lemmas lemmas.csv --ou
 AGAIN = "run -m tiny-causal --device cpu --data pairs.csv --lemmas lemmas.csv --out run"
 
 OPTIONS = [
-    ("rnu", 2, "`tse` has no command 'rnu'; expected one of: run, watch, estimate, "),
+    ("rnu", 2, "`tse` has no command 'rnu'; expected one of: run, estimate, "),
     ("rnu", 2, "Did you mean run? Run `tse --help`"),
     (
         "data lst",
@@ -120,8 +120,4 @@ FOLDERS = [
     ("merge run --out out", 2, "There are no shards in run"),
     ("merge shards --out page --overwrite", 2, "Move or delete the file"),
     ("compare empty --out out", 2, "does not contain results"),
-    ("rerun empty", 2, "does not contain results"),
-    ("rerun missing/results.json", 2, "does not contain results.json"),
-    ("rerun foreign", 2, "no folder runs"),
-    ("rerun run --out run", 2, "holds the run that is to be compared"),
 ]

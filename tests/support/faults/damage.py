@@ -6,8 +6,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from run_records import edit, record_of
 
-from .commands import PAIRS
-
 
 def _set(key, value):
     return lambda content: content | {key: value}
@@ -106,25 +104,6 @@ SHARDS = {
     "of 1,000,000,000": (lambda p: resign(p, shard=[1, 10**9]), "up to 100,000 shards"),
     "a shard that is text": (lambda p: resign(p, shard="one"), "expected a list"),
     "of another model": (lambda p: resign(p, revision="2"), "differ in revision"),
-}
-
-
-def recipe(place, **changes):
-    edit_record(
-        record_of(place / "run").folder,
-        lambda content: content.update(recipe=content["recipe"] | changes if changes else {}),
-    )
-
-
-RECIPES = {
-    "data that changed": (
-        lambda p: (p / "pairs.csv").write_text(PAIRS.replace("author", "pilot")),
-        "has changed",
-    ),
-    "data that is gone": (lambda p: (p / "lemmas.csv").unlink(), "There is no file lemmas.csv"),
-    "no recipe": (lambda p: recipe(p), "has no recipe"),
-    "a model in memory": (lambda p: recipe(p, model=None), "was only in memory"),
-    "another model": (lambda p: recipe(p, model="tiny-masked"), "is no longer what it was"),
 }
 
 

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,14 +13,12 @@ from ...io.bundle import metric_modules
 from ...io.files import slug
 from ...io.records import ROWS
 from ...io.table_files import Tables, fingerprint
-from ...models.answers import pair_logprobs
-from ...models.base import FormScorer, GapScorer, PairScorer, Scorer
+from ...models.base import FormScorer, GapScorer, Scorer
 from ...models.options import Option, OptionError
 from ...report.inputs import ScoreTables
 from ...report.measure import Measure
 from ..checks import Finding
 from ..contract import Items, Scored, Suite
-from ..items import TwoWayChoices
 from ..own_columns import data_signature, own_columns
 from .ask.columns import (
     CONTEXTS,
@@ -29,7 +26,6 @@ from .ask.columns import (
     TOP_FORMS,
     sides_of,
 )
-from .ask.gaps import looked_up_tables
 from .ask.listing import LISTED, list_lemmas, listed_table
 from .ask.outcomes import LEMMAS, OUTCOMES, lemma_table
 from .ask.template_verbs import PAIRS
@@ -41,7 +37,6 @@ from .data.contrast import (
 )
 from .data.released import TEMPLATES
 from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
-from .data.verb_choices import OF_LEMMAS, verb_choices
 from .estimate.measures import MEASURES, TSE
 from .estimate.scored import METRICS, LemmaTables, scored_contexts, scored_pairs
 from .options import CLAMS, DEFAULT_LIST, AgreementOptions
@@ -132,34 +127,9 @@ class AgreementSuite(Suite):
         """The pairs."""
         return self.items.frame
 
-    def choices(self) -> TwoWayChoices:
-        """Return the template's own verbs after their left contexts, which is TSE for a causal model."""
-        choices = verb_choices(self.config, self.pairs, is_own=self.config not in _DATASETS)
-        return replace(choices, scores_of=self._scores_of_choices)
-
-    def _scores_of_choices(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, object], Tables]:
-        """Return signature and scores of pairs whose verbs were scored elsewhere: TSE, without EW and MW.
-
-        Raises:
-            OptionError: an option of EW and MW is given.
-            ValueError: log-probabilities are missing, or a value is not one.
-        """
-        if only_outcomes:
-            raise ValueError(
-                "The log has no log-probabilities, which TSE compares. Import it with --suite minimal_pairs and the "
-                "sentences as --data."
-            )
-        for name in sorted(OF_LEMMAS):
-            if getattr(self.options, name) != getattr(AgreementOptions(), name):
-                raise OptionError(
-                    Option(name), " has no effect on imported scores, which have no lemmas; remove it."
-                )
-        correct, incorrect = pair_logprobs(scorer, self.pairs, ("form_correct", "form_incorrect"))
-        tables = looked_up_tables(self.pairs, correct, incorrect, self.items.own_columns)
-        return {"suite": self.name, **self._described_pairs(), **scorer.signature}, tables
-
-    def _described_pairs(self) -> dict[str, object]:
-        """Return what decides TSE besides the scorer."""
+    def describe(self, scorer: Scorer) -> dict[str, object]:
+        """Return what decides the scores besides the scorer."""
+        options, lemmas = self.options, self._lemmas
         return {
             "metric": "refined_tse",
             "metric_version": metric_modules("refined_tse").scores.VERSION,
@@ -167,13 +137,6 @@ class AgreementSuite(Suite):
             **data_signature(self.pairs, self.items.own_columns),
             "n_pairs": len(self.pairs),
             **self._contrast.signature,
-        }
-
-    def describe(self, scorer: Scorer) -> dict[str, object]:
-        """Return what decides the scores besides the scorer."""
-        options, lemmas = self.options, self._lemmas
-        return {
-            **self._described_pairs(),
             **{f"cutoffs_{side}": list(cutoffs) for side, cutoffs in sides_of(options.whole_words)},
             "forms": options.forms,
             "word_end": options.word_end_for(scorer),

@@ -14,14 +14,12 @@ from ...io.files import slug
 from ...io.records import ROWS, SINGLE
 from ...io.score_columns import Values, described
 from ...io.table_files import Tables
-from ...models.base import PairScorer, Scorer
+from ...models.base import Scorer
 from ...models.options import Option, OptionError
 from ...report.inputs import ScoreTables, table_named
 from ...report.measure import Measure
 from ..checks import WHITE_SPACE, repeated_items, white_space
 from ..contract import Items, Scored, Suite
-from ..items import TwoWayChoices
-from .ask.sentence_choices import sentence_choices
 from .data.released import BLIMP, KNOWN_DATA
 from .data.tables import HUB_DATASET, load
 from .estimate.items import scored_pairs
@@ -132,24 +130,6 @@ class MinimalPairSuite(Suite):
         """Return scores per pair and method."""
         scorer = as_authors(scorer, self.authors_pll)
         return {SINGLE: score_pairs(scorer, items, self.options.methods, progress, self.linking)}
-
-    def choices(self) -> TwoWayChoices:
-        """Return the pairs as whole sentences; raises ValueError where they are not compared by their sums alone."""
-        if "context" in self.pairs:
-            raise ValueError(
-                f"The pairs of {self.config} have a column 'context', but other tools compare the two sentences by "
-                "themselves. Remove the column."
-            )
-        choices = sentence_choices(self.config, self.pairs, self.linking)
-        return replace(choices, scores_of=self._scores_of_choices)
-
-    def _scores_of_choices(self, scorer: PairScorer, only_outcomes: bool) -> tuple[dict[str, object], Tables]:
-        """Return signature and scores of pairs whose sentences were scored elsewhere, by themselves."""
-        scores = score_pairs(scorer, self.pairs, ["full"])
-        for name in ("logprob_good", "logprob_bad") if only_outcomes else ():
-            place = scores.column_names.index(name)
-            scores = scores.set_column(place, name, pa.nulls(len(scores), pa.float64()))
-        return self.signature(scorer), {SINGLE: scores}
 
     @classmethod
     def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:

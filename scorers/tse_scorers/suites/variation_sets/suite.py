@@ -21,7 +21,7 @@ from ..hub_data import KnownData, ReleasedData
 from ..items import Group
 from .estimate.agreement_with_people import human_agreement
 from .estimate.intervals import OF_SENTENCES, grouped, mean_of_cells, set_aucs
-from .estimate.items import MIXED_MODEL, with_texts
+from .estimate.items import with_texts
 from .measures import CONFIG_NAMES, MEASURES
 from .options import OWN, RELEASED, VariationSetOptions
 from .scores import (
@@ -111,7 +111,6 @@ class VariationSetSuite(Suite):
                     by_kind[kind],
                     grouped,
                     ("template", "text", "case_order", "role"),
-                    mixed_model=MIXED_MODEL,
                 )
 
     @classmethod

@@ -100,7 +100,5 @@ RESERVED = ("context_id", "unit", "logprob_correct", "logprob_incorrect", "tse",
 
 
 def sides_in(columns: Collection[str]) -> Sides:
-    """Return the cut-offs of a table of contexts; none where an imported log only knows TSE."""
-    if not any(column.startswith("ew_") for column in columns):
-        return ()
+    """Return the cut-offs of a table of contexts."""
     return sides_of("ew_top_0.5" not in columns)

@@ -9,13 +9,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ....engine.arrays import Indices
-from ....models.base import FormScorer, GapScorer, Logprobs
+from ....models.base import FormScorer, GapScorer
 from ....models.queries import Slot
 from ...own_columns import shared_arrays
 from ..options import AgreementOptions
-from .columns import COUNTS
 from .listing import Listing
-from .template_verbs import TemplateVerbs, pair_table
+from .template_verbs import TemplateVerbs
 
 
 @dataclass(frozen=True)
@@ -107,23 +106,3 @@ def context_table(
             pairs[list(user_columns)], list(zip(pairs["unit"], pairs["group"], strict=True))
         )
     return pa.table(table)
-
-
-def looked_up_tables(
-    pairs: pd.DataFrame, correct: Logprobs, incorrect: Logprobs, user_columns: Sequence[str]
-) -> dict[str, pa.Table]:
-    """Return the tables of pairs whose verbs were scored after their left contexts, without scores of lemmas.
-
-    Args:
-        pairs: the data.
-        correct: log-probability of the correct form of each pair, (pairs,).
-        incorrect: the same of the incorrect form.
-        user_columns: names of the user's columns.
-    """
-    pairs = pairs.assign(unit=pairs.groupby(["prefix", "number"], sort=False).ngroup())
-    nothing = np.zeros((pairs["unit"].nunique(), len(COUNTS)))
-    scorable = ~np.isnan(correct) & ~np.isnan(incorrect)
-    return {
-        "contexts": context_table(pairs, nothing, COUNTS, ()),
-        "pairs": pair_table(pairs, correct, incorrect, scorable, user_columns),
-    }

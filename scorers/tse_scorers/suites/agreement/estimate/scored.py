@@ -1,4 +1,4 @@
-"""TSE of pairs, and EW and MW of contexts: the one enumeration of averages, intervals, comparisons and exports.
+"""TSE of pairs, and EW and MW of contexts: the one enumeration of averages, intervals and comparisons.
 
 | measure | items | estimate |
 |---|---|---|
@@ -30,7 +30,6 @@ from .context_scores import KEY, ContextScores, context_groups
 from .coverage import Coverage
 from .intervals import cells_of, groups_of, with_pair_units, with_units
 from .measures import EW, TSE, WITHOUT_LEMMAS, measures_in
-from .mixed_models import MIXED_MODELS, OF_PAIRS
 
 METRICS = described(
     ("tse", "double", "share of pairs with the correct form more probable", Values.SHARE),
@@ -111,7 +110,6 @@ class ScoredContexts(ScoredPairs):
         return ContextScores(
             super().item_scores(measure).items.drop(columns=list(COUNTS), errors="ignore"),
             context_groups,
-            MIXED_MODELS[measure.name],
             measure=measure,
             outcomes=outcomes[0] if is_one_list else None,
         )
@@ -142,15 +140,12 @@ def scored_pairs(lemmas: LemmaTables) -> ScoredPairs:
         with_pair_units(pairs.drop(columns=logprobs), contexts),
         partial(groups_of, crossed="verb"),
         tuple(column for column in PAIR if column in pairs),
-        mixed_model=OF_PAIRS,
         lemmas=lemmas,
     )
 
 
 def scored_contexts(lemmas: LemmaTables, measures: Sequence[Measure] | None) -> ScoredContexts:
     """Return the contexts of a record with their scores on measures of them, each at its point.
-
-    Of an imported record, only TSE is known.
 
     Args:
         lemmas: of the record.

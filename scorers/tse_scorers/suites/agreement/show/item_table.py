@@ -1,4 +1,4 @@
-"""Scores of contexts and pairs with their sentences, for `tse export items`."""
+"""Scores of contexts and pairs with their sentences and units, for `Results.items`."""
 
 from collections.abc import Mapping
 
@@ -6,15 +6,17 @@ import numpy as np
 import pandas as pd
 
 from ....report.inputs import ScoreFile
+from ....statistics.units import subject_clusters, verb_lemmas
 from ..data.sentences import sentence, sentence_with_gap
 from ..data.tables import load
+from ..estimate.intervals import with_construction
 from ..options import CLAMS
 
 _SHIPPED = ("marvin_linzen", *CLAMS)
 
 
 def item_table(file: ScoreFile) -> pd.DataFrame | None:
-    """Return a file of contexts or pairs with sentences; None for the other tables.
+    """Return a file of contexts or pairs with sentences, `unit` and (pairs) `verb`; None for the other tables.
 
     A causal model sees nothing after the gap, and its contexts stand for all suffixes. The sentences of shipped data
     are looked up by number; those of other data end with the verb.
@@ -24,7 +26,8 @@ def item_table(file: ScoreFile) -> pd.DataFrame | None:
     frame, signature = file.read_table().to_pandas(), file.signature
     if file.table == "contexts":
         parts = zip(frame["prefix"], _seen(frame, signature), strict=True)
-        return frame.assign(sentence=[sentence_with_gap(*part) for part in parts])
+        unit = subject_clusters(with_construction(frame))
+        return frame.assign(sentence=[sentence_with_gap(*part) for part in parts], unit=unit)
     return _with_sentences(frame, file, signature)
 
 
@@ -49,6 +52,8 @@ def _with_sentences(pairs: pd.DataFrame, file: ScoreFile, signature: Mapping[str
     for side, verb in (("good", "form_correct"), ("bad", "form_incorrect")):
         parts = zip(both["prefix"], both[verb], both["suffix"], strict=True)
         both[f"sentence_{side}"] = [sentence(*part) for part in parts]
+    units = {"unit": subject_clusters(with_construction(both)), "verb": verb_lemmas(both)}
+    both = both.assign(**{name: values for name, values in units.items() if name not in both})
     return _of_shipped_data(both, signature)
 
 

@@ -25,6 +25,8 @@ from ....statistics.critical_words import critical_words
 from ....statistics.units import MIN_GROUPS, own_units
 from ...items import Group, rows_by
 
+CRITICAL_WORDS = "critical words"
+
 
 def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
     """Add the columns `word` (the unit), `unit` (its name) and `stratum` (the paradigm); the numbers count from 0.
@@ -34,13 +36,16 @@ def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
             pair without one is a unit by itself.
     """
     codes, n_paradigms = pd.factorize(pairs["paradigm"])[0], pairs["paradigm"].nunique()
-    if (user_units := own_units(pairs, "sentence_good")) is not None:
-        name, words = user_units
-        numbers = pd.factorize(words)[0]
-    else:
-        name = "critical words"  # a word is another unit in each paradigm
-        numbers = pd.factorize(critical_words(pairs))[0] * n_paradigms + codes
+    name, labels = unit_labels(pairs)
+    numbers = pd.factorize(labels)[0]
+    if name == CRITICAL_WORDS:  # a word is another unit in each paradigm
+        numbers = numbers * n_paradigms + codes
     return pairs.assign(word=numbers, unit=name, stratum=codes)
+
+
+def unit_labels(pairs: pd.DataFrame) -> "tuple[str, pd.Series[str]]":
+    """Return what the units of pairs are called, in the plural, and the unit of each pair."""
+    return own_units(pairs, "sentence_good") or (CRITICAL_WORDS, critical_words(pairs))
 
 
 def grouped(pairs: pd.DataFrame) -> Iterator[Group]:
@@ -52,7 +57,7 @@ def grouped(pairs: pd.DataFrame) -> Iterator[Group]:
     """
     is_scored = pairs["score"].notna().to_numpy()
     words, strata = pairs["word"].to_numpy(), pairs["stratum"].to_numpy()
-    name = str(pairs["unit"].iloc[0]) if len(pairs) else "critical words"
+    name = str(pairs["unit"].iloc[0]) if len(pairs) else CRITICAL_WORDS
     units = _words(words, strata, is_scored, name)
     if _paradigms_are_units(pairs[is_scored]):
         units = Units(strata, "paradigms", weighting="clusters")
@@ -73,7 +78,7 @@ def has_languages(pairs: pd.DataFrame) -> bool:
 
 def _paradigms_are_units(pairs: pd.DataFrame) -> bool:
     """Whether the overall accuracy has paradigms as units: BLiMP's, or enough of the user's own."""
-    if not pairs["unit"].eq("critical words").all():
+    if not pairs["unit"].eq(CRITICAL_WORDS).all():
         return False
     blimp_paradigms = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
     n_paradigms = pairs["stratum"].nunique()

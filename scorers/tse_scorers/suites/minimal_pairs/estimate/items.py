@@ -1,4 +1,4 @@
-"""Whether each pair is right, by method: the items of accuracies, of comparisons and of mixed models."""
+"""Whether each pair is right, by method: the items of accuracies and of comparisons."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,10 +10,7 @@ from ....io.bundle import metric_modules
 from ....io.results import CannotAggregateError
 from ....report.inputs import TableSource, known_columns
 from ....report.measure import Measure
-from ....statistics.critical_words import critical_words
-from ....statistics.units import own_units
 from ...contract import Scored
-from ...items import ItemScores, MixedModel
 from .intervals import grouped, with_units
 
 _PAIR = ("method", "paradigm", "pair_id", "sentence_good", "sentence_bad")
@@ -40,23 +37,18 @@ def scored_pairs(table: TableSource, measures: Sequence[Measure]) -> Iterator[Sc
         outcomes = metric_modules("minimal_pair_accuracy").accuracy.outcomes(
             *(frame[side] for side in compared)
         )
-        # A null is no NaN: of imported pairs, only the outcome may be known.
-        is_known = frame["score"].notna() & table.select(compared[:1])[compared[0]].is_valid().to_numpy()
+        is_known = frame["score"].notna()
         _require_same_outcomes(frame[is_known], outcomes.correct, compared)
-        frame = frame.assign(
-            tie=outcomes.tie & frame["score"].notna(), nonfinite=outcomes.nonfinite & is_known
-        )
+        frame = frame.assign(tie=outcomes.tie & is_known, nonfinite=outcomes.nonfinite & is_known)
     frame = frame.drop(columns=["logprob_good", "logprob_bad", "score_good", "score_bad"], errors="ignore")
-    is_own = own_units(frame.drop_duplicates([*_PAIR[1:]]), "sentence_good") is not None
     for measure in measures:
         pairs = frame[frame["method"] == measure.at["method"]]
         if len(pairs):
             about = {"linking": pairs["linking"].iloc[0]} if "linking" in pairs else {}
             pairs = pairs.drop(columns="linking", errors="ignore")
             yield Scored(
-                {measure: "score"}, pairs, lambda items: grouped(with_units(items)), _PAIR, about=about,
-                mixed_model=_OF_ITEMS if is_own else _OF_WORDS,
-            )  # fmt: skip
+                {measure: "score"}, pairs, lambda items: grouped(with_units(items)), _PAIR, about=about
+            )
 
 
 def _require_same_outcomes(pairs: pd.DataFrame, is_right: NDArray[np.bool_], compared: Sequence[str]) -> None:
@@ -69,21 +61,3 @@ def _require_same_outcomes(pairs: pd.DataFrame, is_right: NDArray[np.bool_], com
             f"{compared[0]} {row[compared[0]]:g} and {compared[1]} {row[compared[1]]:g}. It was edited: run the same "
             "`tse run` command again with --overwrite."
         )
-
-
-def _model_rows(scores: ItemScores) -> pd.DataFrame:
-    """Return one row per pair, with its critical word, or the item (or cluster) that the user's table names."""
-    pairs = scores.items.reset_index()
-    pairs = pairs[pairs["score"].notna()].drop(columns="method")
-    if (user_units := own_units(pairs, "sentence_good")) is not None:
-        return pairs.assign(item=user_units[1])
-    return pairs.assign(word=critical_words(pairs))
-
-
-_OF_WORDS = MixedModel(
-    "score ~ system + (1 + system | paradigm) + (1 + system | paradigm:word)",
-    _model_rows,
-    binomial=True,
-    unit="paradigm:word",
-)
-_OF_ITEMS = MixedModel("score ~ system + (1 + system | item)", _model_rows, binomial=True)

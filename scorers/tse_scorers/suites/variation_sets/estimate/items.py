@@ -1,10 +1,8 @@
-"""What makes a variation set the same in two runs, and the mixed model of sets."""
+"""What makes a variation set the same in two runs."""
 
 import hashlib
 
 import pandas as pd
-
-from ...items import ItemScores, MixedModel
 
 
 def with_texts(sets: pd.DataFrame, sentences: pd.DataFrame) -> pd.DataFrame:
@@ -22,14 +20,3 @@ def _short_text(sentences: "pd.Series[str]") -> str:
     ordered = sorted(sentences)
     name = hashlib.sha256("\n".join(ordered).encode()).hexdigest()[:8]
     return f"{ordered[0]} (one of {len(ordered)} sentences, {name})"
-
-
-def _model_rows(scores: ItemScores) -> pd.DataFrame:
-    """Return one row per variation set, with its template and cell."""
-    sets = scores.items.reset_index()
-    return sets.loc[sets["score"].notna(), ["template", "case_order", "role", "score"]]
-
-
-MIXED_MODEL = MixedModel(
-    "score ~ system + (1 + system | template) + (1 + system | case_order:role)", _model_rows
-)

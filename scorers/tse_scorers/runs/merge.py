@@ -9,8 +9,8 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...io import limits
-from ...io.records import (
+from ..io import limits
+from ..io.records import (
     DamagedFileError,
     Record,
     read_record,
@@ -21,10 +21,10 @@ from ...io.records import (
     write_record,
     writing,
 )
-from ...io.result_row import ResultRow
-from ...io.results import CannotAggregateError, check_output, export_results
-from ...io.signatures import RecipeContent, Signature
-from ...suites.registry import aggregate
+from ..io.result_row import ResultRow
+from ..io.results import CannotAggregateError, check_output, export_results
+from ..io.signatures import RequestContent, Signature
+from ..suites.registry import aggregate
 
 Parts = dict[int, Record]
 """The shards of one run: number -> record."""
@@ -123,7 +123,7 @@ def _whole_cut(run_name: str, cuts: dict[int, Parts]) -> Parts:
 
 
 def _common_signature(run_name: str, parts: Parts) -> Signature:
-    """Return the signature of the whole; the recipe is that of the first shard, without the shard."""
+    """Return the signature of the whole; the request is that of the first shard, without the shard."""
     signatures = [_without_shard(record.signature) for record in parts.values()]
     keys = set().union(*signatures)
     differing = sorted(
@@ -134,17 +134,12 @@ def _common_signature(run_name: str, parts: Parts) -> Signature:
             f"The shards of {run_name} differ in {', '.join(differing)}, so they are not parts of one run. Run all "
             "with the same model, data, options and version."
         )
-    recipe = parts[1].recipe
-    if not recipe:
+    request = parts[1].request
+    if not request:
         return signatures[0]
-    reasons = [why for why in recipe.get("partial_reasons", []) if not why.startswith("--shard ")]
-    whole_recipe: RecipeContent = {
-        **recipe,
-        "partial": bool(reasons),
-        "partial_reasons": reasons,
-        "shards": len(parts),
-    }
-    return {**signatures[0], "recipe": whole_recipe}
+    reasons = [why for why in request.get("partial_reasons", []) if not why.startswith("--shard ")]
+    whole: RequestContent = {**request, "partial": bool(reasons), "partial_reasons": reasons}
+    return {**signatures[0], "request": whole}
 
 
 def _whole_tables(run_name: str, parts: Parts) -> dict[str, pa.Table]:

@@ -1,6 +1,5 @@
-"""Commands that make results again: `tse rerun`, `tse reproduce`, `tse fetch`."""
+"""Commands for published tables: `tse reproduce`, `tse fetch`."""
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -13,82 +12,6 @@ from .help import App
 from .options import option
 
 app = App()
-
-_SHOWN = 20
-
-
-@app.command()
-def rerun(
-    results: Annotated[
-        Path,
-        typer.Argument(
-            help="A results.json, or the output folder of `tse run`, whose records are then read."
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        option("Folder for the new run. Default: a temporary one, which is deleted.", OUTPUT),
-    ] = None,
-    files: Annotated[
-        list[Path] | None,
-        option(
-            "Folder with models and data that the results may use; repeatable. Default: only bundled models and "
-            "data, and those on the Hub, because the results may come from others.",
-            DATA,
-        ),
-    ] = None,
-    trust_remote_code: Annotated[
-        bool,
-        option(
-            "Run Python code from the repository of a model, if the results need it. Off by default: such code runs "
-            "with your permissions.",
-            MODEL,
-            "--trust-remote-code",
-        ),
-    ] = False,
-) -> None:
-    """Repeat a run from its recipes and compare every score; exit code 1 if one differs.
-
-    Results can use other models and data only with --files and --trust-remote-code.
-    """
-    if out is not None:
-        check_folder(out)
-    with terminal.starting():
-        from ..io.results import read_results
-
-        read_results(
-            results
-        )  # an error in the path is reported before PyTorch is imported, which takes seconds
-        from ..runs.granted import Granted
-        from ..runs.rerun import rerun as run_again
-
-        terminal.quiet()
-    with tempfile.TemporaryDirectory(prefix="tse-rerun-") as temporary:
-        folder = Path(temporary) if out is None else out
-        granted = Granted(trust_remote_code, files or ())
-        compared = run_again(results, folder, terminal.progress, terminal.note, granted)
-    for made_again in compared:
-        about = f"{made_again.model} on {made_again.suite}"
-        n_scores, differences = made_again.n_scores, made_again.differences
-        if not differences and made_again.shards == 1:
-            terminal.say(f"{about}: all {n_scores:,} scores are equal to the last digit.")
-            continue
-        if not differences:
-            terminal.say(
-                f"{about}: all {n_scores:,} scores are equal up to {made_again.tolerance:.0e}, the floating-point "
-                f"noise of the {made_again.shards:,} shards that were merged: their batches have other texts than "
-                "those of a run without shards."
-            )
-            continue
-        terminal.say(f"{about}: {len(differences):,} differences in {n_scores:,} scores.")
-        for line in differences[:_SHOWN]:
-            terminal.say(f"  {line}")
-        if len(differences) > _SHOWN:
-            terminal.say(f"  … and {len(differences) - _SHOWN} more")
-        changes = ", ".join(made_again.changed) or "nothing that is recorded"
-        terminal.say(f"  What has changed since: {changes}.")
-    if any(made_again.differences for made_again in compared):
-        raise typer.Exit(1)
 
 
 @app.command()
