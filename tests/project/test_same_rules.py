@@ -96,4 +96,4 @@ def test_suites_ask_scorers_in_one_place():
     asks = re.compile(r"\.(sentence_logprobs|continuation_logprobs|(pair|word|token)_logprobs)\(")
     places = [path for folder in ("suites", "runs", "explore") for path in (package / folder).rglob("*.py")]
     found = {path.name for path in places if asks.search(path.read_text(encoding="utf-8"))}
-    assert found == {"computation.py"}  # which compares a model with itself
+    assert found == set()

@@ -59,14 +59,12 @@ class Questions:
         listed: the lemmas at each kind of gap: those that open their sentences (True), and the others.
         verbs: the templates' own verbs.
         options: which forms are scored, and how.
-        word_end: whether probabilities include the end of the word; None where this has no meaning.
     """
 
     gaps: Gaps
     listed: Mapping[bool, Listing]
     verbs: TemplateVerbs
     options: AgreementOptions
-    word_end: bool | None
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def score_contexts(
     gaps = gaps_of(scorer, pairs)
     word_end = options.word_end_for(scorer)
     listed = list_lemmas(scorer, lemmas, gaps.opens, options)
-    questions = Questions(gaps, listed, TemplateVerbs(scorer, gaps.pairs, options), options, word_end)
+    questions = Questions(gaps, listed, TemplateVerbs(scorer, gaps.pairs, options), options)
     answers = _read(scorer, questions, progress)
     names = [*score_columns(options.whole_words), *COUNTS]
     return AgreementScores(

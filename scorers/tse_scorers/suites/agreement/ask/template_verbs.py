@@ -75,7 +75,7 @@ class TemplateVerbs:
             if options.whole_words:
                 assert isinstance(scorer, FormScorer), "the options check this"
                 n_tokens = scorer.form_lengths(words, opening)
-                scorable = n_tokens > 0 if options.forms == "all" else n_tokens == 1
+                scorable = n_tokens > 0
                 ids = np.full(len(words), -1)
                 if masked:
                     self._n_tokens |= dict(zip(zip(words, repeat(opening)), n_tokens.tolist(), strict=False))
