@@ -621,7 +621,7 @@ def test_words_of_scores_that_are_of_sentences(refused, data):
     (data / "published.csv").write_text("sentence,logprob\nThe author laughs.,-7.5\n")
     (data / "text.txt").write_text("The author laughs.\n")
     said = refused("score", data / "text.txt", "-m", data / "published.csv", "--by", "word")
-    assert re.search(r"published .*whole sentences, .*--by sentence", said)
+    assert re.search(r"published .*whole sentences\. .*--by sentence", said)
 
 
 def test_a_warning_is_one_line_without_a_place_in_the_code():

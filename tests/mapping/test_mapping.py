@@ -348,7 +348,7 @@ def test_a_stream_is_asked_in_parts():
         ([{"text": None}], {"columns": "text"}, "row 1"),
         ([], {"columns": "text"}, "lacks the column text"),
         ([{"text": "a"}], {"columns": "text", "cutoffs": True}, "cutoffs has no effect"),
-        ([{"text": "a"}], {"surprisals": "text", "language": "de"}, "language has no effect"),
+        ([{"text": "a"}], {"surprisals": "text", "context": "text"}, "context has no effect"),
         ([{"text": "a"}], {"surprisals": "text"}, "gives no surprisals"),
         ([{"text": "a", "before": "b"}], {"columns": "text", "context": "before"}, "after a context"),
         (
