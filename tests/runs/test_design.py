@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from faults.tables import AGREEMENT, save
+from run_records import drop_tables
 from statsmodels.genmod.bayes_mixed_glm import BinomialBayesMixedGLM
 from typer.testing import CliRunner
 
 import tse_scorers
 from tse_scorers.cli.app import app
-from tse_scorers.io.records import ROWS, commit, read_records
+from tse_scorers.io.records import read_records
 
 MODELS = ["tiny-causal", "tiny-masked"]
 CPU = {"device": "cpu"}
@@ -146,6 +147,6 @@ def test_the_code_runs_in_r(exported, tmp_path, suite):
 def test_a_folder_without_scores_is_refused(run, tmp_path):
     shutil.copytree(run, tmp_path, dirs_exist_ok=True)
     for record in read_records(tmp_path):
-        commit(record, {ROWS: record.tables[ROWS]})
+        drop_tables(record, record.scores)
     with pytest.raises(ValueError, match=r"no scores of items .*`runs`"):
         CliRunner().invoke(app, ["export", "mixed-models", str(tmp_path)], catch_exceptions=False)

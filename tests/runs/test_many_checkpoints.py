@@ -12,12 +12,11 @@ from types import SimpleNamespace
 
 import pytest
 from checkpoints import write_checkpoints, write_data
-from run_records import edit, record_of, table_path
+from run_records import drop_tables, edit, record_of, table_path
 from typer.testing import CliRunner
 
 from tse_scorers import loading
 from tse_scorers.cli.app import app
-from tse_scorers.io import records
 from tse_scorers.io.records import read_records, write_record
 from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import read_results
@@ -342,8 +341,7 @@ def test_collect_joins_what_jobs_have_scored(place, jobs, tmp_path):
 
 def test_collect_makes_results_from_scores_where_a_job_left_none(place, jobs, tmp_path):
     shutil.copytree(jobs[0] / "runs", tmp_path / "job" / "runs")
-    record = record_of(tmp_path / "job")
-    records.commit(record, record.scores)
+    drop_tables(record_of(tmp_path / "job"), ["rows"])
     assert collect(tmp_path / "job", "--out", tmp_path / "out", "--no-report").exit_code == 0
     assert read_results(tmp_path / "out")["results"] == read_results(jobs[0])["results"]
 
