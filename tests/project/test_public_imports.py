@@ -35,6 +35,7 @@ FRONT_DOORS = {
     "models.masked.MaskedScorer": "the same for a masked model",
     "models.options.ModelOptions": "all options of models: a walk over them must miss none",
     "models.options.described_options": "what people are told of each option, whatever declares it",
+    "papers.reproduce.reproduce": "published numbers beside ours, without their rounding",
     "report.blocks": "views and pictures of a section, which the explorer shows and papers make",
     "report.charts.draw": "a picture of a section, whose lines and points are compared with numbers",
     "report.inputs.read_runs": "what the section of a suite is made from",

@@ -57,3 +57,8 @@ def edit(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     change(content)
     checksum = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     path.write_text(json.dumps(content | {"checksum": checksum}), encoding="utf-8")
+
+
+def drop_tables(record, names):
+    """Take tables out of a record; see `edit`."""
+    edit(record.folder / "record.json", lambda content: [content["tables"].pop(name) for name in names])
