@@ -24,7 +24,6 @@ gc.disable()  # until all is collected: nothing of 6,000 tests and of PyTorch is
 LONGEST = (
     "test_docs.py",
     "test_explore.py",
-    "test_explore_browser.py",
     "test_callback.py",
     "test_output_files.py",
     "test_reproducing.py",

@@ -4,5 +4,4 @@ cards.py      checks of cards and of the data or code that they describe
 client.py     a repository as it should be, how it differs from the Hub's, and the commit that changes it
 publish.py    options, order of steps and error messages of all push scripts
 read_back.py  loads what was pushed in a fresh process
-explorer/     the Space with the page to explore results
 """

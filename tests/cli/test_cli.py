@@ -351,23 +351,8 @@ def test_unknown_options(tse, data, models, arguments):
 
 def test_a_port_that_is_none(tse):
     """It ended in a traceback."""
-    code, _, error = tse("explore", "--port", "99999")
+    code, _, error = tse("explore", "results", "--port", "99999")
     assert code == 2 and "65535" in error and "Traceback" not in error
-
-
-def test_exploring_without_folders_says_what_is_shown_and_scores_nothing_to_go_on_with(tse, monkeypatch):
-    server = pytest.importorskip(
-        "tse_scorers.explore.server", reason="needs starlette (pip install 'refined-tse[explore]')"
-    )
-
-    def stop(served):
-        served.close()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(server.Served, "wait", stop)
-    code, said, error = tse("explore")
-    assert code == 130 and "add the output folders of `tse run`" in said
-    assert "Stopped." in error and "already scored" not in error
 
 
 def test_results_that_are_no_text(refused, data):

@@ -242,7 +242,7 @@ def test_links_of_a_stranger_are_not_followed(path, tmp_path, name):
     ],
 )
 def test_values_of_a_strangers_record_are_possible(tmp_path, column, values, said):
-    """`tse explore` took numbers apart as words, and ended in a TypeError, as lists in place of names did."""
+    """A page took numbers apart as words, and ended in a TypeError, as lists in place of names did."""
     columns = {name: TABLE[name] for name in TABLE.column_names} | {column: pa.array(values)}
     path = write_record(tmp_path, SIGNATURE, {"scores": pa.table(columns)}).tables["scores"].path
     with pytest.raises(DamagedFileError, match=said):

@@ -131,7 +131,6 @@ def test_intervals_are_those_of_a_literal_bootstrap():
 
 
 def test_intervals_of_some_measures_are_the_same_as_of_all():
-    """Nine tenths of the time in which a page of the explorer was written went into intervals that it does not show."""
     x, y = np.random.default_rng(4).normal(size=(2, 30))
     whole, some = correlations(x, y), correlations(x, y, intervals=["pearson"])
     assert some == whole | {"spearman_interval": None, "kendall_interval": None}

@@ -377,11 +377,6 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         | {"font": FONT}
         | {"common_lemmas": ["--common-lemmas"], "figures": ["--figures"], "measure": ["--measure", "tse"]},
     ),
-    "explore": (
-        ["one", "--export", "page"],
-        {"model": ["--model", "tiny-lstm"], "host": ["--host", "127.0.0.1"], "port": ["--port", "7861"]}
-        | {"export": ["--export", "other"]},
-    ),
     "publish": (
         ["one", "--results-repo", "org/results"],
         {"model_repo": ["--model-repo", "org/model"], "results_repo": ["--results-repo", "org/other"]}
@@ -402,13 +397,13 @@ ALLOWED: dict[tuple[str, str], tuple[list[str], list[str]]] = {
     ("score", "overwrite"): (["sentences.csv", "-m", "tiny-causal", "--out", "counts.csv"], ["--overwrite"]),
     ("merge", "overwrite"): (["parts", "--out", "fewer"], ["--overwrite"]),
     ("compare", "allow_different"): (["two", "fewer", "--out", "new"], ["--allow-different"]),
-    ("explore", "overwrite"): (["one", "--export", "page"], ["--overwrite"]),
     ("train-ngram", "overwrite"): (["text.txt", "--out", "counts.json"], ["--overwrite"]),
 }  # fmt: skip
 """Command and option -> arguments that fail without the option, and the option that lets them pass."""
 
 ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     "runs/test_many_checkpoints.py": [("run", "no_report")],
+    "test_explore.py": [("explore", name) for name in ("model", "port", "no_browser")],
     "papers/test_reproducing.py": [
         ("reproduce", name) for name in ("table", "listed", "models", "out", "source", "limit")
     ]
@@ -534,12 +529,6 @@ def test_options_that_let_commands_pass(command, option, in_a_copy):
     """Without it, the command fails and replaces nothing; with it, it does what was asked."""
     base, more = ALLOWED[command, option]
     before = in_a_copy("before", "--version")[2]
-    if (command, option) == ("explore", "overwrite"):
-        assert in_a_copy("page", "explore", *base)[0] == 0
-        code, said = tse("explore", *base)
-        assert code == 2 and "--overwrite" in said
-        assert tse("explore", *base, *more)[0] == 0
-        return
     code, said, written = in_a_copy("without", *command.split(), *base)
     assert code and (more[0] in said or is_named(option, "", ValueError(said))), said
     kept = [

@@ -36,7 +36,7 @@ FRONT_DOORS = {
     "models.options.ModelOptions": "all options of models: a walk over them must miss none",
     "models.options.described_options": "what people are told of each option, whatever declares it",
     "papers.reproduce.reproduce": "published numbers beside ours, without their rounding",
-    "report.blocks": "views and pictures of a section, which the explorer shows and papers make",
+    "report.blocks": "views and pictures of a section, which papers make",
     "report.charts.draw": "a picture of a section, whose lines and points are compared with numbers",
     "report.inputs.read_runs": "what the section of a suite is made from",
     "report.numbers.score": "how all scores are printed, to as many decimals as a paper prints",

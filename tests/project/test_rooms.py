@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "scorers" / "tse_scorers"
-BESIDE = ("explore", "lstm_converter", "ngram_trainer", "papers", "publishing")
+BESIDE = ("lstm_converter", "ngram_trainer", "papers", "publishing")
 """What stands beside the core: it could leave with its commands and its folder."""
 FLOORS = (
     ("engine", "io"),
@@ -16,7 +16,7 @@ FLOORS = (
     ("suites",),
     ("loading",),
     ("runs",),
-    ("mapping", "results", "training", *BESIDE),
+    ("mapping", "results", "explore", "training", *BESIDE),
     ("cli", "running"),
     ("__init__", "__main__"),
 )
@@ -135,9 +135,9 @@ def test_imports_are_found(tmp_path, monkeypatch):
     (tmp_path / "suites" / "one").mkdir(parents=True)
     path = tmp_path / "suites" / "one" / "suite.py"
     path.write_text(
-        "from ...explore import server\nfrom .. import base\nimport os\nfrom pathlib import Path\n"
+        "from ...papers import fetch\nfrom .. import base\nimport os\nfrom pathlib import Path\n"
         "def late():\n    from tse_scorers.papers.fetch import fetch\n    from .data.tables import load\n"
     )
     assert list(imported_modules(path)) == [
-        "explore.server", "suites.base", "papers.fetch.fetch", "suites.one.data.tables.load"
+        "papers.fetch", "suites.base", "papers.fetch.fetch", "suites.one.data.tables.load"
     ]  # fmt: skip

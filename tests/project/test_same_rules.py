@@ -94,6 +94,6 @@ def test_suites_ask_scorers_in_one_place():
     """`models/answers.py` checks what is answered; a suite that asks by itself would take anything."""
     package = Path(tse_scorers.__file__).parent
     asks = re.compile(r"\.(sentence_logprobs|continuation_logprobs|(pair|word|token)_logprobs)\(")
-    places = [path for folder in ("suites", "runs", "explore") for path in (package / folder).rglob("*.py")]
+    places = [path for folder in ("suites", "runs") for path in (package / folder).rglob("*.py")]
     found = {path.name for path in places if asks.search(path.read_text(encoding="utf-8"))}
     assert found == set()

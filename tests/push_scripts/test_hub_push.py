@@ -18,7 +18,6 @@ from loopback_hub import LoopbackHub
 import push_datasets
 import push_metrics
 import push_models
-import push_space
 from hub import publish
 from hub.cards import split_card
 
@@ -522,50 +521,4 @@ def test_models_that_nobody_should_load_are_refused(hub, model, capsys):
     assert push_models.main(["--org", "org", "--yes"], model.parent) == 2
     said = capsys.readouterr().err
     assert "config.json is missing" in said and "pytorch_model.bin may hold code" in said
-    assert hub.log == []
-
-
-# ---- pages -----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def page(tmp_path) -> Path:
-    folder = tmp_path / "explorer"
-    folder.mkdir()
-    (folder / "README.md").write_text("---\ntitle: A page\nsdk: gradio\napp_file: app.py\n---\n\n# A page\n")
-    (folder / "app.py").write_text('"""The page."""\n\nimport tse_scorers\n')
-    return folder
-
-
-def test_a_page_goes_with_the_package_that_it_shows(hub, page, tmp_path):
-    results = tmp_path / "run-1"
-    (results / "runs" / "m").mkdir(parents=True)
-    (results / "runs" / "m" / "record.json").write_text("{}")
-    (results / "runs" / "m" / "rows-1.parquet").write_bytes(b"PAR1")
-    (results / "results.json").write_text("{}")
-    (results / "report.html").write_text("long")
-    options = ["--org", "org", "--name", "tse-explorer", "--results", str(results), "--yes"]
-    assert push_space.main(["--folder", str(page), *options]) == 0
-    pushed = files(hub, "org/tse-explorer", "spaces")
-    assert {"README.md", "app.py", "tse_scorers/__init__.py", "tse_scorers/io/bundle.py"} <= set(pushed)
-    assert "tse_scorers/_bundle/datasets/verb_lemmas/released/train.parquet" in pushed
-    assert b"transformers" in pushed["requirements.txt"] and b"extra" not in pushed["requirements.txt"]
-    assert {path for path in pushed if path.startswith("results/")} == {
-        "results/run-1/runs/m/record.json",
-        "results/run-1/runs/m/rows-1.parquet",
-    }
-    assert not [
-        path
-        for path in pushed
-        if "datasets/german_argument_structure/rochereau2020/" in path or path.endswith(".pyc")
-    ]
-
-
-def test_pages_that_cannot_run_are_refused(hub, page, tmp_path, capsys):
-    options = ["--folder", str(page), "--org", "org", "--yes"]
-    assert push_space.main([*options, "--results", str(tmp_path)]) == 2
-    assert "no runs/*/record.json" in capsys.readouterr().err
-    (page / "app.py").unlink()
-    assert push_space.main(options) == 2
-    assert "has no app.py" in capsys.readouterr().err
     assert hub.log == []

@@ -170,15 +170,15 @@ def test_every_repository_is_tagged_and_has_one_commit(pushed):
 
 
 def test_a_dry_run_of_a_release_names_everything_and_writes_nothing(tmp_path):
-    """Data sets, metrics, models and the explorer's Space, as RELEASING.md says; without --yes."""
+    """Data sets, metrics and models, as RELEASING.md says; without --yes."""
     kinds = {"datasets": "datasets", "metrics": "metrics", "models": "scorers/tse_scorers/bundled_models"}
-    scripts = [str(ROOT / "push_scripts" / f"push_{name}.py") for name in (*kinds, "space")]
-    assert [f"push_scripts/{Path(script).name}" in RELEASING for script in scripts] == [True] * 4
+    scripts = [str(ROOT / "push_scripts" / f"push_{name}.py") for name in kinds]
+    assert [f"push_scripts/{Path(script).name}" in RELEASING for script in scripts] == [True] * 3
     with LoopbackHub() as hub:
         said = run_scripts(hub, tmp_path, scripts)
         assert hub.writes() == [] and not hub.content.repos
     committed = [path.parent.name for folder in kinds.values() for path in ROOT.glob(f"{folder}/*/README.md")]
-    missing = [name for name in [*committed, "explorer"] if f"org/{name}" not in said]
+    missing = [name for name in committed if f"org/{name}" not in said]
     assert missing == ["blimp_agreement"]  # built, not committed
 
 

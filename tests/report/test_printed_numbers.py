@@ -1,11 +1,7 @@
-"""No formatter prints a number as 1 or 0 that is not: in the terminal, tables, the page and the explorer."""
+"""No formatter prints a number as 1 or 0 that is not: in the terminal, tables and the page."""
 
-import json
 import re
-import shutil
-import subprocess
 from functools import partial
-from importlib.resources import files
 
 import pandas as pd
 import pytest
@@ -79,34 +75,6 @@ def test_tables_for_papers_print_the_cells_of_the_page(value):
     cell = score(value)
     text = to_latex(Table("caption", values, values.map(score)))
     assert (cell.startswith(">")) == (">" in text or "textgreater" in text) and "1.00" not in text
-
-
-SCRIPT = """
-const values = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const show = value =>
-  [number.score(value), number.score(value, 3), number.difference(value), number.difference(-value)];
-console.log(JSON.stringify(values.map(show)));
-"""
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="needs node, to run the explorer's formatters")
-def test_the_explorer_prints_only_one_as_one():
-    """The formatters of `core.js` themselves, cut out of the file, on a grid of values up to 1."""
-    source = files("tse_scorers.explore").joinpath("page/core.js").read_text(encoding="utf-8")
-    start = source.index('const MISSING = "–";')
-    formatters = source[start : source.index("\n};", start) + 3]
-    values = [1 - 10**-exponent for exponent in (1, 2, 2.5, 3, 4, 6, 9)] + [0.9951, 0.995, 0.9949, 1.0]
-    done = subprocess.run(
-        ["node", "-e", formatters + SCRIPT],
-        input=json.dumps(values),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    for value, texts in zip(values, json.loads(done.stdout), strict=True):
-        for text in texts:
-            assert bool(ONE.fullmatch(text)) == (value == 1), (value, text)
 
 
 def test_the_note_says_why_a_score_has_no_interval_only_where_one_lacks_it():

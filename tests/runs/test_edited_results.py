@@ -68,7 +68,7 @@ def test_impossible_values_of_results_are_named(out, changed, said):
     with pytest.warns(UserWarning, match=re.escape(str(path))):
         for command in (
             ["compare", str(out), str(out)],
-            ["explore", str(out), "--export", str(out / "p.html")],
+            ["report", str(out)],
         ):
             found = CliRunner().invoke(app, command)
             assert found.exit_code != 0

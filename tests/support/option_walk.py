@@ -87,8 +87,8 @@ def bases(data: Path) -> dict[str, tuple[str, dict]]:
 
 
 SLOW = {
-    "tiny-masked", "minimal_pairs", "compare", "report", "merge", "explore",
-    ("explore", "overwrite"), ("compare", "allow_different"),
+    "tiny-masked", "minimal_pairs", "compare", "report", "merge", 
+    ("compare", "allow_different"),
     ("merge", "overwrite")
 }  # fmt: skip
 """What takes most of the walk's time, and passes no line of the program that the rest of the tests does not pass."""

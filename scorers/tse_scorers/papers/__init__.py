@@ -11,5 +11,5 @@ newman2021/      tables and figures of Newman et al. (2021), on results of the s
 warstadt2020/    tables and figures of Warstadt et al. (2020), on results of the suite `minimal_pairs`
 rochereau2020/   tables and figures of Rochereau et al. (2020), on results of the suite `german`
 
-Report and explorer find the folders by the name of their suite (`suites/registry.py`).
+The report finds the folders by the name of their suite (`suites/registry.py`).
 """

@@ -1,4 +1,4 @@
-"""What is shown of results, as data: the same blocks for page, paper, notebook, terminal and explorer.
+"""What is shown of results, as data: the same blocks for page, paper, notebook and terminal.
 
     Section   one suite: what it asks, its terms, and its views
     View      a headed piece: controls, and the blocks for their values
@@ -6,9 +6,8 @@
     Chart     a picture: its kind, its points or tables, its axes
     Examples  sentences with the most probable words
 
-A suite gives a section once. The explorer shows its views with their controls; the report, the paper and the notebook
-show those choices of a view that it names in `reported`. Nothing here draws or formats: `charts.draw` and `tables.py`
-do for the page, and the explorer's scripts for theirs.
+A suite gives a section once, for report, paper and notebook. Nothing here draws or formats: `charts.draw` and
+`tables.py` do.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -24,7 +23,7 @@ from .numbers import score
 from .tables import Basis, Intervals, ScoredItems, Table
 
 __all__ = [
-    "Block", "Chart", "Control", "Example", "Examples", "Form", "Pair", "ScoredItems", "Section", "Table", "View",
+    "Block", "Chart", "Example", "Examples", "Form", "Pair", "ScoredItems", "Section", "Table", "View",
 ]  # fmt: skip
 
 
@@ -86,7 +85,6 @@ class Chart:
     - `multiples`: the same, one small panel per label, all with the line of the label `whole`.
     - `cutoffs`: points with `side` (`bottom` or `top`), `x` the cut-off, and `n`, which fades points over few items.
     - `sides`: the same, the panel split into its two sides.
-    - `scatter`: one point per item: `item`, `label` (its group), `x`, `y`, and columns for its table.
     - `forest`: differences: `label`, `difference`, `ci_low`, `ci_high`, and `is_clear`, which fills the mark.
 
     Attributes:
@@ -97,7 +95,7 @@ class Chart:
         alt: what is to be seen, for readers who do not see it.
         x: name of the horizontal axis, or of the scale of colours; "" where the panels are named after it.
         y: name of the vertical axis; "" where the panels are named after it.
-        digits: the decimals of scores in heat tables and in the explorer.
+        digits: the decimals of scores in heat tables.
         chance: where guessing lies, or None.
         intervals: the ends of whiskers of `dots`.
         span: the ends of the scale of colours.
@@ -110,9 +108,6 @@ class Chart:
         width: of the figure, in inches.
         styles: the line of each label, where labels have their own.
         unit: what is counted, in the plural.
-        headings: columns of the table of a scatter plot -> headings, in order; all columns where it is empty.
-        same_scale: whether x and y are the same measure, 0 to 1; then the table has their difference as well.
-        limited_to: what is shown of the results, as the name of a download says it.
         tables: its numbers.
         folded: shown only when the reader opens it.
         alone: figures of a paper in place of its panels.
@@ -125,7 +120,7 @@ class Chart:
         basis: what its scores are over; ends all captions.
     """
 
-    kind: Literal["dots", "heat", "lines", "whiskers", "multiples", "cutoffs", "scatter", "forest"]
+    kind: Literal["dots", "heat", "lines", "whiskers", "multiples", "cutoffs", "forest"]
     name: str
     panels: Mapping[str, pd.DataFrame]
     caption: str
@@ -145,9 +140,6 @@ class Chart:
     width: float = 7.2
     styles: Mapping[str, Line] | None = None
     unit: str = "items"
-    headings: Mapping[str, str] = field(default_factory=dict)
-    same_scale: bool = False
-    limited_to: str = ""
     tables: Sequence[Table] = ()
     folded: bool = False
     alone: Mapping[str, "Chart"] = field(default_factory=dict)
@@ -225,55 +217,24 @@ Block = Table | Chart | Examples
 
 
 @dataclass(frozen=True)
-class Control:
-    """A choice in the explorer: label -> value, the first one chosen at the start."""
-
-    label: str
-    choices: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
 class View:
     """A headed piece of a section: a few sentences, then tables, charts or examples.
 
     Attributes:
         title: its heading in the report.
         text: what it is about.
-        blocks: what it shows; with controls, a function of one value per control. If it raises a ValueError, the
-            explorer shows the message.
-        controls: from top to bottom.
-        reported: the choices (labels of controls) whose blocks the report shows, one after the other; a control that is
-            not named has its first choice. By default the first choices; none where only the explorer shows the view.
-        tab: title of the explorer's tab, also in the addresses of links; "" where only the report shows the view. Views
-            with the same tab, also those of different suites, share it.
-        part: its name among several views of a tab.
-        headlines: label of a headline measure -> the choices that show its scores. The table of scores by group leaves
-            out a measure that another view shows: the report if it shows that view, the explorer if that has a tab.
+        blocks: what it shows, or a function that returns it.
+        headlines: labels of the headline measures that it shows, which the table of scores by group leaves out.
     """
 
     title: str
     text: str
-    blocks: Sequence[Block] | Callable[..., Sequence[Block]]
-    controls: Sequence[Control] = ()
-    reported: Sequence[Sequence[str]] = ((),)
-    tab: str = ""
-    part: str = ""
-    headlines: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    blocks: Sequence[Block] | Callable[[], Sequence[Block]]
+    headlines: Collection[str] = ()
 
-    def of(self, *values: Any) -> Sequence[Block]:
-        """Return the blocks for one value per control."""
-        return self.blocks(*values) if callable(self.blocks) else self.blocks
-
-    def chosen(self, *labels: str) -> Sequence[Block]:
-        """Return the blocks for these choices, the first ones where none is named."""
-        firsts = [next(iter(control.choices)) for control in self.controls[len(labels) :]]
-        pairs = zip(self.controls, [*labels, *firsts], strict=True)
-        return self.of(*(control.choices[label] for control, label in pairs))
-
-    def in_report(self) -> "View":
-        """Return the view with the blocks that the report shows."""
-        shown = [block for labels in self.reported for block in self.chosen(*labels)]
-        return replace(self, blocks=shown, controls=(), reported=((),))
+    def of(self) -> Sequence[Block]:
+        """Return the blocks."""
+        return self.blocks() if callable(self.blocks) else self.blocks
 
 
 @dataclass(frozen=True)
@@ -290,6 +251,7 @@ class Section:
         over: items, units and exclusions of the overall scores, in a sentence for measures that are alike.
         question: what is asked of a model, in a sentence; first on the page.
         example: given a system, returns an item that was scored, by that system if its items are stored.
+        items: returns the items of its first measure, and the systems that have it.
     """
 
     name: str
@@ -301,10 +263,11 @@ class Section:
     over: Sequence[str] = ()
     question: str = ""
     example: Callable[[str], Pair | None] = lambda system: None
+    items: Callable[[], tuple[ScoredItems | None, Sequence[str]]] = lambda: (None, ())
 
     def in_report(self) -> "Section":
         """Return the section with all that the report shows."""
-        shown = [view.in_report() for view in self.views if view.reported]
+        shown = [replace(view, blocks=view.of()) for view in self.views]
         return replace(self, views=[view for view in shown if view.blocks])
 
     def with_notice(self, notice: str, systems: Sequence[str], over: str = "") -> "Section":

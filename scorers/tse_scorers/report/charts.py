@@ -39,7 +39,7 @@ _ROW = 0.24
 
 
 def draw(chart: Chart) -> "Figure":
-    """Draw a chart; raises ValueError for a kind that only the explorer shows."""
+    """Draw a chart."""
     panels, points = chart.panels, next(iter(chart.panels.values()))
     if tables := heat_tables(chart):
         return heat_maps(tables, *chart.span, chart.x, chart.across, chart.digits)
@@ -69,9 +69,7 @@ def draw(chart: Chart) -> "Figure":
                 for name, panel_points in panels.items()
             ]
             return cutoff_grid(pd.concat(curves), chart.y, chart.styles, chart.large)
-        case "forest":
-            return forest(panels, chart.x)
-    raise ValueError(f"A chart of the kind {chart.kind!r} is drawn by the explorer only.")
+    return forest(panels, chart.x)
 
 
 def drawn(chart: Chart) -> "Figure":

@@ -1,6 +1,6 @@
 """How systems are called: one label for each, decided once for all runs that are shown together.
 
-Report, explorer, comparison and files of scores all show this label, in every suite alike.
+Report, comparison and files of scores all show this label, in every suite alike.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A table: printed by the report, and with its cells as data for the explorer."""
+"""A table: printed by the report, and with its cells as data."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -347,17 +347,14 @@ class Table:
         longest_header: characters of a row header on the page, beyond which it is shortened.
         systems: names that may stand in its headings and row headers; narrow LaTeX leaves their organisations out.
         basis: what its scores are over; stands once for each row, or below the table where all rows have the same.
-        cells: of a table of scores, its cells (columns `CELLS`), which the explorer shows; None of other tables.
+        cells: of a table of scores, its cells (columns `CELLS`); None of other tables.
         unit: name of the counted items: contexts, pairs, sets.
         digits: the decimals of its scores.
         chance: the score of guessing, None where there is none.
-        totals: row headers of averages of other rows, which a line sets apart; they stay last however the explorer
-            sorts the table.
+        totals: row headers of averages of other rows, which a line sets apart.
         ties: what a tie does to the score, the end of a sentence about "ties, which …".
         items: what the scores are means of, None where a suite stores none.
         measure: heading of the scores in a download.
-        compared: label of the measure in `Suite.compared_items` whose scores these are; "" where they are not compared.
-        limited_to: what the table is limited to (a cut-off), as the name of a download says it.
     """
 
     caption: str
@@ -384,8 +381,6 @@ class Table:
     ties: str = "are never correct"
     items: ScoredItems | None = None
     measure: str = "score"
-    compared: str = ""
-    limited_to: str = ""
 
     @classmethod
     def of_scores(

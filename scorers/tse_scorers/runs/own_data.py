@@ -6,7 +6,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 
-from ..report.blocks import Block, ScoredItems, Section, View
+from ..report.blocks import ScoredItems, Section, View
 from ..report.charts import MANY
 from ..report.inputs import Runs, ScoreFile
 from ..report.numbers import MISSING, count, decimals, score
@@ -81,20 +81,18 @@ def _conditions(files: Sequence[tuple[ScoreFile, Sequence[str]]], suite: type[Su
         )  # fmt: skip
 
 
-def _blocks(section: Section) -> Iterator[Block]:
-    for view in section.views:
-        yield from view.chosen()
-
-
 def _items_of(
     section: Section, own_runs: set[tuple[str, str | None]]
 ) -> tuple[ScoredItems | None, list[str]]:
     """Return the items of the first table with items of these runs, and the names of the runs there."""
     names = {name for system, config in own_runs for name in (system, f"{system} ({config})")}
-    for block in _blocks(section):
+    items, scored = section.items()
+    if items is not None and (systems := [system for system in scored if system in names]):
+        return items, systems
+    for block in (block for view in section.views for block in view.of()):
         if isinstance(block, Table) and block.items is not None and block.cells is not None:
-            scored = block.cells.loc[block.cells["n"].notna(), "system"]
-            if systems := [str(system) for system in dict.fromkeys(scored) if system in names]:
+            of_block = block.cells.loc[block.cells["n"].notna(), "system"]
+            if systems := [str(system) for system in dict.fromkeys(of_block) if system in names]:
                 return block.items, systems
     return None, []
 
@@ -128,7 +126,7 @@ def _sentences(
         "The numbers: log P(good) − log P(bad), in natural logs." if has_margin else "",
         items.about,
     ]
-    notes += [f"tse explore shows all {count(len(first))}." if is_part else ""]
+    notes += [f"`Results.items()` has all {count(len(first))}." if is_part else ""]
     scores = "" if is_marked else f", with {items.values.get('score', 'their scores')}"
     yield Table(
         f"{'The first of y' if is_part else 'Y'}our {items.unit}{scores}.",

@@ -13,7 +13,7 @@
 These six members are enough where scores are means over items.
 
 Derived are: signature, shards, samples, averages with intervals by group, comparison, items and
-conditions, what report and explorer show, keys in training logs, command line and help.
+conditions, what the report shows, keys in training logs, command line and help.
 
 Besides the six, a suite with several tables, or with groups or samples of its own, needs members about scores: `key`,
 `levels`, `columns`, `tables`, `asks`; `check_scorer`, `describe`, `scored`, `groups`, `more`. The other two can be
@@ -89,7 +89,7 @@ class Suite(ABC):
             `self.tables` to some of them.
         asks: the kinds of questions that a model is asked: `sentence` (log P of texts) and `gap` (the distribution at a
             gap). An option of models that decides only answers to others, as `bos` does at gaps, has no effect.
-        shown: what report and explorer show besides scores by group: what is tested in a sentence, names of groups,
+        shown: what the report shows besides scores by group: what is tested in a sentence, names of groups,
             texts of items, further views.
         known_data: data sets that are known by name or content: their ids on the Hub, and what headings call them.
 
@@ -367,5 +367,5 @@ class Suite(ABC):
 
     @classmethod
     def views(cls, runs: Runs) -> Section | None:
-        """Return what report and explorer show: scores by group, `shown.views`, and the tables of its paper."""
+        """Return what the report shows: scores by group, `shown.views`, and the tables of its paper."""
         return standard_section(cls, runs)

@@ -1,4 +1,4 @@
-"""The files of scores per item of one system, for the explorer and the examples of a report."""
+"""The files of scores per item of one system, for the examples of a report."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What report and explorer show of a suite besides the scores of its measures by group, and what they call its groups.
+"""What the report shows of a suite besides the scores of its measures by group, and what they call its groups.
 
     shown = Shown(Text("A sentence should be more probable than its words in reverse order."))
 
@@ -77,7 +77,7 @@ class Analyses:
     """What a paper adds to a suite's section.
 
     Attributes:
-        views: returns views of the suite's results. Report and explorer call it when they start, so that what takes
+        views: returns views of the suite's results. The report calls it when it starts, so that what takes
             long belongs into the `blocks` of a view, as a function. `View.headlines` names the measures that a view
             shows; the report leaves these out of the table of scores by group.
         scores: returns published scores on the data of a run, given the run's rows of results: `system`, `metric`, the

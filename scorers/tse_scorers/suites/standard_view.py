@@ -1,7 +1,6 @@
 """The section of a suite: its measures by group, derived from its declarations and results; then what its paper adds.
 
-Published scores stand next to those of a run. A measure that another view shows (`View.headlines`) is left out here: in
-the explorer, if that view has a tab; in the report, if the report shows it.
+Published scores stand next to those of a run. A measure that another view shows (`View.headlines`) is left out here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ..report.blocks import Control, Pair, ScoredItems, Section, Table, View
+from ..report.blocks import Pair, ScoredItems, Section, Table, View
 from ..report.inputs import Runs
 from ..report.measure import Measure
 from ..report.names import with_levels
@@ -22,8 +21,6 @@ from .shown import Text
 
 if TYPE_CHECKING:
     from .contract import Suite
-
-ALL_GROUPS = "all groups"
 
 
 @dataclass(frozen=True)
@@ -74,13 +71,11 @@ class GroupScores:
             unit=measure.counted,
             ties=measure.ties + (f" (all comparisons of {', '.join(tied)} tie)" if tied else ""),
             items=self.items(shown),
-            compared=measure.label if measure in self.suite.measures else "",
-            limited_to=f"by {corner}" if len(levels) == 1 else "",
         )
 
 
 def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
-    """Return what report and explorer show of a suite; None where it was not run."""
+    """Return what the report shows of a suite; None where it was not run."""
     results = runs.suite(suite.name)
     if results.empty:
         return None
@@ -89,10 +84,11 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
     published = pd.DataFrame() if analyses is None else analyses.scores(results)
     scores = [
         GroupScores(suite, runs, measure, of_measure, _labelled(rows_of(published, measure), of_measure))
-        for measure in measures_in(suite.measures, rows)
+        for measure in suite.measures
         if len(of_measure := rows_of(rows, measure))
     ]
-    others = [*suite.shown.views(runs), *(() if analyses is None else analyses.views(runs))]
+    own_views = list(suite.shown.views(runs))
+    others = [*own_views, *(() if analyses is None else analyses.views(runs))]
     title = suite.known_data.title_of(results["config"].unique()) or suite.title
     text = suite.shown.text if isinstance(suite.shown.text, Text) else suite.shown.text(runs)
     return Section(
@@ -100,10 +96,11 @@ def standard_section(suite: "type[Suite]", runs: Runs) -> Section | None:
         text.title or title,
         text.lead,
         {**text.terms, **_remark_on_ties(suite.measures, rows)},
-        [*_views_by_group(scores, suite.measures, others, title), *others],
+        [*_view_by_group(scores, others), *others],
         question=text.question,
         source=text.source,
-        example=partial(_example, [headline for headline in scores if headline.measure in suite.measures]),
+        example=partial(_example, scores),
+        items=partial(_items, scores, own_views),
     )
 
 
@@ -136,31 +133,12 @@ def _labelled(published: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     return rows[["label", *keys]].drop_duplicates().merge(published, on=keys)
 
 
-def _views_by_group(
-    scores: Sequence[GroupScores], headlines: Sequence[Measure], others: Sequence[View], tab: str
-) -> list[View]:
-    """Return a view with a choice of the measure and of the level of groups; none where other views show it all."""
-    in_tabs = {label for view in others if view.tab for label in view.headlines}
-    in_report = {label for view in others if view.reported for label in view.headlines}
-    shown = {one.measure.label: one for one in scores if one.measure.label not in in_tabs}
-    if not shown:
-        return []
-    levels = dict.fromkeys(level for one in shown.values() for level in one.rows["level"] if level != "all")
-    several = {ALL_GROUPS: tuple(levels)} if len(levels) != 1 else {}
-    by = several | {level.replace("_", " "): (level,) for level in levels}
-    labels = [measure.label for measure in headlines if measure.label in shown]
-    return [
-        View(
-            "Scores by group",
-            "",
-            lambda group_scores, of_levels: [group_scores.table(of_levels)],
-            [Control("Measure", shown), Control("By", by)],
-            [(label,) for label in labels if label not in in_report],
-            tab,
-            "by group" if any(view.tab == tab for view in others) else "",
-            {label: (label, next(iter(by))) for label in labels},
-        )
-    ]
+def _view_by_group(scores: Sequence[GroupScores], others: Sequence[View]) -> list[View]:
+    """Return a view of the measures by group that other views do not show; none where they show all."""
+    elsewhere = {label for view in others for label in view.headlines}
+    shown = [one for one in scores if one.measure.label not in elsewhere]
+    levels = tuple(dict.fromkeys(level for one in shown for level in one.rows["level"] if level != "all"))
+    return [View("Scores by group", "", lambda: [one.table(levels) for one in shown])] if shown else []
 
 
 def tied_systems(measure: Measure, rows: pd.DataFrame) -> list[str]:
@@ -177,6 +155,14 @@ def _remark_on_ties(measures: Sequence[Measure], rows: pd.DataFrame) -> dict[str
             remark = f"{names}: every comparison ties, so that each {measure.label} is 0.50 whatever the model knows."
             return {"All tied": f"{remark} Check the model and its scores per sentence."}
     return {}
+
+
+def _items(scores: Sequence[GroupScores], own_views: Sequence[View]) -> tuple[ScoredItems | None, list[str]]:
+    """Return the items of the first measure that no view of the suite shows by itself, and the systems that have it."""
+    elsewhere = {label for view in own_views for label in view.headlines}
+    one = next((one for one in scores if one.measure.label not in elsewhere), None)
+    items = None if one is None else one.items(one.rows)
+    return (None, []) if one is None else (items, list(one.rows["system"][one.rows["n"].notna()].unique()))
 
 
 def _example(scores: Sequence[GroupScores], first: str) -> Pair | None:

@@ -1,7 +1,7 @@
 """Tables 2 and 3 and Figures 1 to 4 of Newman, Ang, Gong & Hewitt (2021), on results of agreement.
 
 table2.py     Table 2: TSE, EW and MW by construction
-cutoffs.py    Figures 1 to 4: cut-offs on the verb list; the explorer's tab `Curves`
+cutoffs.py    Figures 1 to 4: cut-offs on the verb list
 examples.py   Table 3: the most probable words
 reproduced.py  numbers of Tables 2 and 3, for `tse reproduce`
 """
@@ -12,7 +12,7 @@ from ...report.blocks import View
 from ...report.inputs import Runs
 from ...suites.agreement.show.texts import labelled
 from ...suites.shown import Analyses
-from .cutoffs import curve_views, cutoff_views
+from .cutoffs import cutoff_views
 from .examples import example_view
 from .table2 import published_scores, table2_views
 
@@ -25,7 +25,6 @@ def views(runs: Runs) -> Iterator[View]:
     yield from table2_views(rows, runs)
     yield from cutoff_views(rows)
     yield example_view(runs)
-    yield from curve_views(rows)
 
 
 ANALYSES = Analyses(views, published_scores)

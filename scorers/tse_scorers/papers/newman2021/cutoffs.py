@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from ...report.blocks import Chart, Control, View
+from ...report.blocks import Chart, View
 from ...report.curves import on_naming
 from ...report.cutoff_charts import FEW_CONTEXTS
 from ...report.line_styles import HUES, INK, MARKERS, MUTED, Line, lines
@@ -239,47 +239,3 @@ def _line_of_row(label: str) -> Line | None:
                 else Line(line.colour, line.marker, dashes=int("(blimp)" in label), width=line.width)
             )
     return None
-
-
-MEASURES = {
-    "EW and MW": {"ew": "EW", "mw": "MW"},
-    "probability that the listed verbs cover": {"covered_mass": "covered mass"},
-    "contexts without a verb": {"share_without_lemmas": "share of contexts"},
-}
-
-
-def curve_views(rows: pd.DataFrame) -> Iterator[View]:
-    """Yield the explorer's tab `Curves`: the models on one construction, the constructions of one model."""
-    rows = _at_cutoffs(rows)
-    if rows.empty:
-        return
-    *constructions, overall = dict.fromkeys(rows["label"])
-    measure = Control("Curves of", MEASURES)
-    construction = Control("Construction", {label: label for label in (overall, *constructions)})
-    model = Control("Model", {system: system for system in rows["system"].unique()})
-    by_model, by_construction = partial(_curves, rows, "label"), partial(_curves, rows, "system")
-    yield View("", "", by_model, [measure, construction], (), "Curves", "models, for one construction")
-    yield View("", "", by_construction, [measure, model], (), "Curves", "constructions, for one model")
-
-
-def _curves(rows: pd.DataFrame, fixed: str, metrics: Mapping[str, str], value: str) -> list[Chart]:
-    """Show scores against cut-offs where `fixed` (`label`, the construction, or `system`) has this value."""
-    shown = rows[(rows[fixed] == value) & rows["metric"].isin(metrics)]
-    if shown.empty:
-        raise ValueError(
-            f"{value} has no {' or '.join(metrics.values())} under cut-offs. Choose something else in the list."
-        )
-    points = cutoff_points(shown.assign(label=shown["system" if fixed == "label" else "label"]))
-    panels = {metrics[metric]: of_metric for metric, of_metric in points.groupby("metric", sort=False)}
-    chart = Chart(
-        "cutoffs",
-        "curves",
-        panels,
-        caption=f"{value}: {' and '.join(metrics.values())} against the cut-off. On the left only the least "
-        "probable verbs count (bottom p), on the right only the most probable ones (top p); the far right (top 100 %) "
-        "is the whole distribution.",
-        x="verbs within",
-        unit="contexts",
-        limited_to=value,
-    )
-    return [chart]

@@ -27,7 +27,7 @@ from ..published import published
 
 METRICS = {"tse": "TSE", "ew": "EW", "mw": "MW"}
 """In the order of all tables here; Newman et al. (2021) print MW, EW, TSE."""
-_HEADLINES: dict[str, tuple[str, ...]] = {label: () for label in METRICS.values()}
+_HEADLINES = list(METRICS.values())
 PAPER_CONFIGS = ("marvin_linzen", "newman2021")
 
 

@@ -4,7 +4,7 @@ cells.py        the 36 cells of case order by role assignment, ours and the pape
 templates.py    intervals over templates
 cell_tables.py  Tables 1 and 6 to 28: all cells
 means.py        Tables 2 to 4: means, and the frequency bias
-people.py       Table 5: correlation with people; the explorer's tab `People`
+people.py       Table 5: correlation with people
 contrasts.py    constraints on word order
 reproduced.py   numbers of the tables, for `tse reproduce`
 """
@@ -22,7 +22,7 @@ from .cell_tables import cell_view
 from .cells import SETS, published_scores
 from .contrasts import contrast_view
 from .means import mean_views
-from .people import correlation_view, people_view
+from .people import correlation_view
 from .templates import scored_sentences, scored_sets
 
 _COVERAGE_TEXT = (
@@ -44,7 +44,6 @@ def views(runs: Runs) -> Iterator[View]:
     yield contrast_view(rows, sets)
     counts = counts_table("Sets behind the AUCs.", rows, "variation_set", SETS, "sets")
     yield View("Coverage", _COVERAGE_TEXT, [counts])
-    yield people_view(rows)
 
 
 ANALYSES = Analyses(views, lambda rows: published_scores())

@@ -76,7 +76,7 @@ def mean_views(runs: Runs, rows: pd.DataFrame, sets: Callable[[], Sets]) -> Iter
     yield View(
         f"{DOUBLED_CASES.title} (Table {DOUBLED_CASES.number})", DOUBLED_CASES.text,
         lambda: _doubled_cases(rows, excluded, sets()),
-        headlines={label: () for label in KIND_LABELS.values()},
+        headlines=list(KIND_LABELS.values()),
     )  # fmt: skip
 
 

@@ -1,16 +1,15 @@
-"""Table 5 of Rochereau et al. (2020): do models share people's preferences? And the explorer's tab `People`."""
+"""Table 5 of Rochereau et al. (2020): do models share people's preferences?"""
 
 from functools import partial
 
 import pandas as pd
 
-from ...report.blocks import Chart, Control, View
+from ...report.blocks import Chart, View
 from ...report.correlation import correlate, pearson
 from ...report.findings import extremes
 from ...report.numbers import ranged
 from ...report.tables import Table, formatted, score, stacked
-from ...suites.variation_sets.measures import group_name
-from .cells import HUMANS, SETS, Cells, all_cells, published_cells
+from .cells import HUMANS, SETS, Cells, all_cells
 
 CORRELATION_TEXT = (
     "Does a model prefer the same orders and roles as people, whatever its level? The noise in people's ratings limits "
@@ -86,38 +85,3 @@ def _three_correlations(human: pd.DataFrame, systems: Cells, correlations: pd.Da
     )
     caption += "templates (none for published scores, whose templates are not known)."
     return Table(caption, values, formatted(values, score), file="german_agreement")
-
-
-def people_view(rows: pd.DataFrame) -> View:
-    """Return the part `German cells` of the explorer's tab `People`: a model's AUC and people's in each cell."""
-    systems = [*rows.loc[rows["level"] == "cell", "system"].unique(), *published_cells()]
-    controls = [
-        Control("Model", {system: system for system in systems if system != HUMANS}),
-        Control("Violations in a set", {name: kind for kind, name in SETS.items()}),
-    ]
-    return View("", "", partial(_people, rows), controls, (), "People", "German cells")
-
-
-def _people(rows: pd.DataFrame, system: str, kind: str) -> list[Chart]:
-    """Show people's AUC and a system's in each cell, for one kind of set; a ValueError if the system has no AUCs."""
-    cells = all_cells(rows[rows["system"] == system])
-    human, grid = cells[HUMANS][kind], cells[system].get(kind)
-    if grid is None or grid.isna().all(axis=None):
-        raise ValueError(
-            f"{system} has no AUCs for sets of {SETS[kind]}. Choose another kind of set or model."
-        )
-    points = pd.DataFrame({"x": human.stack(), "y": grid.stack()}).reset_index(names=["case_order", "role"])
-    words = {level: points[level].map(partial(group_name, level)) for level in ("case_order", "role")}
-    chart = Chart(
-        "scatter",
-        "people",
-        {"": points.assign(label=words["case_order"], item=words["case_order"] + ", " + words["role"])},
-        caption=f"{system} and people.",
-        x=f"people: AUC (sets of {SETS[kind]})",
-        y=f"{system}: AUC (sets of {SETS[kind]})",
-        unit="cells",
-        headings={"item": "Case order · roles", "x": "people", "y": "system"},
-        same_scale=True,
-        limited_to=f"{system} {SETS[kind]}",
-    )
-    return [chart]

@@ -5,7 +5,6 @@ phenomena.py   Tables 3 and 4: accuracy by phenomenon and by paradigm
 analyses.py    Figures 1, 2 and 6: what goes with what
 conditions.py  Figures 3 and 4: agreement at a distance, and of regular and irregular nouns
 growth.py      Figure 5: training size; published learning curves
-people.py      the explorer's tab `People`
 reproduced.py  numbers of Tables 3 and 4, for `tse reproduce`
 """
 
@@ -22,7 +21,6 @@ from ...suites.shown import Analyses
 from .analyses import correlations, method_view, predictor_view
 from .conditions import condition_views
 from .paradigms import METHODS, accuracies, by_paradigm, published_scores
-from .people import people_views
 from .phenomena import phenomenon_view
 
 _COVERAGE_TEXT = (
@@ -52,7 +50,6 @@ def views(runs: Runs) -> Iterator[View]:
         yield method_view(rows)
     counts = counts_table("Pairs behind the accuracies.", rows, "method", METHODS, "pairs")
     yield View("Coverage", _COVERAGE_TEXT, [counts])
-    yield from people_views(rows[rows["method"] == "full"])
 
 
 def _curves(rows: pd.DataFrame) -> PublishedCurves | None:

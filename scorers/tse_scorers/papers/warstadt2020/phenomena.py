@@ -17,7 +17,7 @@ HUMANS_TEXT = (
     "Humans: the forced choices by which BLiMP was validated: single answers (individual), and the majority's answer "
     "per pair, over the few pairs per paradigm that were judged."
 )
-_HEADLINES: dict[str, tuple[str, ...]] = {label: () for label in METHOD_LABELS.values()}
+_HEADLINES = list(METHOD_LABELS.values())
 
 
 def phenomenon_view(rows: pd.DataFrame, method: str, excluded: set[str]) -> View:

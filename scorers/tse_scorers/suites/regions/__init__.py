@@ -8,7 +8,7 @@ data.py       suites from JSON and tables
 scores.py     tokens to regions, surprisals, criteria
 averages.py   accuracy per criterion, means per region, interactions
 suite.py      the class: data, options, signature
-section.py    what report and explorer show
+section.py    what the report shows
 """
 
 from ..options import Declared

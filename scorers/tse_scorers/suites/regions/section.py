@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ...report.blocks import Block, Chart, Control, ScoredItems, Table, View
+from ...report.blocks import Block, Chart, ScoredItems, Table, View
 from ...report.inputs import Runs, ScoreFile, configs_apart
 from ...report.measure import Measure
 from ...report.numbers import number
@@ -18,8 +18,6 @@ from .scores import REGIONS
 
 if TYPE_CHECKING:
     from ..contract import Suite
-
-TAB = "Regions"
 
 TEXT = Text(
     question="Is the model surprised at the words where a sentence becomes ungrammatical or hard?",
@@ -98,11 +96,8 @@ def _regions(rows: pd.DataFrame) -> Iterator[View]:
     names = {
         str(suite): f"regions_{number}" for number, suite in enumerate(pd.unique(of_regions["suite_name"]), 1)
     }
-    suites = Control("Suite", {suite: suite for suite in names})
-    yield View(
-        "Surprisal of regions", "Where the conditions differ.", partial(_surprisals, of_regions, names), [suites],
-        [[suite] for suite in names], TAB, "surprisal of regions",
-    )  # fmt: skip
+    blocks = [block for suite in names for block in _surprisals(of_regions, names, suite)]
+    yield View("Surprisal of regions", "Where the conditions differ.", blocks)
 
 
 def _surprisals(rows: pd.DataFrame, names: Mapping[str, str], suite: str) -> list[Block]:
@@ -120,7 +115,7 @@ def _surprisals(rows: pd.DataFrame, names: Mapping[str, str], suite: str) -> lis
         {str(system): of_system for system, of_system in points.groupby("system", sort=False)},
         f"{suite}: mean surprisal of each region by condition, in bits, with 95 % intervals over items.",
         "One line per condition over the regions; the numbers are in the table below.",
-        x="region", y="surprisal (bits)", ticks=regions, tables=[table], basis=table.basis, limited_to=suite,
+        x="region", y="surprisal (bits)", ticks=regions, tables=[table], basis=table.basis,
     )  # fmt: skip
     return [chart]
 
@@ -138,7 +133,7 @@ def _interactions(rows: pd.DataFrame) -> Iterator[View]:
         "How much more the second factor of the conditions' names (b) changes the surprisal at the first level of the "
         "first factor (a1) than at its second level (a2). Levels are in the order in which the data has them."
     )
-    yield View("Interactions", text, [table], tab=TAB, part="interactions")
+    yield View("Interactions", text, [table])
 
 
 def _coverage(runs: Runs) -> list[Table]:

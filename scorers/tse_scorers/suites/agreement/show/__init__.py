@@ -1,1 +1,1 @@
-"""What report, explorer and exports show of agreement, from results of runs."""
+"""What report and exports show of agreement, from results of runs."""

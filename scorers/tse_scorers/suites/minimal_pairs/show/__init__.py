@@ -1,1 +1,1 @@
-"""What report and explorer show of minimal pairs, from results of runs."""
+"""What the report shows of minimal pairs, from results of runs."""
