@@ -211,37 +211,9 @@ def test_keys_of_signatures(outputs):
     assert set(re.findall(r"`(\w+)`", row)) - {"computed"} == execution
 
 
-def test_columns_of_tables(outputs):
-    told = {
-        name: set(re.findall(r"`([^`]+)`", f"{first} {columns}"))
-        for name, first, columns in re.findall(
-            r"^\| `([\w<>-]+\.csv)` \| (`[^`]+`) \| (.*) \|$", section("Tables of the report"), re.MULTILINE
-        )
-    }
-    folders = (
-        "agreement",
-        "minimal_pairs",
-        "german",
-        "series-run",
-        "series-blimp",
-        "forms",
-        "regions",
-    )
-    files = [path for folder in folders for path in outputs.glob(f"{folder}/*.csv")]
-    require_same(set(told), {path.name for path in files}, "tables")
-    for path in files:
-        name = next(n for n in told if re.fullmatch(re.sub(r"<.*?>", ".+", re.escape(n)), path.name))
-        require_same(told[name], set(next(csv.reader(path.open(encoding="utf-8")))), path.name)
-        assert path.with_suffix(".md").is_file() and path.with_suffix(".tex").is_file()
-
-
 def test_columns_of_a_comparison(outputs):
     columns = next(csv.reader((outputs / "comparison" / "comparison.csv").open(encoding="utf-8")))
     assert documented("Comparison") - {"comparison.csv"} == set(columns)
-    common = next(csv.reader((outputs / "common" / "common_lemmas.csv").open(encoding="utf-8")))
-    assert documented("Common lemmas") == set(common)
-    items = next(csv.reader((outputs / "comparison" / "comparison_items.csv").open(encoding="utf-8")))
-    assert documented("Items that differ most") == set(items)
 
 
 def test_columns_of_sentence_word_and_token_scores(outputs):
@@ -253,14 +225,6 @@ def test_columns_of_sentence_word_and_token_scores(outputs):
     bits = {name.replace("_nats", "_bits") for name in documented("Word scores")}
     assert bits == by_word - {"item"}
     assert documented("Token scores") == by_token - {"item"}
-
-
-@pytest.mark.parametrize("name", ["by-sentence", "by-word", "by-token"])
-def test_a_table_of_scores_has_its_signature_beside_it(outputs, name):
-    written = json.loads((outputs / f"{name}.csv.signature.json").read_text())
-    assert (written["model"], written["by"]) == ("tiny-causal", name.removeprefix("by-"))
-    told = documented("Signatures of tables of scores")
-    assert told | documented("Signature") >= set(written) >= told
 
 
 def test_keys_of_findings(outputs):
