@@ -9,7 +9,7 @@ RUN = "run -m tiny-causal --device cpu --data pairs.csv --lemmas lemmas.csv --ou
 AGAIN = "run -m tiny-causal --device cpu --data pairs.csv --lemmas lemmas.csv --out run"
 
 OPTIONS = [
-    ("rnu", 2, "`tse` has no command 'rnu'; expected one of: run, estimate, "),
+    ("rnu", 2, "`tse` has no command 'rnu'; expected one of: run, score, "),
     ("rnu", 2, "Did you mean run? Run `tse --help`"),
     (
         "data lst",
