@@ -5,14 +5,12 @@ No row may end in a traceback, and none but those with the exit code 0 or 1 may 
 
 import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
 import sys
 import time
 
-import faults
 import pytest
 from doc_snippets import ROOT
 from faults.commands import AGAIN, FILES, FOLDERS, OPTIONS, PAIRS, RUN
@@ -252,10 +250,3 @@ def test_one_model_fails_while_it_is_scored(tse, place):
     results = json.loads((place / "out" / "results.json").read_text())["results"]
     assert {row["model"] for row in results} == {"tiny-causal", "tiny-masked"}
     assert not list((place / "out").glob("scores/short*"))
-
-
-def test_the_documentation_shows_these_numbers():
-    page = (ROOT / "tests" / "support" / "README.md").read_text(encoding="utf-8")
-    shown = {name: int(count) for name, count in re.findall(r"^\| ([^|]+?) \| (\d+) \|$", page, re.MULTILINE)}
-    assert shown == faults.COUNTS | {"all": sum(faults.COUNTS.values())}
-    assert sum(faults.COUNTS.values()) >= 150
