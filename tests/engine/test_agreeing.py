@@ -116,7 +116,7 @@ def test_one_process_writes_and_none_leaves_its_journal(found):
 
 def test_scores_that_would_be_lost_stop_all(found):
     main, other, _ = found
-    assert main["refused"].startswith("ValueError: ") and "number of pairs was 4 and is 3" in main["refused"]
+    assert main["refused"].startswith("ValueError: ") and "--limit was 4 and is 3" in main["refused"]
     assert other["refused"] == f"ValueError: Process 0 of 2 failed, so all have stopped. {main['refused']}"
 
 

@@ -564,17 +564,6 @@ def test_numbers_round_as_the_papers_do() -> None:
 
 
 @pytest.mark.usefixtures("drafts")
-def test_results_of_a_suite_that_is_not_installed_are_named(tmp_path):
-    """They were left out of the page without a word."""
-    rows = [row | {"suite": "garden_paths"} for row in blimp_rows("m")] + agreement_rows("m")
-    run = write_run(tmp_path, rows, {})
-    with pytest.warns(UserWarning, match=r"Unknown suite 'garden_paths'; .*agreement, minimal_pairs, german"):
-        page = write_report(run).read_text(encoding="utf-8")
-    summary = page.partition('id="summary"')[2].partition("<section")[0]
-    assert "garden_paths" in summary and "accuracy" in summary and "Marvin &amp; Linzen" in summary
-
-
-@pytest.mark.usefixtures("drafts")
 def test_a_page_of_somebody_else_is_not_replaced(tmp_path):
     run = write_run(tmp_path, agreement_rows("m"), {})
     page = run / "report.html"
