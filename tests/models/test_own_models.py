@@ -95,7 +95,6 @@ def data(tmp_path_factory):
         ("agreement", {"data": "pairs.csv", "lemmas": "lemmas.csv", "forms": "all"}),
         ("minimal_pairs", {"data": "minimal.csv"}),
         ("german", {"limit": 1}),
-        ("minimal_pairs", {"data": "minimal.csv", "template": ["It is true: {sentence}"]}),
         ("regions", {"data": "regions.csv", "criteria": ["agreement: (verb;%good%) < (verb;%bad%)"]}),
     ],
 )
