@@ -2,6 +2,7 @@
 
 import re
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -14,10 +15,9 @@ from browser import chromium, opened, sideways, violations
 from hostile import HOSTILE
 from typer.testing import CliRunner
 
-from tse_scorers import run
+from tse_scorers import Results, run
 from tse_scorers.cli.app import app as commands
 from tse_scorers.report.inputs import read_runs
-from tse_scorers.results import Results
 
 explore = pytest.importorskip("tse_scorers.explore", reason="needs gradio (pip install '.[explore]')")
 
@@ -173,11 +173,14 @@ def test_without_gradio_the_way_out_is_named(folders, monkeypatch):
 
 def test_the_command_serves_until_it_is_interrupted(folders):
     command = [sys.executable, "-m", "tse_scorers", "explore", str(folders[0]), "--model", "tiny-causal"]
-    command += ["--port", "7999", "--no-browser"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command += ["--port", str(port), "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as served:
         said = next(line for line in served.stdout if "Explore at" in line)
-        assert "http://127.0.0.1:7999/" in said
-        assert urllib.request.urlopen("http://127.0.0.1:7999/").status == 200
+        assert f"http://127.0.0.1:{port}/" in said
+        assert urllib.request.urlopen(f"http://127.0.0.1:{port}/").status == 200
         served.send_signal(signal.SIGINT)
         assert served.wait(60) == 0
 
@@ -189,7 +192,7 @@ def settled(page):
 
 
 def choose(page, label, option):
-    page.get_by_label(label, exact=True).last.click()
+    page.get_by_label(label, exact=True).locator("visible=true").last.click()
     page.get_by_role("option", name=option, exact=True).click()
     settled(page)
 
@@ -197,17 +200,16 @@ def choose(page, label, option):
 @pytest.mark.browser
 def test_each_tab_in_a_browser(address):
     with chromium() as browser, opened(browser, address) as page:
-        for tab, shows in (
-            ("Scores", "Agreement: Marvin & Linzen: TSE"),
-            ("Groups", "Simple"),
-            ("Items", "Found"),
-        ):
+        for tab, shows in {"Scores": f"{AGREEMENT}: TSE", "Groups": "Simple", "Items": "Found"}.items():
             page.get_by_role("tab", name=tab, exact=True).click()
             page.get_by_text(shows, exact=True).locator("visible=true").first.wait_for()
             settled(page)
             assert sideways(page) <= 0
             assert not [found for found in violations(page) if found[0] == "critical"], tab
-        choose(page, "Data", BLIMP)
+            if tab != "Scores":
+                choose(page, "Data", BLIMP)
+            if tab == "Groups":
+                page.get_by_text("adjunct_island", exact=True).locator("visible=true").first.wait_for()
         choose(page, "A", "org/better")
         choose(page, "B", "org/worse")
         choose(page, "Show", "both wrong")

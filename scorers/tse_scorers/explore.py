@@ -16,6 +16,7 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # gradio reads it when it is i
 import gradio as gr
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
@@ -46,13 +47,7 @@ _FIRST = ["sentence_good", "sentence_bad", "sentence", "A − B", "margin A", "m
 
 
 class Explored:
-    """Results as frames.
-
-    Attributes:
-        rows: the results, with `data` (what was scored), `name` (of the measure) and `place` (the group).
-        remarks: which scores do not compare, and which intervals are not reliable.
-        measures: (data, name) -> suite, configuration of its data, measure.
-    """
+    """Results as frames; `rows` have `data` (what was scored), `name` (of the measure) and `place` (the group)."""
 
     def __init__(self, runs: Runs) -> None:
         self._runs, heading = runs, names().heading
@@ -101,13 +96,12 @@ class Explored:
         margin = frame["logprob"] if "logprob" in frame else score - 0.5
         margin = margin if sides is None else frame[sides[0]] - frame[sides[1]]
         scores = {*find_suite(suite).score_columns(file), measure.score_column}
-        hidden = [
-            c for c in frame if c in IDENTITY or c in scores.intersection(frame.select_dtypes("number"))
-        ]
-        return frame.drop(columns=hidden).assign(score=score, margin=margin).astype({"score": float})
+        hidden = [*IDENTITY, *scores.intersection(frame.select_dtypes("number"))]
+        items = frame.drop(columns=hidden, errors="ignore")
+        return items.assign(score=score, margin=margin).astype({"score": float})
 
     def _items(self, data: str, name: str, a: str, b: str) -> pd.DataFrame:
-        """Return the items that two systems share, with score and margin of A and B, sorted by A's margin."""
+        """Return the items that both systems have, sorted by A's margin."""
         one, other = self._read(data, name, a), self._read(data, name, b)
         texts = [c for c in one if c in other and c not in ("score", "margin")]
         # What follows a gap is seen by masked models only, so that it does not tell the items of others apart.
@@ -130,7 +124,6 @@ def found(items: pd.DataFrame, which: str = ALL, group: str = ALL, text: str = "
 
 
 _load = lru_cache(maxsize=4)(lambda model: import_module(".loading", __package__).load_scorer(model))
-"""Loads a model; what loads models imports PyTorch, which takes seconds."""
 
 
 def surprisals(model: str, sentences: Sequence[str]) -> pd.DataFrame:
@@ -139,9 +132,7 @@ def surprisals(model: str, sentences: Sequence[str]) -> pd.DataFrame:
     try:
         scorer = _load(model)
         wholes = zip(sentences, scorer.sentence_logprobs(sentences), strict=True)
-        words = (
-            scorer.word_logprobs(sentences) if hasattr(scorer, "word_logprobs") else [[] for _ in sentences]
-        )
+        words: Any = getattr(scorer, "word_logprobs", lambda texts: [[] for _ in texts])(sentences)
         for number, (whole, of_sentence) in enumerate(zip(wholes, words, strict=True), 1):
             rows += [(model, number, text, logprob / -np.log(2)) for text, logprob in (whole, *of_sentence)]
     except (ValueError, ImportError) as error:
@@ -152,12 +143,30 @@ def surprisals(model: str, sentences: Sequence[str]) -> pd.DataFrame:
 def shown(frame: pd.DataFrame) -> gr.Dataframe:
     """Return a table whose texts are nothing but text."""
     kinds: list[Any] = ["number" if c in frame.select_dtypes("number") else "str" for c in frame]
-    texts = frame.select_dtypes(exclude="number").astype(str).map(printable)
-    frame = frame.assign(**texts).round(3)
+    frame = frame.assign(**frame.select_dtypes(exclude="number").astype(str).map(printable)).round(3)
     return gr.Dataframe(frame.rename(columns=printable), datatype=kinds, visible=True)
 
 
-def app(runs: Runs, models: Sequence[str] = ()) -> gr.Blocks:
+def picture(rows: pd.DataFrame) -> Figure:
+    """Draw the scores of groups, with their intervals: groups down, a colour for each system."""
+    places, systems = (list(dict.fromkeys(rows[column])) for column in ("place", "system"))
+    figure = Figure(figsize=(9, 1.5 + len(places) * (0.2 + 0.03 * len(systems))), layout="constrained")
+    axes = figure.subplots()
+    for number, (system, of) in enumerate(rows.groupby("system", sort=False)):
+        y = [places.index(place) + 0.7 * number / len(systems) for place in of["place"]]
+        axes.plot(of["score"].astype(float), y, "o", color=f"C{number}", label=_drawn(system))
+        axes.hlines(y, of["ci_low"].astype(float), of["ci_high"].astype(float), colors=f"C{number}")
+    axes.set_yticks(range(len(places)), map(_drawn, places))
+    axes.set_ylim(len(places), -0.5)
+    figure.legend(loc="outside upper left", ncols=4)
+    return figure
+
+
+def _drawn(text: str) -> str:
+    return " " + printable(text).replace("$", r"\$")  # no formula, and not hidden for its underscore
+
+
+def app(runs: Runs, models: Sequence[str] = ()) -> Any:
     """Return the page for some results; `models` can be asked about sentences, each is loaded when it first is."""
     explored, asking = Explored(runs), Lock()
     rows, systems = explored.rows, list(dict.fromkeys(runs.rows["system"]))
@@ -170,28 +179,23 @@ def app(runs: Runs, models: Sequence[str] = ()) -> gr.Blocks:
         lists = [*declared, *of["name"]], groups["level"], [ALL, *(groups["level"] + ": " + groups["value"])]
         return [list(dict.fromkeys(each)) or [ALL] for each in lists]
 
-    def pickers(place: int, label: str) -> list[Any]:
+    def pickers(place: int, label: str) -> tuple[list[Any], Any]:
         def update(data: str) -> list[gr.Dropdown]:
             return [gr.Dropdown(choices(data)[i], value=choices(data)[i][0]) for i in (0, place)]
 
-        data = gr.Dropdown(all_data, label="Data")
-        others = [
-            gr.Dropdown(choices(all_data[0])[i], label=name) for i, name in ((0, "Measure"), (place, label))
-        ]
-        data.input(update, data, others)
-        return [data, *others]
+        first, data = choices(all_data[0]), gr.Dropdown(all_data, label="Data")
+        others = [gr.Dropdown(first[0], label="Measure"), gr.Dropdown(first[place], label=label)]
+        return [data, *others], data.input(update, data, others)
 
-    def show(function: Any, tab: gr.Tab, inputs: list[Any], outputs: list[Any]) -> None:
-        events = [tab.select, *(control.change for control in inputs)]
+    def show(function: Any, tab: gr.Tab, updated: Any, inputs: list[Any], outputs: list[Any]) -> None:
+        events = [tab.select, *(control.input for control in inputs[1:-1]), inputs[-1].change]
         gr.on(events, function, inputs, outputs, trigger_mode="always_last")
+        updated.then(function, inputs, outputs)  # when the choices are those of the data
 
-    def groups(data: str, name: str, level: str) -> Any:
-        of = explored.groups(data, name, level)[["place", "system", "score"]]
-        if of.empty:  # the choices of other data are on their way
-            return gr.skip()
+    def groups(data: str, name: str, level: str) -> tuple[gr.Dataframe, Figure]:
+        of = explored.groups(data, name, level)
         wide = of.pivot_table(index="place", columns="system", values="score", sort=False, dropna=False)
-        of[["place", "system"]] = of[["place", "system"]].map(printable)
-        return shown(wide.reset_index(names="group")), gr.ScatterPlot(of, sort=list(of["place"].unique()))
+        return shown(wide.reset_index(names="group")), picture(of)
 
     def items(*chosen: str) -> tuple[str, gr.Dataframe]:
         data, name, group, a, b, which, text = chosen
@@ -207,24 +211,22 @@ def app(runs: Runs, models: Sequence[str] = ()) -> gr.Blocks:
         with asking:
             return shown(pd.concat([surprisals(model, [*filter(str.strip, texts)]) for model in models]))
 
-    page = gr.Blocks(title=TITLE, analytics_enabled=False)
-    with page:
+    with gr.Blocks(title=TITLE, analytics_enabled=False) as page:
         gr.Markdown(f"# {TITLE}")
         with gr.Tab("Scores"):
             gr.Textbox("\n".join(explored.remarks), label="Remarks", visible=bool(explored.remarks))
             shown(explored.leaderboard())
         with gr.Tab("Groups") as tab:
             with gr.Row():
-                inputs = pickers(1, "Groups by")
-            plot = gr.ScatterPlot(x="place", y="score", color="system", x_label_angle=-60, height=500)
-            show(groups, tab, inputs, [gr.Dataframe(visible=False), plot])
+                inputs, updated = pickers(1, "Groups by")
+            show(groups, tab, updated, inputs, [gr.Dataframe(visible=False), gr.Plot(show_label=False)])
         with gr.Tab("Items") as tab:
             with gr.Row():
-                inputs = pickers(2, "Group")
+                inputs, updated = pickers(2, "Group")
             with gr.Row():
                 a, b = gr.Dropdown(systems, label="A"), gr.Dropdown(systems, value=systems[-1], label="B")
                 inputs += [a, b, gr.Dropdown(list(FILTERS), label="Show"), gr.Textbox(label="Search")]
-            show(items, tab, inputs, [gr.Textbox(label="Found"), gr.Dataframe(visible=False)])
+            show(items, tab, updated, inputs, [gr.Textbox(label="Found"), gr.Dataframe(visible=False)])
         with gr.Tab("A sentence of your own"):
             gr.Markdown(ASKED if models else "Name the models to ask: `tse explore RESULTS --model NAME`.")
             with gr.Row(visible=bool(models)):

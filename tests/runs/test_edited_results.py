@@ -66,12 +66,7 @@ def test_impossible_values_of_results_are_named(out, changed, said):
         columns["se"] = [None if value is None else str(value) for value in columns["se"]]
     path = rewrite(out, "rows", pa.table(columns))
     with pytest.warns(UserWarning, match=re.escape(str(path))):
-        for command in (
-            ["compare", str(out), str(out)],
-            ["report", str(out)],
-        ):
-            found = CliRunner().invoke(app, command)
-            assert found.exit_code != 0
+        assert CliRunner().invoke(app, ["compare", str(out), str(out)]).exit_code != 0
     with (
         pytest.warns(UserWarning, match=rf"row \d+: .*{said}"),
         pytest.raises(ValueError, match="does not contain results"),
