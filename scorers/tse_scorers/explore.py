@@ -16,7 +16,6 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # gradio reads it when it is i
 import gradio as gr
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
@@ -147,8 +146,10 @@ def shown(frame: pd.DataFrame) -> gr.Dataframe:
     return gr.Dataframe(frame.rename(columns=printable), datatype=kinds, visible=True)
 
 
-def picture(rows: pd.DataFrame) -> Figure:
+def picture(rows: pd.DataFrame) -> Any:
     """Draw the scores of groups, with their intervals: groups down, a colour for each system."""
+    from matplotlib.figure import Figure  # slow to import
+
     places, systems = (list(dict.fromkeys(rows[column])) for column in ("place", "system"))
     figure = Figure(figsize=(9, 1.5 + len(places) * (0.2 + 0.03 * len(systems))), layout="constrained")
     axes = figure.subplots()
@@ -156,8 +157,7 @@ def picture(rows: pd.DataFrame) -> Figure:
         y = [places.index(place) + 0.7 * number / len(systems) for place in of["place"]]
         axes.plot(of["score"].astype(float), y, "o", color=f"C{number}", label=_drawn(system))
         axes.hlines(y, of["ci_low"].astype(float), of["ci_high"].astype(float), colors=f"C{number}")
-    axes.set_yticks(range(len(places)), map(_drawn, places))
-    axes.set_ylim(len(places), -0.5)
+    axes.set(yticks=range(len(places)), yticklabels=[*map(_drawn, places)], ylim=(len(places), -0.5))
     figure.legend(loc="outside upper left", ncols=4)
     return figure
 
@@ -192,7 +192,7 @@ def app(runs: Runs, models: Sequence[str] = ()) -> Any:
         gr.on(events, function, inputs, outputs, trigger_mode="always_last")
         updated.then(function, inputs, outputs)  # when the choices are those of the data
 
-    def groups(data: str, name: str, level: str) -> tuple[gr.Dataframe, Figure]:
+    def groups(data: str, name: str, level: str) -> tuple[gr.Dataframe, Any]:
         of = explored.groups(data, name, level)
         wide = of.pivot_table(index="place", columns="system", values="score", sort=False, dropna=False)
         return shown(wide.reset_index(names="group")), picture(of)
