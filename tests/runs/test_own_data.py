@@ -84,7 +84,7 @@ def test_sentences_have_their_scores(out):
     runs = read_runs([out])
     (file,) = runs.scores("minimal_pairs")
     items = file.read(["sentence_good", "logprob_good", "logprob_bad"])
-    assert sentences.caption == "The first of your pairs." and "shows all 12" in sentences.note
+    assert sentences.caption == "The first of your pairs." and "has all 12" in sentences.note
     assert "in natural logs." in sentences.note
     assert list(sentences.text.index)[:2] == [
         "The author near the skater laughs / laugh.", "The author near the skaters laughs / laugh."

@@ -83,13 +83,6 @@ def test_strata_of_clusters_agree_with_the_long_table(matrix):
     assert (ours.mean, ours.se, ours.df) == pytest.approx((long.mean, long.se, long.df), rel=1e-10)
 
 
-def test_lemmas_can_be_chosen_afterwards(matrix):
-    outcomes, clusters = matrix
-    chosen = np.arange(17) % 3 == 0
-    ours = crossed_mean(cell_sums(outcomes, clusters).of_lemmas(chosen), "x")
-    assert ours == crossed_mean(cell_sums(outcomes[:, chosen], clusters), "x")
-
-
 def test_differences_of_sums_are_sums_of_differences(matrix):
     outcomes, clusters = matrix
     reference = np.random.default_rng(3).random(outcomes.shape) < 0.5

@@ -110,7 +110,7 @@ def name_of(suite: "str | type[Suite] | None") -> str | None:
         TypeError: it is neither a name nor a class.
         ValueError: another suite has the name of the class.
     """
-    if not isinstance(suite, type):
+    if not isinstance(suite, type) or not hasattr(suite, "name"):
         return checked_value("suite", suite, str | None)
     if own_name(suite.name) in _built_in() and find_suite(suite.name) is not suite:
         raise ValueError(
