@@ -7,6 +7,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -177,12 +178,20 @@ def test_the_command_serves_until_it_is_interrupted(folders):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command += ["--port", str(port), "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as served:
-        said = next(line for line in served.stdout if "Explore at" in line)
-        assert f"http://127.0.0.1:{port}/" in said
-        assert urllib.request.urlopen(f"http://127.0.0.1:{port}/").status == 200
-        served.send_signal(signal.SIGINT)
-        assert served.wait(60) == 0
+    heeds_interrupts = partial(
+        signal.signal, signal.SIGINT, signal.SIG_DFL
+    )  # what runs in the background does not
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=heeds_interrupts
+    ) as served:
+        try:
+            said = next(line for line in served.stdout if "Explore at" in line)
+            assert f"http://127.0.0.1:{port}/" in said
+            assert urllib.request.urlopen(f"http://127.0.0.1:{port}/").status == 200
+            served.send_signal(signal.SIGINT)
+            assert served.wait(60) == 0
+        finally:
+            served.kill()
 
 
 def settled(page):
