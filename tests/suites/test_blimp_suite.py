@@ -593,8 +593,11 @@ def test_a_method_that_cannot_be_is_refused(tmp_path, scorer, methods, message):
 
 
 def test_the_signature_changes_with_the_pairs(tmp_path):
-    first = make_suite("minimal_pairs", data=write(tmp_path, ONE, TWO)).signature(HashScorer())
-    second = make_suite("minimal_pairs", data=write(tmp_path, ONE)).signature(HashScorer())
+    folders = [tmp_path / "two", tmp_path / "one"]
+    for folder in folders:
+        folder.mkdir()
+    first = make_suite("minimal_pairs", data=write(folders[0], ONE, TWO)).signature(HashScorer())
+    second = make_suite("minimal_pairs", data=write(folders[1], ONE)).signature(HashScorer())
     assert first["dataset_fingerprint"] != second["dataset_fingerprint"]
     assert (first["model"], first["methods"], first["n_pairs"]) == ("hash", list(blimp.METHODS), 2)
     json.dumps(first)
