@@ -114,9 +114,3 @@ def drafts(monkeypatch) -> None:
 def no_pictures(monkeypatch) -> None:
     """Leaves the pictures of reports empty, for tests of something else: they are not even drawn."""
     monkeypatch.setattr("tse_scorers.report.page.save", lambda picture, folder: EMPTY_PICTURE)
-
-
-@pytest.fixture
-def no_reports(monkeypatch) -> None:
-    """Writes no reports, for tests of something else with many runs."""
-    monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda out, *_, **__: out / "report.html")

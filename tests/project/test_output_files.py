@@ -34,7 +34,6 @@ tse score sentences.csv --model tiny-causal --by word --bits --out by-word.csv
 tse score sentences.csv --model tiny-causal --by token --out by-token.csv
 tse run --data own.csv --lemmas words.csv --model tiny-causal --no-report --out own
 tse run -g Simple --limit 2 -m tiny-causal -m tiny-masked --forms all --lemmas few.csv --out forms
-tse compare agreement --common-lemmas --out common
 tse run --suite german --limit 1 --model tiny.gguf --start-token none --no-report --out gguf
 tse doctor tiny-causal --json doctor.json
 """
@@ -107,10 +106,6 @@ def _write_inputs(folder: Path) -> None:
     write_tiny_gguf(folder / "tiny.gguf")
     lemmas = load_data("verb_lemmas", "clean").to_pandas()
     lemmas.iloc[::65].to_csv(folder / "few.csv", index=False)
-    words = [*lemmas["singular"], *lemmas["plural"]]
-    (folder / "counts.csv").write_text(
-        "word,count\n" + "".join(f"{word},{3 ** (place % 12)}\n" for place, word in enumerate(words))
-    )
     (folder / "text.txt").write_text("\n".join(sentences))
     model = next((ROOT / "scorers/tse_scorers").glob("*/tiny-causal/config.json")).parent
     for step in (1, 2, 3):
@@ -211,6 +206,13 @@ def test_keys_of_signatures(outputs):
     assert set(re.findall(r"`(\w+)`", row)) - {"computed"} == execution
 
 
+def test_each_table_of_a_report_is_written_in_three_formats(outputs):
+    folders = ("agreement", "minimal_pairs", "german", "series-run", "series-blimp", "forms", "regions")
+    files = [path for folder in folders for path in outputs.glob(f"{folder}/*.csv")]
+    assert len(files) > len(folders)
+    assert all(path.with_suffix(".md").is_file() and path.with_suffix(".tex").is_file() for path in files)
+
+
 def test_columns_of_a_comparison(outputs):
     columns = next(csv.reader((outputs / "comparison" / "comparison.csv").open(encoding="utf-8")))
     assert documented("Comparison") - {"comparison.csv"} == set(columns)
@@ -245,8 +247,7 @@ TABLES = {
 @pytest.mark.parametrize(("folder", "table"), TABLES)
 def test_columns_of_items(outputs, folder, table):
     told = documented(TABLES[folder, table])
-    has_unit = folder in ("minimal_pairs", "in_context")
-    places = {"all", table or ("minimal_pairs" if has_unit else "")}
+    places = {"all", table or ("minimal_pairs" if folder == "minimal_pairs" else "")}
     for names, where in re.findall(r"^\| (`.*?) \| ([\w, ]+) \|", section("Items"), re.MULTILINE):
         if places & {*where.split(", ")}:
             told = told | set(re.findall(r"`([^`]+)`", names))

@@ -13,7 +13,7 @@ from scipy import stats
 
 from tse_scorers.statistics.clustered import Units, clustered_mean, clustered_means
 from tse_scorers.statistics.differences import paired_difference
-from tse_scorers.statistics.estimate import ACCURACY, DIFFERENCE, Stratum, effective_number, mean_of_strata
+from tse_scorers.statistics.estimate import ACCURACY, DIFFERENCE, Stratum, mean_of_strata
 
 
 def _items(seed, n=200, first=13, second=7):
@@ -392,8 +392,3 @@ def test_units_that_all_score_a_half_still_have_an_interval():
     """A model that always prefers one number scores 0.5 on each item, and its interval had no width."""
     found = clustered_mean([1, 0] * 10, Units(np.repeat(np.arange(10), 2), "items"))
     assert found.mean == 0.5 and found.ci_high - found.ci_low > 0.15
-
-
-def test_effective_number():
-    assert effective_number(np.full(955, 1 / 955)) == pytest.approx(955)
-    assert effective_number([0, 3, 0]) == 1 and math.isnan(effective_number([0, 0]))

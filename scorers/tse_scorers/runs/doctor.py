@@ -92,9 +92,7 @@ def diagnose(scorer: Scorer) -> list[Diagnosis]:
 
 
 def refuse_failures(scorer: Scorer) -> None:
-    """Raise ValueError where a cheap check of a model fails, so that no wrong score is computed."""
-    if not isinstance(scorer, CausalScorer | MaskedScorer):
-        return
+    """Raise ValueError where a check of a model fails, so that no wrong score is computed."""
     for finding in diagnose(scorer):
         if isinstance(finding.cause, OptionError):
             raise finding.cause  # it names options as the user writes them

@@ -291,21 +291,6 @@ def t_quantile(probability: float, df: npt.ArrayLike) -> Any:
     return quantiles if np.ndim(df) else float(quantiles)
 
 
-def effective_number(weights: npt.ArrayLike) -> float:
-    """Return the number of equally weighted lemmas with the same variance of the mean: (Σ w)² / Σ w².
-
-    MW weights each lemma by its probability, so a few frequent lemmas may decide it. The number is n for n equal
-    weights, and 1 if one lemma has all the weight. Source: Kish (1965), Survey sampling, for the weights of a mean;
-    also known as the inverse Simpson index.
-
-    >>> effective_number([0.5, 0.25, 0.25])
-    2.6666666666666665
-    """
-    shares = np.asarray(weights, dtype=float)
-    squares = float((shares**2).sum())
-    return float(shares.sum()) ** 2 / squares if squares > 0 else math.nan
-
-
 def two_sided_p(estimate: Estimate) -> float:
     """Return the p-value of "the difference is 0", by Student's t; NaN without a standard error."""
     if not estimate.se > 0:  # NaN, or the score of a condition whose items are alike

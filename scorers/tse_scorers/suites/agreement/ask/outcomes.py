@@ -36,11 +36,11 @@ def outcome_width(n_lemmas: int) -> int:
 def encode(is_correct: "Tensor") -> NDArray[np.float64]:
     """Return the outcomes of lemmas, (contexts, lemmas), as whole numbers, (contexts, `outcome_width`)."""
     content = np.packbits(is_correct.cpu().numpy(), axis=1)
-    rows, size = content.shape
-    padded = np.zeros((rows, -(-size // _BYTES) * _BYTES), dtype=np.uint8)
+    (rows, size), width = content.shape, outcome_width(is_correct.shape[1])
+    padded = np.zeros((rows, width * _BYTES), dtype=np.uint8)
     padded[:, :size] = content
-    eight = np.zeros((rows, padded.shape[1] // _BYTES, 8), dtype=np.uint8)
-    eight[..., :_BYTES] = padded.reshape(rows, -1, _BYTES)
+    eight = np.zeros((rows, width, 8), dtype=np.uint8)
+    eight[..., :_BYTES] = padded.reshape(rows, width, _BYTES)
     return eight.view("<u8")[..., 0].astype(np.float64)
 
 
