@@ -26,7 +26,7 @@ LONGEST = (
     "test_explore.py",
     "test_callback.py",
     "test_output_files.py",
-    "test_reproducing.py",
+    "test_reproduce.py",
     "test_hub_roundtrip.py",
     "test_every_option.py",
     "test_scorers.py",
@@ -100,17 +100,17 @@ def draft_pictures(request) -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         if request.path.parent.name != "report":
-            patch.setattr("tse_scorers.report.page.save", draft)
+            patch.setattr("tse_scorers.report.page.svg", draft)
         yield
 
 
 @pytest.fixture
 def drafts(monkeypatch) -> None:
     """Draws the pictures of reports without writing them, for tests of `tests/report` that do not look at them."""
-    monkeypatch.setattr("tse_scorers.report.page.save", draft)
+    monkeypatch.setattr("tse_scorers.report.page.svg", draft)
 
 
 @pytest.fixture
 def no_pictures(monkeypatch) -> None:
     """Leaves the pictures of reports empty, for tests of something else: they are not even drawn."""
-    monkeypatch.setattr("tse_scorers.report.page.save", lambda picture, folder: EMPTY_PICTURE)
+    monkeypatch.setattr("tse_scorers.report.page.svg", lambda plot: EMPTY_PICTURE)

@@ -9,7 +9,6 @@ import urllib.error
 import urllib.request
 from functools import partial
 
-import pandas as pd
 import pytest
 import synthetic_runs as made
 from browser import chromium, opened, sideways, violations
@@ -18,7 +17,7 @@ from typer.testing import CliRunner
 
 from tse_scorers import Results, run
 from tse_scorers.cli.app import app as commands
-from tse_scorers.report.inputs import read_runs
+from tse_scorers.io.runs import read_runs
 
 explore = pytest.importorskip("tse_scorers.explore", reason="needs gradio (pip install '.[explore]')")
 
@@ -62,61 +61,51 @@ def test_the_leaderboard_has_the_headline_scores_of_all_folders_the_best_first(e
     assert list(board.index).index("org/better") < list(board.index).index("org/worse")
     for folder in folders:
         table = Results.load(folder).table()
-        assert (
-            board.loc[table.index, table.columns.map(": ".join)].to_numpy().tolist()
-            == table.to_numpy().tolist()
-        )
+        shown = board.loc[table.index, table.columns.map(": ".join)]
+        assert shown.to_numpy().tolist() == table.to_numpy().tolist()
     assert any("Partial run" in remark for remark in explored.remarks)
 
 
 @pytest.mark.parametrize(
     ("data", "name", "measure", "level"),
     [
-        (AGREEMENT, "TSE", "tse", "group"),
         (AGREEMENT, "EW@top-0.9", "ew@top-0.9", "group"),
-        (BLIMP, "accuracy", "accuracy", "field"),
         (BLIMP, "one prefix", "accuracy@one_prefix", "paradigm"),
     ],
 )
 def test_groups_are_those_of_the_results(explored, folders, data, name, measure, level):
-    shown = explored.groups(data, name, level).set_index(["system", "place"])["score"]
+    shown = explored.groups(data, name, level).set_index(["system", "level", "value"])["score"]
     rows = Results.load(folders[data == BLIMP]).scores(measure)
-    rows = rows[rows["level"].isin([level, "all"])]
-    expected = rows.assign(place=rows["value"].mask(rows["level"] == "all", "all")).set_index(
-        ["model", "place"]
-    )
-    assert shown.to_dict() == pytest.approx(expected["score"].to_dict(), abs=1e-12, nan_ok=True)
+    expected = rows[rows["level"].isin([level, "all"])].set_index(["model", "level", "value"])["score"]
+    assert shown.to_dict() == pytest.approx(expected.to_dict(), abs=1e-12, nan_ok=True)
+    assert explore.picture(explored.groups(data, name, level)).startswith('<img alt="')
 
 
 def test_items_are_filtered_by_both_models_and_keep_the_users_columns(explored):
     items = explored.items(BLIMP, "accuracy", "org/better", "org/worse")
     assert len(items) == 400 and items["margin A"].is_monotonic_increasing
     assert (items["margin A"] == -items["margin B"]).all() and (items["weight"] == 0.5).all()
-    assert "logprob_good" not in items
+    assert not {"logprob_good", "correct", "model"} & set(items)
     right = explore.found(items, "A right, B wrong")
     assert len(right) == (items["margin A"] > 0).sum() > 0 and (right["margin A"] > 0).all()
     assert len(explore.found(items, "both wrong")) == len(explore.found(items, "ties")) == 1
     paradigm = items["paradigm"].iloc[0]
     of_group = explore.found(items, "all", f"paradigm: {paradigm}", "PAIR")
     assert len(of_group) == (items["paradigm"] == paradigm).sum()
-    assert explore.found(items, text="pair 17 ")["sentence_good"].tolist() == ["Pair 17 is good."]
+    assert explore.found(items, text="pair 17 ")["good"].tolist() == ["Pair 17 is good."]
     assert explore.found(items, text=".*").empty
 
 
 def test_items_of_a_causal_and_a_masked_model_are_matched_by_their_texts(explored, folders):
     pairs = Results.load(folders[0]).items("agreement", "pairs")
-    items = explored.items(AGREEMENT, "TSE", "tiny-causal", "tiny-masked")
+    items = explored.items(AGREEMENT, "TSE", "tiny-causal", "tiny-masked").set_index(["group", "good", "bad"])
     for side, model in (("A", "tiny-causal"), ("B", "tiny-masked")):
         of_model = pairs[pairs["model"] == model].set_index(["group", "sentence_good", "sentence_bad"])
         margin = (of_model["logprob_correct"] - of_model["logprob_incorrect"]).sort_index()
-        found = items.set_index(["group", "sentence_good", "sentence_bad"])[f"margin {side}"].sort_index()
-        pd.testing.assert_series_equal(found, margin, check_names=False)
+        assert items[f"margin {side}"].sort_index().tolist() == margin.tolist()
     contexts = explored.items(AGREEMENT, "MW", "tiny-causal", "tiny-causal")
     scored = Results.load(folders[0]).items("agreement", "contexts").query("model == 'tiny-causal'")
     assert sorted(contexts["score A"].dropna()) == sorted(scored["mw_top_1"].dropna())
-
-
-def test_a_score_without_items_says_so(explored):
     with pytest.raises(ValueError, match=r"org/better does not contain items of covered_mass"):
         explored.items(AGREEMENT, "covered_mass", "org/better", "org/worse")
 

@@ -4,8 +4,10 @@ Texts from results are shown as text, and nothing in a results folder is loaded 
 are those that the user named.
 """
 
+import base64
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from threading import Lock
@@ -16,20 +18,22 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # gradio reads it when it is i
 import gradio as gr
 import numpy as np
 import pandas as pd
+from markupsafe import escape
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from .io.files import printable
-from .io.result_row import IDENTITY
-from .report.comparable import not_comparable
-from .report.inputs import Runs
-from .report.measure import Measure
-from .report.summary import headlines, marked, warnings_of
-from .suites.registry import all_measures, find_suite, names
-from .suites.standard_view import measures_in, rows_of
+from .io.runs import Runs
+from .report import page as report_page
+from .report.blocks import Plot
+from .report.headline import standing, unreliable
+from .report.items import items_of
+from .report.scores import ALL, best_first, headlines, measures_in, rows_of, tidy
+from .runs.comparing.comparable import not_comparable
+from .suites.measure import Measure
+from .suites.registry import find_suite, names
 
 TITLE = "Targeted syntactic evaluation"
-ALL = "all"
 MOST = 300  # items that are shown
 FILTERS = {
     ALL: "index == index",
@@ -41,72 +45,57 @@ MARGIN = "Margin: log P(good text) − log P(bad text); without two texts, log P
 ASKED = (
     "Surprisal: −log2 of the probability of a sentence or word, in bits (masked models: pseudo-likelihood)."
 )
-_SIDES = "score_good score_bad", "logprob_good logprob_bad", "logprob_correct logprob_incorrect"
-_FIRST = ["sentence_good", "sentence_bad", "sentence", "A − B", "margin A", "margin B", "score A", "score B"]
+_FIRST = ["good", "bad", "sentence", "A − B", "margin A", "margin B", "score A", "score B"]
+_SCORES = ["score", "margin", "logprob_good", "logprob_bad"]
 
 
 class Explored:
-    """Results as frames; `rows` have `data` (what was scored), `name` (of the measure) and `place` (the group)."""
+    """Results as tidy rows (`report.scores`), with the measures that tell whose items they are over."""
 
     def __init__(self, runs: Runs) -> None:
-        self._runs, heading = runs, names().heading
-        self._lines = headlines(runs.rows, all_measures(), heading)
-        signatures = [model for run in runs.runs for model in run["signature"]["models"]]
-        self.remarks = [*not_comparable({"models": signatures}, heading), *warnings_of(self._lines)]
-        self.measures: dict[tuple[str, str], tuple[str, str | None, Measure]] = {}
-        rows = runs.rows.assign(data="", name=runs.rows["metric"])
-        for (suite, config), of in runs.rows.groupby(["suite", "config"], sort=False, dropna=False):
-            config = None if pd.isna(config) else config
-            rows.loc[of.index, "data"] = data = heading(suite, config)
-            for measure in measures_in(all_measures().get(suite, ()), of):
-                if len(places := rows_of(of, measure).index):
-                    rows.loc[places, "name"] = measure.label
-                    self.measures[data, measure.label] = suite, config, measure
-        rows["place"] = rows["value"].mask(rows["level"] == ALL, ALL)
+        self._runs, rows = runs, best_first(tidy(runs))
         self.rows = rows.sort_values("level", key=lambda level: level != ALL, kind="stable")
+        self._lines = headlines(rows)
+        signatures = [model for run in runs.runs for model in run["signature"]["models"]]
+        self.remarks = [*not_comparable({"models": signatures}, names().heading), *unreliable(self._lines)]
+        self.measures: dict[tuple[str, str], tuple[str, str | None, Measure]] = {}
+        for (data, suite), of in rows.groupby(["data", "suite"], sort=False):
+            config = None if pd.isna(of["config"].iloc[0]) else str(of["config"].iloc[0])
+            for measure in measures_in(find_suite(str(suite)).measures, of):
+                if len(rows_of(of, measure)):
+                    self.measures[str(data), measure.label] = str(suite), config, measure
         self.items = lru_cache(maxsize=4)(self._items)
 
     def leaderboard(self) -> pd.DataFrame:
         """Return the headline scores as text, with their intervals: systems down, the best first."""
-        wide = self._lines.assign(text=marked(self._lines)).pivot_table(
-            index="system", columns=["suite", "measure"], values=["text", "score"], aggfunc="last", sort=False
-        )
-        wide = wide.sort_values([c for c in wide if c[0] == "score"], ascending=False, kind="stable")
-        text = wide["text"].fillna("")
-        return text.set_axis(text.columns.map(": ".join), axis=1).reset_index(names="model")
+        text = replace(standing(self._lines, "scores", TITLE), intervals=True).text()
+        called = [": ".join(key) if isinstance(key, tuple) else str(key) for key in text.columns]
+        return text.set_axis(called, axis=1).reset_index(names="model")
 
-    def groups(self, data: str, name: str, level: str) -> pd.DataFrame:
+    def groups(self, data: str, measure: str, level: str) -> pd.DataFrame:
         """Return the rows of one measure: of all items, then of the groups of a level."""
-        rows = self.rows[(self.rows["data"] == data) & (self.rows["name"] == name)]
-        return rows[rows["level"].isin([level, ALL])].drop_duplicates(["system", "place"], keep=False)
+        rows = self.rows[(self.rows["data"] == data) & (self.rows["measure"] == measure)]
+        return rows[rows["level"].isin([level, ALL])].drop_duplicates(["system", "label"])
 
     def _read(self, data: str, name: str, system: str) -> pd.DataFrame:
-        """Return the items of a system: their texts and the user's own columns, `score` and `margin` (NaN for none)."""
+        """Return the items of a system."""
         suite, config, measure = self.measures.get((data, name), ("", None, Measure(name)))
         files = {(file.system, file.config): file for file in self._runs.scores(suite, measure.table)}
         file = files.get((system, config))
-        frame = None if file is None else find_suite(suite).item_table(file)
-        if file is None or frame is None:
+        frame = None if file is None else items_of(file, find_suite(suite), measure)
+        if frame is None:
             raise ValueError(f"The folder of {system} does not contain items of {name} ({data}).")
-        for axis, value in measure.at.items():
-            frame = frame[frame[axis] == value] if axis in frame else frame
-        score = next((frame[c] for c in (measure.score_column, "correct") if c in frame), np.nan)
-        sides = next((pair.split() for pair in _SIDES if set(pair.split()) <= set(frame)), None)
-        margin = frame["logprob"] if "logprob" in frame else score - 0.5
-        margin = margin if sides is None else frame[sides[0]] - frame[sides[1]]
-        scores = {*find_suite(suite).score_columns(file), measure.score_column}
-        hidden = [*IDENTITY, *scores.intersection(frame.select_dtypes("number"))]
-        items = frame.drop(columns=hidden, errors="ignore")
-        return items.assign(score=score, margin=margin).astype({"score": float})
+        return frame
 
     def _items(self, data: str, name: str, a: str, b: str) -> pd.DataFrame:
         """Return the items that both systems have, sorted by A's margin."""
         one, other = self._read(data, name, a), self._read(data, name, b)
-        texts = [c for c in one if c in other and c not in ("score", "margin")]
+        texts = [c for c in one if c in other and c not in _SCORES]
         # What follows a gap is seen by masked models only, so that it does not tell the items of others apart.
         keys = [c for c in texts if c not in ("suffix", "sentence") or one[c].isin(other[c]).any()]
         one, other = (of.assign(_n=of.groupby(keys, dropna=False).cumcount()) for of in (one, other))
-        items = one.merge(other[[*keys, "_n", "score", "margin"]], on=[*keys, "_n"], suffixes=(" A", " B"))
+        columns = [*texts, "_n", "score", "margin"]
+        items = one[columns].merge(other[[*keys, *columns[-3:]]], on=[*keys, "_n"], suffixes=(" A", " B"))
         items = items.assign(**{"A − B": items["margin A"] - items["margin B"]}).drop(columns="_n")
         ordered = items[[*(c for c in _FIRST if c in items), *items.columns.difference(_FIRST, sort=False)]]
         return ordered.sort_values("margin A", kind="stable", ignore_index=True)
@@ -143,27 +132,21 @@ def shown(frame: pd.DataFrame) -> gr.Dataframe:
     """Return a table whose texts are nothing but text."""
     kinds: list[Any] = ["number" if c in frame.select_dtypes("number") else "str" for c in frame]
     frame = frame.assign(**frame.select_dtypes(exclude="number").astype(str).map(printable)).round(3)
-    return gr.Dataframe(frame.rename(columns=printable), datatype=kinds, visible=True)
+    return gr.Dataframe(frame.rename(columns=printable), datatype=kinds, visible=True, wrap=True)
 
 
-def picture(rows: pd.DataFrame) -> Any:
-    """Draw the scores of groups, with their intervals: groups down, a colour for each system."""
-    from matplotlib.figure import Figure  # slow to import
-
-    places, systems = (list(dict.fromkeys(rows[column])) for column in ("place", "system"))
-    figure = Figure(figsize=(9, 1.5 + len(places) * (0.2 + 0.03 * len(systems))), layout="constrained")
-    axes = figure.subplots()
-    for number, (system, of) in enumerate(rows.groupby("system", sort=False)):
-        y = [places.index(place) + 0.7 * number / len(systems) for place in of["place"]]
-        axes.plot(of["score"].astype(float), y, "o", color=f"C{number}", label=_drawn(system))
-        axes.hlines(y, of["ci_low"].astype(float), of["ci_high"].astype(float), colors=f"C{number}")
-    axes.set(yticks=range(len(places)), yticklabels=[*map(_drawn, places)], ylim=(len(places), -0.5))
-    figure.legend(loc="outside upper left", ncols=4)
-    return figure
-
-
-def _drawn(text: str) -> str:
-    return " " + printable(text).replace("$", r"\$")  # no formula, and not hidden for its underscore
+def picture(rows: pd.DataFrame) -> str:
+    """Draw the scores of groups with their intervals, groups down, as HTML; its colours follow the reader's."""
+    measure = rows["measure"].iloc[0]
+    chance = None if rows["chance"].isna().all() else float(rows["chance"].iloc[0])
+    title = f"{measure} by group, with 95 % intervals; the table has the numbers."
+    plot = Plot(
+        "groups", title, "dots", rows.assign(y=rows["score"], series=rows["system"]), measure, chance=chance
+    )
+    data = base64.b64encode(report_page.svg(plot).encode()).decode()
+    return (
+        f'<img alt="{escape(printable(title))}" src="data:image/svg+xml;base64,{data}" style="width: 100%">'
+    )
 
 
 def app(runs: Runs, models: Sequence[str] = ()) -> Any:
@@ -176,7 +159,11 @@ def app(runs: Runs, models: Sequence[str] = ()) -> Any:
         of = rows[rows["data"] == data]
         groups = of[of["level"] != ALL]
         declared = [name for where, name in explored.measures if where == data]
-        lists = [*declared, *of["name"]], groups["level"], [ALL, *(groups["level"] + ": " + groups["value"])]
+        lists = (
+            [*declared, *of["measure"]],
+            groups["level"],
+            [ALL, *(groups["level"] + ": " + groups["value"])],
+        )
         return [list(dict.fromkeys(each)) or [ALL] for each in lists]
 
     def pickers(place: int, label: str) -> tuple[list[Any], Any]:
@@ -192,9 +179,9 @@ def app(runs: Runs, models: Sequence[str] = ()) -> Any:
         gr.on(events, function, inputs, outputs, trigger_mode="always_last")
         updated.then(function, inputs, outputs)  # when the choices are those of the data
 
-    def groups(data: str, name: str, level: str) -> tuple[gr.Dataframe, Any]:
+    def groups(data: str, name: str, level: str) -> tuple[gr.Dataframe, str]:
         of = explored.groups(data, name, level)
-        wide = of.pivot_table(index="place", columns="system", values="score", sort=False, dropna=False)
+        wide = of.pivot_table(index="label", columns="system", values="score", sort=False, dropna=False)
         return shown(wide.reset_index(names="group")), picture(of)
 
     def items(*chosen: str) -> tuple[str, gr.Dataframe]:
@@ -219,7 +206,7 @@ def app(runs: Runs, models: Sequence[str] = ()) -> Any:
         with gr.Tab("Groups") as tab:
             with gr.Row():
                 inputs, updated = pickers(1, "Groups by")
-            show(groups, tab, updated, inputs, [gr.Dataframe(visible=False), gr.Plot(show_label=False)])
+            show(groups, tab, updated, inputs, [gr.Dataframe(visible=False), gr.HTML()])
         with gr.Tab("Items") as tab:
             with gr.Row():
                 inputs, updated = pickers(2, "Group")

@@ -1,6 +1,7 @@
 """`Results`: what `run` returns, as rows, frames, a table, a picture and a comparison."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -13,13 +14,14 @@ from .io.ours import RESULTS_FILE
 from .io.records import read_records
 from .io.result_row import IDENTITY, ResultRow
 from .io.results import results_of
-from .report.numbers import MISSING, decimals
+from .report.numbers import MISSING, number
 
 if TYPE_CHECKING:
     from datasets import Dataset
     from matplotlib.axes import Axes
 
-    from .report.inputs import Runs
+    from .io.runs import Runs
+    from .report.blocks import Table
 
 _SHORT = 12
 """Rows that `repr` shows."""
@@ -87,7 +89,7 @@ class Results(Sequence[ResultRow]):
     def __repr__(self) -> str:
         shown = [
             f"{row.model} {row.suite} {row.group} {row.metric} "
-            + (MISSING if row.score is None else decimals(row.score, 4))
+            + (MISSING if row.score is None else number(row.score, 4))
             for row in self._rows[:_SHORT]
         ]
         more = [f"… {len(self) - _SHORT} more"] if len(self) > _SHORT else []
@@ -95,13 +97,13 @@ class Results(Sequence[ResultRow]):
 
     def _repr_html_(self) -> str:
         try:
-            table = self.table()
+            table, scores = self.table(), self._table.scores
         except ValueError as error:  # the folder is not as it was; a notebook would print a traceback
             return f"<p>{escape(printable(str(error)))}</p><pre>{escape(repr(self))}</pre>"
-        from .report.summary import warnings_of
+        from .report.headline import unreliable
 
-        warnings = "".join(f"<p>{escape(line)}</p>" for line in warnings_of(self._headlines))
-        return printable(table.to_html(classes=_NO_FORMULAS) + warnings)
+        notes = "".join(f"<p>{escape(line)}</p>" for line in unreliable(scores))
+        return printable(table.to_html(classes=_NO_FORMULAS) + notes)
 
     def to_pandas(self) -> pd.DataFrame:
         """Return one row per result, with its score and the other columns of `results.json` that have a value."""
@@ -117,8 +119,7 @@ class Results(Sequence[ResultRow]):
     @cached_property
     def _runs(self) -> "Runs":
         """The folder's results and scores of these models on these data; raises ValueError where others are there."""
-        from .report.inputs import read_folder, runs_of
-        from .report.selection import only
+        from .io.runs import read_folder, runs_of
 
         folder = read_folder(self._at)
         stored = {frozenset(row.to_json().items()) for row in folder.results.rows}
@@ -129,19 +130,16 @@ class Results(Sequence[ResultRow]):
             )
         runs = runs_of([folder])
         identities = {tuple(row[column] for column in IDENTITY) for row in self._rows}
-        row_identities = runs.rows[list(IDENTITY)].itertuples(index=False, name=None)
-        return only(
-            runs,
-            pd.Series([key in identities for key in row_identities], runs.rows.index, dtype=bool),
-            "other results",
-        )
+        keys = runs.rows[list(IDENTITY)].itertuples(index=False, name=None)
+        return runs.only(pd.Series([key in identities for key in keys], runs.rows.index, dtype=bool))
 
     @property
-    def _headlines(self) -> pd.DataFrame:
-        from .report.summary import headlines
-        from .suites.registry import all_measures, names
+    def _table(self) -> "Table":
+        from .report.headline import standing
+        from .report.scores import best_first, headlines, tidy
 
-        return headlines(self._runs.rows, all_measures(), names().heading)
+        shown = standing(headlines(best_first(tidy(self._runs))), "headlines", "Scores")
+        return replace(shown, columns=("data", "measure"), intervals=True)
 
     def _suite(self, chosen: str | None) -> str:
         """Return the chosen suite, by its name in results, or the only one."""
@@ -163,8 +161,8 @@ class Results(Sequence[ResultRow]):
         Raises:
             ValueError: there are several suites or tables and none is chosen, or there is none of this name.
         """
-        from .suites.item_files import with_identity
         from .suites.registry import find_suite
+        from .suites.shown import with_identity
 
         chosen = self._suite(suite)
         frames: dict[str, list[pd.DataFrame]] = {}
@@ -205,19 +203,11 @@ class Results(Sequence[ResultRow]):
         return self._some(rows).to_pandas()
 
     def table(self) -> pd.DataFrame:
-        """Return the headline scores as they are printed, with 95 % intervals: systems down, measures across.
+        """Return the headline scores as they are printed, with 95 % intervals: systems down, data and measures across.
 
         A * marks intervals that are not reliable, because they are over fewer than 4 effective units.
         """
-        from .report.summary import marked
-
-        lines = self._headlines
-        if lines.empty:
-            return pd.DataFrame()
-        wide = lines.assign(text=marked(lines)).pivot_table(
-            index="system", columns=["suite", "measure"], values="text", aggfunc="last", sort=False
-        )
-        return wide.rename_axis(index=None, columns=[None, None]).fillna("")
+        return self._table.text().rename_axis(index=None)
 
     def plot(self, suite: str | None = None) -> "list[Axes]":
         """Draw the first picture of a suite's section of the report, and return its axes (`axes[0].figure` saves it).
@@ -228,17 +218,17 @@ class Results(Sequence[ResultRow]):
         Raises:
             ValueError: there are several suites and none is chosen, or the suite's section has no picture.
         """
-        from .report.blocks import Chart
-        from .report.charts import drawn
-        from .suites.registry import find_suite
+        from .report.blocks import Plot
+        from .report.draw import draw, style
+        from .report.page import report_of
 
         chosen = self._suite(suite)
-        section = find_suite(chosen).views(self._runs)
-        blocks = (block for view in (section.in_report().views if section else ()) for block in view.of())
-        picture = next((block for block in blocks if isinstance(block, Chart)), None)
+        report = report_of(self._runs.only(self._runs.rows["suite"] == chosen))
+        picture = next((block for block in report.blocks() if isinstance(block, Plot)), None)
         if picture is None:
             raise ValueError(f"The section of the suite {chosen!r} has no picture. Use table().")
-        return drawn(picture).axes
+        with style():
+            return draw(picture).axes
 
     def compare(
         self,

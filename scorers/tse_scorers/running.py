@@ -168,7 +168,7 @@ def run(
     remember_failures(runs[0].out, [job.model for job in jobs], failures)
     scored = any(run.n_models for run in runs)
     if report and is_main() and scored:
-        from .runs.report import write_report  # drawing takes a second to import
+        from .report.page import write_report  # drawing takes a second to import
 
         write_report(Path(out))
     if failures:

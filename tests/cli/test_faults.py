@@ -193,13 +193,13 @@ def test_what_nobody_expected(tse, place, monkeypatch, error, code, said):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("tse_scorers.runs.report.write_report", fail)
+    monkeypatch.setattr("tse_scorers.report.page.write_report", fail)
     found, printed = tse("report run")
     assert found == code and said in printed
 
 
 def test_a_traceback_is_printed_on_demand(place, monkeypatch, capfd):
-    monkeypatch.setattr("tse_scorers.runs.report.write_report", lambda *_, **__: {}["missing"])
+    monkeypatch.setattr("tse_scorers.report.page.write_report", lambda *_, **__: {}["missing"])
     monkeypatch.setattr(sys, "argv", ["tse", "--debug", "report", "run"])
     with pytest.raises(SystemExit):
         cli.main()

@@ -341,13 +341,11 @@ TABLE_5 = {"unigram": -0.26, "bigram": 0.58, "lstm": 0.71, "bert": 0.73, "distil
 @pytest.fixture(scope="module")
 def published() -> dict[tuple[str, str], np.ndarray]:
     """(6, 6) cells by system and kind of set."""
-    frame = load_data("published_results", "rochereau2020_auc").to_pandas()
-    frame["cell"] = [
-        variation_sets.CASE_ORDERS.index(order) * 6 + variation_sets.ROLE_ASSIGNMENTS.index(role)
-        for order, role in zip(frame["case_order"], frame["role_assignment"], strict=True)
-    ]
+    frame = load_data("published_results").to_pandas().query("paper == 'rochereau2020'")
+    cells = product(variation_sets.CASE_ORDERS, variation_sets.ROLE_ASSIGNMENTS)
+    place = {"|".join(cell): number for number, cell in enumerate(cells)}
     return {
-        key: group.sort_values("cell")["auc"].to_numpy().reshape(6, 6)
+        key: group.sort_values("value", key=lambda cells: cells.map(place))["score"].to_numpy().reshape(6, 6)
         for key, group in frame.groupby(["system", "variation_set"])
     }
 

@@ -22,25 +22,25 @@ CEILINGS = {  # room: (lines, where they shall be)
     f"{PACKAGE}/lstm_converter": (461, 0),  # in models
     f"{PACKAGE}/ngram_trainer": (140, 0),  # in models
     f"{PACKAGE}/statistics": (1_483, 600),
-    f"{PACKAGE}/io": (3_351, 600),
-    f"{PACKAGE}/suites": (9_863, 3_000),
-    f"{PACKAGE}/papers": (2_845, 1_200),
-    f"{PACKAGE}/report": (6_968, 1_600),
-    f"{PACKAGE}/runs": (2_605, 700),
-    f"{PACKAGE}/cli": (2_285, 500),
+    f"{PACKAGE}/io": (3_751, 600),  # has taken reading of runs from report
+    f"{PACKAGE}/suites": (9_294, 3_000),
+    f"{PACKAGE}/papers": (1_175, 1_200),
+    f"{PACKAGE}/report": (1_800, 1_600),
+    f"{PACKAGE}/runs": (2_457, 700),
+    f"{PACKAGE}/cli": (2_099, 500),
     f"{PACKAGE}/publishing": (792, 300),
     f"{PACKAGE}/training": (1_141, 450),
-    PACKAGE: (1_643, 850),  # its own files, explore.py among them
-    "push_scripts": (3_581, 1_600),
+    PACKAGE: (1_620, 850),  # its own files, explore.py among them
+    "push_scripts": (3_649, 1_600),  # published numbers are named as results are
     "benchmarks": (444, 400),
     "examples": (515, 400),  # with tasks of lm-eval, in place of `exporting`
-    "docs": (422, 400),
+    "docs": (415, 400),
     ".ci": (102, 100),
-    "tests": (39_219, 18_000),
+    "tests": (35_431, 18_000),
 }
-OTHER_TEXT = (1_278, 500)
+OTHER_TEXT = (1_074, 500)
 """Lines of the package's other texts (styles, scripts, descriptions of sets), without bundled models."""
-WORDS = (19_692, 14_000)
+WORDS = (19_571, 14_000)
 """Words of README and docs."""
 
 

@@ -356,7 +356,6 @@ def test_options_of_models_on_the_command_line(
 # ---- commands ---------------------------------------------------------------------------------------------
 
 OWN = ["--data", "pairs.csv", "--lemmas", "lemmas.csv"]
-FONT = ["--font", "DejaVu Serif", "--paper", "text"]
 COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
     "run": (
         [*OWN, "-m", "tiny-causal", "--no-report", "--out", "new"],
@@ -369,13 +368,12 @@ COMMANDS: dict[str, tuple[list[str], dict[str, list[str]]]] = {
         | {"overwrite": ["--overwrite"], "model": ["-m", "tiny-lstm"]},
     ),
     "merge": (["parts", "--out", "new"], {"out": ["--out", "newer"]}),
-    "report": (["one"], {"plain_latex": ["--plain-latex"], "paper": ["--paper", "text"], "font": FONT}),
+    "report": (["one", "--paper", "new"], {"paper": ["--paper", "newer"], "width": ["--width", "text"]}),
     "compare": (
         ["one", "two", "--out", "new"],
         {"out": ["--out", "newer"], "json_file": ["--json", "new.json"], "csv_file": ["--csv", "new.csv"]}
-        | {"reference": ["--reference", "tiny-lstm"], "by": ["--by", "number"], "paper": ["--paper", "text"]}
-        | {"font": FONT}
-        | {"common_lemmas": ["--common-lemmas"], "figures": ["--figures"], "measure": ["--measure", "tse"]},
+        | {"reference": ["--reference", "tiny-lstm"], "by": ["--by", "number"]}
+        | {"common_lemmas": ["--common-lemmas"], "measure": ["--measure", "tse"]},
     ),
     "publish": (
         ["one", "--results-repo", "org/results"],
@@ -404,7 +402,7 @@ ALLOWED: dict[tuple[str, str], tuple[list[str], list[str]]] = {
 ELSEWHERE: dict[str, list[tuple[str, str]]] = {
     "runs/test_many_checkpoints.py": [("run", "no_report")],
     "test_explore.py": [("explore", name) for name in ("model", "port", "no_browser")],
-    "papers/test_reproducing.py": [
+    "papers/test_reproduce.py": [
         ("reproduce", name) for name in ("table", "listed", "models", "out", "source", "limit")
     ]
     + [("fetch", "out"), ("fetch", "source")],

@@ -12,10 +12,10 @@ BESIDE = ("lstm_converter", "ngram_trainer", "papers", "publishing")
 FLOORS = (
     ("engine", "io"),
     ("models", "statistics"),
-    ("report",),
     ("suites",),
     ("loading",),
     ("runs",),
+    ("report",),
     ("mapping", "results", "explore", "training", *BESIDE),
     ("cli", "running"),
     ("__init__", "__main__"),
@@ -62,7 +62,7 @@ def test_the_core_imports_nothing_that_stands_beside_it():
 
 
 def test_only_papers_read_published_results():
-    """What the core shows of others' scores, it is given by `suites.shown.Analyses`."""
+    """What the page shows of others' scores, it gets from the paper of a suite (`suites.registry.paper_of`)."""
     readers = {
         path.relative_to(PACKAGE).parts[0]
         for path in files(".")

@@ -89,7 +89,7 @@ def test_the_wheel_carries_what_is_committed_and_nothing_else(wheel):
         expected = {f"{prefix}{kind}/{name}" for name in kept(ROOT / kind)}
         assert {name for name in inside if name.startswith(f"{prefix}{kind}/")} == expected
     assert {f"tse_scorers/{name}" for name in kept(ROOT / "scorers/tse_scorers")} <= inside
-    assert "tse_scorers/report/template.html" in inside
+    assert {"tse_scorers/report/page.html", "tse_scorers/report/page.css"} <= inside
     assert {f"tse_scorers/bundled_models/{name}/model.safetensors" for name in MODELS} <= inside
 
 

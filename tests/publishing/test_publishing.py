@@ -22,8 +22,8 @@ from tse_scorers.cli.app import app
 from tse_scorers.io.records import write_record
 from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import read_results
+from tse_scorers.io.runs import read_runs
 from tse_scorers.publishing.results_dataset import SCHEMA
-from tse_scorers.report.inputs import read_runs
 
 MODEL, RESULTS = "org/tiny", "org/results"
 

@@ -15,7 +15,7 @@ from tse_scorers.cli.app import app
 from tse_scorers.io.records import write_record
 from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.results import read_results
-from tse_scorers.report.inputs import read_runs
+from tse_scorers.io.runs import read_runs
 
 
 @pytest.fixture(scope="module")

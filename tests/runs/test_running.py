@@ -9,9 +9,9 @@ from run_records import record_of
 
 import tse_scorers
 from tse_scorers import load_data, make_suite
+from tse_scorers.report.page import write_report
 from tse_scorers.runs.jobs import Failure, Job, not_scored, remember_failures
 from tse_scorers.runs.merge import merge
-from tse_scorers.runs.report import write_report
 from tse_scorers.runs.run import Run
 from tse_scorers.suites.registry import names
 
@@ -144,7 +144,7 @@ def test_pairs_of_ones_own_are_not_called_blimp(source, tmp_path):
     names = {path.name for path in (out / "runs").iterdir()}
     assert names == {"lengths.minimal_pairs.blimp", "lengths.minimal_pairs.word-order"}
     page = write_report(out).read_text()
-    assert "lengths (word-order)" in page and "lengths (blimp)" in page and "Word order" in page
+    assert ">Minimal pairs: word-order</h2>" in page and ">BLiMP</h2>" in page
 
 
 def released(dataset, config, key):

@@ -5,14 +5,11 @@ import re
 import shutil
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 import torch
 from hub_fixtures import read_from
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
-from synthetic_runs import write_run
 from transformers import AutoModelForCausalLM
 from typer.testing import CliRunner
 
@@ -20,11 +17,9 @@ from tse_scorers import load_data, loading
 from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import bundle_path
 from tse_scorers.io.results import read_results
+from tse_scorers.io.runs import read_runs
 from tse_scorers.models.causal import CausalScorer
-from tse_scorers.report.charts import draw
-from tse_scorers.report.inputs import read_runs
-from tse_scorers.runs.report import write_report
-from tse_scorers.statistics import Units, clustered_mean
+from tse_scorers.report.page import report_of
 
 STEPS = ("step4", "step16", "step64")
 
@@ -105,8 +100,7 @@ def test_scores_per_example_go_with_their_own_revision(out):
 
 def test_the_report_draws_the_curve(out):
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "Over the course of training" in page and "Log-linear fit" in page
-    assert list((out / "figures").glob("series_*.svg"))
+    assert "Over the training" in page and "Scores over the revisions" in page
 
 
 def test_nothing_that_fits_is_said_with_what_is_there(checkpoints, tmp_path):
@@ -152,7 +146,7 @@ def test_each_revision_on_the_hub_scores_as_the_checkpoint_in_a_folder(out, from
 
 def test_the_report_of_a_series_from_the_hub_draws_its_curve(from_hub):
     page = (from_hub / "report.html").read_text(encoding="utf-8")
-    assert "Over the course of training" in page and list((from_hub / "figures").glob("series_*.svg"))
+    assert "Over the training" in page and "Scores over the revisions" in page
     files = [*read_runs([from_hub]).scores("agreement", "contexts")]
     assert [file.system for file in files] == [f"org/training@{step}" for step in STEPS]
 
@@ -165,67 +159,7 @@ def test_what_revisions_were_scored_is_known_by_their_commits(from_hub):
     assert [signature["identity"]["revision"] for signature in signatures] == list(STEPS)
 
 
-def _accuracies(
-    out: Path, wrong: dict[str, list[int]], n_words: int = 12, other: str = "", without: str = ""
-) -> str:
-    """Write a series of five pairs for each word, with these numbers of errors on the first words; return its page.
-
-    The step `other` has other pairs; of the model `without`, only averages are there.
-    """
-    about = {
-        "suite": "minimal_pairs",
-        "dataset": "mine",
-        "config": "all",
-        "metric": "accuracy",
-        "method": "full",
-    }
-    rows, files = [], {}
-    for step, errors in wrong.items():
-        errors = errors + [0] * (n_words - len(errors))
-        right = np.concatenate([[0] * n + [1] * (5 - n) for n in errors])
-        pairs = pd.DataFrame(
-            {"correct": right, "pair_id": np.arange(5 * n_words), "paradigm": "own", "method": "full"}
-        )
-        pairs["cluster"] = pairs["pair_id"] // 5
-        pairs["sentence_good"] = ("Cats purr " if step == other else "Dogs bark ") + pairs["pair_id"].astype(
-            str
-        )
-        pairs["sentence_bad"] = "Dogs barks " + pairs["pair_id"].astype(str)
-        found = clustered_mean(right, Units(pairs["cluster"], "clusters"))
-        rows += [
-            about | {"model": model, "revision": step, "group": "all", "score": found.mean, "n": len(right)}
-            | {"n_excluded": 0, "n_ties": 0} | found.columns()
-            for model in filter(None, (without, "m"))
-        ]  # fmt: skip
-        files[f"m@{step}.minimal_pairs"] = pairs
-    return write_report(write_run(out, rows, files), figures=False).read_text(encoding="utf-8")
-
-
-def test_a_series_says_from_where_on_no_checkpoint_differs_from_the_last(tmp_path):
-    """A last score of 1.000 [0.735, 1.000] made a page call a series settled from 0.867 on, with 0.983 between."""
-    wrong = {"step1": [3] * 10, "step2": [1] * 8, "step3": [1], "step4": []}
-    page = _accuracies(
-        tmp_path / "series", {step: wrong[step] for step in ("step3", "step2", "step4", "step1")}
-    )
-    assert (
-        "from step3 on, no checkpoint is shown to differ from the last one in accuracy, by tests on" in page
-    )
-    assert "no checkpoint is shown to differ" not in _accuracies(
-        tmp_path / "few", {k: [2] * 3 if v else [] for k, v in wrong.items()}, n_words=3
-    )
-    assert "no checkpoint is shown to differ" not in _accuracies(
-        tmp_path / "alike", {"step1": [1], "step2": [1], "step3": []}
-    )
-    assert "no checkpoint is shown to differ" not in _accuracies(
-        tmp_path / "late", wrong | {"step3": [1] * 9}
-    )
-    assert "no checkpoint is shown to differ" not in _accuracies(tmp_path / "other", wrong, other="step2")
-    assert "from step3 on, no checkpoint is shown to differ" in _accuracies(
-        tmp_path / "two", wrong, without="a"
-    )
-
-
-def test_published_curves_stand_behind_a_series_on_blimp(checkpoints, tmp_path, monkeypatch):
+def test_published_curves_stand_behind_a_series_on_blimp(checkpoints, tmp_path):
     """The thin lines are means over the paradigms that were run, at the steps of the names on the Hub."""
     pairs = [
         {"UID": uid, "pairID": number, "field": "syntax", "linguistics_term": "own"}
@@ -235,19 +169,16 @@ def test_published_curves_stand_behind_a_series_on_blimp(checkpoints, tmp_path, 
     ]
     data = tmp_path / "blimp.jsonl"
     data.write_text("".join(json.dumps(pair) + "\n" for pair in pairs), encoding="utf-8")
-    figures = []
-    monkeypatch.setattr(
-        "tse_scorers.report.page.save", lambda chart, folder: figures.append(chart) or "<svg/>"
-    )
     asked = ["--suite", "minimal_pairs", "--data", str(data), "--revisions", "step*", "--device", "cpu"]
     done = CliRunner().invoke(app, ["run", "-m", str(checkpoints), *asked, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
-    (picture,) = [picture for picture in figures if picture.name.startswith("series_")]
-    assert "Thin lines: 8 Pythia models" in picture.caption
-    (axes,) = draw(picture).axes
-    published = load_data("published_results", "biderman2023_blimp").to_pandas()
-    islands = published[published["paradigm"].isin(["wh_island", "adjunct_island"])]
-    expected = islands[islands["model"] == "pythia-1.4b"].groupby("tokens")["accuracy"].mean().to_list()
-    drawn = [list(line.get_ydata()) for line in axes.lines if len(line.get_xdata()) == 15]
-    assert len(drawn) == 8 and any(line == pytest.approx(expected) for line in drawn)
-    assert {line.get_xdata()[-1] for line in axes.lines if len(line.get_xdata()) == 15} == {143_000}
+    blocks = report_of(read_runs([tmp_path / "out"])).blocks()
+    picture = next(block for block in blocks if getattr(block, "name", "").endswith("_curves"))
+    behind = picture.points[picture.points["source"] == "paper"]
+    assert behind["label"].nunique() == 8 and "grey: published" in picture.title
+    published = load_data("published_results").to_pandas().query("system == 'pythia-1.4b'")
+    islands = published[published["value"].isin(["wh_island", "adjunct_island"])]
+    expected = islands.groupby("tokens")["score"].mean().to_list()
+    drawn = [of.sort_values("x")["y"].to_list() for _, of in behind.groupby("label")]
+    assert any(line == pytest.approx(expected) for line in drawn)
+    assert set(behind.groupby("label")["x"].max()) == {143_000}

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from tse_scorers import load_scorer, make_suite
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
-from tse_scorers.report.inputs import read_runs
+from tse_scorers.io.runs import read_runs
 from tse_scorers.suites.variation_sets.scores import load as load_german
 
 GERMAN = load_german(limit=1).assign(note="a")

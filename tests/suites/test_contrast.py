@@ -5,7 +5,7 @@ import pytest
 from run_records import table_path
 
 from tse_scorers import load_scorer, make_suite
-from tse_scorers.runs.report import write_report
+from tse_scorers.report.page import write_report
 from tse_scorers.runs.run import Run
 
 PAIRS = pd.DataFrame(

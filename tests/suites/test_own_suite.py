@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 from tse_scorers import Results, make_suite, run
 from tse_scorers.cli.app import app
 from tse_scorers.models.answers import sentence_logprobs
-from tse_scorers.report.measure import Measure
 from tse_scorers.suites import registry
 from tse_scorers.suites.contract import Suite
+from tse_scorers.suites.measure import Measure
 from tse_scorers.suites.options import SuiteOptions, limit_option, option
 
 SENTENCES = {
@@ -65,7 +65,7 @@ def test_a_class_is_run_and_its_scores_are_averaged_shown_and_compared(tmp_path)
     of_first = items[items["model"] == "tiny-causal"]
     assert len(of_first) == rows[0].n == 6 and rows[0].score == pytest.approx(of_first["in_order"].mean())
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Order of words" in page and "in order of groups" in page
+    assert "Order of words" in page and "By length" in page
     assert found.compare()["measure"].unique().tolist() == ["in order"]
 
 

@@ -19,14 +19,12 @@ from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
 from tse_scorers.models.base import ScoredTokens
 from tse_scorers.models.causal import CausalScorer
-from tse_scorers.report.inputs import read_runs
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.runs.merge import merge
 from tse_scorers.suites.regions.averages import surprisal_rows
 from tse_scorers.suites.regions.data import load
 from tse_scorers.suites.regions.formulas import parse
 from tse_scorers.suites.regions.scores import region_sums, score_regions
-from tse_scorers.suites.regions.suite import RegionSuite
 
 CONDITIONS = ("bare_near", "marked_near", "bare_far", "marked_far")
 CRITERION = "attraction: [(2;%marked_near%) > (2;%bare_near%)] & [(verb;%marked_far%) > (verb;%bare_far%)]"
@@ -432,24 +430,15 @@ def test_the_report_shows_criteria_regions_and_interactions(run):
     out, _, _ = run
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "Is the model surprised at the words" in page and "tokens across two regions" in page
-    assert (out / "figures" / "regions_1.svg").is_file()
-    assert {"regions_criterion_accuracy.csv", "regions_1.csv", "regions_interactions.csv"} <= {
-        path.name for path in out.iterdir()
-    }
-    assert "attraction: mean surprisal of each region, in bits" in page
+    assert "attraction: mean surprisal of each region by condition" in page
+    tables = pd.read_csv(out / "tables.csv")
+    assert tables.loc[tables["table"] == "regions_criteria", "label"].tolist() == [
+        "Overall"
+    ]  # of one criterion
+    assert "regions_interactions" in set(tables["table"])
 
 
-def test_the_section_and_a_comparison_have_the_criteria(run, source, tmp_path):
-    by_group, *_ = RegionSuite.views(read_runs([run[0]])).views
-    (table,) = by_group.of()
-    shown, items = table.cells, table.items
-    assert shown["label"].tolist() == ["attraction/attraction", "Overall"]  # the suite has one criterion
-    of_row = items.read(shown["system"].iloc[0])
-    of_row = of_row[of_row["criterion"] == items.rows["attraction/attraction"]["criterion"]]
-    assert (len(of_row), of_row["score"].mean()) == (
-        shown["n"].iloc[0],
-        pytest.approx(shown["score"].iloc[0]),
-    )
+def test_a_comparison_has_the_criteria(run, source, tmp_path):
     other = CausalScorer(*tiny_model("causal", "llama"), name="other", revision="1")
     tse_scorers.run(other, suite="regions", data=source, criteria=[CRITERION], out=tmp_path, report=False)
     rows = compare([run[0], tmp_path]).rows

@@ -216,18 +216,17 @@ def _run_command(command: str) -> None:
         sys.argv = before
 
 
-def draft(picture: Any, folder: Path) -> str:
-    """Stand for `tse_scorers.report.page.save`: draw a picture, but write an empty one."""
-    from tse_scorers.report.charts import draw
+def draft(plot: Any) -> str:
+    """Stand for `tse_scorers.report.page.svg`: draw a figure, but write an empty one."""
+    from tse_scorers.report.draw import draw
 
-    draw(picture)
-    (folder / f"{picture.name}.svg").write_text(EMPTY_PICTURE)
+    draw(plot)
     return EMPTY_PICTURE
 
 
 def main(report: Path, folder: Path, pages: list[Path]) -> None:
     """Run pages, each in a folder of its own that looks like a checkout."""
-    patch("tse_scorers.report.page.save", draft).start()  # writing SVG and PNG is most of a run's time
+    patch("tse_scorers.report.page.svg", draft).start()  # writing SVG and PNG is most of a run's time
     results: dict[str, Any] = {}
     for page in pages:
         own = folder / f"{len(results)}-{page.stem}"

@@ -16,7 +16,7 @@ import pyarrow as pa
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.io.records import write_record
 from tse_scorers.io.result_row import ResultRow
-from tse_scorers.report.inputs import read_runs
+from tse_scorers.io.runs import read_runs
 
 TABLE_ROWS = (
     "Simple", "In a sentential complement", "VP coordination", "Across prepositional phrase",
@@ -260,3 +260,18 @@ def german_rows(model: str, seed: int = 0, config: str = "ours") -> list[dict[st
             for g, s in (scores | {"all": overall}).items()
         ]
     return [placed(row) for row in rows]
+
+
+def with_ends(rows: list[dict[str, Any]], width: float = 0.05, **more: Any) -> list[dict[str, Any]]:
+    """Add intervals and units to rows with a score."""
+    ends = [{"ci_low": max(row["score"] - width, 0), "ci_high": min(row["score"] + width, 1)} for row in rows]
+    about = {"reliable": True, "n_units": 30, "n_units_effective": 20.0, "unit": "nouns", "se": 0.02}
+    return [
+        row | end | about | more for row, end in zip(rows, ends, strict=True) if row["score"] == row["score"]
+    ]
+
+
+def agreement(*models: str, **more: Any) -> list[dict[str, Any]]:
+    """Rows with intervals of some models on the default data."""
+    return [row for seed, model in enumerate(models) for row in with_ends(agreement_rows(model, seed=seed), **more)
+            if row["config"] == "marvin_linzen"]  # fmt: skip

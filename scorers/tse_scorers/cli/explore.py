@@ -47,7 +47,7 @@ def explore(
     if importlib.util.find_spec("gradio") is None:
         raise ValueError("`tse explore` needs gradio: pip install 'refined-tse[explore]'")
     with terminal.waiting("Reading the results"):
-        from ..report.inputs import read_runs
+        from ..io.runs import read_runs
 
         runs = read_runs(folders)
     with terminal.waiting("Starting the page"):

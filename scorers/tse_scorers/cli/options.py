@@ -8,7 +8,6 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
 
@@ -22,7 +21,6 @@ from ..models.options import (
     Described,
     ModelOptions,
     Option,
-    OptionError,
     described_options,
 )
 from ..suites.registry import (
@@ -96,38 +94,6 @@ Reference = Annotated[
         "Model that the others are compared with; default: the first one of each suite.", MODEL, "--reference"
     ),
 ]
-
-
-class PaperWidth(StrEnum):
-    """How wide figures for a paper are."""
-
-    COLUMN = "column"
-    TEXT = "text"
-
-
-PaperFont = Annotated[
-    str | None,
-    option(
-        "The font of figures for a paper: the family of one that this machine has, or Times. Default: Times, because "
-        "most papers are set in it.",
-        OUTPUT,
-        "--font",
-    ),
-]
-
-
-def check_font(font: str | None, paper: list[PaperWidth] | None) -> str:
-    """Return the font of a paper's figures; raise OptionError if there is no paper, or ValueError if no such font."""
-    if font is not None and not paper:
-        raise OptionError(
-            Option("font", font), " has no effect without figures for a paper; add ", Option("paper"), " column."
-        )  # fmt: skip
-    from ..report.plots import TIMES
-    from ..report.plots import check_font as require_font
-
-    if font is not None:
-        require_font(font)
-    return font or TIMES
 
 
 Overwrite = Annotated[

@@ -1,5 +1,6 @@
 """Commands for published tables: `tse reproduce`, `tse fetch`."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import typer
 
 from ..io.files import check_folder
 from ..models.options import DATA, MODEL, OUTPUT
-from . import tables, terminal
+from . import terminal
 from .help import App
 from .options import option
 
@@ -54,38 +55,29 @@ def reproduce(
         raise ValueError(
             f"No paper was given; expected one of: {', '.join(PAPERS)}. --list shows their tables."
         )
-    # An unknown name is an error before PyTorch is imported, which takes seconds.
-    describe(paper, table)
+    describe(paper, table)  # an unknown name is an error before PyTorch is imported, which takes seconds
     check_folder(out)
     with terminal.starting():
         from ..io.table_files import write_table
-        from ..papers.reproduce import reproduce as reproduce_table
+        from ..papers.reproduce import reproduce as run_paper
+        from ..report.blocks import Plain
 
         terminal.quiet()
-    reproduction = reproduce_table(
-        paper,
-        out,
-        table=table,
-        models=models or [],
-        source=source,
-        limit=limit,
-        announce=terminal.progress,
-        note=terminal.note,
-    )
-    tables.table(reproduction.as_printed())
-    terminal.say("Ours minus published:")
-    tables.table(reproduction.summary())
-    terminal.say(str(reproduction))
-    for reason in reproduction.left_out:
+    asked = partial(run_paper, paper, out, table=table, models=models or [], source=source, limit=limit)
+    found = asked(announce=terminal.progress, note=terminal.note)
+    terminal.show(Plain("reproduction", found.title, found.as_printed()).rich())
+    terminal.show(Plain("summary", "Ours minus published", found.summary()).rich())
+    terminal.say(str(found))
+    for reason in found.left_out:
         terminal.say(f"Left out: {reason}")
     terminal.say("Reasons for differences:")
-    for reason in reproduction.differences:
+    for reason in found.differences:
         terminal.say(f"- {reason}")
-    write_table(reproduction.table, out / "reproduction.csv")
+    write_table(found.table, out / "reproduction.csv")
     terminal.say(f"Table: {out / 'reproduction.csv'}")
-    for failure in reproduction.failures:
+    for failure in found.failures:
         terminal.fail(str(failure))
-    if reproduction.failures:
+    if found.failures:
         raise typer.Exit(1)
 
 

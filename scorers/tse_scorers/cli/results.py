@@ -1,5 +1,6 @@
 """Commands that write the report of an output folder: `tse merge`, `tse report`."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +10,8 @@ from ..io.files import check_folder
 from ..models.options import OUTPUT
 from . import terminal
 from .help import App
-from .options import Overwrite, PaperFont, PaperWidth, check_font, option
-from .shown_report import quick_reports, say_written, show_report
+from .options import Overwrite, option
+from .shown_report import quick_reports, show_report
 
 app = App()
 
@@ -30,35 +31,45 @@ def merge(
     show_report(out)
 
 
+class Width(StrEnum):
+    """How wide figures for a paper are."""
+
+    COLUMN = "column"
+    TEXT = "text"
+
+
 @app.command()
 def report(
     out: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
-    plain_latex: Annotated[
-        bool,
-        option(
-            r"Leave intervals (\pm) out of LaTeX tables. Default: they are shown where the table fits a page of "
-            "6.3 inches.",
-            OUTPUT,
-            "--plain-latex",
-        ),
-    ] = False,
     paper: Annotated[
-        list[PaperWidth] | None,
+        Path | None,
         option(
-            "Also write figures, tables and a paragraph on methods for a paper into OUT/paper, with an index. "
-            "Figures are 3.03 inches wide (column) or 6.3 (text); repeatable. Default: none.",
+            "Also write each table as LaTeX, each figure as PDF, and tables.csv into this folder. Default: none.",
             OUTPUT,
             "--paper",
         ),
     ] = None,
-    font: PaperFont = None,
+    width: Annotated[
+        Width,
+        option(
+            "Width of figures for a paper: of a column (3.03 inches) or of the text (6.3). Default: column, because "
+            "most papers have two.",
+            OUTPUT,
+            "--width",
+        ),
+    ] = Width.COLUMN,
 ) -> None:
     """Write `results.json` and the report of a run again, from its scores."""
     with terminal.waiting("Reading the scores"), quick_reports():
-        from ..runs.report import refresh_results, write_paper
+        from ..runs.refresh import refresh_results
 
-        paper_font = check_font(font, paper)
+        if paper is not None:
+            check_folder(paper)
         folder = refresh_results(out)
-    show_report(out, not plain_latex, folder)
-    if paper:
-        say_written(lambda: write_paper(out, not plain_latex, paper, paper_font))
+    show_report(out, folder)
+    if paper is not None:
+        with terminal.waiting("Writing the files for a paper"):
+            from ..report.page import COLUMN, TEXT, write_paper
+
+            written = write_paper([folder or out], paper, COLUMN if width is Width.COLUMN else TEXT)
+        terminal.say(f"Paper: {written}")

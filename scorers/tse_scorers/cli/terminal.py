@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -15,7 +16,9 @@ from ..io.files import printable
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..io.runs import Runs
     from ..models.base import Scorer
+    from ..report.blocks import Block
     from ..suites.checks import Finding
 
 _out = Console()
@@ -86,16 +89,41 @@ def starting(activity: str = "Starting") -> AbstractContextManager[object]:
     return _err.status(activity) if os.environ.get("RANK", "0") == "0" else nullcontext()
 
 
-def summary(lines: "pd.DataFrame") -> None:
-    """Print the table of a run's headline numbers."""
-    from ..report.terminal_summary import Summary
+def summary(runs: "Runs") -> None:
+    """Print the first screen of a report: a sentence for each data set, the scores, and intervals to distrust."""
+    from ..report.blocks import Table
+    from ..report.headline import basis, unreliable
+    from ..report.headline import summary as first_screen
+    from ..report.scores import best_first, headlines, last_revisions, tidy
 
-    _out.print(Summary(lines))
+    every = tidy(runs)
+    rows = last_revisions(every)
+    for block in first_screen(best_first(rows)):
+        if isinstance(block, Table) and rows["data"].nunique() == 1:
+            block = replace(block, title=str(rows["data"].iloc[0]))
+        blocks([block])
+    lines = headlines(rows)
+    for data, of in lines.groupby("data", sort=False):
+        for sentence in basis(of):
+            say(sentence if rows["data"].nunique() == 1 else f"{data}: {sentence}")
+    for sentence in unreliable(lines):
+        say(sentence)
+    if len(rows) < len(every):
+        say("Only the last revision of each long series is shown here; the report has the curves.")
+
+
+def blocks(shown: "Iterable[Block]") -> None:
+    """Print sentences and tables; figures are on the page only."""
+    for block in shown:
+        if isinstance(block, str):
+            say(block)
+        elif hasattr(block, "rich"):
+            show(block.rich())
 
 
 def not_comparable(runs: Iterable[Mapping[str, object]]) -> None:
     """Print which models have numbers that are not comparable, with what and why, each sentence once."""
-    from ..report.comparable import not_comparable as sentences
+    from ..runs.comparing.comparable import not_comparable as sentences
     from ..suites.registry import names
 
     heading = names().heading
@@ -105,8 +133,8 @@ def not_comparable(runs: Iterable[Mapping[str, object]]) -> None:
 
 def lemmas(rows: "pd.DataFrame") -> None:
     """Print the number of lemmas behind EW and MW, grouping models that share it."""
-    from ..report.comparable import listed
-    from ..report.numbers import count, counted
+    from ..report.numbers import count
+    from ..runs.comparing.comparable import listed
 
     if "n_lemmas_listed" not in rows:
         return
@@ -115,13 +143,7 @@ def lemmas(rows: "pd.DataFrame") -> None:
         ["n_lemmas", "n_lemmas_listed", "forms"], sort=False
     ):
         models = listed([str(model) for model in of_list["model"]])
-        lemmas_of_list = counted(count(n_listed), f"lemmas (--forms {forms})")
-        note(f"{models}: EW and MW are over {count(n)} of {lemmas_of_list}.")
-
-
-def width() -> int:
-    """Return how many characters a line has."""
-    return _out.width
+        note(f"{models}: EW and MW are over {count(n)} of {count(n_listed, 'lemmas')} (--forms {forms}).")
 
 
 def show(table: RenderableType) -> None:

@@ -19,6 +19,8 @@ In reading order:
     locks.py           one process at a time
     records.py         one record per model, suite and data: OUT/runs/*/
     results.py         `results.json`, an export of the records
+    runs.py            what output folders hold, with one label for each model
+    systems.py         labels of models
     ours.py            finds out whether this package wrote a file
     bundle.py          the copies of data sets, metrics and models in the package
     local_paths.py     keeps paths on this machine out of what is shared

@@ -1,28 +1,93 @@
-"""The numbers of Hu et al. (2020), the share of right items of each suite, for `tse reproduce`."""
+"""Surprisals of regions, interactions and suites of Hu et al. (2020), SyntaxGym, on results of the suite regions."""
 
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
 import pandas as pd
 
-from .numbers import PaperNumbers
+from ..io.runs import ScoreFile
+from ..report.blocks import Block, Plain, Plot, Table
+from ..report.scores import ALL, MOST_ACROSS, drawn
+from ..suites.regions.scores import REGIONS
+from .published import rows as published_rows
+
+MOST_PANELS = 4
+MOST_SUITES = 12
+"""Suites whose surprisals are drawn; their numbers are in results.json for all."""
+INTERACTION = (
+    "2 x 2 interaction at each region, in bits: (a1 b1 − a1 b2) − (a2 b1 − a2 b2); how much more the second factor of "
+    "the conditions' names changes the surprisal at the first level of the first factor than at its second level."
+)
 
 
-def _published(frame: pd.DataFrame, table: str | None) -> pd.DataFrame:
-    """Return the share of right items of each suite."""
-    shares = frame.groupby(["model", "suite"], sort=False)["correct"].mean().reset_index()
-    shares = shares.rename(columns={"model": "system", "suite": "group", "correct": "published"})
-    return shares.assign(metric="criterion_accuracy")
+def parts(rows: pd.DataFrame, tables: Callable[[str], Mapping[str, ScoreFile]]) -> dict[str, Sequence[Block]]:
+    """Return the tables and figures of tidy rows on one data set, by heading."""
+    return {
+        "By suite and criterion": criteria(rows[rows["metric"] == "criterion_accuracy"]),
+        "Surprisal of regions": surprisals(rows[rows["metric"] == "region_surprisal"]),
+        "Interactions": interactions(rows[rows["metric"] == "region_interaction"]),
+        "Coverage": coverage(tables(REGIONS)),
+    }
 
 
-def _selected(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the first criterion of each suite, which is the one that was published."""
-    rows = rows[rows["level"].eq("criterion") & rows["value"].str.endswith("/1")]
-    return rows.assign(group=rows["value"].str.removesuffix("/1"))
+def published(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of right items of each suite that a run has, by its first criterion, and the mean of these."""
+    ours = rows[rows["level"].eq("criterion") & rows["value"].str.endswith("/1")]
+    items = published_rows("hu2020")
+    items = items.assign(value=items["value"].str.rpartition("/")[0] + "/1")
+    items = items.merge(ours[["value", "measure"]].drop_duplicates(), on="value")
+    keys = ["source", "system", "suite", "metric", "measure"]
+    suites = items.groupby([*keys, "value"], sort=False)["score"].mean().reset_index()
+    overall = suites.groupby(keys, sort=False)["score"].mean().reset_index()
+    return pd.concat([suites.assign(level="criterion"), overall.assign(level=ALL, value="")])
 
 
-def _summarized(suites: pd.DataFrame) -> pd.DataFrame:
-    """Add the mean over the suites that were run, published and ours, of each system and model."""
-    by = suites.groupby(["system", "model", "metric"], sort=False)
-    means = by.agg(published=("published", "mean"), ours=("ours", "mean"), n=("n", "sum"))
-    return pd.concat([suites, means.reset_index().assign(group="all")])
+def criteria(rows: pd.DataFrame) -> list[Block]:
+    """Return the accuracies by criterion, and by suite where one has several."""
+    of_criteria = rows.loc[rows["level"] == "criterion", "value"].drop_duplicates()
+    n_criteria = of_criteria.str.rsplit("/", n=1).str[0].value_counts()
+    is_repeated = rows["level"].eq("suite") & ~rows["value"].map(n_criteria).gt(1)
+    shown = rows[~is_repeated].sort_values("level", key=lambda level: level.eq(ALL), kind="stable")
+    title = "Accuracy by suite and criterion."
+    if shown["system"].nunique() > MOST_ACROSS:  # systems down, published ones last
+        shown = shown.sort_values("source", key=lambda source: source.ne("run"), kind="stable")
+        return [Table("regions_criteria", title, shown, "system", ("label",), intervals=False)]
+    return [Table("regions_criteria", title, shown, intervals=False)]
 
 
-NUMBERS = PaperNumbers(_published, _selected, summarized=_summarized)
+def surprisals(rows: pd.DataFrame) -> list[Block]:
+    """Return the mean surprisal of each region of a suite: a line for each condition, a panel for each model."""
+    if rows.empty:
+        return []
+    rows, which = drawn(rows, MOST_PANELS)
+    keys = rows["value"].str.split("/", n=2, expand=True)
+    rows = rows.assign(label=keys[1], region=keys[2], panel=rows["system"], y=rows["score"])
+    blocks: list[Block] = []
+    for place, suite in enumerate(keys[0].unique()[:MOST_SUITES]):
+        of = rows[keys[0] == suite]
+        regions = sorted(of["region"].unique(), key=lambda name: int(name.split()[0]))
+        of = of.assign(x=of["region"].map(regions.index)).sort_values("x", kind="stable")
+        title = f"{suite}: mean surprisal of each region by condition; band: 95 % interval over items.{which}"
+        ticks = {float(at): region for at, region in enumerate(regions)}
+        name = f"regions_{place + 1}"
+        blocks.append(Plot(name, title, "lines", of, "region", "bits", None, folded=place > 0, ticks=ticks))
+    return blocks
+
+
+def interactions(rows: pd.DataFrame) -> list[Block]:
+    """Return the 2 x 2 interaction at each region, in bits."""
+    shown = rows.assign(label=rows["value"].str.replace("/", " · ", n=1), usable=False)
+    table = Table("regions_interactions", INTERACTION, shown, digits=2, bars="", is_share=False)
+    return [table] if len(rows) else []
+
+
+def coverage(files: Mapping[str, ScoreFile]) -> list[Block]:
+    """Return how many regions and tokens there are, and how many lack a surprisal."""
+    counts = {}
+    for system, file in files.items():
+        of = file.read(["n_tokens", "n_straddling", "surprisal_bits"])
+        unscored = np.isnan(of["surprisal_bits"].to_numpy(dtype=float)).sum()
+        counts[system] = [len(of), of["n_tokens"].sum(), of["n_straddling"].sum(), unscored]
+    columns = ["regions", "tokens", "tokens across two regions", "regions without a surprisal"]
+    frame = pd.DataFrame.from_dict(counts, orient="index", columns=columns).astype(int)
+    return [Plain("regions_coverage", "Regions and tokens.", frame, in_paper=False)] if counts else []

@@ -12,17 +12,20 @@ from ..io.suggestions import unknown_name
 
 @dataclass(frozen=True)
 class Part:
-    """Data of a paper: a suite with its options, those without `--source`, and where its data is.
+    """Data of a paper.
 
-    `source` is the option that takes what `--source` names, "" where the data is shipped.
-    `fetch` is its name for `tse fetch`, `where` says in a sentence how a user gets it otherwise.
+    Attributes:
+        suite: its suite.
+        options: of the suite.
+        without_source: its options where `--source` is not given.
+        source: the option that takes what `--source` names, "" where the data is shipped.
+        where: how a user gets the data, in a sentence.
     """
 
     suite: str
     options: Mapping[str, Any]
     without_source: Mapping[str, Any] = field(default_factory=dict)
     source: str = "source"
-    fetch: str | None = None
     where: str = ""
 
 
@@ -40,7 +43,6 @@ class Paper:
 
     Attributes:
         title: the paper.
-        published: configuration of the data set `published_results`.
         tables: number -> what is in it.
         decimals: that were published.
         options: of all models.
@@ -53,7 +55,6 @@ class Paper:
     """
 
     title: str
-    published: str
     tables: Mapping[str, str]
     decimals: int
     options: Mapping[str, Any]
@@ -62,7 +63,7 @@ class Paper:
     differences: tuple[str, ...]
     published_in: str = "paper"
     unreachable: Mapping[str, str] = field(default_factory=dict)
-    without_source: str | None = None
+    without_source: str = ""
 
 
 PAPERS: Mapping[str, Paper] = parse(
@@ -72,11 +73,7 @@ PAPERS: Mapping[str, Paper] = parse(
 
 
 def describe(paper: str, table: str | None) -> Paper:
-    """Return what a paper's tables were made of.
-
-    Raises:
-        ValueError: the paper or its table is not known.
-    """
+    """Return what a paper's tables were made of; a ValueError names the papers, or its tables, if one is not known."""
     if paper not in PAPERS:
         raise ValueError(unknown_name("paper", paper, PAPERS))
     described = PAPERS[paper]

@@ -1,34 +1,28 @@
 """`tse reproduce`: run the models and data of a paper's table, and put our numbers beside the published ones."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from ..io.bundle import shipped_table
+from ..io.records import read_records
+from ..io.result_row import group_name
+from ..io.systems import basename
 from ..models.options import ModelOptions
-from ..report.systems import basename
+from ..report.numbers import number
 from ..runs.jobs import Failure, Job
 from ..runs.run import Announce, Run, run_all, silent
 from ..suites.contract import Suite
 from ..suites.registry import make_suite
-from . import hu2020
-from .newman2021 import reproduced as newman2021
-from .numbers import KEYS, PEOPLE, PaperNumbers, with_keys
+from . import published
 from .papers import Paper, describe
-from .rochereau2020 import reproduced as rochereau2020
-from .warstadt2020 import reproduced as warstadt2020
 
-NUMBERS: Mapping[str, PaperNumbers] = {
-    "newman2021": newman2021.NUMBERS,
-    "warstadt2020": warstadt2020.NUMBERS,
-    "rochereau2020": rochereau2020.NUMBERS,
-    "hu2020": hu2020.NUMBERS,
-}
-"""A key of `papers.PAPERS` -> its numbers."""
+JOINED = "metric", "level", "value", "cutoff_side", "cutoff", "method", "variation_set", "prefix", "suffix"
+"""What a number is about: the columns by which ours and the published ones are joined."""
+SHOWN = "group", "variation_set", "metric", "form"
+"""The same, as it is shown; a form is a word at a gap, its group the text around it."""
 
 
 @dataclass(frozen=True)
@@ -66,29 +60,38 @@ class Reproduction:
         )
 
     def as_printed(self) -> pd.DataFrame:
-        """Return the numbers as texts: what is scored down; the paper's systems, then our models, across."""
-        keys = [key for key in KEYS if key in self.table]
-        columns = {}
-        for kind, value, origin, decimals in (
-            ("system", "published", self.published_in, self.decimals),
-            ("model", "ours", "ours", self.decimals + 1),
-        ):
-            for name, part in self.table.groupby(kind, sort=False):
-                numbers = part.drop_duplicates(keys).set_index(keys)[value]
-                columns[f"{basename(str(name))} ({origin})"] = numbers.map(f"{{:.{decimals}f}}".format)
-        order = pd.MultiIndex.from_frame(self.table[keys].drop_duplicates())
-        return pd.DataFrame(columns).reindex(order).fillna("").reset_index()
+        """Return the numbers as texts: what is scored down; the paper's systems, then our models, across.
+
+        What is the same in all rows, such as the metric, is left out.
+        """
+        varies = self.table.nunique() > 1
+        keys = [key for key in SHOWN if key == "group" or varies.get(key, False)]
+        theirs = self.table["system"] + f" ({self.published_in})"
+        ours = self.table["model"].map(basename) + " (ours)"
+        columns = [
+            self.table[keys].assign(column=names, text=[number(value, digits) for value in self.table[kind]])
+            for kind, names, digits in (
+                ("published", theirs, self.decimals),
+                ("ours", ours, self.decimals + 1),
+            )
+        ]
+        texts = pd.concat(columns).drop_duplicates([*keys, "column"]).set_index([*keys, "column"])["text"]
+        return texts.unstack(sort=False).fillna("").rename_axis(columns=None).reset_index()
 
     def summary(self) -> pd.DataFrame:
         """Return the mean and the mean absolute difference of each pair of a model and a system, by metric."""
-        by = self.table.assign(model=self.table["model"].map(basename)).groupby(
-            ["model", "system", "metric"], sort=False
-        )["difference"]
-        absolute = {
-            "mean absolute": lambda values: values.abs().mean(),
-            "largest": lambda values: values.abs().max(),
-        }
-        return by.agg(n="count", mean="mean", **absolute).reset_index()
+        rows = self.table.assign(
+            model=self.table["model"].map(basename), absolute=self.table["difference"].abs()
+        )
+        return (
+            rows.groupby(["model", "system", "metric"], sort=False)
+            .agg(
+                n=("difference", "count"),
+                mean=("difference", "mean"),
+                **{"mean absolute": ("absolute", "mean"), "largest": ("absolute", "max")},
+            )
+            .reset_index()
+        )
 
 
 def reproduce(
@@ -117,64 +120,163 @@ def reproduce(
     Raises:
         ValueError: the paper or table is not known, or nothing can be run.
     """
-    described = describe(paper, table)
-    numbers = NUMBERS[paper]
-    published = numbers.published(shipped_table("published_results", described.published).to_pandas(), table)
-    systems, names_in_paper = (
-        set(published["system"]),
-        {paper_model.model: system for system, paper_model in described.models.items()},
-    )
-    if systems == {PEOPLE}:  # in whose place no model is run: each is put beside them
-        systems, names_in_paper = {*described.models, *described.unreachable}, {}
-    parts, left_out = _parts(described, source, limit)
+    described, theirs = describe(paper, table), numbers(paper, table)
+    is_of_people = theirs["source"].eq("people").all()  # each model is put beside them
+    systems = {*described.models, *described.unreachable} if is_of_people else set(theirs["system"])
+    suites, left_out = _suites(described, source, limit)
+    left_out += [
+        f"{system}: {why}."
+        for system, why in described.unreachable.items()
+        if system in systems and not models
+    ]
     jobs = _jobs(described, models, systems)
-    meant = {job.model: None if models else names_in_paper.get(job.model) for job in jobs}
-    absent = {} if models else described.unreachable
-    left_out += [f"{system}: {why}." for system, why in absent.items() if system in systems]
-    for line in _named(parts, meant):
-        note(line)
-    rows: list[Mapping[str, Any]] = []
-    failures = []
-    for suite in parts:
+    names = {} if models or is_of_people else {each.model: name for name, each in described.models.items()}
+    meant = {job.model: names.get(job.model) for job in jobs}
+    for suite in suites:
+        note(f"Data: {suite.dataset}/{suite.config}, {suite.n_items:,} items")
+    for model, system in meant.items():
+        note(f"Model: {model}, " + (f"the paper's {system}" if system else "beside all models of the table"))
+    ours, failures = [], []
+    for suite in suites:
         run = Run(suite, out, announce)
         failures += run_all([run], jobs, keep_going=True)
-        rows += run.rows
-        if "form" in published:
-            rows += numbers.forms(out, suite.config, {str(row["model"]) for row in run.rows})
-    if not rows:
+        ours.append(pd.DataFrame(run.rows))
+        if run.rows and theirs["prefix"].notna().any():
+            ours.append(_probable_forms(out, suite.config, set(ours[-1]["model"]), theirs))
+    if not any(map(len, ours)):
         explanations = " ".join([*left_out, *map(str, failures)])
         raise ValueError(f"Nothing of {paper} could be run. {explanations} Name other models with --model.")
-    compared, reasons = _compared(numbers, published, rows, meant), _reasons(described, models, source, limit)
+    compared = _compared(theirs, pd.concat(ours), meant)
     if compared.empty:
         raise ValueError(
-            f"No number of {paper} was scored: {', '.join(suite.config for suite in parts)} was run, without the "
+            f"No number of {paper} was scored: {', '.join(suite.config for suite in suites)} was run, without the "
             "table's items. Remove --limit, or name other data with --source."
         )
+    reasons = _reasons(described, models, source, limit)
     return Reproduction(
         described.title, described.decimals, compared, left_out, reasons, failures, described.published_in
     )
 
 
-def _compared(
-    numbers: PaperNumbers,
-    published: pd.DataFrame,
-    rows: Sequence[Mapping[str, Any]],
-    systems: Mapping[str, str | None],
-) -> pd.DataFrame:
+def numbers(paper: str, table: str | None) -> pd.DataFrame:
+    """Return the published numbers of a table; None: of all, but for people's and what is printed again by mistake.
+
+    They are rows of `published.rows`, and what the paper's other tables derive from these: means and correlations.
+    """
+    rows = published.rows(paper)
+    every = _TABLES[paper](rows).reindex(columns=rows.columns)
+    if table is not None:
+        return every[every["table"] == table]
+    every = every[every["source"].ne("people") & every["repeats_table"].isna()]
+    return every.drop_duplicates(["system", *JOINED])
+
+
+def _means(rows: pd.DataFrame, table: str, level: str, values: "pd.Series[str] | str" = "") -> pd.DataFrame:
+    """Return means by the values of a level, as rows of a table."""
+    rows = rows.assign(table=table, level=level, value=values)
+    keys = ["table", "source", "system", "metric", "level", "value", "method", "variation_set"]
+    return rows.groupby(keys, sort=False, dropna=False)["score"].mean().reset_index()
+
+
+def _newman2021(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return TSE, EW and MW by construction (Table 2), and probable words (Table 3) without spaces at the gap."""
+    return rows.assign(**{side: rows[side].str.strip() for side in ("prefix", "suffix")})
+
+
+def _warstadt2020(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return accuracies by paradigm (Table 4), and their means by phenomenon and over all (Table 3)."""
+    paradigms = rows[rows["metric"] == "accuracy"]
+    phenomena = _means(paradigms, "3", "phenomenon", paradigms["phenomenon"])
+    return pd.concat([_means(paradigms, "3", "all"), phenomena, paradigms])
+
+
+def _rochereau2020(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return cells, their means by case order, by roles and by doubled case, and correlations with people (Table 5)."""
+    own = cells[cells["repeats_table"].isna()]
+    places = own["value"].str.split("|", expand=True)
+    of_models = own[own["source"] == "paper"]
+    six = of_models[of_models["variation_set"] == "1-6"]
+    wide = own[own["variation_set"] == "1-6"].pivot(index="value", columns="system", values="score")
+    r = (
+        wide[six["system"].unique()]
+        .corrwith(wide["human"])
+        .rename_axis("system")
+        .rename("score")
+        .reset_index()
+    )
+    about = {
+        "source": "paper",
+        "metric": "human_pearson",
+        "level": "all",
+        "value": "",
+        "variation_set": "1-6",
+    }
+    return pd.concat(
+        [
+            cells,
+            *(_means(six, "2", "case_order", places[0]), _means(six, "2", "all")),
+            *(_means(six, "3", "role", places[1]), _means(six, "3", "all")),
+            _means(of_models, "4", "all"),
+            r.assign(table="5", **about),
+        ]
+    )
+
+
+def _hu2020(items: pd.DataFrame) -> pd.DataFrame:
+    """Return the share of right items of each suite, by its first criterion, which is the one that was published."""
+    return _means(items, "suites", "criterion", items["value"].str.replace(r"/\d+$", "/1", regex=True))
+
+
+_TABLES: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "newman2021": _newman2021,
+    "warstadt2020": _warstadt2020,
+    "rochereau2020": _rochereau2020,
+    "hu2020": _hu2020,
+}
+"""A key of `papers.PAPERS` -> the function that makes its tables from its published rows."""
+
+
+def _probable_forms(out: Path, config: str, models: Collection[str], theirs: pd.DataFrame) -> pd.DataFrame:
+    """Return a run's probable words at the gaps of Table 3 of Newman et al. (2021), as rows of results."""
+    gaps = theirs.dropna(subset="prefix").set_index("prefix")["suffix"].to_dict()
+    frames = [pd.DataFrame()]
+    for record in read_records(out):
+        model = record.identity["model"]
+        if "top_forms" not in record.tables or record.identity["config"] != config or model not in models:
+            continue
+        forms = record.tables["top_forms"].read(["prefix", "suffix", "form", "probability"]).to_pandas()
+        forms = forms.assign(**{side: forms[side].str.strip() for side in ("prefix", "suffix")})
+        if record.signature.get("kind") not in ("masked", "seq2seq"):  # what follows a gap is not read
+            forms["suffix"] = forms["prefix"].map(gaps)
+        forms = forms.rename(columns={"form": "value", "probability": "score"})
+        frames.append(forms.assign(model=model, metric="probability", level="form", n=1))
+    return pd.concat(frames)
+
+
+def _compared(theirs: pd.DataFrame, ours: pd.DataFrame, meant: Mapping[str, str | None]) -> pd.DataFrame:
     """Return our rows joined to the published numbers of the systems that our models are; None stands for all."""
-    our_rows = numbers.selected(pd.DataFrame(rows))
-    keys = [key for key in KEYS if key in published]
-    # Without probable words, there is no `form`.
-    our_rows = our_rows.reindex(columns=["model", *keys, "score", "n"], fill_value="")
-    our_rows = with_keys(our_rows.rename(columns={"score": "ours"}))
-    joined = published.merge(our_rows, on=keys)
-    system = joined["model"].map(lambda model: systems.get(model))
-    joined = numbers.summarized(joined[system.isna() | (system == joined["system"])])
+    keys = [key for key in JOINED if theirs[key].notna().any()]
+    theirs = theirs[["system", *keys, "score"]].rename(columns={"score": "published"})
+    ours = ours.reindex(columns=["model", *keys, "score", "n"]).rename(columns={"score": "ours"})
+    joined = theirs.merge(ours.astype(dict(theirs[keys].dtypes)), on=keys)
+    system = joined["model"].map(meant)
+    joined = joined[system.isna() | (system == joined["system"])]
+    if joined["level"].eq("criterion").all():  # the mean over the suites that were run
+        by = joined.groupby(["system", "model", "metric"], sort=False)
+        means = by.agg(published=("published", "mean"), ours=("ours", "mean"), n=("n", "sum")).reset_index()
+        joined = pd.concat([joined, means.assign(level="all", value="")], ignore_index=True)
     joined["difference"] = joined["ours"] - joined["published"]
-    return joined[["model", "system", *keys, "published", "ours", "difference", "n"]].reset_index(drop=True)
+    joined["group"] = list(map(group_name, joined["level"], joined["value"]))
+    of_suite, of_form = joined["level"] == "criterion", joined["level"] == "form"
+    joined.loc[of_suite, "group"] = joined["value"].str.removesuffix("/1")
+    if of_form.any():
+        joined["form"] = joined["value"].where(of_form, "")
+        joined.loc[of_form, "group"] = joined["prefix"] + " … " + joined["suffix"]
+    shown = [key for key in SHOWN if key in joined]
+    return joined[["model", "system", *shown, "published", "ours", "difference", "n"]].reset_index(drop=True)
 
 
-def _parts(described: Paper, source: Path | None, limit: int | None) -> tuple[list[Suite], list[str]]:
+def _suites(described: Paper, source: Path | None, limit: int | None) -> tuple[list[Suite], list[str]]:
     """Return the suites that can be made, and a sentence for each that cannot."""
     suites, left_out = [], []
     for part in described.parts:
@@ -186,47 +288,29 @@ def _parts(described: Paper, source: Path | None, limit: int | None) -> tuple[li
         try:
             suites.append(make_suite(part.suite, **options))
         except ValueError as error:
-            get = "" if part.fetch is None else f" Get it with `tse fetch {part.fetch}`, then add --source."
-            get += f" {part.where}" if part.where and source is None else ""
-            left_out.append(f"{options.get('data', part.suite)}: {error}{get}")
+            get = "" if source else part.where
+            left_out.append(f"{options.get('data', part.suite)}: {error} {get}".strip())
     return suites, left_out
 
 
-def _jobs(described: Paper, models: Sequence[str], systems: set[str]) -> list[Job]:
+def _jobs(described: Paper, models: Sequence[str], systems: Collection[str]) -> list[Job]:
     """Return the paper's models, or those that stand in for them, each with the paper's options."""
     from ..loading import load_with_options, options_with_effect
 
-    named_options = (
-        [(model, options_with_effect(model, ModelOptions.of(described.options))) for model in models]
-        if models
-        else [
-            (paper_model.model, ModelOptions.of({**described.options, **paper_model.options}))
-            for system, paper_model in described.models.items()
-            if system in systems
-        ]
-    )
-    return [Job(name, partial(load_with_options, name, options), options) for name, options in named_options]
-
-
-def _named(parts: Sequence[Suite], meant: Mapping[str, str | None]) -> list[str]:
-    """Name the data and the models of a reproduction, one sentence each."""
-    data = [f"Data: {suite.dataset}/{suite.config}, {suite.n_items:,} items" for suite in parts]
-    return data + [
-        f"Model: {model}, " + (f"the paper's {system}" if system else "beside all models of the table")
-        for model, system in meant.items()
-    ]
+    used = {model: options_with_effect(model, ModelOptions.of(described.options)) for model in models} or {
+        each.model: ModelOptions.of({**described.options, **each.options})
+        for system, each in described.models.items()
+        if system in systems
+    }
+    return [Job(name, partial(load_with_options, name, options), options) for name, options in used.items()]
 
 
 def _reasons(described: Paper, models: Sequence[str], source: Path | None, limit: int | None) -> list[str]:
     """Say how this call, our data and our code differ from the paper."""
-    reasons = []
-    if models:
-        stand_ins = ", ".join(map(basename, models))
-        reasons.append(
-            f"Other models were run: {stand_ins}. Most of the difference lies between them and the paper's models."
-        )
-    if limit is not None:
-        reasons.append(f"A part of the data: at most {limit} items of each group (--limit).")
-    if source is None and described.without_source is not None:
-        reasons.append(described.without_source)
-    return [*reasons, *described.differences]
+    stand_ins = ", ".join(map(basename, models))
+    reasons = {
+        f"Other models were run: {stand_ins}. Most of the difference lies between them and the paper's models.": models,
+        f"A part of the data: at most {limit} items of each group (--limit).": limit is not None,
+        described.without_source: source is None and described.without_source,
+    }
+    return [*(reason for reason, holds in reasons.items() if holds), *described.differences]

@@ -11,7 +11,7 @@ from ..io.bundle import split_revision
 from ..io.result_row import Scalar
 from ..io.results import Row
 from ..io.signatures import Signature
-from ..report.measure import measured
+from ..suites.measure import measured
 from ..suites.registry import find_suite
 from ..suites.released_data import hub_dataset, knows_data_of, lemma_list, released_data, why_not_released
 from .benchmark_tasks import task_id

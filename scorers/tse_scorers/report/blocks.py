@@ -1,308 +1,306 @@
-"""What is shown of results, as data: the same blocks for page, paper, notebook and terminal.
+"""What is shown: tables and figures over tidy scores, the same on the page, in a paper, a notebook and a terminal."""
 
-    Section   one suite: what it asks, its terms, and its views
-    View      a headed piece: controls, and the blocks for their values
-    Table     scores or counts (tables.py)
-    Chart     a picture: its kind, its points or tables, its axes
-    Examples  sentences with the most probable words
-
-A suite gives a section once, for report, paper and notebook. Nothing here draws or formats: `charts.draw` and
-`tables.py` do.
-"""
-
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 
-from .curves import are_unsure
-from .findings import extremes
-from .line_styles import Line
-from .numbers import score
-from .tables import Basis, Intervals, ScoredItems, Table
+from ..io.files import printable
+from .numbers import MISSING, UNRELIABLE, count, interval, number, plain, with_interval
 
-__all__ = [
-    "Block", "Chart", "Example", "Examples", "Form", "Pair", "ScoredItems", "Section", "Table", "View",
-]  # fmt: skip
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
+    from rich.table import Table as RichTable
+
+
+class Cell(NamedTuple):
+    """A cell of the page: its score, `text`, with its `interval` ("" for none), and what it is over, `basis`.
+
+    `bar` is CSS, in percent: where the bar begins (l), the score is (x), the bar ends (h), guessing is (c). `hue` is
+    the place of its system among ours, None for others; `is_best`, whether it is above the intervals of all others.
+    """
+
+    text: str
+    interval: str
+    bar: str
+    hue: int | None
+    is_best: bool
+    basis: str
 
 
 @dataclass(frozen=True)
-class Form:
-    """One of the most probable forms at a gap."""
+class Table:
+    """A table of scores.
 
-    form: str
-    probability: float
-    status: Literal["correct", "incorrect", "other"]
+    Attributes:
+        name: of its file and anchor.
+        title: what it shows; the caption.
+        scores: tidy rows; of several for one place, the last one counts.
+        rows: the column of the row headers.
+        columns: the columns of the headings, upper one first.
+        note: a remark below it.
+        digits: decimals of all its scores; None for those of each measure.
+        intervals: whether cells have their intervals in words (else they are on hover).
+        folded: shown only when the reader opens it.
+        bars: what the page draws below each score: its interval on a line from 0 to 1, or a bar of its length.
+        words: a second line of headings.
+        systems: ours, best first, for their colours; those of the scores if empty.
+        is_share: whether scores are proportions (else surprisals, slopes).
+    """
+
+    name: str
+    title: str
+    scores: pd.DataFrame
+    rows: str = "label"
+    columns: Sequence[str] = ("system",)
+    note: str = ""
+    digits: int | None = None
+    intervals: bool = True
+    folded: bool = False
+    bars: Literal["interval", "share", ""] = "interval"
+    words: Mapping[str, str] = field(default_factory=dict)
+    systems: Sequence[str] = ()
+    is_share: bool = True
+
+    @property
+    def hues(self) -> dict[str, int]:
+        """The place of each of our systems among the colours."""
+        ours = self.systems or self.scores.loc[self.scores["source"] == "run", "system"].unique()
+        return {system: place for place, system in enumerate(ours)}
+
+    def headings(self) -> list[list[tuple[str, int]]]:
+        """Return each row of headings: (text, columns that it spans)."""
+        columns = [key if isinstance(key, tuple) else (key,) for key in self.pivot("score").columns]
+        spans = (groupby(columns, key=lambda key: key[: level + 1]) for level in range(len(self.columns)))
+        return [[(str(key[-1]), len(list(of))) for key, of in span] for span in spans]
+
+    def body(self) -> Iterator[tuple[str, bool, int | None, list[Cell | None]]]:
+        """Yield each row of the page: its header, whether it is published, its hue, its cells."""
+        hues, cells = self.hues, []
+        for (row, text, ends), is_best in zip(self._printed(), self.marks(), strict=True):
+            low, high = (row["ci_low"], row["ci_high"]) if ends else (row["score"], row["score"])
+            places = {"l": low, "x": row["score"], "h": high, "c": row.get("chance")}
+            percents = {of: 100 * min(max(float(at), 0.0), 1.0) for of, at in places.items() if pd.notna(at)}
+            bar = ";".join(f"--{of}:{round(at, 1)}" for of, at in percents.items())
+            text += UNRELIABLE * ends.endswith(UNRELIABLE)
+            cell = Cell(text, ends.rstrip(UNRELIABLE), bar, hues.get(row["system"]), is_best, _basis(row))
+            cells.append(None if pd.isna(row["score"]) else cell)
+        published = self.scores["source"].ne("run").groupby(self.scores[self.rows]).all()
+        for label, of in self.pivot(pd.Series(cells, self.scores.index, dtype=object)).iterrows():
+            shown = [cell if isinstance(cell, Cell) else None for cell in of]
+            yield str(label), bool(published[label]), hues.get(str(label)), shown
+
+    def _printed(self) -> Iterator[tuple[dict[Hashable, Any], str, str]]:
+        """Yield each row of the scores, and how its score and its interval are printed."""
+        for row in self.scores.to_dict("records"):
+            digits = int(row.get("digits", 2)) if self.digits is None else self.digits
+            printed = number if self.is_share else plain
+            yield row, printed(row["score"], digits), interval(row, digits)
+
+    def pivot(self, values: "pd.Series[Any] | str") -> pd.DataFrame:
+        """Spread a column (or one value per row) into the table, rows and columns in the order of the scores."""
+        keys = [self.rows, *self.columns]
+        frame = self.scores.assign(_=self.scores[values] if isinstance(values, str) else values)
+        frame = frame.drop_duplicates(keys, keep="last").set_index(keys)["_"]
+        wide = frame.unstack(list(self.columns), sort=False).reindex(self.scores[self.rows].unique())
+        # what has the same upper heading stands together
+        wide = wide[list(self.scores[self.columns[0]].unique())]
+        return wide.rename_axis(index=self.rows, columns=[None] * len(self.columns))
+
+    def text(self) -> pd.DataFrame:
+        """Return the cells as they are printed."""
+        shown = [f"{text} {ends if self.intervals else ''}".strip() for _, text, ends in self._printed()]
+        return self.pivot(pd.Series(shown, self.scores.index, dtype=object)).fillna(MISSING)
+
+    def best(self) -> pd.DataFrame:
+        """Return which cells are `marks`."""
+        return self.pivot(self.marks()).fillna(False).astype(bool)
+
+    def marks(self) -> "pd.Series[bool]":
+        """Mark in each row the system whose interval lies above those of all other systems, by measure, (scores,).
+
+        Scores that are printed alike are marked alike; what is not `usable` is not among them.
+        """
+        marks = pd.Series(False, self.scores.index)
+        if "usable" not in self.scores:
+            return marks
+        scores = self.scores.assign(text=[text for _, text, _ in self._printed()])
+        for end in ("ci_low", "ci_high"):
+            scores[end] = scores[end].fillna(scores["score"]).astype(float)
+        scores = scores.drop_duplicates([self.rows, *self.columns], keep="last")
+        is_ours = scores["source"].eq("run") & scores["usable"].astype(bool)
+        keys = [key for key in {self.rows, *self.columns, "measure"} - {"system"} if key in scores]
+        for _, of in scores[is_ours & scores["score"].notna()].groupby(keys, sort=False):
+            top = of.loc[of["score"].astype(float).idxmax()]
+            alike = of["text"] == top["text"]
+            if top["ci_low"] > of.loc[~alike, "ci_high"].max():  # not where all are alike
+                marks[of.index[alike]] = True
+        return marks
+
+    def latex(self) -> str:
+        """Return a LaTeX table with booktabs rules, across both columns of a paper, the best of each row in bold."""
+        bold = self.best().map(lambda is_best: "font-weight:bold" * bool(is_best))
+        return _latex(self, _styler(self.text(), "latex").apply(lambda _: bold, axis=None))
+
+    def rich(self) -> "RichTable":
+        """Return the table for a terminal."""
+        text = self.text().rename_axis("")
+        text.columns = [" ".join(key) if isinstance(key, tuple) else str(key) for key in text.columns]
+        return _rich(self.title, text)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A table that is not of scores: any frame, such as counts or sentences; its index has the row headers.
+
+    `name` is of its file and anchor, `title` the caption, `note` a remark below it; `folded` ones are shown only when
+    the reader opens them, those `in_paper` are written for a paper, too.
+    """
+
+    name: str
+    title: str
+    frame: pd.DataFrame
+    note: str = ""
+    folded: bool = True
+    in_paper: bool = True
+
+    def styler(self, escape: Literal["html", "latex"] = "html") -> "Styler":
+        """Return the table; `escape` is what its cells and headings are escaped for."""
+        return _styler(self.frame.map(lambda cell: _flat(cell) if isinstance(cell, str) else cell), escape)
+
+    def latex(self) -> str:
+        """Return it as LaTeX."""
+        return _latex(self, self.styler("latex"))
+
+    def rich(self) -> "RichTable":
+        """Return it for a terminal."""
+        return _rich(self.title, self.frame)
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure over tidy points.
+
+    Attributes:
+        name: of its file and anchor.
+        title: the caption.
+        kind: `dots` (one row per `label`, whiskers), `lines` (with bands), `heat` (`label` by `x`), `scatter`.
+        points: columns `label`, `x`, `y`; also `panel`, `series` (of dots), `ci_low`, `ci_high`, `reliable`, `usable`,
+            `piece` (of a line with gaps), `source`.
+        x: name of the horizontal axis.
+        y: name of the vertical axis.
+        chance: where guessing lies; None for nowhere.
+        log: whether the horizontal axis is logarithmic.
+        span: the ends of the scale of colours of `heat`.
+        folded: shown only when the reader opens it.
+        ticks: place -> label on the horizontal axis; None for those of matplotlib.
+    """
+
+    name: str
+    title: str
+    kind: Literal["dots", "lines", "heat", "scatter"]
+    points: pd.DataFrame
+    x: str = ""
+    y: str = "score"
+    chance: float | None = 0.5
+    log: bool = False
+    span: tuple[float, float] = (0.0, 1.0)
+    folded: bool = False
+    ticks: Mapping[float, str] | None = None
+
+
+Block = Table | Plain | Plot | str
+"""A string is a paragraph of plain text."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A context with its gap and the forms that a model finds most probable there."""
+    """One item and what each system made of it: the text before what differs, the words that differ, the text after.
 
-    system: str
-    kind: str
-    prefix: str
-    suffix: str
-    forms: Sequence[Form]
-
-
-@dataclass(frozen=True)
-class Examples:
-    """A sample of contexts, shown as cards."""
-
-    caption: str
-    items: Sequence[Example]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """An item with two texts, of which a model prefers one.
-
-    Attributes:
-        good: the right one.
-        bad: the wrong one.
-        system: whose score it is.
-        verdict: whether it is "right" or "wrong", as it also is of a tie; "" where that is unknown.
+    An answer has the system, its place among ours, its value for the right words and for the wrong ones, and whether it
+    is right; `values` says what the values are.
     """
 
-    good: str
-    bad: str
-    system: str = ""
-    verdict: str = ""
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A picture.
-
-    The kinds, with what a panel holds:
-
-    - `dots`: a table, one row per name, one mark per column; `intervals` has the columns (panel, column).
-    - `heat`: a table, one coloured cell per number.
-    - `lines`: the points `label`, `x`, `y`, and for bands `ci_low`, `ci_high`; one line per label.
-    - `whiskers`: the same, with an interval at each point; `ticks` names the places 0, 1, … of x.
-    - `multiples`: the same, one small panel per label, all with the line of the label `whole`.
-    - `cutoffs`: points with `side` (`bottom` or `top`), `x` the cut-off, and `n`, which fades points over few items.
-    - `sides`: the same, the panel split into its two sides.
-    - `forest`: differences: `label`, `difference`, `ci_low`, `ci_high`, and `is_clear`, which fills the mark.
-
-    Attributes:
-        kind: see above.
-        name: file name without ending.
-        panels: title of a panel -> what it shows.
-        caption: what it shows, for everybody.
-        alt: what is to be seen, for readers who do not see it.
-        x: name of the horizontal axis, or of the scale of colours; "" where the panels are named after it.
-        y: name of the vertical axis; "" where the panels are named after it.
-        digits: the decimals of scores in heat tables.
-        chance: where guessing lies, or None.
-        intervals: the ends of whiskers of `dots`.
-        span: the ends of the scale of colours.
-        across: heat tables in a row.
-        logarithmic: panels whose horizontal axis is logarithmic.
-        ticks: names of the places of x.
-        whole: the label that all others are compared with.
-        large: the panels of cut-offs that are large, the others small below them.
-        behind: title of a panel -> thin lines without names behind the others: `line`, `x`, `y` (and `label`).
-        width: of the figure, in inches.
-        styles: the line of each label, where labels have their own.
-        unit: what is counted, in the plural.
-        tables: its numbers.
-        folded: shown only when the reader opens it.
-        alone: figures of a paper in place of its panels.
-        in_paper: which panels become figures of a paper, each by itself; None for all.
-        number: the number of the paper's figure that this one repeats, for instance `Figure 3`.
-        panel_caption: what one panel shows, where the caption speaks of all of them.
-        panel_notes: what is said of one panel only: a key of `panels` -> a sentence.
-        notice: which models were run on a part of the data or on own data; the page says it once, at its top.
-        short: what a reader sees of it while it is folded; by default, the first sentence of the caption.
-        basis: what its scores are over; ends all captions.
-    """
-
-    kind: Literal["dots", "heat", "lines", "whiskers", "multiples", "cutoffs", "forest"]
-    name: str
-    panels: Mapping[str, pd.DataFrame]
-    caption: str
-    alt: str = ""
-    x: str = ""
-    y: str = ""
-    digits: int = 2
-    chance: float | None = None
-    intervals: Intervals | None = None
-    span: tuple[float, float] = (0.0, 1.0)
-    across: int = 1
-    logarithmic: Collection[str] = ()
-    ticks: Sequence[str] | None = None
-    whole: str = ""
-    large: Collection[str] = ()
-    behind: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    width: float = 7.2
-    styles: Mapping[str, Line] | None = None
-    unit: str = "items"
-    tables: Sequence[Table] = ()
-    folded: bool = False
-    alone: Mapping[str, "Chart"] = field(default_factory=dict)
-    in_paper: Sequence[str] | None = None
-    number: str = ""
-    panel_caption: str = ""
-    panel_notes: Mapping[str, str] = field(default_factory=dict)
-    notice: str = ""
-    short: str = ""
-    basis: Basis | None = None
-
-    @classmethod
-    def dots(
-        cls,
-        name: str,
-        values: pd.DataFrame,
-        intervals: Intervals | None,
-        caption: str,
-        *,
-        alt: str,
-        panel: str = "",
-        basis: Basis | None = None,
-        names_with_n: bool = False,
-        form: Callable[[float], str] = score,
-        **options: Any,
-    ) -> "Chart":
-        """Make a picture of the scores of a table: a panel per upper heading, a mark per lower one.
-
-        Args:
-            name: see the attribute.
-            values: scores; with one level of headings, there is one panel.
-            intervals: of the scores; some columns may have none.
-            caption: see the attribute.
-            alt: what it shows; the highest and the lowest score are added.
-            panel: title of the only panel.
-            basis: what the scores are over.
-            names_with_n: whether names of rows over different numbers of items show these.
-            form: formats a score in `alt`.
-            **options: other attributes.
-        """
-        alt = f"{alt} {extremes(values, form)}"
-
-        def in_panels(frame: pd.DataFrame) -> pd.DataFrame:
-            frame = frame.reindex(values.index)
-            frame = frame if values.columns.nlevels > 1 else pd.concat({panel: frame}, axis=1)
-            return frame.set_axis(basis.named(values.index)) if basis and names_with_n else frame
-
-        drawn, ends = in_panels(values), intervals and intervals.map(in_panels)
-        panels = {title: drawn[title] for title in drawn.columns.unique(level=0)}
-        defaults: dict[str, Any] = {"chance": 0.5, "intervals": ends, "basis": basis}
-        return cls("dots", name, panels, caption, alt, **defaults | options)
-
-    @property
-    def title(self) -> str:
-        """The caption, after the number of the paper's figure."""
-        caption = " ".join(filter(None, [self.caption, self.on_hollow, str(self.basis or "")]))
-        return f"{self.number}. {caption}" if self.number else caption
-
-    @property
-    def on_hollow(self) -> str:
-        """What its hollow points are, where it draws some and the caption does not say it."""
-        if self.kind == "dots":
-            reliable = None if self.intervals is None else self.intervals.reliable
-            is_hollow = reliable is not None and bool(reliable.eq(0).any(axis=None))
-        else:
-            is_hollow = self.kind in _CURVES and any(
-                are_unsure(panel).any() for panel in self.panels.values()
-            )
-        return _HOLLOW if is_hollow and "hollow" not in self.caption else ""
-
-
-_CURVES = ("lines", "whiskers", "multiples")
-_HOLLOW = "Hollow: over too few units for an interval to rely on."
-Block = Table | Chart | Examples
-
-
-@dataclass(frozen=True)
-class View:
-    """A headed piece of a section: a few sentences, then tables, charts or examples.
-
-    Attributes:
-        title: its heading in the report.
-        text: what it is about.
-        blocks: what it shows, or a function that returns it.
-        headlines: labels of the headline measures that it shows, which the table of scores by group leaves out.
-    """
-
-    title: str
-    text: str
-    blocks: Sequence[Block] | Callable[[], Sequence[Block]]
-    headlines: Collection[str] = ()
-
-    def of(self) -> Sequence[Block]:
-        """Return the blocks."""
-        return self.blocks() if callable(self.blocks) else self.blocks
+    before: str
+    right: str
+    wrong: str
+    after: str
+    answers: Sequence[tuple[str, int, str, str, bool]]
+    values: str
 
 
 @dataclass(frozen=True)
 class Section:
-    """What is shown of one suite.
+    """What is shown of one suite on one data set: what it asks, and blocks under headings.
 
-    Attributes:
-        name: anchor.
-        title: heading.
-        lead: what is tested, for somebody who has never heard of it.
-        terms: the measures and what they mean.
-        views: the content.
-        source: the paper that the analyses follow.
-        over: items, units and exclusions of the overall scores, in a sentence for measures that are alike.
-        question: what is asked of a model, in a sentence; first on the page.
-        example: given a system, returns an item that was scored, by that system if its items are stored.
-        items: returns the items of its first measure, and the systems that have it.
+    `name` is of its anchors and files, `title` the data, `question` and `lede` what is asked of a model, in one and in
+    two sentences. `terms` are the measures and what they mean, `parts` headings and what is below, `source` the papers
+    that it follows, `facts` what is counted and how many, `notices` what is to be known before it is read.
     """
 
     name: str
     title: str
-    lead: str
-    terms: Mapping[str, str]
-    views: Sequence[View]
-    source: str = ""
-    over: Sequence[str] = ()
     question: str = ""
-    example: Callable[[str], Pair | None] = lambda system: None
-    items: Callable[[], tuple[ScoredItems | None, Sequence[str]]] = lambda: (None, ())
-
-    def in_report(self) -> "Section":
-        """Return the section with all that the report shows."""
-        shown = [replace(view, blocks=view.of()) for view in self.views]
-        return replace(self, views=[view for view in shown if view.blocks])
-
-    def with_notice(self, notice: str, systems: Sequence[str], over: str = "") -> "Section":
-        """Return the section with what its tables and charts need in files, which are read without the page.
-
-        Args:
-            notice: which models were run on a part of the data or on own data.
-            systems: all that are shown.
-            over: what the overall scores are over, for tables, and for charts that do not say what theirs are.
-        """
-        return self._changed(lambda block: [_with_notice(block, notice, systems, over)])
-
-    def with_tables_only(self) -> "Section":
-        """Return the section with the folded tables of its charts in place of these, which take long to draw."""
-        return self._changed(_without_chart)
-
-    def _changed(self, change: Callable[[Block], Sequence[Block]]) -> "Section":
-        shown = self.in_report()
-        views = [
-            replace(view, blocks=[new for old in view.of() for new in change(old)]) for view in shown.views
-        ]
-        return replace(shown, views=views)
+    lede: str = ""
+    terms: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, Sequence[Block]] = field(default_factory=dict)
+    source: str = ""
+    example: Example | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    notices: Sequence[str] = ()
 
 
-def _with_notice(block: Block, notice: str, systems: Sequence[str], over: str) -> Block:
-    whole = " ".join(filter(None, [notice, over]))
-
-    def told(table: Table) -> Table:
-        return replace(table, notice=whole, systems=systems)
-
-    if isinstance(block, Chart):
-        says_over = block.basis is not None or bool(block.panel_notes)
-        return replace(block, notice=notice if says_over else whole, tables=list(map(told, block.tables)))
-    return told(block) if isinstance(block, Table) else block
+def latex(text: str) -> str:
+    """Escape a caption as pandas does a cell."""
+    lines = pd.DataFrame([_flat(text)]).style.format(escape="latex").hide(axis=1).hide().to_latex()
+    return lines.split("\n")[1].removesuffix(r" \\")
 
 
-def _without_chart(block: Block) -> Sequence[Block]:
-    return [replace(table, folded=True) for table in block.tables] if isinstance(block, Chart) else (block,)
+def _flat(text: object) -> str:
+    """Return a name on one line, without characters that control a terminal or reorder text."""
+    return " ".join(printable(str(text)).split())
+
+
+def _styler(frame: pd.DataFrame, escape: str) -> "Styler":
+    shown = frame.style.format(escape=escape, precision=2, thousands=",", na_rep=MISSING).hide(names=True)
+    return shown.format_index(_flat, escape=escape).format_index(_flat, escape=escape, axis=1)
+
+
+_SIGNS = {"−": "$-$", "–": "--", "…": r"\ldots{}", "✓": "$+$", "✗": r"$\times$", "·": r"$\cdot$"}
+"""What pdflatex has no letter for."""
+
+
+def _latex(table: "Table | Plain", shown: "Styler") -> str:
+    text: str = shown.to_latex(
+        hrules=True, environment="table*", position_float="centering", multicol_align="c", multirow_align="naive",
+        convert_css=True, label=f"tab:{table.name}", caption=latex(f"{table.title} {table.note}".strip()),
+    )  # fmt: skip
+    return text.translate(str.maketrans(_SIGNS))
+
+
+def _rich(title: str, frame: pd.DataFrame) -> "RichTable":
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    shown = RichTable(title=Text(printable(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    frame = frame.reset_index() if any(name is not None for name in frame.index.names) else frame
+    for name, values in frame.items():
+        is_number = values.astype(str).str.fullmatch(r"\[?[<>]?[+−-]?\d.*|–").all()
+        justify: Literal["left", "right"] = "right" if is_number else "left"
+        shown.add_column(Text(printable(str(name))), justify=justify, overflow="fold")
+    for row in frame.itertuples(index=False):
+        cells = (plain(cell, 3) if isinstance(cell, float) else str(cell) for cell in row)
+        shown.add_row(*(Text(printable(cell)) for cell in cells))  # no markup in names
+    return shown
+
+
+def _basis(row: Mapping[Hashable, Any]) -> str:
+    """Say what a score is over."""
+    if row["source"] != "run":
+        return "published"
+    units = row.get("n_units_effective")
+    over = f", {units:.1f} effective units" if pd.notna(units) else ""
+    return "" if pd.isna(row.get("n")) else f"{with_interval(row, 3)}; n {count(row['n'])}{over}"

@@ -1,110 +1,262 @@
-"""Differences between models as text, for the terminal and for the page."""
+"""What `tse compare` shows, on the page and in the terminal: differences, conditions, scores over common lemmas."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
+from ..runs.comparing.comparable import run_otherwise
+from ..runs.comparing.compare import Comparison
 from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
-from .measure import Measures, measure_named
-from .numbers import UNRELIABLE, counted
-from .tables import MISSING, count, decimals, p_value, signed
+from ..suites.measure import measure_named
+from ..suites.names import groups_of
+from ..suites.registry import all_measures, names
+from .blocks import Block, Plain, Plot, Section, Table
+from .numbers import MISSING, UNRELIABLE, count, number, p_value, plain, signed, with_interval
+from .scores import ALL, MOST_DRAWN
 
+Row = Mapping[str, Any]
 ALPHA = 0.05
-_COLUMNS = ("model", "score", "reference", "difference", "95 % interval", "p", "detectable", "units")
+MOST_GROUPS = 24
+"""Groups that a figure shows: those that differ most."""
+KEYS = {
+    "config": "data", "measure": "measure", "label": "group", "system": "model", "condition": "condition",
+    "lemmas": "over",
+}  # fmt: skip
+"""Columns that head a row of a table -> their own heading."""
+DIFFERENCE = ["score", "reference", "difference", "95 % interval", "p"]
+LEDE = (
+    "Each model's score minus that of the reference, over the items that both scored and, where a measure has lemmas, "
+    "the lemmas that both have. So scores here can differ from those over everything."
+)
+TERMS = {
+    "p": "How often chance alone gives a difference this large, if there is none; by Holm's method over a family: a "
+    "measure's differences of all models, overall or for the groups of one level, or all contrasts of conditions.",
+    "Detectable": "The smallest true difference that such data detect with a power of 80 %.",
+}
+CONTRASTS = (
+    "A difference is between two conditions of one model; units that both have are compared with themselves. An "
+    "interaction is how much more the second factor changes the score at one value of the first than at the other."
+)
+OF_COMMON = (
+    "Scores over a model's own lemmas do not compare with others. Over the lemmas that all models score, MW is only "
+    "known if these are all that each has."
+)
 
 
-def how_many_differ(heading: str, family: pd.DataFrame) -> str:
-    """Count the differences of one family of tests; a test over too few units does not count.
+def sections(comparison: Comparison, common: pd.DataFrame | None = None) -> list[Section]:
+    """Return what the page shows of a comparison, and of the scores over own and `common` lemmas."""
+    found, items, keys = [], comparison.items, ["suite", "config", "reference"]
+    for place, (heading, rows) in enumerate(_data_of(comparison.rows), 1):
+        name, reference, is_all = f"compared_{place}", str(rows["reference"].iloc[0]), rows["level"] == ALL
+        table = _plain(rows, f"{name}_all", "All differences.", [*DIFFERENCE, "detectable", "units"])
+        overall, of_groups = " ".join(findings(rows[is_all])), findings(rows[~is_all])
+        blocks: list[Block] = [overall, *_forest(rows, f"{name}_forest", reference), *of_groups, table]
+        parts: dict[str, Sequence[Block]] = {"Differences": blocks}
+        of = items[(items[keys].fillna("") == rows[keys].fillna("").iloc[0]).all(axis=1)]
+        if len(of):
+            shown = _plain(of, f"{name}_items", "Largest first.", ["item", *DIFFERENCE[:3]], in_paper=False)
+            parts["Items that differ most"] = [shown]
+        notices = [*_unlike(rows), *(comparison.not_compared if place == 1 else ())]
+        title = f"{heading}, against {reference}"
+        found.append(Section(name, title, "", LEDE, TERMS, parts, notices=notices))
+    for place, (heading, rows) in enumerate(_conditions_of(comparison.conditions), 1):
+        name = f"conditions_{place}"
+        blocks = [" ".join(_over_conditions(rows)), *_contrasts(rows, f"{name}_", heading)]
+        found.append(Section(name, heading, "", CONTRASTS, {"p": TERMS["p"]}, {"Conditions": blocks}))
+    if common is not None:
+        table = _common(common, "common_lemmas", "Scores over own and common lemmas.")
+        parts = {"Own and common lemmas": [table]}
+        found.append(Section("lemmas", "Common lemmas", "", OF_COMMON, {}, parts))
+    return found
 
-    >>> family = pd.DataFrame({"n_family": 2, "reliable": [True, False], "p": 0.01, "p_adjusted": 0.02})
-    >>> family["n_units_effective"] = [9, 3]
-    >>> how_many_differ("EW, paradigms", family)
-    "EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units to count."
-    >>> how_many_differ("EW, paradigms", family[1:])
-    'EW, paradigms: too few units for a test.'
-    >>> how_many_differ("MCC, groups", family[:1].assign(p=float("nan")))
-    'MCC, groups: 1 has no test, because a score is undefined or does not vary.'
+
+def for_terminal(comparison: Comparison, common: pd.DataFrame | None = None) -> Iterator[Block]:
+    """Yield the overall differences and how many groups differ; conditions; scores over own and common lemmas."""
+    for heading, rows in _conditions_of(comparison.conditions):
+        yield from _contrasts(rows, "", heading)
+        yield from _over_conditions(rows)
+    for heading, rows in _data_of(comparison.rows):
+        overall = rows[rows["level"] == ALL]
+        shared = f"on the items shared with {rows['reference'].iloc[0]}"
+        only = f"{overall['system'].iloc[0]} " if overall["system"].nunique() == 1 else ""
+        yield _plain(overall, "overall", f"{heading}: {only}{shared}", [*DIFFERENCE, "n"])
+        yield from findings(rows)
+        for measure, of in overall.groupby("measure", sort=False):
+            row = of.sort_values("reliable", kind="stable").iloc[0]
+            doubt = "" if row["reliable"] else f"{UNRELIABLE} "
+            yield f"{doubt}{measure}: {row['test']} over {units(row)}."
+        yield from _unlike(rows)
+    yield from comparison.not_compared
+    if common is not None:
+        yield _common(common[common["group"] == ALL], "common", "Over own and over common lemmas")
+
+
+def findings(rows: pd.DataFrame) -> Iterator[str]:
+    """Say of each family of tests how many differ, of a single system whether it does; few units do not count.
+
+    >>> rows = pd.DataFrame({"level": "paradigm", "n_family": 2, "reliable": [True, False], "p": 0.01})
+    >>> rows = rows.assign(measure="EW", system="A", p_adjusted=0.02, n_units_effective=[9, 3])
+    >>> [*findings(rows)]
+    ["EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units."]
     """
+    for (measure, level), family in rows.groupby(["measure", "level"], sort=False):
+        row, p = family.iloc[0], p_value(family["p_adjusted"].iloc[0])
+        if len(family) == 1 and level == ALL:
+            place = "above" if row["difference"] > 0 else "below"
+            if not (row["reliable"] and row["p_adjusted"] < ALPHA):
+                place = "not shown to differ from"
+            text = f"{signed(row['difference'])} {_interval(row)}, p {p}"
+            yield f"{row['system']} is {place} {row['reference']} in {measure} ({text})."
+        else:
+            n_systems, kind = family["system"].nunique(), groups_of("model" if level == ALL else str(level))
+            of_systems = f" x {n_systems} models" if n_systems > 1 and level != ALL else ""
+            yield f"{measure}, {kind}{of_systems}: {_count(family)}"
+
+
+def _count(family: pd.DataFrame) -> str:
     tested = family[family["reliable"].astype(bool) & family["p"].notna()]
-    n = int((tested["p_adjusted"] < ALPHA).sum())
-    n_undefined = int((family["p"].isna() & enough_units(family["n_units_effective"])).sum())
+    n_tests, has_enough = family["n_family"].iloc[0], enough_units(family["n_units_effective"])
+    n, n_undefined = (tested["p_adjusted"] < ALPHA).sum(), (family["p"].isna() & has_enough).sum()
+    adjusted = f" after Holm's adjustment of {count(n_tests)} tests" if n_tests > 1 else ""
+    differ = f"{'differs' if n == 1 else 'differ'} (p below {ALPHA}{adjusted})"
+    sentences = [f"{n} of {len(tested)} {differ}."] if len(tested) else []
     n_few = len(family) - len(tested) - n_undefined
-    sentences = []
-    if len(tested):
-        n_tests = int(family["n_family"].iloc[0])
-        adjusted = f" after Holm's adjustment of {count(n_tests)} tests" if n_tests > 1 else ""
-        sentences.append(f"{n} of {len(tested)} differ{'s' if n == 1 else ''} (p below {ALPHA}{adjusted}).")
-    if n_few and sentences:
-        sentences.append(f"{n_few} {'has' if n_few == 1 else 'have'} too few units to count.")
-    elif n_few:
-        sentences.append(f"too few units for a test{f' of any of {count(n_few)}' if n_few > 1 else ''}.")
-    if n_undefined:
-        verb = "has" if n_undefined == 1 else "have"
-        sentences.append(
-            f"{count(n_undefined)} {verb} no test, because a score is undefined or does not vary."
-        )
-    return f"{heading}: {' '.join(sentences)}"
+    for n, why in ((n_few, "too few units"), (n_undefined, "no test (a score is undefined or constant)")):
+        sentences += [f"{count(n)} {'has' if n == 1 else 'have'} {why}."] if n else []
+    return " ".join(sentences)
 
 
-def overview(rows: pd.DataFrame, measures: Measures) -> pd.DataFrame:
-    """Format rows of a comparison for people, without the measure and the group; p-values are the adjusted ones."""
-    return pd.DataFrame([_shown(row, measures) for row in rows.to_dict("records")], columns=list(_COLUMNS))
-
-
-def _shown(row: dict[str, Any], measures: Measures) -> dict[str, str]:
-    measure = measure_named(measures, row["suite"], row["measure"])
-
-    def form(value: Any, how: Any) -> str:
-        return MISSING if value is None or pd.isna(value) else str(how(value))
-
-    missing, doubt = pd.isna(row["ci_low"]), "" if row["reliable"] else UNRELIABLE
-    return {
-        "model": str(row["system"]),
-        "score": form(row["score"], measure.form),
-        "reference": form(row["reference_score"], measure.form),
-        "difference": form(row["difference"], signed),
-        "95 % interval": MISSING
-        if missing
-        else f"[{signed(row['ci_low'])}, {signed(row['ci_high'])}]{doubt}",
-        "p": form(row["p_adjusted"], p_value),
-        "detectable": form(
-            row["minimum_detectable"],  # above 1 it is more than any two scores can differ
-            lambda least: "more than any" if least > 1 else signed(least).replace("+", ""),
-        ),
-        "units": units(row),
-    }
-
-
-def units(row: Mapping[str, Any] | pd.Series) -> str:
+def units(row: Row) -> str:
     """Say what an interval is over, and whether there are too few of it.
 
     >>> few = {"n_units": 8, "n_units_effective": 2.71, "se": 0.1, "reliable": False}
     >>> units({"unit": "paradigms", "n_lemmas": None} | few)
     '8 paradigms (2.7 effective, fewer than 4: not reliable)'
-    >>> units({"n_units": 29, "unit": "subject nouns x lemmas", "n_lemmas": 900, "reliable": True})
-    '29 subject nouns x 900 lemmas that both have'
     """
     first, by, second = str(row["unit"]).partition(" x ")
-    text = counted(count(row["n_units"]), first)
-    if by:
-        whose = "that all have" if "n_lemmas_own" in row else "that both have"  # with --common-lemmas
-        second = re.sub("^lemmas", f"lemmas {whose}", second)
-        text += by + (second if pd.isna(row["n_lemmas"]) else counted(count(row["n_lemmas"]), second))
-    if row["reliable"]:
-        return text
-    if enough_units(row["n_units_effective"]) and pd.isna(row["se"]):
-        return f"{text} (a score is undefined)"
-    return f"{text} ({too_few(row['n_units_effective'])}: not reliable)"
+    second = re.sub("^lemmas", f"lemmas that {'all' if 'n_lemmas_own' in row else 'both'} have", second)
+    n = "" if pd.isna(row["n_lemmas"]) or not by else f"{count(row['n_lemmas'])} "
+    text, effective = f"{count(row['n_units'], first)}{by}{n}{second}", row["n_units_effective"]
+    why = f"{plain(effective, 1)} effective, fewer than {MIN_RELIABLE_UNITS}"
+    if enough_units(effective):
+        why = "a score is undefined" if pd.isna(row["se"]) else "too few in each group"
+    return text if row["reliable"] else f"{text} ({why}: not reliable)"
 
 
-def too_few(n_effective: float) -> str:
-    """Say how many effective units there are.
+def _unlike(rows: pd.DataFrame) -> Iterator[str]:
+    for reasons, of in rows[rows["different"] != ""].groupby("different", sort=False):
+        yield run_otherwise(list(of["system"].unique()), str(reasons).split(", "), of["reference"].iloc[0])
 
-    >>> too_few(2.71), too_few(4.0)
-    ('2.7 effective, fewer than 4', 'too few in each group')
+
+def _over_conditions(rows: pd.DataFrame) -> Iterator[str]:
+    """Say what the intervals are over, what is left out, and how many contrasts of each kind differ from 0."""
+    over = dict.fromkeys(units(row | {"n_lemmas": None}) for row in rows.to_dict("records"))
+    doubt = "" if rows["reliable"].all() else f"{UNRELIABLE} "
+    yield f"{doubt}95 % intervals are over {'; '.join(over)}."
+    if left_out := ", ".join(dict.fromkeys(count(n) for n in rows["n_without"] if n)):
+        by = rows["by"].iloc[0].replace(" x ", " or ")
+        yield f"Items excluded, because they have no value of {by}: {left_out}."
+    for kind, of_kind in rows[rows["kind"] != "score"].groupby("kind", sort=False):
+        yield f"{str(kind).capitalize()}s: {_count(of_kind)}"
+
+
+def _data_of(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the heading and the differences of each data set and reference, by measure, with names of groups.
+
+    The only group of a level that has all items is left out: its differences are the overall ones.
     """
-    if n_effective >= MIN_RELIABLE_UNITS:  # two strata of two units
-        return "too few in each group"
-    return f"{decimals(n_effective, 1)} effective, fewer than {MIN_RELIABLE_UNITS}"
+    keys = ["suite", "config", "reference", "measure", "system"]
+    is_alone = rows.groupby([*keys, "level"], dropna=False)["value"].transform("nunique") == 1
+    has_all = rows["n_items"] == rows.groupby(keys, dropna=False)["n_items"].transform("max")
+    shown = rows[(rows["level"] == ALL) | ~(is_alone & has_all)]
+    for _, of in shown.groupby(keys[:3], sort=False, dropna=False):
+        called = pd.Series(names().groups(of["suite"].iloc[0], of["level"], of["value"]), of.index)
+        of = of.assign(label=called.where(of["level"] != ALL, "Overall"))
+        yield _heading(of), pd.concat(part for _, part in of.groupby("measure", sort=False))
+
+
+def _conditions_of(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    if len(rows):
+        for _, of in rows.groupby(["suite", "config", "measure"], sort=False, dropna=False):
+            yield f"{_heading(of)}, {of['measure'].iloc[0]} by {of['by'].iloc[0]}", of
+
+
+def _heading(rows: pd.DataFrame) -> str:
+    suite, config = rows[["suite", "config"]].iloc[0]
+    return names().heading(suite, None if pd.isna(config) else config)
+
+
+def _digits(row: Row) -> int:
+    return measure_named(all_measures(), row["suite"], row["measure"]).digits
+
+
+def _interval(row: Row) -> str:
+    low, high = signed(row["ci_low"]), signed(row["ci_high"])
+    return MISSING if low == MISSING else f"[{low}, {high}]{'' if row['reliable'] else UNRELIABLE}"
+
+
+CELLS: Mapping[str, Callable[[Row], str]] = {
+    "item": lambda row: str(row["item"]),
+    "score": lambda row: number(row["score"], _digits(row)),
+    "reference": lambda row: number(row["reference_score"], _digits(row)),
+    "difference": lambda row: signed(row["difference"]),
+    "value": lambda row: signed(row["value"]),
+    "95 % interval": _interval,
+    "p": lambda row: p_value(row["p_adjusted"]),
+    "detectable": lambda row: (
+        "more than any" if row["minimum_detectable"] > 1 else number(row["minimum_detectable"], 3)
+    ),
+    "n": lambda row: count(row["n_items"]),
+    "units": units,
+    "lemmas": lambda row: count(row["n_lemmas"]),
+    "score and interval": lambda row: with_interval({**row, "reliable": True}),
+}
+"""Heading -> how its cells are printed."""
+
+
+def _plain(rows: pd.DataFrame, name: str, title: str, headings: Sequence[str], **more: Any) -> Plain:
+    """Return a table with a line for each row; its headers are those of `KEYS` that tell the rows apart."""
+    kept = [c for c in KEYS if c in rows and (c == "condition" or rows[c].nunique() > 1)] or ["measure"]
+    cells = {of: [CELLS[of](row) for row in rows.to_dict("records")] for of in headings}
+    index = pd.MultiIndex.from_frame(rows[kept].rename(columns=KEYS))
+    return Plain(name, title, pd.DataFrame(cells, index), **more)
+
+
+def _contrasts(rows: pd.DataFrame, name: str, title: str) -> Iterator[Table | Plain]:
+    """Yield the scores of conditions, and each kind of contrasts between them."""
+    for kind, of in rows.groupby("kind", sort=False):
+        if kind == "score":
+            digits = _digits(of.iloc[0].to_dict())
+            of = of.assign(score=of["value"], n=of["n_items"], source="run", digits=digits, usable=False)
+            yield Table(f"{name}{kind}", f"{title}: scores", of, "condition")
+        else:
+            cells = ["value", "95 % interval", "p", "n"]
+            yield _plain(of, f"{name}{kind}", f"{title}: {kind}s", cells, folded=False)
+
+
+def _forest(rows: pd.DataFrame, name: str, reference: str) -> Iterator[Plot]:
+    """Draw the overall differences and the groups that differ most; of many systems, the overall ones."""
+    points = rows[rows["difference"].notna()]
+    points = points.assign(y=points["difference"], panel=points["measure"], series=points["system"])
+    ranked = points.sort_values("difference", key=abs, ascending=False, kind="stable")
+    groups = ranked.loc[ranked["level"] != ALL, "label"].unique()
+    left_out = ""
+    if points["system"].nunique() > MOST_DRAWN:
+        points = points[points["level"] == ALL].assign(label=points["system"]).drop(columns="series")
+        points = points.sort_values("difference", ascending=False, kind="stable")
+        left_out = " Overall differences only; those of the groups are in the table."
+    elif len(groups) > MOST_GROUPS:
+        points = points[(points["level"] == ALL) | points["label"].isin(groups[:MOST_GROUPS])]
+        left_out = f" The {MOST_GROUPS} groups that differ most; all are in the table."
+    title = f"Difference from {reference} with its 95 % interval; right of the line, the model is better.{left_out}"
+    if len(points):
+        yield Plot(name, title, "dots", points, f"difference from {reference}", chance=0)
+
+
+def _common(rows: pd.DataFrame, name: str, title: str) -> Plain:
+    """Return scores over own and over common lemmas, below each other."""
+    of_each = [of for _, of in rows.groupby(["config", "group", "measure"], sort=False, dropna=False)]
+    shown = pd.concat(of_each).assign(label=lambda of: of["group"])
+    return _plain(shown, name, title, ["lemmas", "score and interval"])

@@ -1,249 +1,166 @@
-"""The report as one self-contained page: sections and the summary, rendered."""
+"""Writes a report: one page that opens offline, the figures as SVG or PDF, and the tables as LaTeX and CSV."""
 
-import hashlib
-import json
+import base64
 import re
-from base64 import b64encode
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
+import pandas as pd
 
-from ..io.files import make_folder, printable, unwritable, write_text
-from ..io.ours import require_own_page
-from .blocks import Block, Chart, Example, Examples, Section, View
-from .charts import MANY, heat_tables, save
-from .comparable import MARKED, not_comparable
-from .heat import html_tables
-from .inline_svg import inline
-from .inputs import Runs
-from .leaderboard import Leaderboard
-from .line_styles import colours_of
-from .names import Names
-from .observations import Answer
-from .print_blocks import MOST_PRINTED, breakable, print_blocks
-from .systems import are_revisions, shortened
-from .table_forms import write_table
-from .tables import Table, decimals
+from ..io.files import check_folder, printable, write_text
+from ..io.runs import OutputFolder, Runs, read_runs
+from ..io.table_files import write_table
+from ..runs.comparing.comparable import listed
+from ..runs.jobs import not_scored
+from .blocks import Block, Plain, Plot, Section, Table
+from .headline import counted, summary
+from .scores import best_first, last_revisions, tidy
+from .sections import notices_of, published_of, sections_of, settings
 
-OPEN_PARTS = 2
-"""Parts of a section that are not folded: its main scores come first."""
-_MOST_FOLDED = 3
-"""More folded blocks in a row than this are folded together."""
-_WIDE = 16
-"""A table with more columns than this is folded: the heat tables show its numbers."""
+if TYPE_CHECKING:
+    from jinja2 import Template
 
-
-def folded_groups(view: View, n_systems: int) -> list[tuple[bool, list[tuple[Block, bool]]]]:
-    """Return the blocks of a view in groups, each block with whether it is folded; long groups are folded as well."""
-    shown = view.of()
-    marked = [(block, _is_folded(shown, block, n_systems)) for block in shown]
-    groups = [
-        (folded, list(blocks)) for folded, blocks in groupby(marked, key=lambda marked_block: marked_block[1])
-    ]
-    return [(folded and len(blocks) > _MOST_FOLDED, blocks) for folded, blocks in groups]
-
-
-def _is_folded(beside: Sequence[Block], block: Block, n_systems: int) -> bool:
-    """Whether a block is shown only when the reader opens it: with many systems, all but a view's first picture."""
-    pictures = [shown for shown in beside if isinstance(shown, Chart)]
-    if isinstance(block, Table):
-        is_repeated = n_systems > MANY and bool(pictures)
-        return block.folded or is_repeated or len(block.headings) > _WIDE
-    if isinstance(block, Chart):
-        return block.folded or len(pictures) > MANY or (n_systems > MANY and block is not pictures[0])
-    return False
-
-
-def summary_of(block: Block) -> str:
-    """Return what a reader sees of a folded block: its short caption or its first sentence, after its number."""
-    first = getattr(block, "short", "") or re.split(r"(?<=\.) (?=[A-Z])", block.caption)[0]
-    number = getattr(block, "number", "")
-    return f"{number}. {first}" if number else first
-
-
-_NAME = 44
-"""Characters of a system's name in the page; the whole name is shown on hover and in the signature."""
-
-
-_SORT = (Path(__file__).parent / "sort.js").read_text(encoding="utf-8")
-"""The only script of the page, which may run because its hash is named there: it sorts the leaderboard."""
+COLUMN, TEXT, PAGE = 3.03, 6.3, 10.0
+"""Inches of a column and of the text of a paper, and of the text of the page."""
+_COLUMNS = (
+    "table", "source", "system", "suite", "config", "measure", "level", "value", "label", "score", "ci_low", "ci_high",
+    "reliable", "n", "n_excluded", "n_ties", "n_units_effective", "n_lemmas", "usable", "is_best",
+)  # fmt: skip
+"""Columns of `tables.csv` that come first."""
 
 
 @dataclass(frozen=True)
-class Summary:
-    """The first screen of a report.
+class Report:
+    """What is shown of some runs.
 
-    Attributes:
-        board: the headline numbers.
-        answers: what they say of each suite.
-        sentences: what they say besides.
-        curves: the learning curves, where the runs are a series.
-        names: what suites call their data.
+    `title` has the models, `summary` the first screen, `notices` what of it says that scores do not compare, `sections`
+    each suite and its data, `settings` what decided the scores.
     """
 
-    board: Leaderboard
-    answers: Sequence[Answer] = ()
-    sentences: Sequence[str] = ()
-    curves: Section | None = None
-    names: Names = field(default_factory=Names)
+    title: str
+    summary: Sequence[Block]
+    notices: Sequence[str]
+    sections: Sequence[Section]
+    settings: Plain
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield everything that is shown, from top to bottom."""
+        yield from self.summary
+        for section in self.sections:
+            for blocks in section.parts.values():
+                yield from blocks
 
 
-def write_page(
-    out: Path, runs: Runs, sections: Sequence[Section], summary: Summary, latex_intervals: bool = True
+def report_of(runs: Runs, first: Sequence[Section] = (), missing: Sequence[str] = ()) -> Report:
+    """Return what is shown of runs; `first` come before the suites' sections, `missing` models could not be scored."""
+    every = tidy(runs)
+    rows = published_of(best_first(last_revisions(every)))
+    notices = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
+    for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
+        notices += notices_of(runs, str(suite), None if pd.isna(config) else str(config))
+    notices = list(dict.fromkeys(notices))
+    sections = [*first, *sections_of(runs, rows, every)]
+    shown = settings(runs, set(rows["system"]))
+    return Report(counted(rows), summary(rows, notices), notices, sections, shown)
+
+
+def write_report(
+    out: Path | str, folders: Sequence[Path | str | OutputFolder] | None = None, first: Sequence[Section] = ()
 ) -> Path:
-    """Write tables, figures and `report.html`, and return the path of `report.html`.
+    """Write `report.html`, and `tables.csv` with all scores that its tables show, one row each; return the page's path.
 
     Args:
-        out: where `report.html`, `figures/*.svg` and the tables (.md, .tex, .csv) go.
-        runs: what is reported.
-        sections: what the page shows below its summary, in this order; as `Section.in_report` returns them.
-        summary: the first screen.
-        latex_intervals: show intervals in LaTeX tables.
+        out: where they go; by default also the run that is reported.
+        folders: output folders of `tse run` to report together, or what was read of them, instead of `out` alone.
+        first: sections that come before those of the suites.
 
     Raises:
-        ValueError: the report cannot be written.
+        ValueError: a folder has no results, or a file cannot be written.
     """
-    try:
-        require_own_page(out / "report.html")
-        views = [view for section in filter(None, [summary.curves, *sections]) for view in section.views]
-        with colours_of(list(summary.board.rows)):
-            drawn = {name: svg for view in views for name, svg in _drawn(view, out).items()}
-        for view in views:
-            for block in view.of():
-                for table in (block,) if isinstance(block, Table) else getattr(block, "tables", ()):
-                    write_table(table, out, latex_intervals)
-        path = out / "report.html"
-        write_text(path, _page(runs, sections, drawn, summary))
-        return path
-    except OSError as error:
-        raise unwritable(Path(error.filename or out), error) from error
+    out = Path(out)
+    sources = [of if isinstance(of, OutputFolder) else Path(of) for of in (folders or [out])]
+    paths = [source.path if isinstance(source, OutputFolder) else source for source in sources]
+    missing = [Path(model).name for path in paths for model in not_scored(path)]
+    report = report_of(read_runs(sources), first, missing)
+    css = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
+    page = _template().render(report=report, is_single=len(report.sections) == 1, css=css)
+    _write_tables(report, out)
+    write_text(out / "report.html", page)
+    return out / "report.html"
 
 
-def _drawn(view: View, out: Path) -> dict[str, str]:
-    """Draw the pictures of a view, "" for those that the page shows as tables of coloured cells.
+def write_paper(folders: Sequence[Path | OutputFolder], out: Path, width: float = COLUMN) -> Path:
+    """Write each table as LaTeX (booktabs), each figure as PDF, and `tables.csv` into a folder, and return it.
 
-    Of many systems, each with its own picture, only the numbers are shown.
+    Figures are `width` inches wide: `COLUMN` or `TEXT`. Raises ValueError if a folder of `tse run` has no results, or a
+    file cannot be written.
     """
-    pictures = [block for block in view.of() if isinstance(block, Chart)]
-    if len(pictures) > MANY:
-        return {}
-    figures, drawn = out / "figures", {chart.name: "" for chart in pictures}
-    for chart in pictures:
-        if not heat_tables(chart):
-            make_folder(figures, out)
-            drawn[chart.name] = inline(save(chart, figures), chart.name, chart.alt)
-        elif not figures.is_symlink():  # a picture of fewer systems, which the page had before
-            (figures / f"{chart.name}.svg").unlink(missing_ok=True)
-    return drawn
+    from .draw import draw, style
+
+    report = report_of(read_runs(folders))
+    _write_tables(report, out)
+    for block in report.blocks():
+        if isinstance(block, Plot):
+            with style():
+                figure = draw(block, width, 8, "STIXGeneral")
+                figure.savefig(out / f"{block.name}.pdf", metadata={"CreationDate": None})
+        elif isinstance(block, Table) or (isinstance(block, Plain) and block.in_paper):
+            write_text(out / f"{block.name}.tex", block.latex())
+    return out
+
+
+def _write_tables(report: Report, out: Path) -> None:
+    check_folder(out)
+    out.mkdir(parents=True, exist_ok=True)
+    tables = [block for block in report.blocks() if isinstance(block, Table)]
+    scores = [table.scores.assign(table=table.name, is_best=table.marks()) for table in tables]
+    frame = pd.concat(scores, ignore_index=True) if scores else pd.DataFrame(columns=_COLUMNS)
+    others = [column for column in frame if column not in _COLUMNS and frame[column].notna().any()]
+    write_table(frame[[*(column for column in _COLUMNS if column in frame), *others]], out / "tables.csv")
+
+
+def svg(plot: Plot) -> str:
+    """Draw a figure of the page; its colours of text and grid follow the reader's, also in the dark."""
+    from io import StringIO
+
+    from .draw import INK, RULE, draw, style
+
+    drawn = StringIO()
+    with style():
+        draw(plot, PAGE).savefig(drawn, format="svg", metadata={"Date": None})
+    text = drawn.getvalue().replace(INK, "var(--ink)").replace(RULE, "var(--rule)")
+    dark = (
+        "<style>text, tspan { font-family: system-ui, sans-serif !important; } "
+        f":root {{ --ink: {INK}; --rule: {RULE}; }} "
+        "@media (prefers-color-scheme: dark) { :root { --ink: #c3cad1; --rule: #333a41; } }</style>"
+    )  # a figure has its own style sheet: it cannot see the page's
+    return re.sub(r"(<svg[^>]*>)", lambda start: start[1] + dark, text, count=1)
 
 
 @cache
-def _template() -> Template:
-    environment = templates("tse_scorers.report", ".")
-    environment.filters |= {
-        "kind": lambda block: {Table: "table", Chart: "picture", Examples: "examples"}[type(block)],
-        "short": lambda name, width=_NAME: shortened(printable(name), width),
-        "breakable": breakable,
-        "by_system": _by_system,
-        "print_blocks": print_blocks,
-        "decimals": decimals,
-        "summary": summary_of,
-        "heat": lambda chart: html_tables(heat_tables(chart), chart.span, chart.digits),
-    }
-    return environment.get_template("template.html")
+def _template() -> "Template":
+    from jinja2 import Environment, PackageLoader
+    from markupsafe import Markup
+
+    def html(block: Plot | Plain) -> Markup:
+        if isinstance(block, Plot):
+            data, title = base64.b64encode(svg(block).encode()).decode(), printable(block.title)
+            return Markup('<img alt="{}" src="data:image/svg+xml;base64,{}">').format(title, data)
+        kind = "numbers" if len(block.frame.select_dtypes("number").columns) else "text"
+        table = block.styler().set_uuid(block.name).to_html(table_attributes=f'class="{kind}"')
+        # a heading of nothing is none; pandas' Styler escapes cells and both indexes
+        return Markup(re.sub(r"<th (class=\"blank[^>]*)>&nbsp;</th>", r"<td \1></td>", table))
+
+    loader = PackageLoader("tse_scorers", "report")
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True, finalize=_shown)
+    environment.filters |= {"html": html, "kind": lambda block: type(block).__name__}
+    return environment.get_template("page.html")
 
 
-def _page(runs: Runs, sections: Sequence[Section], drawn: dict[str, str], summary: Summary) -> str:
-    systems, heading = list(dict.fromkeys(runs.rows["system"])), summary.names.heading
-    signatures = [
-        {
-            "name": run["name"],
-            "id": _fingerprint(run["signature"]),
-            "signature": folded_lists(run["signature"]),
-            "environment": folded_lists(run["environment"]),
-        }
-        for run in runs.runs
-    ]
-    return _template().render(
-        # Sections may leave out some.
-        systems=_names(list(dict.fromkeys([*systems, *summary.board.rows]))) + _of_revisions(runs),
-        pictures=any(drawn.values()),
-        n_open=OPEN_PARTS,
-        most_printed=MOST_PRINTED,
-        summary=summary,
-        is_sortable=len(summary.board.rows) > 1,
-        sort_script=Markup(_SORT),
-        sort_hash=f"sha256-{b64encode(hashlib.sha256(_SORT.encode()).digest()).decode()}",
-        sections=sections,
-        folded_groups=lambda view: folded_groups(view, len(systems)),
-        drawn={name: Markup(svg) for name, svg in drawn.items()},
-        signatures=signatures,
-        partial=list(
-            dict.fromkeys(
-                line for run in runs.runs for line in not_comparable(run["signature"], heading, MARKED)
-            )
-        ),
-    )
-
-
-def templates(package: str, folder: str) -> Environment:
-    """Return the templates of a folder of a package; texts in them are escaped, and printed as `shown` returns them."""
-    return Environment(
-        loader=PackageLoader(package, folder),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=shown,
-    )
-
-
-def shown(value: Any) -> Any:
-    """Return a value for a page: in texts, characters that a browser hides or that reorder text become a mark."""
-    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _names(systems: Sequence[str]) -> str:
-    """Name the systems of a page, or count them; of the revisions of one model, name that."""
-    if len(systems) > 1 and are_revisions(systems):
-        return f"{systems[0].rpartition('@')[0]}, {len(systems)} checkpoints"
-    return ", ".join(systems) if len(systems) <= MANY else f"{len(systems)} models"
-
-
-def _of_revisions(runs: Runs) -> str:
-    """Count all systems where only the learning curves show the earlier revisions of a series."""
-    if runs.all_revisions is None:
-        return ""
-    n = runs.all_revisions["system"].nunique()
-    return f" ({n} with earlier revisions, which appear only in the learning curves)"
-
-
-def _by_system(examples: Sequence[Example]) -> list[tuple[str, list[Example]]]:
-    """Put examples of one system together."""
-    systems = dict.fromkeys(example.system for example in examples)
-    return [(system, [shown for shown in examples if shown.system == system]) for system in systems]
-
-
-def folded_lists(content: Any) -> str:
-    """Write JSON for people: indented, but a list of numbers or words on one line.
-
-    >>> print(folded_lists({"cutoffs": [0.5, 1.0]}))
-    {
-      "cutoffs": [0.5, 1.0]
-    }
-    """
-    indented = json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True)
-    flat = re.compile(r"\[\n\s+([^][{}]*?)\n\s+\]")  # a list without anything nested
-    return flat.sub(lambda match: "[" + re.sub(r"\n\s+", " ", match[1]) + "]", indented)
-
-
-def _fingerprint(signature: Any) -> str:
-    """Return a short name for a signature, to be cited next to a number."""
-    canonical = json.dumps(signature, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+def _shown(value: Any) -> Any:
+    """Replace characters that reorder or hide text, in everything that is not markup."""
+    return printable(value) if type(value) is str else value

@@ -40,8 +40,8 @@ from ..models.causal import CausalScorer
 from ..models.from_pretrained import choose_dtype
 from ..models.model_source import file_stamp, hub_commit, local_revision, locate
 from ..models.options import asked_signature
-from ..report.comparable import listed
 from ..suites.contract import Suite
+from .comparing.comparable import listed
 from .doctor import refuse_failures
 from .jobs import Failure, Job
 from .request import given_options, request_of

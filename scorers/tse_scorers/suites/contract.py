@@ -19,7 +19,7 @@ Besides the six, a suite with several tables, or with groups or samples of its o
 `levels`, `columns`, `tables`, `asks`; `check_scorer`, `describe`, `scored`, `groups`, `more`. The other two can be
 skipped until they are needed:
 
-    shown        what the page says of the suite and its groups, the items behind scores, further views (`shown.py`)
+    shown        what the page says of the suite and calls its groups, and the texts of its items (`shown.py`)
     known_data   released data, ids on the Hub, names in headings (`hub_data.py`)
 
 What follows from all these is at the end. `Items` is in `sampling.py`, `Scored` in `items.py`.
@@ -43,22 +43,20 @@ from ..engine.progress import Progress
 from ..io.files import slug
 from ..io.records import ROWS, SINGLE
 from ..io.result_row import ResultRow
+from ..io.runs import ScoreFile, ScoreTables, known_columns, table_named
 from ..io.score_columns import Values, described, scores_among
 from ..io.table_files import Tables
 from ..models.base import Scorer
 from ..models.options import Question
-from ..report.blocks import Section
-from ..report.inputs import Runs, ScoreFile, ScoreTables, known_columns, table_named
-from ..report.measure import Measure
 from ..statistics import Units
 from ..statistics.units import own_units
 from .hub_data import KnownData
 from .items import Group, ItemScores, Scored
+from .measure import Measure
 from .options import SuiteOptions
 from .own_columns import data_signature
 from .sampling import Items, share
 from .shown import Shown, Text
-from .standard_view import standard_section
 
 __all__ = ["Items", "KnownData", "Measure", "Scored", "Shown", "Suite", "Text"]
 
@@ -89,8 +87,7 @@ class Suite(ABC):
             `self.tables` to some of them.
         asks: the kinds of questions that a model is asked: `sentence` (log P of texts) and `gap` (the distribution at a
             gap). An option of models that decides only answers to others, as `bos` does at gaps, has no effect.
-        shown: what the report shows besides scores by group: what is tested in a sentence, names of groups,
-            texts of items, further views.
+        shown: what the report says of the suite: what is asked, names of groups, texts of items.
         known_data: data sets that are known by name or content: their ids on the Hub, and what headings call them.
 
     Raises:
@@ -364,8 +361,3 @@ class Suite(ABC):
     def score_columns(cls, file: ScoreFile) -> set[str]:
         """Return the columns of a file that are scores, and so no conditions of a design."""
         return scores_among(file.column_names, cls.declared_columns(file.table))
-
-    @classmethod
-    def views(cls, runs: Runs) -> Section | None:
-        """Return what the report shows: scores by group, `shown.views`, and the tables of its paper."""
-        return standard_section(cls, runs)

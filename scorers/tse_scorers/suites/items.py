@@ -12,10 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..io.result_row import ResultRow, Scalar, group_name
-from ..report.measure import Measure
 from ..statistics.clustered import Units, clustered_mean, means_of_groups
 from ..statistics.differences import Difference, paired_difference
 from ..statistics.estimate import Estimate
+from .measure import Measure
 
 
 class Group(NamedTuple):

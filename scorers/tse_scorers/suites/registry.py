@@ -19,20 +19,20 @@ from ..models.options import Option, OptionError, checked_value, described_optio
 from .options import Declared, SuiteOptions
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow as pa
 
     from ..io.result_row import ResultRow
+    from ..io.runs import Runs
     from ..io.table_files import Tables
-    from ..report.inputs import Runs
-    from ..report.measure import Measures, PublishedCurves
-    from ..report.names import Names
     from .contract import Suite
-    from .shown import Analyses
+    from .measure import Measures
+    from .names import Names
 
 GROUP = "tse_scorers.suites"
-_PAPERS = {"agreement": "newman2021", "german": "rochereau2020", "minimal_pairs": "warstadt2020"}
-"""Suite -> the folder of `papers/` with the tables and figures of its section."""
+_PAPERS = {
+    "agreement": "newman2021", "german": "rochereau2020", "minimal_pairs": "warstadt2020", "regions": "hu2020",
+}  # fmt: skip
+"""Suite -> the file of `papers/` with the tables and figures of its section."""
 _given: "dict[str, type[Suite]]" = {}
 """Classes that `run` or `make_suite` got, by name."""
 
@@ -138,7 +138,7 @@ def all_measures() -> "Measures":
 
 def names() -> "Names":
     """Return what suites call themselves and their groups."""
-    from ..report.names import Names
+    from .names import Names
 
     suite_of = cache(find_suite)
 
@@ -360,15 +360,6 @@ def _installed() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=GROUP) if point.name not in ours}
 
 
-def analyses_of(suite: str) -> "Analyses | None":
-    """Return the tables, figures and published scores of a suite's paper; None where it has none."""
-    if suite not in _PAPERS:
-        return None
-    analyses: Analyses = import_module(f"...papers.{_PAPERS[suite]}", __name__).ANALYSES
-    return analyses
-
-
-def published_curves(suite: str, rows: "pd.DataFrame") -> "PublishedCurves | None":
-    """Return published learning curves of the groups of a model's results, if there are some."""
-    analyses = analyses_of(suite)
-    return None if analyses is None else analyses.curves(rows)
+def paper_of(suite: str) -> Any:
+    """Return the module of `papers/` with the tables and figures of a suite (`parts`, `published`), or None."""
+    return import_module(f"...papers.{_PAPERS[suite]}", __name__) if suite in _PAPERS else None

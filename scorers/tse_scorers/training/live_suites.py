@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..io.result_row import ResultRow
-from ..report.measure import Measure
 from ..suites.contract import Suite
+from ..suites.measure import Measure
 from ..suites.registry import (
     default_suite,
     find_suite,

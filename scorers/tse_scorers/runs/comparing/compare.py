@@ -15,8 +15,8 @@ from typing import cast
 import pandas as pd
 
 from ...io.result_row import Scalar
+from ...io.runs import Runs, read_runs
 from ...models.options import Option, OptionError
-from ...report.inputs import Runs, read_runs
 from ...statistics.differences import T_TEST, holm
 from ...suites.items import GroupDifference, ItemScores
 from ...suites.registry import names, suites_of

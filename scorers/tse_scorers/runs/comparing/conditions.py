@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...io.runs import Runs, ScoreFile
 from ...io.suggestions import did_you_mean, unknown_name
-from ...report.inputs import Runs, ScoreFile
 from ...statistics.clustered import Units
 from ...statistics.conditions import condition_contrast
 from ...statistics.differences import holm

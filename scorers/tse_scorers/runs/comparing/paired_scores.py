@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...io.runs import Runs, ScoreFile
 from ...io.suggestions import unknown_name
-from ...report import comparable
-from ...report.inputs import Runs, ScoreFile
-from ...report.measure import Measure
 from ...suites.contract import Suite
 from ...suites.items import ItemScores
+from ...suites.measure import Measure
 from ...suites.registry import suites_of
+from . import comparable
 
 ComparedMeasures = Mapping[type[Suite], Sequence[Measure]]
 """Suites, with those of their measures that are compared."""

@@ -12,13 +12,13 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.files import slug
 from ...io.records import ROWS
+from ...io.runs import ScoreTables
 from ...io.table_files import Tables, fingerprint
 from ...models.base import FormScorer, GapScorer, Scorer
 from ...models.options import Option, OptionError
-from ...report.inputs import ScoreTables
-from ...report.measure import Measure
 from ..checks import Finding
 from ..contract import Items, Scored, Suite
+from ..measure import Measure
 from ..own_columns import data_signature, own_columns
 from .ask.columns import (
     CONTEXTS,
@@ -40,7 +40,7 @@ from .data.tables import KNOWN, SHIPPED, load_lemmas, read_pairs
 from .estimate.measures import MEASURES, TSE
 from .estimate.scored import METRICS, LemmaTables, scored_contexts, scored_pairs
 from .options import CLAMS, DEFAULT_LIST, AgreementOptions
-from .show.shown import SHOWN
+from .shown import SHOWN
 
 _DATASETS = {
     "marvin_linzen": "agreement_templates",

@@ -1,14 +1,13 @@
 """Headline measures of minimal pairs: accuracy by each method."""
 
-from ...report.measure import Measure
+from ..measure import Measure
 
 METHOD_LABELS = {"full": "accuracy", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
 METHODS = tuple(METHOD_LABELS)
-_LONG = {"one_prefix": "two words after one beginning", "two_prefix": "one word after two beginnings"}
 _WORDS = {
-    "one_prefix": "how often the right next word is more probable (“The cats annoy”, not “annoys”)",
-    "two_prefix": "how often the word is more probable after the right beginning (“annoy” after “The cats”, not "
-    "“The cat”)",
+    "full": "share of pairs whose acceptable sentence is the more probable one",
+    "one_prefix": "share of pairs whose right next word is the more probable one",
+    "two_prefix": "share of pairs whose word is more probable after the right beginning",
 }
 
 
@@ -17,14 +16,12 @@ def _accuracy(method: str) -> Measure:
     return Measure(
         "accuracy",
         METHOD_LABELS[method],
-        _LONG.get(method, ""),
-        words=_WORDS.get(method, ""),
+        words=_WORDS[method],
         at={"method": method},
         default={"method": "full"},
         live_key="minimal_pairs/accuracy" if is_full else None,
         main_level="phenomenon",
         right_or_wrong=True,
-        curve_levels=("all", "phenomenon") if is_full else (),
         counted="pairs",
         why_excluded="" if is_full else "the pair has no such prefixes",
     )

@@ -12,14 +12,14 @@ from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.files import slug
 from ...io.records import ROWS, SINGLE
+from ...io.runs import ScoreTables, table_named
 from ...io.score_columns import Values, described
 from ...io.table_files import Tables
 from ...models.base import Scorer
 from ...models.options import Option, OptionError
-from ...report.inputs import ScoreTables, table_named
-from ...report.measure import Measure
 from ..checks import WHITE_SPACE, repeated_items, white_space
 from ..contract import Items, Scored, Suite
+from ..measure import Measure
 from .data.released import BLIMP, KNOWN_DATA
 from .data.tables import HUB_DATASET, load
 from .estimate.items import scored_pairs
@@ -28,7 +28,7 @@ from .options import MinimalPairOptions
 from .registry import is_registered
 from .scores import EXAMPLES, LINKED, describe, score_pairs
 from .set_pairs import as_authors, load_set
-from .show.shown import SHOWN
+from .shown import SHOWN
 
 METRICS = described(
     (

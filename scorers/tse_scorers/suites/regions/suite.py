@@ -11,11 +11,11 @@ from ...engine.progress import Progress
 from ...io.files import slug
 from ...io.records import ROWS
 from ...io.result_row import ResultRow
+from ...io.runs import ScoreTables, table_named
 from ...io.table_files import Tables
 from ...models.base import Scorer
-from ...report.inputs import ScoreTables, table_named
-from ...report.measure import Measure
 from ..contract import Items, Scored, Suite
+from ..measure import Measure
 from .averages import grouped, surprisal_rows
 from .data import load
 from .design import Design
@@ -30,7 +30,7 @@ from .scores import (
     require_tokens,
     score_design,
 )
-from .section import SHOWN
+from .shown import SHOWN
 
 
 class RegionSuite(Suite):

@@ -1,16 +1,12 @@
 """Headline measures of variation sets: the AUC over each kind of set."""
 
-from ...report.measure import Measure
+from ..measure import Measure
 
 KINDS = ("1-6", "1-2_nominative", "1-2_accusative", "1-2_dative")
 KIND_LABELS = {kind: "AUC" if kind == "1-6" else f"AUC {kind.removeprefix('1-2_')} twice" for kind in KINDS}
 CONFIG_NAMES = {"ours": "sentences of refined-tse", "rochereau2020": "sentences of Rochereau et al. (2020)"}
 CASES = {"N": "nominative", "A": "accusative", "D": "dative"}
 ROLES = {"ag": "agent", "re": "recipient", "pa": "patient"}
-_WORDS = (
-    "compared with each clause that has the same case twice (the area under the ROC curve); “nominative twice” counts "
-    "only those with two nominatives"
-)
 
 
 def group_name(level: str, value: str) -> str:
@@ -36,8 +32,7 @@ MEASURES = tuple(
     Measure(
         "auc",
         label,
-        "how often the right clause is more probable",
-        _WORDS if kind == "1-6" else "",
+        "share of wrong clauses that are less probable than the right one" if kind == "1-6" else "",
         at={"variation_set": kind},
         default={"variation_set": "1-6"},
         live_key="german/auc" if kind == "1-6" else None,

@@ -10,15 +10,15 @@ import pyarrow as pa
 from ...engine.progress import Progress
 from ...io.records import ROWS, SINGLE
 from ...io.result_row import ResultRow
+from ...io.runs import ScoreTables, table_named
 from ...io.table_files import Tables
 from ...models.base import Scorer
-from ...report.inputs import ScoreTables, table_named
-from ...report.measure import Measure
 from ...statistics.estimate import Estimate
 from ..checks import WHITE_SPACE, white_space
 from ..contract import Items, Scored, Suite
 from ..hub_data import KnownData, ReleasedData
 from ..items import Group
+from ..measure import Measure
 from .estimate.agreement_with_people import human_agreement
 from .estimate.intervals import OF_SENTENCES, grouped, mean_of_cells, set_aucs
 from .estimate.items import with_texts
@@ -36,7 +36,7 @@ from .scores import (
     load,
     score_variation_sentences,
 )
-from .texts import SHOWN
+from .shown import SHOWN
 
 
 class ScoredSets(Scored):

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ....report.measure import Measure
 from ....statistics.differences import crossed_difference
 from ....statistics.estimate import Estimate
 from ...items import Group, GroupDifference, ItemScores
+from ...measure import Measure
 from ..ask.outcomes import Outcomes
 from .intervals import cells_of, groups_of
 from .measures import EW, WHOLE

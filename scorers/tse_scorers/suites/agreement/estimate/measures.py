@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 
-from ....report.measure import Measure
+from ...measure import Measure
 from ..ask.columns import POINT, sides_in
 
 WHOLE = {"cutoff_side": "top", "cutoff": 1.0}
@@ -17,9 +17,7 @@ _over_lemmas = partial(
 TSE = Measure(
     "tse",
     "TSE",
-    "targeted syntactic evaluation: the sentences' own words",
-    "how often the right form of the sentence's own word is the more probable one, "
-    "here “{good}” and not “{bad}”",
+    "the usual test: share of given pairs of forms that are right",
     table="pairs",
     live_key="tse/tse",
     right_or_wrong=True,
@@ -29,8 +27,7 @@ TSE = Measure(
 EW = _over_lemmas(
     "ew",
     "EW",
-    "all words equally weighted",
-    "the same question about every word of a long list in this place",
+    "share of listed verbs whose right form is the more probable one",
     column=f"ew{POINT}",
     leads=True,
     live_key="tse/ew",
@@ -38,8 +35,7 @@ EW = _over_lemmas(
 MW = _over_lemmas(
     "mw",
     "MW",
-    "words weighted by the model",
-    "the share of the model's probability for the words of the list that falls on right forms",
+    "share of their probability that is on right forms",
     column=f"mw{POINT}",
     live_key="tse/mw",
 )

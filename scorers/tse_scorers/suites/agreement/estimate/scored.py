@@ -18,12 +18,12 @@ import pyarrow as pa
 
 from ....io.bundle import metric_modules
 from ....io.result_row import Scalar
+from ....io.runs import ScoreTables, TableSource, known_columns, optional_table, table_named
 from ....io.score_columns import Values, described
-from ....report.inputs import ScoreTables, TableSource, known_columns, optional_table, table_named
-from ....report.measure import Measure
 from ....statistics.estimate import Estimate
 from ...contract import Scored
 from ...items import Group, ItemScores
+from ...measure import Measure
 from ..ask.columns import COUNTS
 from ..ask.outcomes import Outcomes, read_outcomes
 from .context_scores import KEY, ContextScores, context_groups

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from ....io.bundle import metric_modules
 from ....io.results import CannotAggregateError
-from ....report.inputs import TableSource, known_columns
-from ....report.measure import Measure
+from ....io.runs import TableSource, known_columns
 from ...contract import Scored
+from ...measure import Measure
 from .intervals import grouped, with_units
 
 _PAIR = ("method", "paradigm", "pair_id", "sentence_good", "sentence_bad")

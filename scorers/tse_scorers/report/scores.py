@@ -1,0 +1,164 @@
+"""Scores as one tidy frame: every table, figure and sentence is made of its rows. Published scores are rows, too.
+
+A row is one score: `system`, `suite`, `config`, `data` (the heading of both), `source` ("run", "paper" or "people"),
+`measure` (its label: `EW`, `EW@top-0.9`), the group (`level`, `value`, and `label`, what it is called), `score`,
+`ci_low`, `ci_high`, `n`, `n_units_effective`, `reliable`, and `usable`: whether it can be the best of its place.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ..io.runs import Runs, ScoreFile
+from ..io.series_order import position
+from ..runs.comparing.comparable import scored_part, usual
+from ..statistics.estimate import MIN_RELIABLE_UNITS
+from ..suites.measure import Measure, leading
+from ..suites.names import with_levels
+from ..suites.registry import find_suite, names, suites_of
+
+ALL = "all"
+OF_A_PLACE = ["source", "system", "suite", "config", "data", "measure", "level", "value"]
+"""What tells the rows of one table of results apart."""
+LEAST_OF_SERIES = 3
+"""Revisions of a model from which on it has a learning curve."""
+MOST_REVISIONS = 20
+"""Of a model with more revisions, tables show the last one only; its curve shows all."""
+MOST_ACROSS = 4
+"""With more systems, these stand below each other in tables."""
+MOST_DRAWN = 7
+"""Systems of a figure: as many as there are colours."""
+_HASH = r"\w+:\w+|[0-9a-f]{40}"
+"""Revisions whose digits are no place in a series: hashes of weights, commits."""
+
+
+def tidy(runs: Runs) -> pd.DataFrame:
+    """Return the results of runs as tidy rows, each suite and its data together; the first system's come first."""
+    frames = [
+        _of_data(runs, str(suite), None if pd.isna(config) else str(config), rows)
+        for (suite, config), rows in runs.rows.groupby(["suite", "config"], sort=False, dropna=False)
+    ]
+    order = [suite.name for suite in suites_of(runs)]
+    frames.sort(key=lambda frame: order.index(frame["suite"].iloc[0]))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _of_data(runs: Runs, suite: str, config: str | None, rows: pd.DataFrame) -> pd.DataFrame:
+    """Label the rows of one suite on one data set."""
+    declared = find_suite(suite)
+    signatures = {key[0]: of for key, of in runs.signatures.items() if key[1:] == (suite, config)}
+    part = usual([scored_part(signature) for signature in signatures.values()])
+    lemmas = usual([signature.get("lemmas") for signature in signatures.values()])
+    others = {s for s, signature in signatures.items() if scored_part(signature) != part}
+    of_other_lemmas = {s for s, signature in signatures.items() if signature.get("lemmas") != lemmas}
+    unknown = {"chance": np.nan, "digits": 2, "leads": False, "headline": False, "tied": False}
+    about = pd.DataFrame({"measure": rows["metric"], **unknown})
+    usable = rows["reliable"].ne(False) & ~rows["system"].isin(others)
+    for measure in measures_in(declared.measures, rows):
+        of = rows_of(rows, measure).index
+        is_headline, leads = measure in declared.measures, measure == leading(declared.measures)
+        chance = np.nan if measure.chance is None else measure.chance
+        about.loc[of, ["measure", "chance"]] = [measure.label, chance]
+        about.loc[of, ["digits", "headline", "leads"]] = [measure.digits, is_headline, leads]
+        n, ties, score = (rows.loc[of, name].astype(float) for name in ("n", "n_ties", "score"))
+        about.loc[of, "tied"] = (n > 0) & (ties >= n) & score.isin([0.0, measure.chance])
+        if measure.over_lemmas:
+            usable &= ~(rows.index.isin(of) & rows["system"].isin(of_other_lemmas))
+    groups = zip(rows["level"], rows["value"], strict=True)
+    called = ["Overall" if of[0] == ALL else declared.shown.group_name(*of) for of in groups]
+    few = rows["reliable"].isna() & rows["n_units"].lt(MIN_RELIABLE_UNITS)
+    return rows.assign(
+        source="run", data=names().heading(suite, config), label=with_levels(called, list(rows["level"])),
+        reliable=rows["reliable"].where(rows["reliable"].notna(), ~few), usable=usable & ~few & ~about["tied"], **about,
+    )  # fmt: skip
+
+
+def measures_in(measures: Sequence[Measure], rows: pd.DataFrame) -> Iterator[Measure]:
+    """Yield measures, then these at other points of their axes that results have and no measure is at."""
+    yield from measures
+    headlines = {(measure.name, *measure.at.values()) for measure in measures}
+    for measure in measures:
+        if not measure.at or dict(measure.at) != dict(measure.default) or not set(measure.at) <= set(rows):
+            continue
+        points = rows.loc[rows["metric"] == measure.name, list(measure.at)].dropna().drop_duplicates()
+        for values in points.itertuples(index=False, name=None):
+            if (measure.name, *values) not in headlines:
+                yield measure.parsed(str(measure.moved(dict(zip(measure.at, values, strict=True)))))
+
+
+def rows_of(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """Return the rows of a measure at its point."""
+    is_of = pd.Series(True, index=rows.index)
+    for column, value in measure.where.items():
+        is_of &= rows[column] == value if column in rows else False
+    return rows[is_of]
+
+
+def with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Add published scores of places that a run has: tidy rows with at least `OF_A_PLACE`, `score` and `source`."""
+    if published.empty:
+        return rows
+    keys = ["suite", "measure", "level", "value"]
+    about = [*keys, "config", "data", "label", "chance", "digits", "headline", "leads"]
+    of_place = rows[about].drop_duplicates(keys)
+    theirs = published.drop(columns=["config", "data", "label"], errors="ignore").merge(of_place, on=keys)
+    return pd.concat([rows, theirs.assign(usable=False).reindex(columns=rows.columns)], ignore_index=True)
+
+
+def without_single_groups(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out levels with a single group that is everything, as of one's own pairs without paradigms."""
+    n = rows[rows["level"] == ALL].groupby(["system", "measure"])["n"].max()
+    whole = pd.MultiIndex.from_frame(rows[["system", "measure"]]).map(n.get)
+    n_all = pd.Series(whole, rows.index).astype(float)
+    is_whole = rows["n"].eq(n_all) & rows["level"].ne(ALL) & rows["source"].eq("run")
+    of_level = rows.groupby("level")["value"].transform("nunique").eq(1)
+    return rows[~(of_level & is_whole.groupby(rows["level"]).transform("all"))]
+
+
+def headlines(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores that stand for their whole data."""
+    return rows[rows["headline"].astype(bool) & rows["level"].eq(ALL)]
+
+
+def best_first(rows: pd.DataFrame) -> pd.DataFrame:
+    """Order systems by the leading measure of their first data, published ones last; a single model's series as it is.
+
+    So a page has one order and one colour for each system. What cannot be the best comes after what can.
+    """
+    ours = rows[rows["source"] == "run"]
+    lead = headlines(ours)[lambda frame: frame["leads"].astype(bool)]
+    if ours["model"].nunique() > 1:
+        in_order = lead.assign(_data=-pd.factorize(lead["data"])[0])
+        lead = in_order.sort_values(["_data", "usable", "score"], ascending=False, kind="stable")
+    place = {system: n for n, system in enumerate(dict.fromkeys([*lead["system"], *rows["system"]]))}
+    order = np.lexsort([rows["system"].map(place), rows["source"].ne("run")])
+    return rows.iloc[order].reset_index(drop=True)
+
+
+def drawn(rows: pd.DataFrame, most: int = MOST_DRAWN) -> tuple[pd.DataFrame, str]:
+    """Keep the first of our systems, as many as a figure tells apart; and say so, for its title ("" for all)."""
+    ours = rows.loc[rows["source"] == "run", "system"].unique()
+    kept = rows[rows["source"].ne("run") | rows["system"].isin(ours[:most])]
+    which = "best" if rows["model"].nunique() > 1 else "first"
+    return kept, f" The {which} {most} of {len(ours)} models." if len(ours) > most else ""
+
+
+def places_in_series(revisions: "pd.Series[str]") -> "pd.Series[float]":
+    """Return the place of each revision in its series, its last number; NaN for hashes and names without one."""
+    is_hash = revisions.astype(str).str.fullmatch(_HASH)
+    known = {name: position(str(name))[0] for name in revisions[~is_hash].unique()}
+    return revisions.map(known).astype(float).replace(np.inf, np.nan)
+
+
+def last_revisions(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out all but the last revision of models that have very many; `learning_curves` has all."""
+    places = places_in_series(rows["revision"])
+    keys = [rows["suite"], rows["config"].astype(str), rows["model"]]
+    is_long = rows["revision"].groupby(keys).transform("nunique") > MOST_REVISIONS
+    return rows[~is_long | places.isna() | (places == places.groupby(keys).transform("max"))]
+
+
+def files_of(runs: Runs, suite: str, config: str | None, table: str) -> Mapping[str, ScoreFile]:
+    """Return the files of one table of scores of some data, by system."""
+    return {file.system: file for file in runs.scores(suite, table) if file.config == config}

@@ -1,0 +1,290 @@
+"""What is shown of any suite on one data set: its paper's tables, groups, learning curves, items, settings."""
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..io.runs import Runs, ScoreFile
+from ..runs.comparing.comparable import unlike_notice, unpublished_notice
+from ..runs.comparing.conditions import condition_scores
+from ..suites.contract import Suite
+from ..suites.measure import leading
+from ..suites.registry import find_suite, names, paper_of
+from ..suites.shown import Text
+from . import verbs
+from .blocks import Block, Example, Plain, Plot, Section, Table
+from .headline import basis, facts, standing
+from .items import items_of
+from .numbers import MISSING
+from .scores import (
+    ALL,
+    LEAST_OF_SERIES,
+    MOST_ACROSS,
+    files_of,
+    headlines,
+    places_in_series,
+    with_published,
+    without_single_groups,
+)
+
+MOST_SYSTEMS = 50
+"""Systems of a section; of more, the best."""
+MOST_CONDITIONS = 8
+"""A column of the user's with more values than this is a name or a number of items, not a condition."""
+MOST_ITEMS = 20
+ITEM_SYSTEMS = 4
+"""Systems whose wrong items are listed, the best ones."""
+_UNITS = {"item", "cluster", "pair_id"}
+"""Columns of the user's table that say which items belong together."""
+_LONGEST = 300
+"""Characters of a text of an item."""
+
+
+def sections_of(runs: Runs, rows: pd.DataFrame, curves: pd.DataFrame) -> list[Section]:
+    """Return a section for each suite and its data, from tidy `rows`, best first; `curves` have all revisions, too."""
+    sections = []
+    for place, ((suite, data), of) in enumerate(rows.groupby(["suite", "data"], sort=False), 1):
+        is_only = rows.loc[rows["suite"] == suite, "data"].nunique() == 1
+        name, several = str(suite) if is_only else f"{suite}-{place}", rows["data"].nunique() > 1
+        of_curves = curves[curves["data"] == data]
+        sections.append(_section(runs, find_suite(str(suite)), of, of_curves, name, several))
+    return sections
+
+
+def published_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add the published scores of the paper of each suite to tidy rows."""
+    found = [rows]
+    for (suite, _), of_data in rows.groupby(["suite", "data"], sort=False):
+        paper = paper_of(str(suite))
+        if paper is not None:
+            every = with_published(of_data, paper.published(of_data))
+            found.append(every[every["source"] != "run"])
+    return pd.concat(found, ignore_index=True)
+
+
+def _section(
+    runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.DataFrame, name: str, several: bool
+) -> Section:
+    ours, notices = rows[rows["source"] == "run"], []
+    config, data = ours[["config", "data"]].iloc[0]
+    config = None if pd.isna(config) else str(config)
+    systems = [str(system) for system in ours["system"].unique()]
+    if len(systems) > MOST_SYSTEMS:
+        notices = [f"Below are the best {MOST_SYSTEMS} of {len(systems)} models; the first table has all."]
+        systems = systems[:MOST_SYSTEMS]
+        rows = rows[rows["source"].ne("run") | rows["system"].isin(systems)]
+
+    def tables(table: str) -> Mapping[str, ScoreFile]:
+        files = files_of(runs, suite.name, config, table)
+        return {system: files[system] for system in systems if system in files}
+
+    text, paper = suite.shown.text, paper_of(suite.name)
+    if not isinstance(text, Text):
+        text = text([of for key, of in runs.signatures.items() if key[1:] == (suite.name, config)])
+    lines, rows = headlines(rows), without_single_groups(rows)
+    items = _items(suite, lines, tables)
+    parts: dict[str, Sequence[Block]] = {}
+    if several and len(lines):
+        parts["Where it stands"] = [standing(lines, f"{name}_scores", f"{data}: scores over everything")]
+    if suite.name == "agreement":
+        parts["Which verbs"] = verbs.parts(tables("outcomes"), systems)
+    parts["Your conditions"] = own_conditions(suite, runs, config, rows, name)
+    parts |= by_group(rows, name) if paper is None else paper.parts(rows, tables)
+    parts["Over the training"] = learning_curves(curves, paper, name)
+    parts["Items that models get wrong"] = wrong_items(items, name)
+    full = {heading: [block for block in blocks if not _is_empty(block)] for heading, blocks in parts.items()}
+    shown = {of: [_named(block, name, suite) for block in blocks] for of, blocks in full.items() if blocks}
+    terms = {**text.terms, "What the scores are over": " ".join(basis(lines))}
+    about = text.source, example(items, systems), facts(lines), notices
+    return Section(name, data, text.question, text.lede, terms, shown, *about)
+
+
+def _is_empty(block: Block) -> bool:
+    data = getattr(block, {Table: "scores", Plot: "points", Plain: "frame"}.get(type(block), ""), None)
+    return data is not None and data.empty
+
+
+def _named(block: Block, name: str, suite: type[Suite]) -> Block:
+    """Name a block after its section where a suite has several, so that files and anchors differ."""
+    if isinstance(block, str) or name == suite.name or block.name.startswith(name):
+        return block
+    return replace(block, name=f"{name}_{block.name}", title=f"{block.title} ({name})")
+
+
+def notices_of(runs: Runs, suite: str, config: str | None) -> list[str]:
+    """Say which systems were run on a part of the data, on own data, or unlike most of the others."""
+    signatures = {key: of for key, of in runs.signatures.items() if key[1:] == (suite, config)}
+    unpublished = unpublished_notice(signatures, suite, names().heading)
+    notices = [f"{unpublished} Not comparable with published numbers."] if unpublished else []
+    unlike = unlike_notice(signatures, suite)
+    return [*notices, unlike] if unlike else notices
+
+
+def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:
+    """Return a table for each level of groups: with many systems, these down and the groups of a measure across."""
+    rows = rows[rows["headline"].astype(bool)]
+    found: dict[str, Sequence[Block]] = {}
+    for level, of in rows[rows["level"] != ALL].groupby("level", sort=False):
+        shown = pd.concat([of, rows[rows["level"] == ALL]])
+        called = str(level).replace("_", " ")
+        if shown["system"].nunique() <= MOST_ACROSS:
+            title, across = f"Scores by {called}.", ("measure", "system")
+            tables = [Table(f"{name}_{level}", title, shown, columns=across, intervals=False)]
+        else:
+            by_measure = enumerate(shown.groupby("measure", sort=False))
+            of_each = {
+                n: (f"{label} by {called}.", scores, "system", ["label"]) for n, (label, scores) in by_measure
+            }
+            tables = [Table(f"{name}_{level}_{n}", *what, intervals=False) for n, what in of_each.items()]
+        found[f"By {called}"] = tables
+    return found
+
+
+def own_conditions(
+    suite: type[Suite], runs: Runs, config: str | None, rows: pd.DataFrame, name: str
+) -> list[Block]:
+    """Return the scores by the values of the user's own columns, of systems that were run on the user's data."""
+    found = []
+    for system in rows.loc[rows["source"] == "run", "system"].unique()[:MOST_ACROSS]:
+        request = runs.signatures.get((system, suite.name, config), {}).get("request") or {}
+        for table in {measure.table for measure in suite.measures} if request.get("own_data") else ():
+            file = files_of(runs, suite.name, config, table).get(system)
+            if file is None:
+                continue
+            known = {*suite.declared_columns(table).names, *suite.score_columns(file), *_UNITS, *suite.levels}
+            renamed, given = suite.Options.renamed_columns, request.get("own_columns")
+            own = file.column_names if given is None else [renamed.get(column, column) for column in given]
+            columns = [column for column in file.column_names if column in own and column not in known]
+            found += [asdict(row) for row in condition_scores(suite, file, columns, MOST_CONDITIONS)]
+    if not found:
+        return []
+    scores = pd.DataFrame(found).rename(columns={"value": "score", "n_items": "n"})
+    label = scores["by"] + ": " + scores["condition"].astype(str)
+    scores = scores.assign(label=label, source="run", usable=False)
+    title = "Scores by your own columns; tse compare --by tests the differences."
+    across = ("measure", "system") if scores["measure"].nunique() > 1 else ("system",)
+    return [Table(f"{name}_conditions", title, scores, "label", across, intervals=len(scores) < 40)]
+
+
+def learning_curves(rows: pd.DataFrame, paper: Any, name: str) -> list[Block]:
+    """Return the scores of models over their revisions, of three or more; with published curves in grey behind them."""
+    points = rows[(rows["source"] == "run") & rows["headline"].astype(bool) & rows["score"].notna()]
+    short = points["model"].str.rstrip("/").str.split("/").str[-1]
+    places = places_in_series(points["revision"])
+    points = points.assign(x=places, y=points["score"].astype(float), group=points["label"], label=short)
+    points = points[points["x"].notna()].sort_values("x", kind="stable")
+    points = points[points.groupby("model")["x"].transform("nunique") >= LEAST_OF_SERIES]
+    if points.empty:
+        return []
+    is_all, leads = points["level"] == ALL, points["leads"].astype(bool)
+    overall = points[is_all].assign(panel=points["measure"])
+    groups = points[~is_all & leads].assign(panel=points["group"])
+    blocks: list[Block] = []
+    for ending, what, of in (("", "Scores", overall), ("_groups", "Groups", groups)):
+        title = f"{what} over the revisions, by the number in their names"
+        behind = paper.curves(of, points) if hasattr(paper, "curves") and len(of) else pd.DataFrame()
+        if len(behind):
+            title, of = f"{title}; grey: published", pd.concat([of, behind.assign(source="paper")])
+        more: dict[str, Any] = {"log": True, "folded": ending != ""}
+        if len(of):
+            blocks.append(Plot(f"{name}_curves{ending}", f"{title}.", "lines", of, "step", **more))
+    return [*blocks, *(paper.growth(rows) if hasattr(paper, "growth") else ())]
+
+
+def _items(suite: type[Suite], lines: pd.DataFrame, tables: Any) -> dict[str, pd.DataFrame]:
+    """Return the items of the leading measure, of the best systems that have some."""
+    shown = [m for m in suite.measures if m.right_or_wrong and m.label in set(lines["measure"])]
+    measure = shown[0] if shown else leading(suite.measures)
+    files = list(tables(measure.table).items())[:ITEM_SYSTEMS]
+    items = {system: items_of(file, suite, measure) for system, file in files}
+    return {system: of for system, of in items.items() if of is not None and {"good", "bad"} <= set(of)}
+
+
+def example(items: Mapping[str, pd.DataFrame], systems: Sequence[str]) -> Example | None:
+    """Return an item that the models tell apart best, one that they do not all get right if there is any."""
+    if not items:
+        return None
+    first = next(iter(items.values())).drop_duplicates(["good", "bad"])
+    wrong = first[first["score"] < 1]
+    chosen = (wrong if len(wrong) else first).head(200)
+    lengths = chosen["good"].str.len()
+    good, bad = chosen.loc[(lengths - lengths.median()).abs().idxmin(), ["good", "bad"]]
+    values, printed = "Log-probability of each (nearer to 0: more probable)", _margin
+    if "form_correct" in first:  # one word: a probability says more than its logarithm
+        values, printed = "Probability of each form at the gap", _probability
+    answers = []
+    for system, of in items.items():
+        for row in of[(of["good"] == good) & (of["bad"] == bad)].head(1).to_dict("records"):
+            right, wrong_one = (printed(row.get(f"logprob_{side}", np.nan)) for side in ("good", "bad"))
+            answers.append((system, systems.index(system), right, wrong_one, bool(row["score"] == 1)))
+    return Example(*split_pair(good, bad), answers, values)
+
+
+def split_pair(good: str, bad: str) -> tuple[str, str, str, str]:
+    """Split two texts, at words, into what both begin with, what differs on each side, and what both end with.
+
+    >>> split_pair("The author laughs.", "The author laugh.")
+    ('The author ', 'laughs.', 'laugh.', '')
+    """
+    one, other = (re.findall(r"\S+\s*", text) for text in (good, bad))
+    least = min(len(one), len(other))
+    same = [a.strip() == b.strip() for a, b in zip(one, other, strict=False)]
+    start = next((place for place in range(least) if not same[place]), least)
+    end = 0
+    while end < least - start and one[-1 - end].strip() == other[-1 - end].strip():
+        end += 1
+    right, wrong = ("".join(words[start : len(words) - end]).strip() for words in (one, other))
+    return "".join(one[:start]), right, wrong, "".join(one[len(one) - end :])
+
+
+def wrong_items(items: Mapping[str, pd.DataFrame], name: str) -> list[Block]:
+    """Return for each system the items that it is most wrong about."""
+    blocks: list[Block] = []
+    note = "Margin: log-probability of the right one minus that of the other. Results.items() has all items."
+    for place, (system, of) in enumerate(items.items()):
+        wrong = of[of["score"] < 1].sort_values("margin", kind="stable").drop_duplicates(["good", "bad"])
+        shown = wrong.head(MOST_ITEMS)
+        right, instead = (shown[side].str[:_LONGEST].to_list() for side in ("good", "bad"))
+        cells = {"margin": [_margin(value) for value in shown["margin"]], "instead of": instead}
+        frame = pd.DataFrame(cells, pd.Index(right, name="right"))
+        title = f"{system}: the {len(frame)} it is most wrong about, of {len(wrong):,} wrong ones."
+        if len(wrong):
+            blocks.append(Plain(f"{name}_wrong_{place}", title, frame, note, in_paper=False))
+    return blocks
+
+
+def _margin(logprob: float) -> str:
+    return MISSING if pd.isna(logprob) else f"{logprob:.2f}".replace("-", "−")
+
+
+def _probability(logprob: float) -> str:
+    return MISSING if pd.isna(logprob) else f"{100 * np.exp(logprob):.2g} %"
+
+
+def settings(runs: Runs, systems: Collection[str]) -> Plain:
+    """Return what decided the scores of some systems, what differs between them first."""
+    columns: dict[str, dict[str, str]] = {}
+    for (system, suite, config), signature in runs.signatures.items():
+        if system in systems:
+            single = {of: it for of, it in signature.items() if it is not None and not isinstance(it, dict)}
+            of_data = single | (signature.get("suite_options") or {})
+            texts = {
+                of: it if isinstance(it, str) else json.dumps(it, ensure_ascii=False)
+                for of, it in of_data.items()
+            }
+            heading = f"{system} · {names().heading(suite, config)}"
+            columns[heading] = {of: text[:_LONGEST] for of, text in texts.items()}
+    frame = pd.DataFrame(columns)
+    n_values = frame.nunique(axis=1, dropna=False).sort_values(ascending=False, kind="stable")
+    frame, note = frame.loc[n_values.index], ""
+    title = "Settings of each model; those that differ come first."
+    if len(frame.columns) > MOST_ACROSS:  # systems down
+        same = frame[n_values == 1].iloc[:, 0]
+        note = f"The same for all: {'; '.join(f'{key}: {value}' for key, value in same.items())}."
+        frame, title = frame[n_values > 1].T, "Settings that differ between models."
+    return Plain("signature", title, frame, note, folded=False)

@@ -1,1 +1,0 @@
-"""What report and exports show of agreement, from results of runs."""
