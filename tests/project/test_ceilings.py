@@ -36,7 +36,7 @@ CEILINGS = {  # room: (lines, where they shall be)
     "examples": (515, 400),  # with tasks of lm-eval, in place of `exporting`
     "docs": (415, 400),
     ".ci": (102, 100),
-    "tests": (35_431, 18_000),
+    "tests": (35_432, 18_000),
 }
 OTHER_TEXT = (1_074, 500)
 """Lines of the package's other texts (styles, scripts, descriptions of sets), without bundled models."""
