@@ -268,7 +268,9 @@ def _styler(frame: pd.DataFrame, escape: str) -> "Styler":
     return shown.format_index(_flat, escape=escape).format_index(_flat, escape=escape, axis=1)
 
 
-_SIGNS = {"−": "$-$", "–": "--", "…": r"\ldots{}", "✓": "$+$", "✗": r"$\times$", "·": r"$\cdot$"}
+_SIGNS = str.maketrans(
+    {"−": "$-$", "–": "--", "…": r"\ldots{}", "✓": "$+$", "✗": r"$\times$", "·": r"$\cdot$"}
+)
 """What pdflatex has no letter for."""
 
 
@@ -277,7 +279,7 @@ def _latex(table: "Table | Plain", shown: "Styler") -> str:
         hrules=True, environment="table*", position_float="centering", multicol_align="c", multirow_align="naive",
         convert_css=True, label=f"tab:{table.name}", caption=latex(f"{table.title} {table.note}".strip()),
     )  # fmt: skip
-    return text.translate(str.maketrans(_SIGNS))
+    return text.translate(_SIGNS)
 
 
 def _rich(title: str, frame: pd.DataFrame) -> "RichTable":
