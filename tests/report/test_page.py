@@ -51,7 +51,7 @@ def test_the_page_asks_answers_and_shows(results, tmp_path):
         row.model: row for row in results if row.metric == "ew" and row.group == "all" and row.cutoff == 1.0
     }
     assert f"tiny-causal has the highest EW, {ew['tiny-causal'].score:.2f}" in page.text
-    assert "the intervals of all others lie below" in page.text
+    assert "the intervals of all others lie below" in page.text and "lowest of tiny-causal (EW)" in page.text
     assert "Partial run (--groups Simple, --groups VP coordination): tiny-causal, tiny-masked." in page.text
     assert set(page.links) >= {"#top", "#settings"} and not page.handlers and "script" not in page.tags
     assert all(link.startswith(("#", "data:image/svg+xml;base64,")) for link in page.links)
@@ -124,6 +124,7 @@ def test_what_does_not_compare_is_said_and_not_bold(results, tmp_path):
     tables = pd.read_csv(tmp_path / "both" / "tables.csv")
     odd = tables[(tables["table"] == "headlines") & tables["system"].str.contains(r"\(o\)")]
     assert len(odd) and not odd["is_best"].any() and not odd["usable"].any()
+    assert re.search(r"\d\.\d\d\*?†", page.text)
 
 
 def test_ties_alone_are_no_answer(tmp_path):

@@ -89,7 +89,7 @@ def test_shards_are_the_whole(scorer, write, tmp_path):
     for name, table in whole.items():
         columns = [column for column in table.column_names if column != "context_id"]
         joined = pd.concat([part[name].select(columns).to_pandas() for part in parts], ignore_index=True)
-        pd.testing.assert_frame_equal(joined, table.select(columns).to_pandas())
+        pd.testing.assert_frame_equal(joined, table.select(columns).to_pandas(), rtol=1e-4)  # batches differ
 
 
 def test_the_report_names_the_values(scorer, write, tmp_path):

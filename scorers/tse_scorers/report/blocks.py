@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pandas as pd
 
 from ..io.files import printable
-from .numbers import MISSING, UNRELIABLE, count, interval, number, plain, with_interval
+from .numbers import MISSING, UNLIKE, UNRELIABLE, count, interval, number, plain, with_interval
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -84,7 +84,7 @@ class Table:
             places = {"l": low, "x": row["score"], "h": high, "c": row.get("chance")}
             percents = {of: 100 * min(max(float(at), 0.0), 1.0) for of, at in places.items() if pd.notna(at)}
             bar = ";".join(f"--{of}:{round(at, 1)}" for of, at in percents.items())
-            text += UNRELIABLE * ends.endswith(UNRELIABLE)
+            text += UNRELIABLE * ends.endswith(UNRELIABLE) + UNLIKE * (row.get("unlike") == 1)
             cell = Cell(text, ends.rstrip(UNRELIABLE), bar, hues.get(row["system"]), is_best, _basis(row))
             cells.append(None if pd.isna(row["score"]) else cell)
         published = self.scores["source"].ne("run").groupby(self.scores[self.rows]).all()

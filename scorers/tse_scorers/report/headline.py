@@ -15,7 +15,7 @@ from .scores import headlines
 
 NOTE = (
     f"Line: 95 % interval and score, on a scale from 0 to 1; tick: guessing. * over fewer than {MIN_RELIABLE_UNITS} "
-    "effective units: do not rely on it. Bold: above the intervals of all other models that compare."
+    "effective units: do not rely on it. † does not compare with most. Bold: above the intervals of all others."
 )
 GREY = " Grey: as published, without intervals, over the same groups as ours."
 MOST_PUBLISHED = 8

@@ -8,6 +8,8 @@ import pandas as pd
 MISSING = "–"
 UNRELIABLE = "*"
 """Stands after an interval over too few units to rely on."""
+UNLIKE = "†"
+"""Stands after a score that does not compare with those of most other systems."""
 
 
 def number(value: float, digits: int = 2) -> str:

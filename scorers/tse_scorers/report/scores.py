@@ -2,7 +2,8 @@
 
 A row is one score: `system`, `suite`, `config`, `data` (the heading of both), `source` ("run", "paper" or "people"),
 `measure` (its label: `EW`, `EW@top-0.9`), the group (`level`, `value`, and `label`, what it is called), `score`,
-`ci_low`, `ci_high`, `n`, `n_units_effective`, `reliable`, and `usable`: whether it can be the best of its place.
+`ci_low`, `ci_high`, `n`, `n_units_effective`, `reliable`, `unlike` (of another part of the data or list of lemmas than
+most), and `usable`: whether it can be the best of its place.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,7 +55,7 @@ def _of_data(runs: Runs, suite: str, config: str | None, rows: pd.DataFrame) -> 
     of_other_lemmas = {s for s, signature in signatures.items() if signature.get("lemmas") != lemmas}
     unknown = {"chance": np.nan, "digits": 2, "leads": False, "headline": False, "tied": False}
     about = pd.DataFrame({"measure": rows["metric"], **unknown})
-    usable = rows["reliable"].ne(False) & ~rows["system"].isin(others)
+    unlike = rows["system"].isin(others)
     for measure in measures_in(declared.measures, rows):
         of = rows_of(rows, measure).index
         is_headline, leads = measure in declared.measures, measure == leading(declared.measures)
@@ -64,13 +65,14 @@ def _of_data(runs: Runs, suite: str, config: str | None, rows: pd.DataFrame) -> 
         n, ties, score = (rows.loc[of, name].astype(float) for name in ("n", "n_ties", "score"))
         about.loc[of, "tied"] = (n > 0) & (ties >= n) & score.isin([0.0, measure.chance])
         if measure.over_lemmas:
-            usable &= ~(rows.index.isin(of) & rows["system"].isin(of_other_lemmas))
+            unlike |= rows.index.isin(of) & rows["system"].isin(of_other_lemmas)
     groups = zip(rows["level"], rows["value"], strict=True)
     called = ["Overall" if of[0] == ALL else declared.shown.group_name(*of) for of in groups]
     few = rows["reliable"].isna() & rows["n_units"].lt(MIN_RELIABLE_UNITS)
+    usable = rows["reliable"].ne(False) & ~few & ~about["tied"] & ~unlike
     return rows.assign(
         source="run", data=names().heading(suite, config), label=with_levels(called, list(rows["level"])),
-        reliable=rows["reliable"].where(rows["reliable"].notna(), ~few), usable=usable & ~few & ~about["tied"], **about,
+        reliable=rows["reliable"].where(rows["reliable"].notna(), ~few), usable=usable, unlike=unlike, **about,
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from . import verbs
 from .blocks import Block, Example, Plain, Plot, Section, Table
 from .headline import basis, facts, standing
 from .items import items_of
-from .numbers import MISSING
+from .numbers import MISSING, number
 from .scores import (
     ALL,
     LEAST_OF_SERIES,
@@ -100,8 +100,26 @@ def _section(
     full = {heading: [block for block in blocks if not _is_empty(block)] for heading, blocks in parts.items()}
     shown = {of: [_named(block, name, suite) for block in blocks] for of, blocks in full.items() if blocks}
     terms = {**text.terms, "What the scores are over": " ".join(basis(lines))}
-    about = text.source, example(items, systems), facts(lines), notices
+    about = text.source, example(items, systems), facts(lines) | lowest(rows, suite), notices
     return Section(name, data, text.question, text.lede, terms, shown, *about)
+
+
+def lowest(rows: pd.DataFrame, suite: type[Suite]) -> dict[str, str]:
+    """Return the group in which the first system has its lowest score, of the level that stands for the suite."""
+    level = leading(suite.measures).main_level or next((of for of in rows["level"] if of != ALL), ALL)
+    is_of = (
+        rows["leads"].astype(bool)
+        & rows["usable"].astype(bool)
+        & rows["level"].eq(level)
+        & rows["score"].notna()
+    )
+    groups = rows[is_of & rows["system"].eq(rows["system"].iloc[0])].sort_values("score", kind="stable")
+    if level == ALL or len(groups) < 2:
+        return {}
+    first = groups.iloc[0]
+    kind = "" if level == "group" else f" {level.replace('_', ' ')}"
+    words = f"{number(first['score'], int(first['digits']))} {first['label']}"
+    return {f"lowest{kind} of {first['system']} ({first['measure']})": words}
 
 
 def _is_empty(block: Block) -> bool:
