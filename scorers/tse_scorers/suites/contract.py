@@ -49,7 +49,6 @@ from ..io.table_files import Tables
 from ..models.base import Scorer
 from ..models.options import Question
 from ..statistics import Units
-from ..statistics.units import own_units
 from .hub_data import KnownData
 from .items import Group, ItemScores, Scored
 from .measure import Measure

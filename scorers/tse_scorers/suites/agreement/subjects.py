@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import pandas as pd
 
-MIN_GROUPS = 10
-"""A score over all groups of one's own data is about other groups if there are this many, else about these groups."""
+from ..items import own_units
+
 FIRST_NOUN = r"^The (?P<noun>\S+)"
 """Subjects of a main clause have one word."""
 LAST_NOUN = r"(?:^The|\bthe) (?P<noun>(?:taxi )?\S+)$"
@@ -34,34 +34,6 @@ SUBJECT_RULES = {
     "obj_rel_no_comp_within_inanim": LAST_NOUN,
 }
 """Construction -> pattern that finds its subject in the prefix."""
-
-
-OWN_UNITS = {"cluster": "clusters", "item": "items"}
-"""Column of a user's table -> what the units are that it names."""
-
-
-def own_units(items: pd.DataFrame, otherwise: str) -> "tuple[str, pd.Series[str]] | None":
-    """Return the units that a user's table names: their plural, and the unit of each row.
-
-    A column `cluster` names them; else a column `item` does, where an item occurs in several rows: versions of one item
-    in several conditions are not independent. A unit is the same in all groups of the data.
-
-    Args:
-        items: the rows.
-        otherwise: the column that names the unit of a row without a value.
-
-    Returns:
-        None where the table names no units.
-
-    >>> names, labels = own_units(pd.DataFrame({"item": [1, 1, None], "prefix": ["a", "b", "c"]}), "prefix")
-    >>> names, labels.tolist()
-    ('items', ['1.0', '1.0', 'c'])
-    """
-    for column, plural in OWN_UNITS.items():
-        if column in items and (column == "cluster" or items[column].dropna().duplicated().any()):
-            labels = items[column].astype(object)
-            return plural, labels.where(labels.notna(), items[otherwise]).astype(str)
-    return None
 
 
 def subject_nouns(pairs: pd.DataFrame) -> "pd.Series[str]":
