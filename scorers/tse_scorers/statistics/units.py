@@ -26,7 +26,7 @@ estimated from survey data; Satterthwaite (1946). `benchmarks/intervals.py` simu
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -66,10 +66,9 @@ class Units:
 
     def of(self, items: "NDArray[np.bool_] | Codes") -> "Units":
         """Return the units of some items, given by place or as bool, (items,)."""
-        columns = {name: getattr(self, name) for name in ("labels", "crossed", "strata", "weights")}
-        return replace(
-            self, **{name: np.asarray(of)[items] for name, of in columns.items() if of is not None}
-        )
+        columns = (self.labels, self.crossed, self.strata, self.weights)
+        labels, crossed, strata, weights = (None if of is None else np.asarray(of)[items] for of in columns)
+        return Units(np.asarray(labels), self.name, crossed, strata, self.weighting, weights)
 
 
 class Estimate(NamedTuple):
@@ -311,10 +310,10 @@ class Design:
         """Put an estimate together; without degrees of freedom it has no interval."""
         if parts.df < 1 - _ROUNDING:
             se = low = high = np.nan
-        n_units, *others = (kind.n_units for kind in self.kinds)
+        n_crossed = self.kinds[1].n_units if len(self.kinds) > 1 else None
         return Estimate(
-            parts.mean, float(se), low, high, max(parts.df, 0.0), self.units.name, n_units, self.n_effective,
-            self.n_items, *others,
+            parts.mean, float(se), low, high, max(parts.df, 0.0), self.units.name, self.kinds[0].n_units,
+            self.n_effective, self.n_items, n_crossed,
         )  # fmt: skip
 
 
