@@ -169,9 +169,9 @@ def correlation(scores: Floats, others: ArrayLike, name: str) -> Estimate:
         name: what the units are.
 
     Returns:
-        `mean` is the plain r. Where its bias is more than a tenth of it, cells are mainly noise, and the interval misses
-        the true r too often: `df` is 0, so that it is not `reliable`. There is none for fewer than three units, or where
-        r is ±1 or has no value.
+        `mean` is the plain r. Where its bias is more than a tenth of it, cells are mainly noise, and the interval
+        misses the true r too often: `df` is 0, so that it is not `reliable`. There is none for fewer than three units,
+        or where r is ±1 or has no value.
     """
     known, n = np.isfinite(scores), len(scores)
     sums, counts, people = np.where(known, scores, 0.0), known.astype(float), np.asarray(others, dtype=float)
