@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pandas as pd
 
 from ..io.files import printable
+from ..statistics.printed import is_above
 from .numbers import MISSING, UNLIKE, UNRELIABLE, count, interval, number, plain, with_interval
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ class Cell(NamedTuple):
     """A cell of the page: its score, `text`, with its `interval` ("" for none), and what it is over, `basis`.
 
     `bar` is CSS, in percent: where the bar begins (l), the score is (x), the bar ends (h), guessing is (c). `hue` is
-    the place of its system among ours, None for others; `is_best`, whether it is above the intervals of all others.
+    the place of its system among ours, None for others; `is_best`, whether it lies above all others.
     """
 
     text: str
@@ -84,8 +85,14 @@ class Table:
             places = {"l": low, "x": row["score"], "h": high, "c": row.get("chance")}
             percents = {of: 100 * min(max(float(at), 0.0), 1.0) for of, at in places.items() if pd.notna(at)}
             bar = ";".join(f"--{of}:{round(at, 1)}" for of, at in percents.items())
-            text += UNRELIABLE * ends.endswith(UNRELIABLE) + UNLIKE * (row.get("unlike") == 1)
-            cell = Cell(text, ends.rstrip(UNRELIABLE), bar, hues.get(row["system"]), is_best, _basis(row))
+            cell = Cell(
+                text + _doubt(row, ends),
+                ends.rstrip(UNRELIABLE),
+                bar,
+                hues.get(row["system"]),
+                is_best,
+                _basis(row),
+            )
             cells.append(None if pd.isna(row["score"]) else cell)
         published = self.scores["source"].ne("run").groupby(self.scores[self.rows]).all()
         for label, of in self.pivot(pd.Series(cells, self.scores.index, dtype=object)).iterrows():
@@ -111,7 +118,11 @@ class Table:
 
     def text(self) -> pd.DataFrame:
         """Return the cells as they are printed."""
-        shown = [f"{text} {ends if self.intervals else ''}".strip() for _, text, ends in self._printed()]
+        of_each = ((text, ends, _doubt(row, ends)) for row, text, ends in self._printed())
+        shown = [
+            f"{text}{doubt.strip(UNRELIABLE)} {ends}".strip() if self.intervals else text + doubt
+            for text, ends, doubt in of_each
+        ]
         return self.pivot(pd.Series(shown, self.scores.index, dtype=object)).fillna(MISSING)
 
     def best(self) -> pd.DataFrame:
@@ -119,24 +130,27 @@ class Table:
         return self.pivot(self.marks()).fillna(False).astype(bool)
 
     def marks(self) -> "pd.Series[bool]":
-        """Mark in each row the system whose interval lies above those of all other systems, by measure, (scores,).
+        """Mark in each place (row, measure) the system that lies above each other one, (scores,).
 
+        What a place is told by is adjusted for all pairs of systems in all rows of its column (`statistics.printed`).
         Scores that are printed alike are marked alike; what is not `usable` is not among them.
         """
         marks = pd.Series(False, self.scores.index)
         if "usable" not in self.scores:
             return marks
         scores = self.scores.assign(text=[text for _, text, _ in self._printed()])
-        for end in ("ci_low", "ci_high"):
-            scores[end] = scores[end].fillna(scores["score"]).astype(float)
         scores = scores.drop_duplicates([self.rows, *self.columns], keep="last")
-        is_ours = scores["source"].eq("run") & scores["usable"].astype(bool)
-        keys = [key for key in {self.rows, *self.columns, "measure"} - {"system"} if key in scores]
-        for _, of in scores[is_ours & scores["score"].notna()].groupby(keys, sort=False):
-            top = of.loc[of["score"].astype(float).idxmax()]
-            alike = of["text"] == top["text"]
-            if top["ci_low"] > of.loc[~alike, "ci_high"].max():  # not where all are alike
-                marks[of.index[alike]] = True
+        is_ours = scores["source"].eq("run") & scores["usable"].astype(bool) & scores["score"].notna()
+        column = [key for key in ("data", "measure") if key in scores]
+        place = [*column, *(key for key in (self.rows, *self.columns) if key not in ("system", *column))]
+        for _, of_column in scores[is_ours].groupby(column, sort=False):
+            places = [of for _, of in of_column.groupby(place, sort=False) if len(of) > 1]
+            n_pairs = sum(len(of) * (len(of) - 1) // 2 for of in places)
+            for of in places:
+                top = of.loc[of["score"].astype(float).idxmax()]
+                alike = of["text"] == top["text"]
+                if not alike.all() and is_above(top, of[~alike], n_pairs).all():
+                    marks[of.index[alike]] = True
         return marks
 
     def latex(self) -> str:
@@ -297,6 +311,11 @@ def _rich(title: str, frame: pd.DataFrame) -> "RichTable":
         cells = (plain(cell, 3) if isinstance(cell, float) else str(cell) for cell in row)
         shown.add_row(*(Text(printable(cell)) for cell in cells))  # no markup in names
     return shown
+
+
+def _doubt(row: Mapping[Hashable, Any], ends: str) -> str:
+    """Return the signs after a score: of an interval over too few units, of a score that does not compare."""
+    return UNRELIABLE * ends.endswith(UNRELIABLE) + UNLIKE * (row.get("unlike") == 1)
 
 
 def _basis(row: Mapping[Hashable, Any]) -> str:

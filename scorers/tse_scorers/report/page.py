@@ -3,7 +3,7 @@
 import base64
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -17,8 +17,8 @@ from ..io.table_files import write_table
 from ..runs.comparing.comparable import listed
 from ..runs.jobs import not_scored
 from .blocks import Block, Plain, Plot, Section, Table
-from .headline import counted, summary
-from .scores import best_first, last_revisions, tidy
+from .headline import TESTS, counted, of_lemmas, summary
+from .scores import best_first, headlines, last_revisions, tidy
 from .sections import notices_of, published_of, sections_of, settings
 
 if TYPE_CHECKING:
@@ -62,10 +62,11 @@ def report_of(runs: Runs, first: Sequence[Section] = (), missing: Sequence[str] 
     notices = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
     for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
         notices += notices_of(runs, str(suite), None if pd.isna(config) else str(config))
-    notices = list(dict.fromkeys(notices))
+    notices = list(dict.fromkeys([*notices, *of_lemmas(headlines(rows))]))
     sections = [*first, *sections_of(runs, rows, every)]
     shown = settings(runs, set(rows["system"]))
-    return Report(counted(rows), summary(rows, notices), notices, sections, shown)
+    otherwise = "" if first else TESTS  # they are tested on this page
+    return Report(counted(rows), summary(rows, notices, otherwise), notices, sections, shown)
 
 
 def write_report(
@@ -104,6 +105,10 @@ def write_paper(folders: Sequence[Path | OutputFolder], out: Path, width: float 
     report = report_of(read_runs(folders))
     _write_tables(report, out)
     for block in report.blocks():
+        if block is report.summary[-1] and isinstance(
+            block, Table
+        ):  # what does not compare belongs into its caption
+            block = replace(block, note=" ".join([block.note, *report.notices]))
         if isinstance(block, Plot):
             with style():
                 figure = draw(block, width, 8, "STIXGeneral")

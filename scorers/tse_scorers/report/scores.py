@@ -2,11 +2,15 @@
 
 A row is one score: `system`, `suite`, `config`, `data` (the heading of both), `source` ("run", "paper" or "people"),
 `measure` (its label: `EW`, `EW@top-0.9`), the group (`level`, `value`, and `label`, what it is called), `score`,
-`ci_low`, `ci_high`, `n`, `n_units_effective`, `reliable`, `unlike` (of another part of the data or list of lemmas than
-most), and `usable`: whether it can be the best of its place.
+`ci_low`, `ci_high`, `n`, `n_units_effective`, `reliable`, `unlike` (of another part of the data or over other lemmas
+than most), and `usable`: whether it can be the best of its place.
+
+Models with unlike vocabularies score unlike lemmas. Then EW over the whole distribution is given over the lemmas that
+all of them score, from the stored outcomes, and `score_own_lemmas` is EW over a model's own; other scores that are over
+lemmas have `other_lemmas` and are `unlike`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,12 +18,14 @@ import pandas as pd
 from ..io.runs import Runs, ScoreFile
 from ..io.series_order import position
 from ..runs.comparing.comparable import scored_part, usual
+from ..runs.comparing.paired_scores import SystemScores, items_over_common_lemmas
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from ..suites.measure import Measure, leading
 from ..suites.names import with_levels
 from ..suites.registry import find_suite, names, suites_of
 
 ALL = "all"
+_LEMMA = ["opening", "singular", "plural"]
 OF_A_PLACE = ["source", "system", "suite", "config", "data", "measure", "level", "value"]
 """What tells the rows of one table of results apart."""
 LEAST_OF_SERIES = 3
@@ -50,12 +56,17 @@ def _of_data(runs: Runs, suite: str, config: str | None, rows: pd.DataFrame) -> 
     declared = find_suite(suite)
     signatures = {key[0]: of for key, of in runs.signatures.items() if key[1:] == (suite, config)}
     part = usual([scored_part(signature) for signature in signatures.values()])
-    lemmas = usual([signature.get("lemmas") for signature in signatures.values()])
     others = {s for s, signature in signatures.items() if scored_part(signature) != part}
-    of_other_lemmas = {s for s, signature in signatures.items() if signature.get("lemmas") != lemmas}
-    unknown = {"chance": np.nan, "digits": 2, "leads": False, "headline": False, "tied": False}
+    rows, of_other_lemmas = over_common_lemmas(runs, suite, config, rows)
+    unknown = {
+        "chance": np.nan,
+        "digits": 2,
+        "leads": False,
+        "headline": False,
+        "tied": False,
+        "other_lemmas": False,
+    }
     about = pd.DataFrame({"measure": rows["metric"], **unknown})
-    unlike = rows["system"].isin(others)
     for measure in measures_in(declared.measures, rows):
         of = rows_of(rows, measure).index
         is_headline, leads = measure in declared.measures, measure == leading(declared.measures)
@@ -64,16 +75,53 @@ def _of_data(runs: Runs, suite: str, config: str | None, rows: pd.DataFrame) -> 
         about.loc[of, ["digits", "headline", "leads"]] = [measure.digits, is_headline, leads]
         n, ties, score = (rows.loc[of, name].astype(float) for name in ("n", "n_ties", "score"))
         about.loc[of, "tied"] = (n > 0) & (ties >= n) & score.isin([0.0, measure.chance])
-        if measure.over_lemmas:
-            unlike |= rows.index.isin(of) & rows["system"].isin(of_other_lemmas)
+        if measure.over_lemmas and of_other_lemmas:
+            is_leading = measure == leading(declared.measures)
+            is_other = rows["score_own_lemmas"].isna() & (is_leading | rows["system"].isin(of_other_lemmas))
+            about["other_lemmas"] |= rows.index.isin(of) & is_other
     groups = zip(rows["level"], rows["value"], strict=True)
     called = ["Overall" if of[0] == ALL else declared.shown.group_name(*of) for of in groups]
-    few = rows["reliable"].isna() & rows["n_units"].lt(MIN_RELIABLE_UNITS)
+    unlike = rows["system"].isin(others) | about["other_lemmas"]
+    few = rows["reliable"].isna() & rows["n_units_effective"].fillna(rows["n_units"]).lt(MIN_RELIABLE_UNITS)
     usable = rows["reliable"].ne(False) & ~few & ~about["tied"] & ~unlike
     return rows.assign(
         source="run", data=names().heading(suite, config), label=with_levels(called, list(rows["level"])),
         reliable=rows["reliable"].where(rows["reliable"].notna(), ~few), usable=usable, unlike=unlike, **about,
     )  # fmt: skip
+
+
+def over_common_lemmas(
+    runs: Runs, suite: str, config: str | None, rows: pd.DataFrame
+) -> tuple[pd.DataFrame, Collection[str]]:
+    """Give EW over the lemmas that all systems score, in every group; and name the systems that score others than most.
+
+    Where no system does, rows stay as they are, and so do those of systems without outcomes of lemmas.
+    """
+    measure = leading(find_suite(suite).measures)
+    rows = rows.assign(score_own_lemmas=np.nan)
+    files = files_of(runs, suite, config, "lemmas") if measure.over_lemmas else {}
+    lists = {
+        of: frozenset(file.read_table().to_pandas()[_LEMMA].itertuples(index=False))
+        for of, file in files.items()
+    }
+    most = usual(list(lists.values()))
+    n_alike = sum(of == most for of in lists.values())
+    others = {system for system, of in lists.items() if of != most or n_alike == 1 < len(lists)}
+    if not others or not frozenset.intersection(*lists.values()):
+        return rows, others
+    contexts = files_of(runs, suite, config, measure.table)
+    systems = [SystemScores(contexts[system], find_suite(suite), [measure]) for system in lists]
+    found = pd.DataFrame(
+        {"system": of.file.system, "level": group.level, "value": group.value, "score": estimate.mean}
+        | {"n_lemmas": items[measure.label].n_lemmas, "n_ties": np.nan} | estimate.columns()
+        for of, items in zip(systems, items_over_common_lemmas(systems), strict=True) if measure.label in items
+        for group, estimate in items[measure.label].estimates()
+    )  # fmt: skip
+    own, keys = rows_of(rows, measure), ["system", "level", "value"]
+    found = found.set_index(keys).reindex(pd.MultiIndex.from_frame(own[keys])).set_index(own.index)
+    found = found[found["score"].notna()].assign(score_own_lemmas=own["score"])
+    rows.loc[found.index, list(found)] = found
+    return rows, others
 
 
 def measures_in(measures: Sequence[Measure], rows: pd.DataFrame) -> Iterator[Measure]:
