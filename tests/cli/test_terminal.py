@@ -210,8 +210,8 @@ def test_models_with_the_same_lemmas_share_a_line(monkeypatch):
     rows = [row | {"model": f"m{number}", "n_lemmas": 872} for number in range(7)]
     terminal.lemmas(pd.DataFrame([*rows, row | {"model": "bert", "n_lemmas": 767}]))
     assert stream.getvalue().splitlines() == [
-        "m0, m1, m2, m3, m4 and 2 more: EW and MW are over 872 of 1,951 lemmas (--forms single).",
-        "bert: EW and MW are over 767 of 1,951 lemmas (--forms single).",
+        "m0, m1, m2, m3, m4 and 2 more: 872 of 1,951 verbs of the list can be scored (--forms single).",
+        "bert: 767 of 1,951 verbs of the list can be scored (--forms single).",
     ]
 
 

@@ -102,7 +102,7 @@ def compare(
     if csv_file is not None:
         write_table(compared.rows, csv_file)
     with terminal.waiting("Writing the report"):
-        page = write_report(out, folders, sections(compared, common))
+        page = write_report(out, folders, sections(compared))
     terminal.say(f"Report: {page}")
 
 

@@ -12,6 +12,7 @@ from ..report.scores import ALL, MOST_ACROSS, drawn
 from ..suites.agreement.data.paper_examples import positions
 from .published import rows as published_rows
 
+NAME = "Newman et al. 2021"
 METRICS = {"ew": "EW", "mw": "MW", "tse": "TSE"}
 CAUSAL = "gpt2-xl"
 """The published system that sees only what precedes the gap; the others are masked models."""
@@ -20,10 +21,16 @@ EXAMPLES = 9
 FIGURES = {
     "ew": ("EW", "EW by cut-off (Figures 1 and 2)."),
     "mw": ("MW", "MW by cut-off (Figures 1 and 2)."),
-    "covered_mass": ("covered mass", "The probability of both forms of the verbs that EW counts (Figure 3)."),
-    "share_without_lemmas": ("share of contexts", "Contexts without a verb within the cut-off (Figure 4)."),
+    "covered_mass": (
+        "covered mass",
+        "The probability of both forms of the verbs that EW counts (Figure 3).",
+    ),
+    "share_without_lemmas": (
+        "share of contexts",
+        "Contexts without a verb within the cut-off (Figure 4).",
+    ),
 }
-CUT_OFFS = "least probable p %   |   most probable p %"
+CUT_OFFS = "verbs that count, by their probability at the gap"
 OF_SCORES = " Band: 95 % interval; hollow: too few nouns; dashed: guessing."
 TITLE = "by construction, which is what stands between the subject and the verb (Table 2)."
 NOTE = (
@@ -31,8 +38,8 @@ NOTE = (
     "verbs. Bold: above each other model (95 %, adjusted over all models and rows). Hover for the interval."
 )
 WHY_CUT_OFF = (
-    "Right half of a panel: only the verbs that make up the most probable p % at each place, what the model would say. "
-    "Left half: only the least probable p %, what it would hardly ever say. A model that knows agreement as a rule "
+    "Right half of a panel: only the verbs in the likeliest p % of what the model would say at each place, up to all. "
+    "Left half: only verbs in the rarest p %, which it would hardly ever say. A model that knows agreement as a rule "
     "stays high on both sides."
 )
 
@@ -92,7 +99,7 @@ def table2(rows: pd.DataFrame) -> list[Block]:
             )
             for label, of in ours.groupby("measure", sort=False)
         ]  # fmt: skip
-    title = "Table 2 as published, for the constructions of this run."
+    title = "As published (Table 2), for the constructions of this run."
     of_paper = Table("table2_published", title, theirs, columns=across, intervals=False, folded=True, bars="")
     return [*tables, of_paper] if len(theirs) else [*tables]
 
@@ -112,7 +119,9 @@ def figures(rows: pd.DataFrame, which: str) -> list[Block]:
         return []
     cuts["x"] = np.arange(len(cuts)) + 1.5 * cuts["cutoff_side"].eq("top").to_numpy()
     named = cuts[cuts["cutoff"].isin([1e-6, 0.5, 1.0])]
-    ticks = {row.x: f"{100 * row.cutoff:.4g}" for row in named.itertuples()}
+    words = {"bottom": "rarest", "top": "likeliest"}
+    ticks = {of.x: f"{words[of.cutoff_side]}\n{100 * of.cutoff:.4g} %" for of in named.itertuples()}
+    ticks |= {of.x: "all" for of in named.itertuples() if of.cutoff == 1}
     points = rows.merge(cuts).rename(columns={"cutoff_side": "piece"})
     own = points["score_own_lemmas"]  # a curve is over the same verbs from end to end
     points = points.assign(panel=points["label"], label=points["system"], y=own.fillna(points["score"]))

@@ -1,7 +1,7 @@
 """What is shown: tables and figures over tidy scores, the same on the page, in a paper, a notebook and a terminal."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -13,7 +13,7 @@ from .numbers import MISSING, UNLIKE, UNRELIABLE, count, interval, number, plain
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
-    from rich.table import Table as RichTable
+    from rich.console import Group
 
 
 class Cell(NamedTuple):
@@ -158,7 +158,7 @@ class Table:
         bold = self.best().map(lambda is_best: "font-weight:bold" * bool(is_best))
         return _latex(self, _styler(self.text(), "latex").apply(lambda _: bold, axis=None))
 
-    def rich(self) -> "RichTable":
+    def rich(self) -> "Group":
         """Return the table for a terminal."""
         text = self.text().rename_axis("")
         text.columns = [" ".join(key) if isinstance(key, tuple) else str(key) for key in text.columns]
@@ -188,7 +188,7 @@ class Plain:
         """Return it as LaTeX."""
         return _latex(self, self.styler("latex"))
 
-    def rich(self) -> "RichTable":
+    def rich(self) -> "Group":
         """Return it for a terminal."""
         return _rich(self.title, self.frame)
 
@@ -200,7 +200,7 @@ class Plot:
     Attributes:
         name: of its file and anchor.
         title: the caption.
-        kind: `dots` (one row per `label`, whiskers), `lines` (with bands), `heat` (`label` by `x`), `scatter`.
+        kind: `dots` (one row per `label`, whiskers), `lines` (with bands), `heat` (`label` by `x`).
         points: columns `label`, `x`, `y`; also `panel`, `series` (of dots), `ci_low`, `ci_high`, `reliable`, `usable`,
             `piece` (of a line with gaps), `source`.
         x: name of the horizontal axis.
@@ -210,11 +210,12 @@ class Plot:
         span: the ends of the scale of colours of `heat`.
         folded: shown only when the reader opens it.
         ticks: place -> label on the horizontal axis; None for those of matplotlib.
+        systems: ours, best first, for their colours; those of the points if empty.
     """
 
     name: str
     title: str
-    kind: Literal["dots", "lines", "heat", "scatter"]
+    kind: Literal["dots", "lines", "heat"]
     points: pd.DataFrame
     x: str = ""
     y: str = "score"
@@ -223,6 +224,7 @@ class Plot:
     span: tuple[float, float] = (0.0, 1.0)
     folded: bool = False
     ticks: Mapping[float, str] | None = None
+    systems: Sequence[str] = ()
 
 
 Block = Table | Plain | Plot | str
@@ -251,7 +253,7 @@ class Section:
 
     `name` is of its anchors and files, `title` the data, `question` and `lede` what is asked of a model, in one and in
     two sentences. `terms` are the measures and what they mean, `parts` headings and what is below, `source` the papers
-    that it follows, `facts` what is counted and how many, `notices` what is to be known before it is read.
+    that it follows, `lowest` says where the best model is worst, `notices` what is to be known before it is read.
     """
 
     name: str
@@ -262,8 +264,16 @@ class Section:
     parts: Mapping[str, Sequence[Block]] = field(default_factory=dict)
     source: str = ""
     example: Example | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
+    lowest: str = ""
     notices: Sequence[str] = ()
+
+    def coloured(self, systems: Sequence[str]) -> "Section":
+        """Return it with the colours of our systems, best first, in its figures."""
+        parts = {
+            heading: [replace(of, systems=systems) if isinstance(of, Plot) else of for of in blocks]
+            for heading, blocks in self.parts.items()
+        }
+        return replace(self, parts=parts)
 
 
 def latex(text: str) -> str:
@@ -296,12 +306,13 @@ def _latex(table: "Table | Plain", shown: "Styler") -> str:
     return text.translate(_SIGNS)
 
 
-def _rich(title: str, frame: pd.DataFrame) -> "RichTable":
+def _rich(title: str, frame: pd.DataFrame) -> "Group":
     from rich import box
+    from rich.console import Group
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(title=Text(printable(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     frame = frame.reset_index() if any(name is not None for name in frame.index.names) else frame
     for name, values in frame.items():
         is_number = values.astype(str).str.fullmatch(r"\[?[<>]?[+−-]?\d.*|–").all()
@@ -310,7 +321,7 @@ def _rich(title: str, frame: pd.DataFrame) -> "RichTable":
     for row in frame.itertuples(index=False):
         cells = (plain(cell, 3) if isinstance(cell, float) else str(cell) for cell in row)
         shown.add_row(*(Text(printable(cell)) for cell in cells))  # no markup in names
-    return shown
+    return Group(Text(printable(title), "italic"), shown)  # the title may be wider than the table
 
 
 def _doubt(row: Mapping[Hashable, Any], ends: str) -> str:

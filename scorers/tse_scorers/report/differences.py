@@ -25,63 +25,57 @@ KEYS = {
     "lemmas": "over",
 }  # fmt: skip
 """Columns that head a row of a table -> their own heading."""
-DIFFERENCE = ["score", "reference", "difference", "95 % interval", "p"]
 LEDE = (
     "Each model's score minus that of the reference, over the items that both scored and, where a measure has lemmas, "
     "the lemmas that both have. So scores here can differ from those over everything."
 )
 TERMS = {
-    "p": "How often chance alone gives a difference this large, if there is none; by Holm's method over a family: a "
-    "measure's differences of all models, overall or for the groups of one level, or all contrasts of conditions.",
+    "p": "How often chance alone gives a difference this large, if there is none; below 0.05 where the interval beside "
+    "it excludes 0.",
+    "p adjusted": "The same by Holm's method over a family: a measure's differences of all models, overall or for the "
+    "groups of one level, or all contrasts of conditions. Sentences that count what differs use it.",
     "Detectable": "The smallest true difference that such data detect with a power of 80 %.",
 }
 CONTRASTS = (
     "A difference is between two conditions of one model; units that both have are compared with themselves. An "
     "interaction is how much more the second factor changes the score at one value of the first than at the other."
 )
-OF_COMMON = (
-    "Scores over a model's own lemmas do not compare with others. Over the lemmas that all models score, MW is only "
-    "known if these are all that each has."
-)
 
 
-def sections(comparison: Comparison, common: pd.DataFrame | None = None) -> list[Section]:
-    """Return what the page shows of a comparison, and of the scores over own and `common` lemmas."""
+def sections(comparison: Comparison) -> list[Section]:
+    """Return what the page shows of a comparison: a section for each data set and reference, and for conditions."""
     found, items, keys = [], comparison.items, ["suite", "config", "reference"]
+    blocks: list[Block]
     for place, (heading, rows) in enumerate(_data_of(comparison.rows), 1):
         name, reference, is_all = f"compared_{place}", str(rows["reference"].iloc[0]), rows["level"] == ALL
-        table = _plain(rows, f"{name}_all", "All differences.", [*DIFFERENCE, "detectable", "units"])
-        overall, of_groups = " ".join(findings(rows[is_all])), findings(rows[~is_all])
-        blocks: list[Block] = [overall, *_forest(rows, f"{name}_forest", reference), *of_groups, table]
-        parts: dict[str, Sequence[Block]] = {"Differences": blocks}
+        blocks = [" ".join(findings(rows[is_all])), *_forest(rows, f"{name}_forest", reference)]
+        table = _plain(rows, f"{name}_all", "All differences.", [*_tested(rows), "detectable", "units"])
+        parts: dict[str, Sequence[Block]] = {"Differences": [*blocks, *findings(rows[~is_all]), table]}
         of = items[(items[keys].fillna("") == rows[keys].fillna("").iloc[0]).all(axis=1)]
         if len(of):
-            shown = _plain(of, f"{name}_items", "Largest first.", ["item", *DIFFERENCE[:3]], in_paper=False)
+            headings = ["item", "score", "reference", "difference"]
+            shown = _plain(of, f"{name}_items", "Largest first.", headings, in_paper=False)
             parts["Items that differ most"] = [shown]
         notices = [*_unlike(rows), *(comparison.not_compared if place == 1 else ())]
         title = f"{heading}, against {reference}"
         found.append(Section(name, title, "", LEDE, TERMS, parts, notices=notices))
     for place, (heading, rows) in enumerate(_conditions_of(comparison.conditions), 1):
-        name = f"conditions_{place}"
-        blocks = [" ".join(_over_conditions(rows)), *_contrasts(rows, f"{name}_", heading)]
-        found.append(Section(name, heading, "", CONTRASTS, {"p": TERMS["p"]}, {"Conditions": blocks}))
-    if common is not None:
-        table = _common(common, "common_lemmas", "Scores over own and common lemmas.")
-        parts = {"Own and common lemmas": [table]}
-        found.append(Section("lemmas", "Common lemmas", "", OF_COMMON, {}, parts))
+        blocks = [" ".join(_over_conditions(rows)), *_contrasts(rows, f"conditions_{place}_", heading)]
+        terms = {name: words for name, words in TERMS.items() if name != "Detectable"}
+        found.append(Section(f"conditions_{place}", heading, "", CONTRASTS, terms, {"Conditions": blocks}))
     return found
 
 
 def for_terminal(comparison: Comparison, common: pd.DataFrame | None = None) -> Iterator[Block]:
-    """Yield the overall differences and how many groups differ; conditions; scores over own and common lemmas."""
+    """Yield the overall differences and how many groups differ; conditions; scores over own and `common` lemmas."""
     for heading, rows in _conditions_of(comparison.conditions):
         yield from _contrasts(rows, "", heading)
         yield from _over_conditions(rows)
     for heading, rows in _data_of(comparison.rows):
         overall = rows[rows["level"] == ALL]
-        shared = f"on the items shared with {rows['reference'].iloc[0]}"
         only = f"{overall['system'].iloc[0]} " if overall["system"].nunique() == 1 else ""
-        yield _plain(overall, "overall", f"{heading}: {only}{shared}", [*DIFFERENCE, "n"])
+        title = f"{heading}: {only}on the items shared with {rows['reference'].iloc[0]}"
+        yield _plain(overall, "overall", title, [*_tested(overall), "n"])
         yield from findings(rows)
         for measure, of in overall.groupby("measure", sort=False):
             row = of.sort_values("reliable", kind="stable").iloc[0]
@@ -90,7 +84,9 @@ def for_terminal(comparison: Comparison, common: pd.DataFrame | None = None) -> 
         yield from _unlike(rows)
     yield from comparison.not_compared
     if common is not None:
-        yield _common(common[common["group"] == ALL], "common", "Over own and over common lemmas")
+        rows = common[common["group"] == ALL]
+        rows = pd.concat(of for _, of in rows.groupby(["config", "measure"], sort=False, dropna=False))
+        yield _plain(rows, "common", "Over own and over common lemmas", ["lemmas", "score and interval"])
 
 
 def findings(rows: pd.DataFrame) -> Iterator[str]:
@@ -102,16 +98,16 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
     ["EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units."]
     """
     for (measure, level), family in rows.groupby(["measure", "level"], sort=False):
-        row, p = family.iloc[0], p_value(family["p_adjusted"].iloc[0])
+        row, n_systems = family.iloc[0], family["system"].nunique()
         if len(family) == 1 and level == ALL:
             place = "above" if row["difference"] > 0 else "below"
-            if not (row["reliable"] and row["p_adjusted"] < ALPHA):
+            if not (row["reliable"] and row["p"] < ALPHA):
                 place = "not shown to differ from"
-            text = f"{signed(row['difference'])} {_interval(row)}, p {p}"
+            text = f"{signed(row['difference'])} {_interval(row)}, p {p_value(row['p'])}"
             yield f"{row['system']} is {place} {row['reference']} in {measure} ({text})."
         else:
-            n_systems, kind = family["system"].nunique(), groups_of("model" if level == ALL else str(level))
             of_systems = f" x {n_systems} models" if n_systems > 1 and level != ALL else ""
+            kind = groups_of("model" if level == ALL else str(level))
             yield f"{measure}, {kind}{of_systems}: {_count(family)}"
 
 
@@ -178,9 +174,9 @@ def _data_of(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _conditions_of(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    if len(rows):
-        for _, of in rows.groupby(["suite", "config", "measure"], sort=False, dropna=False):
-            yield f"{_heading(of)}, {of['measure'].iloc[0]} by {of['by'].iloc[0]}", of
+    groups = rows.groupby(["suite", "config", "measure"], sort=False, dropna=False) if len(rows) else ()
+    for _, of in groups:
+        yield f"{_heading(of)}, {of['measure'].iloc[0]} by {of['by'].iloc[0]}", of
 
 
 def _heading(rows: pd.DataFrame) -> str:
@@ -204,16 +200,26 @@ CELLS: Mapping[str, Callable[[Row], str]] = {
     "difference": lambda row: signed(row["difference"]),
     "value": lambda row: signed(row["value"]),
     "95 % interval": _interval,
-    "p": lambda row: p_value(row["p_adjusted"]),
+    "p": lambda row: p_value(row["p"]),
+    "p adjusted": lambda row: p_value(row["p_adjusted"]),
     "detectable": lambda row: (
         "more than any" if row["minimum_detectable"] > 1 else number(row["minimum_detectable"], 3)
     ),
     "n": lambda row: count(row["n_items"]),
     "units": units,
     "lemmas": lambda row: count(row["n_lemmas"]),
-    "score and interval": lambda row: with_interval({**row, "reliable": True}),
+    "score and interval": lambda row: with_interval(
+        {"reliable": row["n_units"] >= MIN_RELIABLE_UNITS, **row}
+    ),
 }
 """Heading -> how its cells are printed."""
+
+
+def _tested(rows: pd.DataFrame) -> list[str]:
+    """Return the headings of differences, with adjusted p where a family has several tests."""
+    return ["score", "reference", "difference", "95 % interval", "p"] + ["p adjusted"] * bool(
+        rows["n_family"].gt(1).any()
+    )
 
 
 def _plain(rows: pd.DataFrame, name: str, title: str, headings: Sequence[str], **more: Any) -> Plain:
@@ -232,7 +238,7 @@ def _contrasts(rows: pd.DataFrame, name: str, title: str) -> Iterator[Table | Pl
             of = of.assign(score=of["value"], n=of["n_items"], source="run", digits=digits, usable=False)
             yield Table(f"{name}{kind}", f"{title}: scores", of, "condition")
         else:
-            cells = ["value", "95 % interval", "p", "n"]
+            cells = ["value", *_tested(of)[3:], "n"]
             yield _plain(of, f"{name}{kind}", f"{title}: {kind}s", cells, folded=False)
 
 
@@ -241,8 +247,7 @@ def _forest(rows: pd.DataFrame, name: str, reference: str) -> Iterator[Plot]:
     points = rows[rows["difference"].notna()]
     points = points.assign(y=points["difference"], panel=points["measure"], series=points["system"])
     ranked = points.sort_values("difference", key=abs, ascending=False, kind="stable")
-    groups = ranked.loc[ranked["level"] != ALL, "label"].unique()
-    left_out = ""
+    groups, left_out = ranked.loc[ranked["level"] != ALL, "label"].unique(), ""
     if points["system"].nunique() > MOST_DRAWN:
         points = points[points["level"] == ALL].assign(label=points["system"]).drop(columns="series")
         points = points.sort_values("difference", ascending=False, kind="stable")
@@ -253,10 +258,3 @@ def _forest(rows: pd.DataFrame, name: str, reference: str) -> Iterator[Plot]:
     title = f"Difference from {reference} with its 95 % interval; right of the line, the model is better.{left_out}"
     if len(points):
         yield Plot(name, title, "dots", points, f"difference from {reference}", chance=0)
-
-
-def _common(rows: pd.DataFrame, name: str, title: str) -> Plain:
-    """Return scores over own and over common lemmas, below each other."""
-    of_each = [of for _, of in rows.groupby(["config", "group", "measure"], sort=False, dropna=False)]
-    shown = pd.concat(of_each).assign(label=lambda of: of["group"])
-    return _plain(shown, name, title, ["lemmas", "score and interval"])

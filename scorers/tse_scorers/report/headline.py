@@ -152,14 +152,6 @@ def basis(lines: pd.DataFrame) -> list[str]:
     return [f"{', '.join(labels)}: {text}." for text, labels in said.items()]
 
 
-def facts(lines: pd.DataFrame) -> dict[str, str]:
-    """Return how many items and lemmas there are: what is counted -> how many."""
-    of_each = _by_measure(lines)
-    found = {f"{of.counted} ({rows['measure'].iloc[0]})": ranged(rows["n"]) for of, rows in of_each}
-    lemmas = lines.loc[lines["source"].eq("run") & lines["measure"].isin(["EW", "MW"]), "n_lemmas"]
-    return found | ({"verbs at each gap (EW, MW)": ranged(lemmas)} if lemmas.notna().any() else {})
-
-
 def counted(lines: pd.DataFrame) -> str:
     """Return the number of systems: `3 models`, `12 revisions of org/model`.
 

@@ -63,6 +63,7 @@ def report_of(runs: Runs, first: Sequence[Section] = (), missing: Sequence[str] 
     for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
         notices += notices_of(runs, str(suite), None if pd.isna(config) else str(config))
     notices = list(dict.fromkeys([*notices, *of_lemmas(headlines(rows))]))
+    first = [section.coloured(list(rows["system"].unique())) for section in first]
     sections = [*first, *sections_of(runs, rows, every)]
     shown = settings(runs, set(rows["system"]))
     otherwise = "" if first else TESTS  # they are tested on this page

@@ -190,8 +190,18 @@ def drawn(rows: pd.DataFrame, most: int = MOST_DRAWN) -> tuple[pd.DataFrame, str
     """Keep the first of our systems, as many as a figure tells apart; and say so, for its title ("" for all)."""
     ours = rows.loc[rows["source"] == "run", "system"].unique()
     kept = rows[rows["source"].ne("run") | rows["system"].isin(ours[:most])]
-    which = "best" if rows["model"].nunique() > 1 else "first"
-    return kept, f" The {which} {most} of {len(ours)} models." if len(ours) > most else ""
+    return kept, f" Here: {chosen(rows, most)}." if len(ours) > most else ""
+
+
+def chosen(rows: pd.DataFrame, most: int) -> str:
+    """Say which systems come first, `best_first`."""
+    n, leads = (
+        rows.loc[rows["source"] == "run", "system"].nunique(),
+        rows.loc[rows["leads"].eq(True), "measure"],
+    )
+    if rows["model"].nunique() < 2 or leads.empty:
+        return f"the first {most} of {n} models"
+    return f"the {most} of {n} models with the highest {leads.iloc[0]}"
 
 
 def places_in_series(revisions: "pd.Series[str]") -> "pd.Series[float]":

@@ -18,13 +18,14 @@ from ..suites.registry import find_suite, names, paper_of
 from ..suites.shown import Text
 from . import verbs
 from .blocks import Block, Example, Plain, Plot, Section, Table
-from .headline import basis, facts, standing
+from .headline import basis
 from .items import items_of
 from .numbers import MISSING, number
 from .scores import (
     ALL,
     LEAST_OF_SERIES,
     MOST_ACROSS,
+    chosen,
     files_of,
     headlines,
     places_in_series,
@@ -75,7 +76,7 @@ def _section(
     config = None if pd.isna(config) else str(config)
     systems = [str(system) for system in ours["system"].unique()]
     if len(systems) > MOST_SYSTEMS:
-        notices = [f"Below are the best {MOST_SYSTEMS} of {len(systems)} models; the first table has all."]
+        notices = [f"Below are {chosen(rows, MOST_SYSTEMS)}; the first table has all."]
         systems = systems[:MOST_SYSTEMS]
         rows = rows[rows["source"].ne("run") | rows["system"].isin(systems)]
 
@@ -89,37 +90,33 @@ def _section(
     lines, rows = headlines(rows), without_single_groups(rows)
     items = _items(suite, lines, tables)
     parts: dict[str, Sequence[Block]] = {}
-    if several and len(lines):
-        parts["Where it stands"] = [standing(lines, f"{name}_scores", f"{data}: scores over everything")]
     if suite.name == "agreement":
         parts["Which verbs"] = verbs.parts(tables("outcomes"), systems)
     parts["Your conditions"] = own_conditions(suite, runs, config, rows, name)
     parts |= by_group(rows, name) if paper is None else paper.parts(rows, tables)
     parts["Over the training"] = learning_curves(curves, paper, name)
     parts["Items that models get wrong"] = wrong_items(items, name)
-    full = {heading: [block for block in blocks if not _is_empty(block)] for heading, blocks in parts.items()}
-    shown = {of: [_named(block, name, suite) for block in blocks] for of, blocks in full.items() if blocks}
+    shown = {
+        heading: [_named(block, name, suite) for block in blocks if not _is_empty(block)]
+        for heading, blocks in parts.items()
+    }
     terms = {**text.terms, "What the scores are over": " ".join(basis(lines))}
-    about = text.source, example(items, systems), facts(lines) | lowest(rows, suite), notices
-    return Section(name, data, text.question, text.lede, terms, shown, *about)
+    return Section(
+        name, data, text.question, text.lede, terms, {of: blocks for of, blocks in shown.items() if blocks},
+        text.source, example(items, systems), lowest(rows, suite), notices,
+    )  # fmt: skip
 
 
-def lowest(rows: pd.DataFrame, suite: type[Suite]) -> dict[str, str]:
-    """Return the group in which the first system has its lowest score, of the level that stands for the suite."""
+def lowest(rows: pd.DataFrame, suite: type[Suite]) -> str:
+    """Say in which group the first system has its lowest score, of the level that stands for the suite."""
     level = leading(suite.measures).main_level or next((of for of in rows["level"] if of != ALL), ALL)
-    is_of = (
-        rows["leads"].astype(bool)
-        & rows["usable"].astype(bool)
-        & rows["level"].eq(level)
-        & rows["score"].notna()
-    )
+    is_of = rows["leads"].eq(True) & rows["usable"].eq(True) & rows["level"].eq(level) & rows["score"].notna()
     groups = rows[is_of & rows["system"].eq(rows["system"].iloc[0])].sort_values("score", kind="stable")
     if level == ALL or len(groups) < 2:
-        return {}
+        return ""
     first = groups.iloc[0]
-    kind = "" if level == "group" else f" {level.replace('_', ' ')}"
-    words = f"{number(first['score'], int(first['digits']))} {first['label']}"
-    return {f"lowest{kind} of {first['system']} ({first['measure']})": words}
+    where = f"{first['label']} ({first['measure']} {number(first['score'], int(first['digits']))})"
+    return f"Lowest for {first['system']}: {where}."
 
 
 def _is_empty(block: Block) -> bool:
@@ -128,10 +125,21 @@ def _is_empty(block: Block) -> bool:
 
 
 def _named(block: Block, name: str, suite: type[Suite]) -> Block:
-    """Name a block after its section where a suite has several, so that files and anchors differ."""
-    if isinstance(block, str) or name == suite.name or block.name.startswith(name):
+    """Say of which paper a table is, and name a block after its section where a suite has several: files, anchors."""
+    if isinstance(block, str):
         return block
-    return replace(block, name=f"{name}_{block.name}", title=f"{block.title} ({name})")
+    of_paper = getattr(paper_of(suite.name), "NAME", "this suite's paper")
+    title = re.sub(r"\((?=(Table|Figure)s? \d)", f"({of_paper}, ", block.title)
+    if name != suite.name and not block.name.startswith(name):
+        return replace(block, name=f"{name}_{block.name}", title=f"{title} ({name})")
+    return replace(block, title=title)
+
+
+_WORDS = {
+    r"Partial run \(": "Part of the data (", r"--limit (\d+)": r"a sample of \1 items a group", "--groups ": "only ",
+    "lemma list": "list of verbs",
+}  # fmt: skip
+"""What notices call the options of a run -> words for readers of the page."""
 
 
 def notices_of(runs: Runs, suite: str, config: str | None) -> list[str]:
@@ -139,8 +147,10 @@ def notices_of(runs: Runs, suite: str, config: str | None) -> list[str]:
     signatures = {key: of for key, of in runs.signatures.items() if key[1:] == (suite, config)}
     unpublished = unpublished_notice(signatures, suite, names().heading)
     notices = [f"{unpublished} Not comparable with published numbers."] if unpublished else []
-    unlike = unlike_notice(signatures, suite)
-    return [*notices, unlike] if unlike else notices
+    notices += filter(None, [unlike_notice(signatures, suite)])
+    for option, words in _WORDS.items():
+        notices = [re.sub(option, words, notice) for notice in notices]
+    return notices
 
 
 def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:
@@ -148,17 +158,22 @@ def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:
     rows = rows[rows["headline"].astype(bool)]
     found: dict[str, Sequence[Block]] = {}
     for level, of in rows[rows["level"] != ALL].groupby("level", sort=False):
-        shown = pd.concat([of, rows[rows["level"] == ALL]])
-        called = str(level).replace("_", " ")
+        shown, called = pd.concat([of, rows[rows["level"] == ALL]]), str(level).replace("_", " ")
         if shown["system"].nunique() <= MOST_ACROSS:
             title, across = f"Scores by {called}.", ("measure", "system")
             tables = [Table(f"{name}_{level}", title, shown, columns=across, intervals=False)]
         else:
-            by_measure = enumerate(shown.groupby("measure", sort=False))
-            of_each = {
-                n: (f"{label} by {called}.", scores, "system", ["label"]) for n, (label, scores) in by_measure
-            }
-            tables = [Table(f"{name}_{level}_{n}", *what, intervals=False) for n, what in of_each.items()]
+            tables = [
+                Table(
+                    f"{name}_{level}_{n}",
+                    f"{label} by {called}.",
+                    scores,
+                    "system",
+                    ("label",),
+                    intervals=False,
+                )
+                for n, (label, scores) in enumerate(shown.groupby("measure", sort=False))
+            ]
         found[f"By {called}"] = tables
     return found
 
@@ -224,17 +239,20 @@ def _items(suite: type[Suite], lines: pd.DataFrame, tables: Any) -> dict[str, pd
 
 
 def example(items: Mapping[str, pd.DataFrame], systems: Sequence[str]) -> Example | None:
-    """Return an item that the models tell apart best, one that they do not all get right if there is any."""
+    """Return an item that the models tell apart best: one that the first one gets wrong, if there is any."""
     if not items:
         return None
-    first = next(iter(items.values())).drop_duplicates(["good", "bad"])
+    leader, first = next(iter(items.items()))
+    share, first = float(first["score"].mean()), first.drop_duplicates(["good", "bad"])
     wrong = first[first["score"] < 1]
     chosen = (wrong if len(wrong) else first).head(200)
     lengths = chosen["good"].str.len()
     good, bad = chosen.loc[(lengths - lengths.median()).abs().idxmin(), ["good", "bad"]]
-    values, printed = "Log-probability of each (nearer to 0: more probable)", _margin
+    values, printed = "Log-probability of each (nearer to 0: more probable).", _margin
     if "form_correct" in first:  # one word: a probability says more than its logarithm
-        values, printed = "Probability of each form at the gap", _probability
+        values, printed = "Probability of each form at the gap.", _probability
+    if len(wrong):
+        values += f" An item that {leader} gets wrong; it is right in {number(share)} of them."
     answers = []
     for system, of in items.items():
         for row in of[(of["good"] == good) & (of["bad"] == bad)].head(1).to_dict("records"):
@@ -288,21 +306,26 @@ def settings(runs: Runs, systems: Collection[str]) -> Plain:
     """Return what decided the scores of some systems, what differs between them first."""
     columns: dict[str, dict[str, str]] = {}
     for (system, suite, config), signature in runs.signatures.items():
+        single = {of: it for of, it in signature.items() if it is not None and not isinstance(it, dict)}
+        every = {**single, **(signature.get("suite_options") or {})}
+        texts = {
+            of: it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for of, it in every.items()
+        }
         if system in systems:
-            single = {of: it for of, it in signature.items() if it is not None and not isinstance(it, dict)}
-            of_data = single | (signature.get("suite_options") or {})
-            texts = {
-                of: it if isinstance(it, str) else json.dumps(it, ensure_ascii=False)
-                for of, it in of_data.items()
-            }
             heading = f"{system} · {names().heading(suite, config)}"
             columns[heading] = {of: text[:_LONGEST] for of, text in texts.items()}
     frame = pd.DataFrame(columns)
     n_values = frame.nunique(axis=1, dropna=False).sort_values(ascending=False, kind="stable")
-    frame, note = frame.loc[n_values.index], ""
-    title = "Settings of each model; those that differ come first."
+    frame, title, note = (
+        frame.loc[n_values.index],
+        "Settings of each model; those that differ come first.",
+        "",
+    )
     if len(frame.columns) > MOST_ACROSS:  # systems down
-        same = frame[n_values == 1].iloc[:, 0]
-        note = f"The same for all: {'; '.join(f'{key}: {value}' for key, value in same.items())}."
-        frame, title = frame[n_values > 1].T, "Settings that differ between models."
+        same = "; ".join(f"{key}: {value}" for key, value in frame[n_values == 1].iloc[:, 0].items())
+        frame, title, note = (
+            frame[n_values > 1].T,
+            "Settings that differ between models.",
+            f"The same for all: {same}.",
+        )
     return Plain("signature", title, frame, note, folded=False)
