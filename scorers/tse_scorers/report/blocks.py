@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Cell(NamedTuple):
-    """A cell of the page: its score, `text`, with its `interval` ("" for none), and what it is over, `basis`.
+    """A cell of the page: `text` and `interval` ("" for none); on hover, what it is over (`basis`).
 
     `bar` is CSS, in percent: where the bar begins (l), the score is (x), the bar ends (h), guessing is (c). `hue` is
-    the place of its system among ours, None for others; `is_best`, whether it lies above all others.
+    the place of its system among ours, None for others.
     """
 
     text: str
@@ -80,31 +80,30 @@ class Table:
     def body(self) -> Iterator[tuple[str, bool, int | None, list[Cell | None]]]:
         """Yield each row of the page: its header, whether it is published, its hue, its cells."""
         hues, cells = self.hues, []
-        for (row, text, ends), is_best in zip(self._printed(), self.marks(), strict=True):
+        for (row, text, signs, ends), is_best in zip(self._printed(), self.marks(), strict=True):
             low, high = (row["ci_low"], row["ci_high"]) if ends else (row["score"], row["score"])
             places = {"l": low, "x": row["score"], "h": high, "c": row.get("chance")}
             percents = {of: 100 * min(max(float(at), 0.0), 1.0) for of, at in places.items() if pd.notna(at)}
             bar = ";".join(f"--{of}:{round(at, 1)}" for of, at in percents.items())
-            cell = Cell(
-                text + _doubt(row, ends),
-                ends.rstrip(UNRELIABLE),
-                bar,
-                hues.get(row["system"]),
-                is_best,
-                _basis(row),
-            )
+            cell = Cell(text + signs, ends, bar, hues.get(row["system"]), is_best, _basis(row))
             cells.append(None if pd.isna(row["score"]) else cell)
         published = self.scores["source"].ne("run").groupby(self.scores[self.rows]).all()
         for label, of in self.pivot(pd.Series(cells, self.scores.index, dtype=object)).iterrows():
             shown = [cell if isinstance(cell, Cell) else None for cell in of]
             yield str(label), bool(published[label]), hues.get(str(label)), shown
 
-    def _printed(self) -> Iterator[tuple[dict[Hashable, Any], str, str]]:
-        """Yield each row of the scores, and how its score and its interval are printed."""
+    def _printed(self) -> Iterator[tuple[dict[Hashable, Any], str, str, str]]:
+        """Yield each row, and how its score is printed, with signs of doubt after it, and its interval without them."""
         for row in self.scores.to_dict("records"):
             digits = int(row.get("digits", 2)) if self.digits is None else self.digits
-            printed = number if self.is_share else plain
-            yield row, printed(row["score"], digits), interval(row, digits)
+            ends = interval(row, digits)
+            signs = UNRELIABLE * ends.endswith(UNRELIABLE) + UNLIKE * (row.get("unlike") == 1)
+            yield (
+                row,
+                (number if self.is_share else plain)(row["score"], digits),
+                signs,
+                ends.rstrip(UNRELIABLE),
+            )
 
     def pivot(self, values: "pd.Series[Any] | str") -> pd.DataFrame:
         """Spread a column (or one value per row) into the table, rows and columns in the order of the scores."""
@@ -112,16 +111,14 @@ class Table:
         frame = self.scores.assign(_=self.scores[values] if isinstance(values, str) else values)
         frame = frame.drop_duplicates(keys, keep="last").set_index(keys)["_"]
         wide = frame.unstack(list(self.columns), sort=False).reindex(self.scores[self.rows].unique())
-        # what has the same upper heading stands together
-        wide = wide[list(self.scores[self.columns[0]].unique())]
+        wide = wide[list(self.scores[self.columns[0]].unique())]  # the same upper heading stands together
         return wide.rename_axis(index=self.rows, columns=[None] * len(self.columns))
 
     def text(self) -> pd.DataFrame:
         """Return the cells as they are printed."""
-        of_each = ((text, ends, _doubt(row, ends)) for row, text, ends in self._printed())
         shown = [
-            f"{text}{doubt.strip(UNRELIABLE)} {ends}".strip() if self.intervals else text + doubt
-            for text, ends, doubt in of_each
+            f"{text}{signs} {ends if self.intervals else ''}".strip()
+            for _, text, signs, ends in self._printed()
         ]
         return self.pivot(pd.Series(shown, self.scores.index, dtype=object)).fillna(MISSING)
 
@@ -138,7 +135,7 @@ class Table:
         marks = pd.Series(False, self.scores.index)
         if "usable" not in self.scores:
             return marks
-        scores = self.scores.assign(text=[text for _, text, _ in self._printed()])
+        scores = self.scores.assign(text=[text for _, text, *_ in self._printed()])
         scores = scores.drop_duplicates([self.rows, *self.columns], keep="last")
         is_ours = scores["source"].eq("run") & scores["usable"].astype(bool) & scores["score"].notna()
         column = [key for key in ("data", "measure") if key in scores]
@@ -170,7 +167,7 @@ class Plain:
     """A table that is not of scores: any frame, such as counts or sentences; its index has the row headers.
 
     `name` is of its file and anchor, `title` the caption, `note` a remark below it; `folded` ones are shown only when
-    the reader opens them, those `in_paper` are written for a paper, too.
+    the reader opens them.
     """
 
     name: str
@@ -178,7 +175,6 @@ class Plain:
     frame: pd.DataFrame
     note: str = ""
     folded: bool = True
-    in_paper: bool = True
 
     def styler(self, escape: Literal["html", "latex"] = "html") -> "Styler":
         """Return the table; `escape` is what its cells and headings are escaped for."""
@@ -322,11 +318,6 @@ def _rich(title: str, frame: pd.DataFrame) -> "Group":
         cells = (plain(cell, 3) if isinstance(cell, float) else str(cell) for cell in row)
         shown.add_row(*(Text(printable(cell)) for cell in cells))  # no markup in names
     return Group(Text(printable(title), "italic"), shown)  # the title may be wider than the table
-
-
-def _doubt(row: Mapping[Hashable, Any], ends: str) -> str:
-    """Return the signs after a score: of an interval over too few units, of a score that does not compare."""
-    return UNRELIABLE * ends.endswith(UNRELIABLE) + UNLIKE * (row.get("unlike") == 1)
 
 
 def _basis(row: Mapping[Hashable, Any]) -> str:

@@ -44,18 +44,13 @@ CONTRASTS = (
 
 def sections(comparison: Comparison) -> list[Section]:
     """Return what the page shows of a comparison: a section for each data set and reference, and for conditions."""
-    found, items, keys = [], comparison.items, ["suite", "config", "reference"]
+    found = []
     blocks: list[Block]
     for place, (heading, rows) in enumerate(_data_of(comparison.rows), 1):
         name, reference, is_all = f"compared_{place}", str(rows["reference"].iloc[0]), rows["level"] == ALL
         blocks = [" ".join(findings(rows[is_all])), *_forest(rows, f"{name}_forest", reference)]
         table = _plain(rows, f"{name}_all", "All differences.", [*_tested(rows), "detectable", "units"])
         parts: dict[str, Sequence[Block]] = {"Differences": [*blocks, *findings(rows[~is_all]), table]}
-        of = items[(items[keys].fillna("") == rows[keys].fillna("").iloc[0]).all(axis=1)]
-        if len(of):
-            headings = ["item", "score", "reference", "difference"]
-            shown = _plain(of, f"{name}_items", "Largest first.", headings, in_paper=False)
-            parts["Items that differ most"] = [shown]
         notices = [*_unlike(rows), *(comparison.not_compared if place == 1 else ())]
         title = f"{heading}, against {reference}"
         found.append(Section(name, title, "", LEDE, TERMS, parts, notices=notices))
@@ -194,7 +189,6 @@ def _interval(row: Row) -> str:
 
 
 CELLS: Mapping[str, Callable[[Row], str]] = {
-    "item": lambda row: str(row["item"]),
     "score": lambda row: number(row["score"], _digits(row)),
     "reference": lambda row: number(row["reference_score"], _digits(row)),
     "difference": lambda row: signed(row["difference"]),

@@ -114,7 +114,7 @@ def write_paper(folders: Sequence[Path | OutputFolder], out: Path, width: float 
             with style():
                 figure = draw(block, width, 8, "STIXGeneral")
                 figure.savefig(out / f"{block.name}.pdf", metadata={"CreationDate": None})
-        elif isinstance(block, Table) or (isinstance(block, Plain) and block.in_paper):
+        elif not isinstance(block, str):
             write_text(out / f"{block.name}.tex", block.latex())
     return out
 

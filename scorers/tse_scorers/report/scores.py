@@ -157,13 +157,8 @@ def with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
 
 
 def without_single_groups(rows: pd.DataFrame) -> pd.DataFrame:
-    """Leave out levels with a single group that is everything, as of one's own pairs without paradigms."""
-    n = rows[rows["level"] == ALL].groupby(["system", "measure"])["n"].max()
-    whole = pd.MultiIndex.from_frame(rows[["system", "measure"]]).map(n.get)
-    n_all = pd.Series(whole, rows.index).astype(float)
-    is_whole = rows["n"].eq(n_all) & rows["level"].ne(ALL) & rows["source"].eq("run")
-    of_level = rows.groupby("level")["value"].transform("nunique").eq(1)
-    return rows[~(of_level & is_whole.groupby(rows["level"]).transform("all"))]
+    """Leave out levels with a single group, as of one's own pairs without paradigms: that is everything."""
+    return rows[rows["level"].eq(ALL) | rows.groupby("level")["value"].transform("nunique").gt(1)]
 
 
 def headlines(rows: pd.DataFrame) -> pd.DataFrame:
@@ -188,20 +183,14 @@ def best_first(rows: pd.DataFrame) -> pd.DataFrame:
 
 def drawn(rows: pd.DataFrame, most: int = MOST_DRAWN) -> tuple[pd.DataFrame, str]:
     """Keep the first of our systems, as many as a figure tells apart; and say so, for its title ("" for all)."""
-    ours = rows.loc[rows["source"] == "run", "system"].unique()
-    kept = rows[rows["source"].ne("run") | rows["system"].isin(ours[:most])]
-    return kept, f" Here: {chosen(rows, most)}." if len(ours) > most else ""
-
-
-def chosen(rows: pd.DataFrame, most: int) -> str:
-    """Say which systems come first, `best_first`."""
-    n, leads = (
-        rows.loc[rows["source"] == "run", "system"].nunique(),
+    ours, leads = (
+        rows.loc[rows["source"] == "run", "system"].unique(),
         rows.loc[rows["leads"].eq(True), "measure"],
     )
-    if rows["model"].nunique() < 2 or leads.empty:
-        return f"the first {most} of {n} models"
-    return f"the {most} of {n} models with the highest {leads.iloc[0]}"
+    kept = rows[rows["source"].ne("run") | rows["system"].isin(ours[:most])]
+    which = f"the {most} of {len(ours)} models with the highest {leads.iloc[0] if len(leads) else 'scores'}"
+    which = which if rows["model"].nunique() > 1 else f"the first {most} of {len(ours)} revisions"
+    return kept, f" Here: {which}." if len(ours) > most else ""
 
 
 def places_in_series(revisions: "pd.Series[str]") -> "pd.Series[float]":

@@ -25,7 +25,6 @@ from .scores import (
     ALL,
     LEAST_OF_SERIES,
     MOST_ACROSS,
-    chosen,
     files_of,
     headlines,
     places_in_series,
@@ -33,8 +32,6 @@ from .scores import (
     without_single_groups,
 )
 
-MOST_SYSTEMS = 50
-"""Systems of a section; of more, the best."""
 MOST_CONDITIONS = 8
 """A column of the user's with more values than this is a name or a number of items, not a condition."""
 MOST_ITEMS = 20
@@ -48,12 +45,10 @@ _LONGEST = 300
 
 def sections_of(runs: Runs, rows: pd.DataFrame, curves: pd.DataFrame) -> list[Section]:
     """Return a section for each suite and its data, from tidy `rows`, best first; `curves` have all revisions, too."""
-    sections = []
+    sections, n_data = [], rows.groupby("suite")["data"].nunique()
     for place, ((suite, data), of) in enumerate(rows.groupby(["suite", "data"], sort=False), 1):
-        is_only = rows.loc[rows["suite"] == suite, "data"].nunique() == 1
-        name, several = str(suite) if is_only else f"{suite}-{place}", rows["data"].nunique() > 1
-        of_curves = curves[curves["data"] == data]
-        sections.append(_section(runs, find_suite(str(suite)), of, of_curves, name, several))
+        name = str(suite) if n_data[suite] == 1 else f"{suite}-{place}"
+        sections.append(_section(runs, find_suite(str(suite)), of, curves[curves["data"] == data], name))
     return sections
 
 
@@ -61,24 +56,17 @@ def published_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Add the published scores of the paper of each suite to tidy rows."""
     found = [rows]
     for (suite, _), of_data in rows.groupby(["suite", "data"], sort=False):
-        paper = paper_of(str(suite))
-        if paper is not None:
+        if (paper := paper_of(str(suite))) is not None:
             every = with_published(of_data, paper.published(of_data))
             found.append(every[every["source"] != "run"])
     return pd.concat(found, ignore_index=True)
 
 
-def _section(
-    runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.DataFrame, name: str, several: bool
-) -> Section:
-    ours, notices = rows[rows["source"] == "run"], []
+def _section(runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.DataFrame, name: str) -> Section:
+    ours = rows[rows["source"] == "run"]
     config, data = ours[["config", "data"]].iloc[0]
     config = None if pd.isna(config) else str(config)
     systems = [str(system) for system in ours["system"].unique()]
-    if len(systems) > MOST_SYSTEMS:
-        notices = [f"Below are {chosen(rows, MOST_SYSTEMS)}; the first table has all."]
-        systems = systems[:MOST_SYSTEMS]
-        rows = rows[rows["source"].ne("run") | rows["system"].isin(systems)]
 
     def tables(table: str) -> Mapping[str, ScoreFile]:
         files = files_of(runs, suite.name, config, table)
@@ -103,7 +91,7 @@ def _section(
     terms = {**text.terms, "What the scores are over": " ".join(basis(lines))}
     return Section(
         name, data, text.question, text.lede, terms, {of: blocks for of, blocks in shown.items() if blocks},
-        text.source, example(items, systems), lowest(rows, suite), notices,
+        text.source, example(items, systems), lowest(rows, suite),
     )  # fmt: skip
 
 
@@ -290,7 +278,7 @@ def wrong_items(items: Mapping[str, pd.DataFrame], name: str) -> list[Block]:
         frame = pd.DataFrame(cells, pd.Index(right, name="right"))
         title = f"{system}: the {len(frame)} it is most wrong about, of {len(wrong):,} wrong ones."
         if len(wrong):
-            blocks.append(Plain(f"{name}_wrong_{place}", title, frame, note, in_paper=False))
+            blocks.append(Plain(f"{name}_wrong_{place}", title, frame, note))
     return blocks
 
 
@@ -316,16 +304,5 @@ def settings(runs: Runs, systems: Collection[str]) -> Plain:
             columns[heading] = {of: text[:_LONGEST] for of, text in texts.items()}
     frame = pd.DataFrame(columns)
     n_values = frame.nunique(axis=1, dropna=False).sort_values(ascending=False, kind="stable")
-    frame, title, note = (
-        frame.loc[n_values.index],
-        "Settings of each model; those that differ come first.",
-        "",
-    )
-    if len(frame.columns) > MOST_ACROSS:  # systems down
-        same = "; ".join(f"{key}: {value}" for key, value in frame[n_values == 1].iloc[:, 0].items())
-        frame, title, note = (
-            frame[n_values > 1].T,
-            "Settings that differ between models.",
-            f"The same for all: {same}.",
-        )
-    return Plain("signature", title, frame, note, folded=False)
+    title = "Settings of each model; those that differ come first."
+    return Plain("signature", title, frame.loc[n_values.index], folded=False)
