@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..runs.comparing.comparable import listed
 from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
 from ..statistics.printed import differs_from, is_above
 from ..suites.measure import Measure, leading
@@ -21,8 +22,6 @@ NOTE = (
 )
 GREY = " Grey: as published, without intervals, over the same groups as ours."
 TESTS = "; tse compare tests the differences"
-MOST_PUBLISHED = 8
-"""Published systems that stand beside ours, from the worst to the best."""
 
 
 def summary(rows: pd.DataFrame, notices: Sequence[str] = (), otherwise: str = TESTS) -> list[Block]:
@@ -46,16 +45,9 @@ def standing(lines: pd.DataFrame, name: str, title: str) -> Table:
     is_theirs, leads = lines["source"].ne("run"), lines["leads"].astype(bool)
     places = [pd.factorize(lines[column])[0] for column in ("system", "data")]
     shown = lines.iloc[np.lexsort([~leads, places[1], places[0], is_theirs])]  # the last one counts most
-    scores = lines[is_theirs & leads].groupby("system")["score"].mean().sort_values()
-    if len(scores) > MOST_PUBLISHED:
-        kept = np.linspace(0, len(scores) - 1, MOST_PUBLISHED).round().astype(int)
-        shown = shown[~shown["system"].isin(scores.index.delete(kept))]
-    note = NOTE + GREY * bool(is_theirs.any())
-    columns: Sequence[str] = ("data", "measure")
-    words: dict[str, str] = {}
-    if lines["data"].nunique() == 1:
-        columns = ("measure",)
-        words = {measure.label: measure.words for measure in find_suite(lines["suite"].iloc[0]).measures}
+    note, is_single = NOTE + GREY * bool(is_theirs.any()), lines["data"].nunique() == 1
+    columns = ("measure",) if is_single else ("data", "measure")
+    words = {of.label: of.words for of in find_suite(lines["suite"].iloc[0]).measures} if is_single else {}
     has_room = lines.groupby("data")["measure"].nunique().sum() <= 3
     return Table(name, f"{title}.", shown, "system", columns, note, intervals=has_room, words=words)
 
@@ -174,8 +166,9 @@ def of_lemmas(lines: pd.DataFrame) -> Iterator[str]:
             shared = f"the {count(common['n_lemmas'].iloc[0])} verbs that all shown models have"
             yield f"{start}{common['measure'].iloc[0]} is over {shared}; each model's own list: results.json."
         for measure, scores in other.groupby("measure", sort=False):
+            which = "" if len(scores) == of["system"].nunique() else f" of {listed(list(scores['system']))}"
             own = f"each model's own verbs ({ranged(scores['n_lemmas'])})"
-            yield f"{start}{measure} is over {own}, so it is not ranked."
+            yield f"{start}{measure}{which} is over {own}, so it is not ranked."
 
 
 def remarks(lines: pd.DataFrame) -> Iterator[str]:

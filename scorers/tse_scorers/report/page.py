@@ -18,19 +18,14 @@ from ..runs.comparing.comparable import listed
 from ..runs.jobs import not_scored
 from .blocks import Block, Plain, Plot, Section, Table
 from .headline import TESTS, counted, of_lemmas, summary
-from .scores import best_first, headlines, last_revisions, tidy
-from .sections import notices_of, published_of, sections_of, settings
+from .scores import best_first, headlines, last_revisions, published_of, tidy
+from .sections import notices_of, sections_of, settings
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 COLUMN, TEXT, PAGE = 3.03, 6.3, 10.0
 """Inches of a column and of the text of a paper, and of the text of the page."""
-_COLUMNS = (
-    "table", "source", "system", "suite", "config", "measure", "level", "value", "label", "score", "ci_low", "ci_high",
-    "reliable", "n", "n_excluded", "n_ties", "n_units_effective", "n_lemmas", "usable", "is_best",
-)  # fmt: skip
-"""Columns of `tables.csv` that come first."""
 
 
 @dataclass(frozen=True)
@@ -123,10 +118,12 @@ def _write_tables(report: Report, out: Path) -> None:
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
     tables = [block for block in report.blocks() if isinstance(block, Table)]
-    scores = [table.scores.assign(table=table.name, is_best=table.marks()) for table in tables]
-    frame = pd.concat(scores, ignore_index=True) if scores else pd.DataFrame(columns=_COLUMNS)
-    others = [column for column in frame if column not in _COLUMNS and frame[column].notna().any()]
-    write_table(frame[[*(column for column in _COLUMNS if column in frame), *others]], out / "tables.csv")
+    scores = [table.scores.assign(is_best=table.marks()) for table in tables] or [
+        pd.DataFrame(columns=["score"])
+    ]
+    frame = pd.concat(scores, keys=[table.name for table in tables] or ["none"], names=["table"])
+    frame = frame.reset_index("table").dropna(axis=1, how="all")
+    write_table(frame.reset_index(drop=True), out / "tables.csv")
 
 
 def svg(plot: Plot) -> str:

@@ -22,10 +22,9 @@ from ..runs.comparing.paired_scores import SystemScores, items_over_common_lemma
 from ..statistics.estimate import MIN_RELIABLE_UNITS
 from ..suites.measure import Measure, leading
 from ..suites.names import with_levels
-from ..suites.registry import find_suite, names, suites_of
+from ..suites.registry import find_suite, names, paper_of, suites_of
 
 ALL = "all"
-_LEMMA = ["opening", "singular", "plural"]
 OF_A_PLACE = ["source", "system", "suite", "config", "data", "measure", "level", "value"]
 """What tells the rows of one table of results apart."""
 LEAST_OF_SERIES = 3
@@ -58,15 +57,8 @@ def _of_data(runs: Runs, suite: str, config: str | None, rows: pd.DataFrame) -> 
     part = usual([scored_part(signature) for signature in signatures.values()])
     others = {s for s, signature in signatures.items() if scored_part(signature) != part}
     rows, of_other_lemmas = over_common_lemmas(runs, suite, config, rows)
-    unknown = {
-        "chance": np.nan,
-        "digits": 2,
-        "leads": False,
-        "headline": False,
-        "tied": False,
-        "other_lemmas": False,
-    }
-    about = pd.DataFrame({"measure": rows["metric"], **unknown})
+    unknown = dict.fromkeys(("leads", "headline", "tied", "other_lemmas"), False)
+    about = pd.DataFrame({"measure": rows["metric"], "chance": np.nan, "digits": 2, **unknown})
     for measure in measures_in(declared.measures, rows):
         of = rows_of(rows, measure).index
         is_headline, leads = measure in declared.measures, measure == leading(declared.measures)
@@ -99,25 +91,23 @@ def over_common_lemmas(
     """
     measure = leading(find_suite(suite).measures)
     rows = rows.assign(score_own_lemmas=np.nan)
-    files = files_of(runs, suite, config, "lemmas") if measure.over_lemmas else {}
-    lists = {
-        of: frozenset(file.read_table().to_pandas()[_LEMMA].itertuples(index=False))
-        for of, file in files.items()
-    }
-    most = usual(list(lists.values()))
-    n_alike = sum(of == most for of in lists.values())
-    others = {system for system, of in lists.items() if of != most or n_alike == 1 < len(lists)}
-    if not others or not frozenset.intersection(*lists.values()):
+    own, keys = rows_of(rows, measure), ["system", "level", "value"]
+    scored = own.dropna(subset=["lemmas_scored"]) if "lemmas_scored" in own else own.iloc[:0]
+    alike = [set(systems) for systems in scored.groupby("lemmas_scored", sort=False)["system"].unique()]
+    most = max(alike, key=len, default=set())
+    others = set(scored["system"]) - (most if len(most) > 1 or len(alike) < 2 else set())
+    files, lemmas = (files_of(runs, suite, config, table) for table in (measure.table, "lemmas"))
+    lists = [set(of.read(["singular", "plural"]).itertuples(index=False)) for of in lemmas.values() if others]
+    if not lists or not set.intersection(*lists):
         return rows, others
-    contexts = files_of(runs, suite, config, measure.table)
-    systems = [SystemScores(contexts[system], find_suite(suite), [measure]) for system in lists]
+    is_scored = [files[system] for system in scored["system"].unique() if system in files]
+    systems = [SystemScores(file, find_suite(suite), [measure]) for file in is_scored]
     found = pd.DataFrame(
         {"system": of.file.system, "level": group.level, "value": group.value, "score": estimate.mean}
         | {"n_lemmas": items[measure.label].n_lemmas, "n_ties": np.nan} | estimate.columns()
         for of, items in zip(systems, items_over_common_lemmas(systems), strict=True) if measure.label in items
         for group, estimate in items[measure.label].estimates()
     )  # fmt: skip
-    own, keys = rows_of(rows, measure), ["system", "level", "value"]
     found = found.set_index(keys).reindex(pd.MultiIndex.from_frame(own[keys])).set_index(own.index)
     found = found[found["score"].notna()].assign(score_own_lemmas=own["score"])
     rows.loc[found.index, list(found)] = found
@@ -145,6 +135,16 @@ def rows_of(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     return rows[is_of]
 
 
+def published_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add the published scores of the paper of each suite to tidy rows."""
+    found = [rows]
+    for (suite, _), of_data in rows.groupby(["suite", "data"], sort=False):
+        if (paper := paper_of(str(suite))) is not None:
+            every = with_published(of_data, paper.published(of_data))
+            found.append(every[every["source"] != "run"])
+    return pd.concat(found, ignore_index=True)
+
+
 def with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Add published scores of places that a run has: tidy rows with at least `OF_A_PLACE`, `score` and `source`."""
     if published.empty:
@@ -154,11 +154,6 @@ def with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     of_place = rows[about].drop_duplicates(keys)
     theirs = published.drop(columns=["config", "data", "label"], errors="ignore").merge(of_place, on=keys)
     return pd.concat([rows, theirs.assign(usable=False).reindex(columns=rows.columns)], ignore_index=True)
-
-
-def without_single_groups(rows: pd.DataFrame) -> pd.DataFrame:
-    """Leave out levels with a single group, as of one's own pairs without paradigms: that is everything."""
-    return rows[rows["level"].eq(ALL) | rows.groupby("level")["value"].transform("nunique").gt(1)]
 
 
 def headlines(rows: pd.DataFrame) -> pd.DataFrame:
@@ -183,10 +178,8 @@ def best_first(rows: pd.DataFrame) -> pd.DataFrame:
 
 def drawn(rows: pd.DataFrame, most: int = MOST_DRAWN) -> tuple[pd.DataFrame, str]:
     """Keep the first of our systems, as many as a figure tells apart; and say so, for its title ("" for all)."""
-    ours, leads = (
-        rows.loc[rows["source"] == "run", "system"].unique(),
-        rows.loc[rows["leads"].eq(True), "measure"],
-    )
+    ours = rows.loc[rows["source"] == "run", "system"].unique()
+    leads = rows.loc[rows["leads"].eq(True), "measure"]
     kept = rows[rows["source"].ne("run") | rows["system"].isin(ours[:most])]
     which = f"the {most} of {len(ours)} models with the highest {leads.iloc[0] if len(leads) else 'scores'}"
     which = which if rows["model"].nunique() > 1 else f"the first {most} of {len(ours)} revisions"

@@ -21,16 +21,7 @@ from .blocks import Block, Example, Plain, Plot, Section, Table
 from .headline import basis
 from .items import items_of
 from .numbers import MISSING, number
-from .scores import (
-    ALL,
-    LEAST_OF_SERIES,
-    MOST_ACROSS,
-    files_of,
-    headlines,
-    places_in_series,
-    with_published,
-    without_single_groups,
-)
+from .scores import ALL, LEAST_OF_SERIES, MOST_ACROSS, files_of, headlines, places_in_series
 
 MOST_CONDITIONS = 8
 """A column of the user's with more values than this is a name or a number of items, not a condition."""
@@ -52,16 +43,6 @@ def sections_of(runs: Runs, rows: pd.DataFrame, curves: pd.DataFrame) -> list[Se
     return sections
 
 
-def published_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Add the published scores of the paper of each suite to tidy rows."""
-    found = [rows]
-    for (suite, _), of_data in rows.groupby(["suite", "data"], sort=False):
-        if (paper := paper_of(str(suite))) is not None:
-            every = with_published(of_data, paper.published(of_data))
-            found.append(every[every["source"] != "run"])
-    return pd.concat(found, ignore_index=True)
-
-
 def _section(runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.DataFrame, name: str) -> Section:
     ours = rows[rows["source"] == "run"]
     config, data = ours[["config", "data"]].iloc[0]
@@ -75,7 +56,8 @@ def _section(runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.Data
     text, paper = suite.shown.text, paper_of(suite.name)
     if not isinstance(text, Text):
         text = text([of for key, of in runs.signatures.items() if key[1:] == (suite.name, config)])
-    lines, rows = headlines(rows), without_single_groups(rows)
+    lines, n_groups = headlines(rows), rows.groupby("level")["value"].transform("nunique")
+    rows = rows[rows["level"].eq(ALL) | n_groups.gt(1)]  # a single group is everything
     items = _items(suite, lines, tables)
     parts: dict[str, Sequence[Block]] = {}
     if suite.name == "agreement":
@@ -147,22 +129,15 @@ def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:
     found: dict[str, Sequence[Block]] = {}
     for level, of in rows[rows["level"] != ALL].groupby("level", sort=False):
         shown, called = pd.concat([of, rows[rows["level"] == ALL]]), str(level).replace("_", " ")
-        if shown["system"].nunique() <= MOST_ACROSS:
-            title, across = f"Scores by {called}.", ("measure", "system")
-            tables = [Table(f"{name}_{level}", title, shown, columns=across, intervals=False)]
-        else:
-            tables = [
-                Table(
-                    f"{name}_{level}_{n}",
-                    f"{label} by {called}.",
-                    scores,
-                    "system",
-                    ("label",),
-                    intervals=False,
-                )
-                for n, (label, scores) in enumerate(shown.groupby("measure", sort=False))
-            ]
-        found[f"By {called}"] = tables
+        is_many = shown["system"].nunique() > MOST_ACROSS
+        of_each = shown.groupby("measure", sort=False) if is_many else [("Scores", shown)]
+        look: tuple[str, Sequence[str]] = (
+            ("system", ["label"]) if is_many else ("label", ["measure", "system"])
+        )
+        found[f"By {called}"] = [
+            Table(f"{name}_{level}_{n}", f"{what} by {called}.", scores, *look, intervals=False)
+            for n, (what, scores) in enumerate(of_each)
+        ]
     return found
 
 
@@ -295,14 +270,13 @@ def settings(runs: Runs, systems: Collection[str]) -> Plain:
     columns: dict[str, dict[str, str]] = {}
     for (system, suite, config), signature in runs.signatures.items():
         single = {of: it for of, it in signature.items() if it is not None and not isinstance(it, dict)}
-        every = {**single, **(signature.get("suite_options") or {})}
+        every = {**single, **(signature.get("suite_options") or {})} if system in systems else {}
         texts = {
             of: it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for of, it in every.items()
         }
-        if system in systems:
-            heading = f"{system} · {names().heading(suite, config)}"
-            columns[heading] = {of: text[:_LONGEST] for of, text in texts.items()}
-    frame = pd.DataFrame(columns)
-    n_values = frame.nunique(axis=1, dropna=False).sort_values(ascending=False, kind="stable")
-    title = "Settings of each model; those that differ come first."
-    return Plain("signature", title, frame.loc[n_values.index], folded=False)
+        columns[f"{system} · {names().heading(suite, config)}"] = {
+            of: it[:_LONGEST] for of, it in texts.items()
+        }
+    frame = pd.DataFrame({heading: texts for heading, texts in columns.items() if texts})
+    order = frame.nunique(axis=1, dropna=False).sort_values(ascending=False, kind="stable").index
+    return Plain("signature", "Settings; those that differ come first.", frame.loc[order], folded=False)
