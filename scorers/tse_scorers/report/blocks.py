@@ -116,10 +116,14 @@ class Table:
 
     def text(self) -> pd.DataFrame:
         """Return the cells as they are printed."""
-        shown = [
-            f"{text}{signs} {ends if self.intervals else ''}".strip()
-            for _, text, signs, ends in self._printed()
-        ]
+        shown = []
+        for _, text, signs, ends in self._printed():
+            doubt = UNRELIABLE * signs.startswith(UNRELIABLE)  # after the interval, where there is one
+            shown.append(
+                f"{text}{signs.removeprefix(doubt)} {ends}{doubt}"
+                if self.intervals and ends
+                else text + signs
+            )
         return self.pivot(pd.Series(shown, self.scores.index, dtype=object)).fillna(MISSING)
 
     def best(self) -> pd.DataFrame:

@@ -91,8 +91,10 @@ def over_common_lemmas(
     """
     measure = leading(find_suite(suite).measures)
     rows = rows.assign(score_own_lemmas=np.nan)
+    if not measure.over_lemmas or "lemmas_scored" not in rows:
+        return rows, ()
     own, keys = rows_of(rows, measure), ["system", "level", "value"]
-    scored = own.dropna(subset=["lemmas_scored"]) if "lemmas_scored" in own else own.iloc[:0]
+    scored = own.dropna(subset=["lemmas_scored"])
     alike = [set(systems) for systems in scored.groupby("lemmas_scored", sort=False)["system"].unique()]
     most = max(alike, key=len, default=set())
     others = set(scored["system"]) - (most if len(most) > 1 or len(alike) < 2 else set())
