@@ -1,7 +1,7 @@
 """What is shown: tables and figures over tidy scores, the same on the page, in a paper, a notebook and a terminal."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -267,14 +267,6 @@ class Section:
     lowest: str = ""
     notices: Sequence[str] = ()
 
-    def coloured(self, systems: Sequence[str]) -> "Section":
-        """Return it with the colours of our systems, best first, in its figures."""
-        parts = {
-            heading: [replace(of, systems=systems) if isinstance(of, Plot) else of for of in blocks]
-            for heading, blocks in self.parts.items()
-        }
-        return replace(self, parts=parts)
-
 
 def latex(text: str) -> str:
     """Escape a caption as pandas does a cell."""
@@ -293,7 +285,15 @@ def _styler(frame: pd.DataFrame, escape: str) -> "Styler":
 
 
 _SIGNS = str.maketrans(
-    {"−": "$-$", "–": "--", "…": r"\ldots{}", "✓": "$+$", "✗": r"$\times$", "·": r"$\cdot$"}
+    {
+        "−": "$-$",
+        "–": "--",
+        "…": r"\ldots{}",
+        "✓": "$+$",
+        "✗": r"$\times$",
+        "·": r"$\cdot$",
+        "†": r"$\dagger$",
+    }
 )
 """What pdflatex has no letter for."""
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..runs.comparing.comparable import run_otherwise
 from ..runs.comparing.compare import Comparison
-from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
+from ..statistics.estimate import MIN_RELIABLE_UNITS
 from ..suites.measure import measure_named
 from ..suites.names import groups_of
 from ..suites.registry import all_measures, names
@@ -42,13 +42,13 @@ CONTRASTS = (
 )
 
 
-def sections(comparison: Comparison) -> list[Section]:
-    """Return what the page shows of a comparison: a section for each data set and reference, and for conditions."""
+def sections(comparison: Comparison, systems: Sequence[str] = ()) -> list[Section]:
+    """Return a section for each data set and reference, and for conditions; `systems`, best first, have colours."""
     found = []
     blocks: list[Block]
     for place, (heading, rows) in enumerate(_data_of(comparison.rows), 1):
         name, reference, is_all = f"compared_{place}", str(rows["reference"].iloc[0]), rows["level"] == ALL
-        blocks = [" ".join(findings(rows[is_all])), *_forest(rows, f"{name}_forest", reference)]
+        blocks = [" ".join(findings(rows[is_all])), *_forest(rows, f"{name}_forest", reference, systems)]
         table = _plain(rows, f"{name}_all", "All differences.", [*_tested(rows), "detectable", "units"])
         parts: dict[str, Sequence[Block]] = {"Differences": [*blocks, *findings(rows[~is_all]), table]}
         notices = [*_unlike(rows), *(comparison.not_compared if place == 1 else ())]
@@ -90,7 +90,7 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
     >>> rows = pd.DataFrame({"level": "paradigm", "n_family": 2, "reliable": [True, False], "p": 0.01})
     >>> rows = rows.assign(measure="EW", system="A", p_adjusted=0.02, n_units_effective=[9, 3])
     >>> [*findings(rows)]
-    ["EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units."]
+    ["EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units, or no test."]
     """
     for (measure, level), family in rows.groupby(["measure", "level"], sort=False):
         row, n_systems = family.iloc[0], family["system"].nunique()
@@ -108,31 +108,29 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
 
 def _count(family: pd.DataFrame) -> str:
     tested = family[family["reliable"].astype(bool) & family["p"].notna()]
-    n_tests, has_enough = family["n_family"].iloc[0], enough_units(family["n_units_effective"])
-    n, n_undefined = (tested["p_adjusted"] < ALPHA).sum(), (family["p"].isna() & has_enough).sum()
+    n, n_tests, n_left = (
+        (tested["p_adjusted"] < ALPHA).sum(),
+        family["n_family"].iloc[0],
+        len(family) - len(tested),
+    )
     adjusted = f" after Holm's adjustment of {count(n_tests)} tests" if n_tests > 1 else ""
-    differ = f"{'differs' if n == 1 else 'differ'} (p below {ALPHA}{adjusted})"
-    sentences = [f"{n} of {len(tested)} {differ}."] if len(tested) else []
-    n_few = len(family) - len(tested) - n_undefined
-    for n, why in ((n_few, "too few units"), (n_undefined, "no test (a score is undefined or constant)")):
-        sentences += [f"{count(n)} {'has' if n == 1 else 'have'} {why}."] if n else []
-    return " ".join(sentences)
+    differ = f"{n} of {len(tested)} {'differs' if n == 1 else 'differ'} (p below {ALPHA}{adjusted})."
+    left = f"{count(n_left)} {'has' if n_left == 1 else 'have'} too few units, or no test."
+    return " ".join([differ] * (len(tested) > 0) + [left] * (n_left > 0))
 
 
 def units(row: Row) -> str:
     """Say what an interval is over, and whether there are too few of it.
 
-    >>> few = {"n_units": 8, "n_units_effective": 2.71, "se": 0.1, "reliable": False}
+    >>> few = {"n_units": 8, "n_units_effective": 2.71, "reliable": False}
     >>> units({"unit": "paradigms", "n_lemmas": None} | few)
-    '8 paradigms (2.7 effective, fewer than 4: not reliable)'
+    '8 paradigms (2.7 effective: not reliable)'
     """
     first, by, second = str(row["unit"]).partition(" x ")
     second = re.sub("^lemmas", f"lemmas that {'all' if 'n_lemmas_own' in row else 'both'} have", second)
     n = "" if pd.isna(row["n_lemmas"]) or not by else f"{count(row['n_lemmas'])} "
     text, effective = f"{count(row['n_units'], first)}{by}{n}{second}", row["n_units_effective"]
-    why = f"{plain(effective, 1)} effective, fewer than {MIN_RELIABLE_UNITS}"
-    if enough_units(effective):
-        why = "a score is undefined" if pd.isna(row["se"]) else "too few in each group"
+    why = f"{plain(effective, 1)} effective" if effective < MIN_RELIABLE_UNITS else "too few in each group"
     return text if row["reliable"] else f"{text} ({why}: not reliable)"
 
 
@@ -154,15 +152,11 @@ def _over_conditions(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _data_of(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the heading and the differences of each data set and reference, by measure, with names of groups.
-
-    The only group of a level that has all items is left out: its differences are the overall ones.
-    """
-    keys = ["suite", "config", "reference", "measure", "system"]
-    is_alone = rows.groupby([*keys, "level"], dropna=False)["value"].transform("nunique") == 1
-    has_all = rows["n_items"] == rows.groupby(keys, dropna=False)["n_items"].transform("max")
-    shown = rows[(rows["level"] == ALL) | ~(is_alone & has_all)]
-    for _, of in shown.groupby(keys[:3], sort=False, dropna=False):
+    """Yield the heading and the differences of each data set and reference, by measure, with names of groups."""
+    keys = ["suite", "config", "reference"]
+    n_groups = rows.groupby([*keys, "level"], dropna=False)["value"].transform("nunique")
+    shown = rows[(rows["level"] == ALL) | n_groups.gt(1)]  # a single group is everything
+    for _, of in shown.groupby(keys, sort=False, dropna=False):
         called = pd.Series(names().groups(of["suite"].iloc[0], of["level"], of["value"]), of.index)
         of = of.assign(label=called.where(of["level"] != ALL, "Overall"))
         yield _heading(of), pd.concat(part for _, part in of.groupby("measure", sort=False))
@@ -236,7 +230,7 @@ def _contrasts(rows: pd.DataFrame, name: str, title: str) -> Iterator[Table | Pl
             yield _plain(of, f"{name}{kind}", f"{title}: {kind}s", cells, folded=False)
 
 
-def _forest(rows: pd.DataFrame, name: str, reference: str) -> Iterator[Plot]:
+def _forest(rows: pd.DataFrame, name: str, reference: str, systems: Sequence[str]) -> Iterator[Plot]:
     """Draw the overall differences and the groups that differ most; of many systems, the overall ones."""
     points = rows[rows["difference"].notna()]
     points = points.assign(y=points["difference"], panel=points["measure"], series=points["system"])
@@ -251,4 +245,4 @@ def _forest(rows: pd.DataFrame, name: str, reference: str) -> Iterator[Plot]:
         left_out = f" The {MOST_GROUPS} groups that differ most; all are in the table."
     title = f"Difference from {reference} with its 95 % interval; right of the line, the model is better.{left_out}"
     if len(points):
-        yield Plot(name, title, "dots", points, f"difference from {reference}", chance=0)
+        yield Plot(name, title, "dots", points, f"difference from {reference}", chance=0, systems=systems)

@@ -15,7 +15,9 @@ from ..io.files import check_folder, printable, write_text
 from ..io.runs import OutputFolder, Runs, read_runs
 from ..io.table_files import write_table
 from ..runs.comparing.comparable import listed
+from ..runs.comparing.compare import Comparison
 from ..runs.jobs import not_scored
+from . import differences
 from .blocks import Block, Plain, Plot, Section, Table
 from .headline import TESTS, counted, of_lemmas, summary
 from .scores import best_first, headlines, last_revisions, published_of, tidy
@@ -50,30 +52,33 @@ class Report:
                 yield from blocks
 
 
-def report_of(runs: Runs, first: Sequence[Section] = (), missing: Sequence[str] = ()) -> Report:
-    """Return what is shown of runs; `first` come before the suites' sections, `missing` models could not be scored."""
+def report_of(runs: Runs, comparison: Comparison | None = None, missing: Sequence[str] = ()) -> Report:
+    """Return what is shown of runs, a comparison of them first; `missing` models could not be scored."""
     every = tidy(runs)
     rows = published_of(best_first(last_revisions(every)))
     notices = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
     for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
         notices += notices_of(runs, str(suite), None if pd.isna(config) else str(config))
     notices = list(dict.fromkeys([*notices, *of_lemmas(headlines(rows))]))
-    first = [section.coloured(list(rows["system"].unique())) for section in first]
-    sections = [*first, *sections_of(runs, rows, every)]
+    sections = sections_of(runs, rows, every)
+    if comparison is not None:
+        sections = [*differences.sections(comparison, list(rows["system"].unique())), *sections]
     shown = settings(runs, set(rows["system"]))
-    otherwise = "" if first else TESTS  # they are tested on this page
+    otherwise = TESTS if comparison is None else ""  # they are tested on this page
     return Report(counted(rows), summary(rows, notices, otherwise), notices, sections, shown)
 
 
 def write_report(
-    out: Path | str, folders: Sequence[Path | str | OutputFolder] | None = None, first: Sequence[Section] = ()
+    out: Path | str,
+    folders: Sequence[Path | str | OutputFolder] | None = None,
+    comparison: Comparison | None = None,
 ) -> Path:
     """Write `report.html`, and `tables.csv` with all scores that its tables show, one row each; return the page's path.
 
     Args:
         out: where they go; by default also the run that is reported.
         folders: output folders of `tse run` to report together, or what was read of them, instead of `out` alone.
-        first: sections that come before those of the suites.
+        comparison: of these folders, which comes first.
 
     Raises:
         ValueError: a folder has no results, or a file cannot be written.
@@ -82,7 +87,7 @@ def write_report(
     sources = [of if isinstance(of, OutputFolder) else Path(of) for of in (folders or [out])]
     paths = [source.path if isinstance(source, OutputFolder) else source for source in sources]
     missing = [Path(model).name for path in paths for model in not_scored(path)]
-    report = report_of(read_runs(sources), first, missing)
+    report = report_of(read_runs(sources), comparison, missing)
     css = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     page = _template().render(report=report, is_single=len(report.sections) == 1, css=css)
     _write_tables(report, out)
