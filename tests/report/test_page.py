@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 import synthetic_runs as made
 from hostile import HOSTILE, UNSEEN
+from typer.testing import CliRunner
 
 from tse_scorers import run
+from tse_scorers.cli.app import app
 from tse_scorers.report.page import TEXT, write_paper, write_report
-from tse_scorers.runs.comparing.compare import common_lemmas
 
 GROUPS = ["Simple", "VP coordination"]
 
@@ -59,13 +60,18 @@ def test_the_page_asks_answers_and_shows(results, tmp_path):
     assert all(link.startswith(("#", "data:image/svg+xml;base64,")) for link in page.links)
 
 
-def test_ew_is_over_the_verbs_that_all_models_have(results, tmp_path):
+def test_ew_is_over_the_verbs_that_all_models_have(results, tmp_path, no_pictures):
     """Models with unlike vocabularies were ranked by EW over unlike lists."""
     page = written(tmp_path, results.folder)
     tables = (
         pd.read_csv(tmp_path / "tables.csv").query("table == 'headlines'").set_index(["measure", "system"])
     )
-    scores = common_lemmas([results.folder]).query("group == 'all' and measure == 'EW'")
+    CliRunner().invoke(
+        app, ["compare", str(results.folder), "--common-lemmas", "--out", str(tmp_path / "compared")]
+    )
+    scores = pd.read_csv(tmp_path / "compared" / "common_lemmas.csv").query(
+        "group == 'all' and measure == 'EW'"
+    )
     for system, of in scores.groupby("system"):
         own, common = (of[of["lemmas"] == lemmas].iloc[0] for lemmas in ("own", "common"))
         shown = tables.loc[("EW", system)]

@@ -68,15 +68,15 @@ def answer(lines: pd.DataFrame, data: str = "", otherwise: str = "") -> str:
     else:
         ranked = usable.sort_values("score", ascending=False, kind="stable")
         first, others = ranked.iloc[0], ranked.iloc[1:]
-        reaches, words = "has the highest" if len(others) else "reaches", _words(lines)
-        score = f"{first['measure']}{words}: {with_interval(first, int(first['digits']))}"
+        reaches = "has the highest" if len(others) else "reaches"
+        score = f"{first['measure']}{_words(first)}: {with_interval(first, int(first['digits']))}"
         text = f"{first['system']} {reaches} {score}.{_apart(first, others, otherwise)}{_guessing(first, len(ranked))}"
     return f"{data}: {text}" if data else text
 
 
-def _words(lines: pd.DataFrame) -> str:
+def _words(row: "pd.Series[Any]") -> str:
     """Say in brackets what the leading measure is."""
-    words = leading(find_suite(lines["suite"].iloc[0]).measures).words
+    words = leading(find_suite(row["suite"]).measures).words
     return f" ({words})" if words else ""
 
 
@@ -106,7 +106,7 @@ def _guessing(first: "pd.Series[Any]", n: int) -> str:
 def _of_series(first: "pd.Series[Any]", last: "pd.Series[Any]") -> str:
     """Say from where to where a model went over its revisions."""
     digits, model = int(last["digits"]), str(last["model"]).rstrip("/").rpartition("/")[2]
-    start = f"{last['measure']} {number(first['score'], digits)} at {first['revision']}"
+    start = f"{last['measure']}{_words(last)} {number(first['score'], digits)} at {first['revision']}"
     return f"{model} goes from {start} to {with_interval(last, digits)} at {last['revision']}."
 
 
