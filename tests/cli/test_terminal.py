@@ -228,7 +228,7 @@ def test_the_terminal_names_data_as_the_page_does(tmp_path, monkeypatch):
     show_report(out)
     said = stream.getvalue()
     assert re.search(r"Minimal pairs: mine: b .*different part .*than a", said)
-    assert "\nMinimal pairs: mine " in said
+    assert "\nMinimal pairs: mine\n" in said
     assert not any(name in said.partition("Report: ")[0] for name in ("minimal_pairs", "minimal_pairs"))
 
 
@@ -239,7 +239,7 @@ def test_results_of_the_first_version_are_shown(tmp_path, monkeypatch):
     monkeypatch.setattr(terminal, "_out", Console(file=stream, width=200))
     monkeypatch.setattr("tse_scorers.report.page.write_report", lambda out, *_, **__: out)
     show_report(out)
-    assert "\nBLiMP " in stream.getvalue() and f"Report: {out}" in stream.getvalue().replace("\n", "")
+    assert "\nBLiMP\n" in stream.getvalue() and f"Report: {out}" in stream.getvalue().replace("\n", "")
 
 
 def test_a_narrow_terminal_folds_names_and_keeps_every_digit(monkeypatch):
