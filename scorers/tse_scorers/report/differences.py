@@ -90,7 +90,7 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
     >>> rows = pd.DataFrame({"level": "paradigm", "n_family": 2, "reliable": [True, False], "p": 0.01})
     >>> rows = rows.assign(measure="EW", system="A", p_adjusted=0.02, n_units_effective=[9, 3])
     >>> [*findings(rows)]
-    ["EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units or no test."]
+    ["EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units, or no test."]
     """
     for (measure, level), family in rows.groupby(["measure", "level"], sort=False):
         row, n_systems = family.iloc[0], family["system"].nunique()
@@ -115,7 +115,7 @@ def _count(family: pd.DataFrame) -> str:
     )
     adjusted = f" after Holm's adjustment of {count(n_tests)} tests" if n_tests > 1 else ""
     differ = f"{n} of {len(tested)} {'differs' if n == 1 else 'differ'} (p below {ALPHA}{adjusted})."
-    left = f"{count(n_left)} {'has' if n_left == 1 else 'have'} too few units or no test."
+    left = f"{count(n_left)} {'has' if n_left == 1 else 'have'} too few units, or no test."
     return " ".join([differ] * (len(tested) > 0) + [left] * (n_left > 0))
 
 

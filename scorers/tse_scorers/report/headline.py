@@ -9,7 +9,7 @@ import pandas as pd
 from ..runs.comparing.comparable import listed
 from ..statistics import MIN_RELIABLE_UNITS, enough_units
 from ..statistics.printed import differs_from, is_above
-from ..suites.measure import leading, measure_named
+from ..suites.measure import Measure, leading
 from ..suites.registry import find_suite
 from .blocks import Block, Table
 from .numbers import count, number, ranged, with_interval
@@ -123,11 +123,15 @@ def _no_answer(lines: pd.DataFrame) -> str:
     return f"too few units for an answer; {label}: {', '.join(scores)}."
 
 
+def _by_measure(lines: pd.DataFrame) -> Iterator[tuple[Measure, pd.DataFrame]]:
+    for (suite, label), of in lines[lines["source"] == "run"].groupby(["suite", "measure"], sort=False):
+        yield next((m for m in find_suite(suite).measures if m.label == label), Measure(str(label))), of
+
+
 def basis(lines: pd.DataFrame) -> list[str]:
     """Say what headline scores of one data set are over: items, units, what was excluded, ties; alike ones together."""
     said: dict[str, list[str]] = {}
-    for (suite, label), of in lines[lines["source"] == "run"].groupby(["suite", "measure"], sort=False):
-        measure = measure_named({suite: find_suite(suite).measures}, suite, label)
+    for measure, of in _by_measure(lines):
         parts = [f"{ranged(of['n'])} {measure.counted}"]
         for unit, each in of.groupby("unit", sort=False):
             lemmas = f" (lemmas: {ranged(each['n_lemmas'])})" if each["n_lemmas"].notna().any() else ""
@@ -136,7 +140,7 @@ def basis(lines: pd.DataFrame) -> list[str]:
         why = f" ({measure.why_excluded})" if measure.why_excluded else ""
         parts += [f"excluded {ranged(of['n_excluded'])}{why}"] if (of["n_excluded"] > 0).any() else []
         parts += [f"ties {ranged(of['n_ties'])}, which {measure.ties}"] if (of["n_ties"] > 0).any() else []
-        said.setdefault("; ".join(parts), []).append(label)
+        said.setdefault("; ".join(parts), []).append(of["measure"].iloc[0])
     return [f"{', '.join(labels)}: {text}." for text, labels in said.items()]
 
 

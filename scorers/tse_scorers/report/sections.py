@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..io.runs import Runs, ScoreFile
 from ..runs.comparing.comparable import unlike_notice, unpublished_notice
+from ..runs.comparing.conditions import condition_scores
 from ..suites.contract import Suite
 from ..suites.measure import leading
 from ..suites.registry import find_suite, names, paper_of
@@ -22,9 +23,13 @@ from .items import items_of
 from .numbers import MISSING, number
 from .scores import ALL, LEAST_OF_SERIES, MOST_ACROSS, files_of, headlines, places_in_series
 
+MOST_CONDITIONS = 8
+"""A column of the user's with more values than this is a name or a number of items, not a condition."""
 MOST_ITEMS = 20
 ITEM_SYSTEMS = 4
 """Systems whose wrong items are listed, the best ones."""
+_UNITS = {"item", "cluster", "pair_id"}
+"""Columns of the user's table that say which items belong together."""
 _LONGEST = 300
 """Characters of a text of an item."""
 
@@ -57,6 +62,7 @@ def _section(runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.Data
     parts: dict[str, Sequence[Block]] = {}
     if suite.name == "agreement":
         parts["Which verbs"] = verbs.parts(tables("outcomes"), systems)
+    parts["Your conditions"] = own_conditions(suite, runs, config, rows, name)
     parts |= by_group(rows, name) if paper is None else paper.parts(rows, tables)
     parts["Over the training"] = learning_curves(curves, paper, name)
     parts["Items that models get wrong"] = wrong_items(items, name)
@@ -133,6 +139,32 @@ def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:
             for n, (what, scores) in enumerate(of_each)
         ]
     return found
+
+
+def own_conditions(
+    suite: type[Suite], runs: Runs, config: str | None, rows: pd.DataFrame, name: str
+) -> list[Block]:
+    """Return the scores by the values of the user's own columns, of systems that were run on the user's data."""
+    found = []
+    for system in rows.loc[rows["source"] == "run", "system"].unique()[:MOST_ACROSS]:
+        request = runs.signatures.get((system, suite.name, config), {}).get("request") or {}
+        for table in {measure.table for measure in suite.measures} if request.get("own_data") else ():
+            file = files_of(runs, suite.name, config, table).get(system)
+            if file is None:
+                continue
+            known = {*suite.declared_columns(table).names, *suite.score_columns(file), *_UNITS, *suite.levels}
+            renamed, given = suite.Options.renamed_columns, request.get("own_columns")
+            own = file.column_names if given is None else [renamed.get(column, column) for column in given]
+            columns = [column for column in file.column_names if column in own and column not in known]
+            found += [asdict(row) for row in condition_scores(suite, file, columns, MOST_CONDITIONS)]
+    if not found:
+        return []
+    scores = pd.DataFrame(found).rename(columns={"value": "score", "n_items": "n"})
+    label = scores["by"] + ": " + scores["condition"].astype(str)
+    scores = scores.assign(label=label, source="run", usable=False)
+    title = "Scores by your own columns; tse compare --by tests the differences."
+    across = ("measure", "system") if scores["measure"].nunique() > 1 else ("system",)
+    return [Table(f"{name}_conditions", title, scores, "label", across, intervals=len(scores) < 40)]
 
 
 def learning_curves(rows: pd.DataFrame, paper: Any, name: str) -> list[Block]:
