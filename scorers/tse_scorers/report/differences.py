@@ -89,8 +89,8 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
 
     >>> rows = pd.DataFrame({"level": "paradigm", "n_family": 2, "reliable": [True, False], "p": 0.01})
     >>> rows = rows.assign(measure="EW", system="A", p_adjusted=0.02, n_units_effective=[9, 3])
-    >>> [*findings(rows)]
-    ["EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units, or no test."]
+    >>> print(*findings(rows))
+    EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units, or no test.
     """
     for (measure, level), family in rows.groupby(["measure", "level"], sort=False):
         row, n_systems = family.iloc[0], family["system"].nunique()

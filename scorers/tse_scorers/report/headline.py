@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..runs.comparing.comparable import listed
 from ..statistics import MIN_RELIABLE_UNITS, enough_units
-from ..statistics.printed import differs_from, is_above
+from ..statistics.printed import is_above
 from ..suites.measure import Measure, leading
 from ..suites.registry import find_suite
 from .blocks import Block, Table
@@ -98,8 +98,8 @@ def _guessing(first: "pd.Series[Any]", n: int) -> str:
     chance = first["chance"]
     if pd.isna(chance) or pd.isna(first["ci_low"]):
         return ""
-    place = "above" if first["score"] > chance else "below"
-    place = place if differs_from(first, chance, n) else "not shown to differ from"
+    guess = pd.DataFrame([{**first, "score": chance, "ci_low": chance, "ci_high": chance}])
+    place = "above" if is_above(first, guess, n).all() else "not shown to be above"
     return f" The score is {place} guessing ({chance:g})."
 
 

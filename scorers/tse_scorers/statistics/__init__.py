@@ -8,14 +8,6 @@ from .compare import contrast, difference, holm
 from .units import MIN_RELIABLE_UNITS, Estimate, Units, correlation, enough_units, mean, means
 
 __all__ = [
-    "MIN_RELIABLE_UNITS",
-    "Estimate",
-    "Units",
-    "contrast",
-    "correlation",
-    "difference",
-    "enough_units",
-    "holm",
-    "mean",
+    "MIN_RELIABLE_UNITS", "Estimate", "Units", "contrast", "correlation", "difference", "enough_units", "holm", "mean",
     "means",
-]
+]  # fmt: skip
