@@ -17,7 +17,7 @@ from tse_scorers.io.runs import read_runs
 from tse_scorers.report.blocks import Plot
 from tse_scorers.report.draw import draw, style
 from tse_scorers.report.page import report_of
-from tse_scorers.statistics import Units, clustered_mean
+from tse_scorers.statistics import Units, mean
 
 PAIRS = 1000
 """Behind each published accuracy."""
@@ -33,9 +33,9 @@ def of_pythia() -> Iterator[tuple[str, Plot]]:
     for (panel, x), rows in curves.groupby(["panel", "x"], sort=False):
         means = rows.groupby("value")["y"].mean()
         units = Units(np.repeat(means.index.to_numpy(), PAIRS), "paradigms")
-        found = clustered_mean(np.repeat(means, PAIRS), units)
+        found = mean(np.repeat(means, PAIRS), units)
         point = {"panel": panel, "label": "mean", "x": x, "y": found.mean, "source": "run"}
-        ends = {"ci_low": found.ci_low, "ci_high": found.ci_high, "reliable": found.reliable}
+        ends = {"ci_low": found.low, "ci_high": found.high, "reliable": found.reliable}
         points.append(pd.DataFrame([point | ends]))
     yield (
         "pythia-curves",

@@ -7,9 +7,7 @@ import pandas as pd
 from ..io.runs import ScoreFile
 from ..report.blocks import Block, Plot, Table
 from ..report.scores import ALL, drawn
-from ..statistics import Units
-from ..statistics.clustered import clustered_means
-from ..statistics.estimate import ACCURACY, DIFFERENCE
+from ..statistics import Units, mean
 from ..suites.variation_sets.estimate.intervals import set_aucs
 from ..suites.variation_sets.measures import KIND_LABELS
 from .published import rows as published_rows
@@ -142,9 +140,9 @@ def _over_templates(
         numbers = numbers_of(aucs.dropna().unstack())
         units = Units(numbers.index.to_numpy(), "templates")
         for key, of in numbers.items():
-            scale = DIFFERENCE if key[1] == "effect" or "−" in key[1] else ACCURACY
-            (mean,) = clustered_means([of.to_numpy()], units, scale)
-            ends.append((system, *key, mean.ci_low, mean.ci_high, mean.reliable))
+            is_difference = key[1] == "effect" or "−" in key[1]
+            found = mean(of.to_numpy(), units, bounded=not is_difference)
+            ends.append((system, *key, found.low, found.high, found.reliable))
     keys = ["system", *_NUMBER]
     found = pd.DataFrame(ends, columns=[*keys, "ci_low", "ci_high", "reliable"])
     sources = rows[["system", "source"]].drop_duplicates()

@@ -11,9 +11,8 @@ from ..io.bundle import metric_modules, shipped_table
 from ..io.runs import ScoreFile
 from ..report.blocks import Block, Plot, Table
 from ..report.scores import ALL, LEAST_OF_SERIES, MOST_ACROSS, MOST_DRAWN, drawn, places_in_series
-from ..statistics import Units
-from ..statistics.clustered import means_of_groups
-from ..statistics.estimate import Stratum, mean_of_strata, t_quantile
+from ..statistics import Units, mean
+from ..suites.minimal_pairs.estimate.intervals import with_units
 from ..suites.minimal_pairs.shown import phenomenon_name
 from .published import rows as published_rows
 
@@ -67,7 +66,7 @@ def parts(rows: pd.DataFrame, tables: Callable[[str], Mapping[str, ScoreFile]]) 
         "Accuracy by paradigm": by_level(of_method, "paradigm", "pairs_paradigms", "Table 4"),
         "Who agrees with whom": correlations(paradigms, which),
         "What predicts a right answer": predictors(tables("scores"), which),
-        "Conditions of agreement": [*conditions(paradigms, 3, which), *conditions(paradigms, 4, which)],
+        "Conditions of agreement": conditions(paradigms, tables("scores"), which),
         "Whole sentences and prefixes": prefixes(few, which),
     }
 
@@ -170,35 +169,47 @@ def _binned(x: "pd.Series[float]", pairs: pd.DataFrame) -> pd.DataFrame:
     codes = x.rank(method="dense") if is_whole else pd.qcut(x, BINS, labels=False, duplicates="drop")
     enough = codes.map(codes.value_counts()) >= (ENOUGH_PAIRS if is_whole else 1)
     bins = [rows for _, rows in pairs[enough].groupby(codes[enough])]
-    units = [Units(pd.factorize(rows["paradigm"])[0], "paradigms") for rows in bins]  # pairs of one are alike
-    means = means_of_groups([rows["correct"].to_numpy(dtype=float)[None] for rows in bins], units)
-    found = [
-        (x[rows.index].mean(), mean.mean, len(rows), mean.ci_low, mean.ci_high, mean.reliable)
-        for rows, (mean,) in zip(bins, means, strict=True)
-    ]
-    return pd.DataFrame(found, columns=["x", "y", "n", "ci_low", "ci_high", "reliable"])
+    points = []
+    for rows in bins:  # pairs of one paradigm are alike
+        found = mean(rows["correct"].to_numpy(dtype=float), Units(rows["paradigm"], "paradigms"))
+        points.append((x[rows.index].mean(), found.mean, len(rows), found.low, found.high, found.reliable))
+    return pd.DataFrame(points, columns=["x", "y", "n", "ci_low", "ci_high", "reliable"])
 
 
-def conditions(paradigms: pd.DataFrame, number: int, which: str) -> list[Block]:
+def conditions(paradigms: pd.DataFrame, files: Mapping[str, ScoreFile], which: str) -> list[Block]:
     """Return means of paradigms by condition, where a run has all paradigms of at least two of a panel."""
-    title, groups = CONDITIONS[number]
-    points = [
-        {"label": system, "panel": panel, "series": condition, **_mean(of)}
-        for (panel, condition), group in groups.items()
-        for system, of in paradigms[paradigms["value"].isin(group)].groupby("system", sort=False)
-        if set(of["value"]) == set(group)
-    ]
-    frame = pd.DataFrame(points, columns=["label", "panel", "series", "y", "ci_low", "ci_high", "reliable"])
-    frame = frame[frame.groupby("panel")["series"].transform("nunique") > 1]
-    title += f" Whiskers: 95 % intervals over critical words.{which}"
-    return [Plot(f"blimp_figure{number}", title, "dots", frame, "accuracy")] if len(frame) else []
+    chosen = {name for _, groups in CONDITIONS.values() for group in groups.values() for name in group}
+    pairs_of = {}
+    for system in paradigms.loc[paradigms["source"] == "run", "system"].unique():
+        columns = ["method", "paradigm", "sentence_good", "sentence_bad", "correct", "cluster", "item"]
+        pairs = files[system].read_known(columns)
+        is_first = pairs["method"] == next(of for of in METHODS if (pairs["method"] == of).any())
+        pairs_of[system] = with_units(pairs[is_first & pairs["paradigm"].isin(chosen)])
+    blocks: list[Block] = []
+    for number, (title, groups) in CONDITIONS.items():
+        points = [
+            {"label": system, "panel": panel, "series": condition, **_mean(of, pairs_of.get(str(system)))}
+            for (panel, condition), group in groups.items()
+            for system, of in paradigms[paradigms["value"].isin(group)].groupby("system", sort=False)
+            if set(of["value"]) == set(group)
+        ]
+        columns = ["label", "panel", "series", "y", "ci_low", "ci_high", "reliable"]
+        frame = pd.DataFrame(points, columns=columns)
+        frame = frame[frame.groupby("panel")["series"].transform("nunique") > 1]
+        title += f" Whiskers: 95 % intervals over critical words.{which}"
+        if len(frame):
+            blocks.append(Plot(f"blimp_figure{number}", title, "dots", frame, "accuracy"))
+    return blocks
 
 
-def _mean(of: pd.DataFrame) -> dict[str, Any]:
+def _mean(of: pd.DataFrame, pairs: pd.DataFrame | None) -> dict[str, Any]:
     """Return the mean of some paradigms of a system, with its interval if it is ours."""
-    numbers = of[["score", "se", "n_units", "n_units_effective", "n"]].to_numpy(dtype=float)
-    mean = mean_of_strata([Stratum(*row) for row in numbers], "critical words")
-    return {"y": mean.mean, "ci_low": mean.ci_low, "ci_high": mean.ci_high, "reliable": mean.reliable}
+    if pairs is None:
+        return {"y": float(of["score"].astype(float).mean()), "reliable": True}
+    pairs = pairs[pairs["paradigm"].isin(of["value"])]
+    units = Units(pairs["word"], "critical words", strata=pairs["stratum"], weighting="strata")
+    found = mean(pairs["correct"].to_numpy(dtype=float), units)
+    return {"y": found.mean, "ci_low": found.low, "ci_high": found.high, "reliable": found.reliable}
 
 
 def growth(rows: pd.DataFrame) -> list[Block]:
@@ -209,7 +220,7 @@ def growth(rows: pd.DataFrame) -> list[Block]:
     for (model, label), of in shown[shown["x"] > 0].groupby(["model", "label"], sort=False):
         if of["x"].nunique() >= LEAST_OF_SERIES:
             fit = scipy.stats.linregress(np.log2(of["x"]), of["score"].astype(float))
-            margin = t_quantile(0.975, len(of) - 2) * fit.stderr
+            margin = scipy.special.stdtrit(len(of) - 2, 0.975) * fit.stderr
             name = str(model).rstrip("/").rpartition("/")[2]
             fits.append((name, label, fit.slope, fit.slope - margin, fit.slope + margin))
     points = pd.DataFrame(fits, columns=["series", "label", "y", "ci_low", "ci_high"])

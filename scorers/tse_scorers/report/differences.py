@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..runs.comparing.comparable import run_otherwise
 from ..runs.comparing.compare import Comparison
-from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
+from ..statistics import MIN_RELIABLE_UNITS, enough_units
 from ..suites.measure import measure_named
 from ..suites.names import groups_of
 from ..suites.registry import all_measures, names

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..statistics.estimate import MIN_RELIABLE_UNITS, enough_units
+from ..statistics import MIN_RELIABLE_UNITS, enough_units
 from ..suites.measure import Measure
 from ..suites.registry import find_suite
 from .blocks import Block, Table

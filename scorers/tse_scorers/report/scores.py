@@ -14,7 +14,7 @@ import pandas as pd
 from ..io.runs import Runs, ScoreFile
 from ..io.series_order import position
 from ..runs.comparing.comparable import scored_part, usual
-from ..statistics.estimate import MIN_RELIABLE_UNITS
+from ..statistics import MIN_RELIABLE_UNITS
 from ..suites.measure import Measure, leading
 from ..suites.names import with_levels
 from ..suites.registry import find_suite, names, suites_of

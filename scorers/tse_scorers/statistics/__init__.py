@@ -1,30 +1,21 @@
 """Standard errors, intervals and tests for scores whose items are not independent of each other.
 
-In reading order:
-
-* `estimate.py`: a mean with its standard error and interval, also if all items score the same.
-* `clustered.py`: means over a table of items, with one or two crossed kinds of units.
-* `cells.py`: the same for a matrix of contexts x lemmas, from its sums per cluster and lemma.
-* `conditions.py`: conditions of a design, their differences and interaction.
-* `differences.py`: two systems on the items that both scored; Holm's adjustment.
-* `jackknife.py`: intervals of correlations, by leaving out one unit at a time.
-* `units.py`: the units of agreement pairs; `critical_words.py`: the units of other minimal pairs.
-
-The package does not depend on suites, models or reports: a suite declares its units and calls it.
+`units.py` has means over items that share units, `compare.py` differences of two scores. What a unit is stands in each
+suite; nothing here depends on suites, models or reports.
 """
 
-from .cells import CellSums, cell_sums, crossed_mean
-from .clustered import Units, clustered_mean
-from .differences import Difference, paired_difference
-from .estimate import Estimate
+from .compare import contrast, difference, holm
+from .units import MIN_RELIABLE_UNITS, Estimate, Units, correlation, enough_units, mean, means
 
 __all__ = [
-    "CellSums",
-    "Difference",
+    "MIN_RELIABLE_UNITS",
     "Estimate",
     "Units",
-    "cell_sums",
-    "clustered_mean",
-    "crossed_mean",
-    "paired_difference",
+    "contrast",
+    "correlation",
+    "difference",
+    "enough_units",
+    "holm",
+    "mean",
+    "means",
 ]

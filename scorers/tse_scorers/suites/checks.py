@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..models.options import Purpose
-from ..statistics.units import own_units
+from .items import own_units
 
 if TYPE_CHECKING:
     from .contract import Suite

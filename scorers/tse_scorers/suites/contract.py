@@ -49,9 +49,8 @@ from ..io.table_files import Tables
 from ..models.base import Scorer
 from ..models.options import Question
 from ..statistics import Units
-from ..statistics.units import own_units
 from .hub_data import KnownData
-from .items import Group, ItemScores, Scored
+from .items import Group, ItemScores, Scored, own_units
 from .measure import Measure
 from .options import SuiteOptions
 from .own_columns import data_signature

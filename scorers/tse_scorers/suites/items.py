@@ -3,7 +3,7 @@
 A suite says which items there are, what groups and units they have. The arithmetic is in `tse_scorers.statistics`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,10 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..io.result_row import ResultRow, Scalar, group_name
-from ..statistics.clustered import Units, clustered_mean, means_of_groups
-from ..statistics.differences import Difference, paired_difference
-from ..statistics.estimate import Estimate
+from ..statistics import Estimate, Units, difference, mean, means
 from .measure import Measure
+
+MIN_GROUPS = 10
+"""A score over all groups of one's own data is about other groups if there are this many, else about these groups."""
 
 
 class Group(NamedTuple):
@@ -71,6 +72,34 @@ class Group(NamedTuple):
         return ResultRow(level=self.level, value=self.value, metric=metric, **about)
 
 
+OWN_UNITS = {"cluster": "clusters", "item": "items"}
+"""Column of a user's table -> what the units are that it names."""
+
+
+def own_units(items: pd.DataFrame, otherwise: str) -> "tuple[str, pd.Series[str]] | None":
+    """Return the units that a user's table names: their plural, and the unit of each row.
+
+    A column `cluster` names them; else a column `item` does, where an item occurs in several rows: versions of one item
+    in several conditions are not independent. A unit is the same in all groups of the data.
+
+    Args:
+        items: the rows.
+        otherwise: the column that names the unit of a row without a value.
+
+    Returns:
+        None where the table names no units.
+
+    >>> names, labels = own_units(pd.DataFrame({"item": [1, 1, None], "prefix": ["a", "b", "c"]}), "prefix")
+    >>> names, labels.tolist()
+    ('items', ['1.0', '1.0', 'c'])
+    """
+    for column, plural in OWN_UNITS.items():
+        if column in items and (column == "cluster" or items[column].dropna().duplicated().any()):
+            labels = items[column].astype(object)
+            return plural, labels.where(labels.notna(), items[otherwise]).astype(str)
+    return None
+
+
 def only_all(items: pd.DataFrame) -> Iterator[Group]:
     """Yield one group of all items, each a unit by itself."""
     yield Group("all", "", items, Units(np.arange(len(items)), "items"))
@@ -95,7 +124,7 @@ class GroupDifference(NamedTuple):
         group: its name; `all` is everything.
         level: see `Group`.
         value: see `Group`.
-        difference: with interval and p.
+        difference: with interval, p and both scores.
         n_items: items that both scored.
         n_ties: items of them that both score alike.
         n_lemmas: lemmas (for TSE verbs) that they are over; None where there are none.
@@ -104,7 +133,7 @@ class GroupDifference(NamedTuple):
     group: str
     level: str
     value: str
-    difference: Difference
+    difference: Estimate
     n_items: int
     n_ties: int
     n_lemmas: int | None = None
@@ -140,11 +169,9 @@ class ItemScores:
             return
         for group in self.groups(shared):
             scores, others = group.values("score"), group.values("reference_score")
-            difference = paired_difference(scores, others, group.units)
+            found = difference(scores, others, group.units)
             n_ties = int((scores == others).sum())
-            yield GroupDifference(
-                *group.place, difference, len(scores), n_ties, difference.estimate.n_crossed
-            )
+            yield GroupDifference(*group.place, found, len(scores), n_ties, found.n_crossed)
 
     @property
     def n_lemmas(self) -> int | None:
@@ -172,7 +199,7 @@ class ItemScores:
     def estimates(self) -> Iterator[tuple[Group, Estimate]]:
         """Yield the score of each group."""
         for group in self.groups(self.items.dropna(subset=["score"])):
-            yield group, clustered_mean(group.values("score"), group.units)
+            yield group, mean(group.values("score"), group.units)
 
     def most_different(self, reference: "ItemScores", n: int) -> pd.DataFrame:
         """Return the items whose scores differ most: columns `item`, `score`, `reference_score`, `difference`."""
@@ -208,32 +235,17 @@ class Scored:
 
     def rows(self) -> Iterator[ResultRow]:
         """Yield a row of results for each group and measure."""
-        groups = list(self.groups(self.items))
-        for group, means in zip(groups, self.means(groups), strict=True):
+        for group in self.groups(self.items):
+            scores = [np.asarray(group.values(column), dtype=float) for column in self.columns.values()]
+            found = dict(zip(self.columns, means(scores, group.units), strict=True))
             of_group = {**self.about, **self.counts(group)}
-            for measure, estimate in self.estimates(group, means).items():
+            for measure, estimate in self.estimates(group, found).items():
                 details = self.details(group, measure, estimate)
                 yield group.row(measure.name, estimate, **of_group | details, **measure.at)
 
-    def means(self, groups: Sequence[Group]) -> list[dict[Measure, Estimate]]:
-        """Return the means over each group; all are computed at once."""
-        tables = {id(group.table): group.table for group in groups}  # mostly one, of which groups are parts
-        of_tables = {
-            key: np.array([table[column] for column in self.columns.values()], dtype=float).reshape(
-                len(self.columns), len(table)
-            )
-            for key, table in tables.items()
-        }
-        scores = [
-            of_tables[id(group.table)][:, slice(None) if group.rows is None else group.rows]
-            for group in groups
-        ]
-        estimates = means_of_groups(scores, [group.units for group in groups])
-        return [dict(zip(self.columns, of_group, strict=True)) for of_group in estimates]
-
-    def estimates(self, group: Group, means: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
-        """Return the estimate of each measure over a group of the items, of which `means` has the means."""
-        return dict(means)
+    def estimates(self, group: Group, found: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
+        """Return the estimate of each measure over a group of the items, of which `found` has the means."""
+        return dict(found)
 
     def counts(self, group: Group) -> dict[str, Scalar]:
         """Return what all rows of a group count."""

@@ -1,8 +1,8 @@
 """`tse compare`: what differs between systems on the same items, and whether that may be chance.
 
 A suite says what its items are, which groups they have, and which units they share (nouns, lemmas, templates, …). The
-difference of two systems is tested over these units, by t with cluster-robust standard errors. p-values are adjusted by
-Holm's method within a family: all tests of one measure against one reference that stand under one heading, which are
+difference of two systems is tested over these units (`tse_scorers.statistics`). p-values are adjusted by Holm's method
+within a family: all tests of one measure against one reference that stand under one heading, which are
 the systems x the groups of one level (the paradigms, the phenomena, …, or `all`). Differences between data, lemma lists
 and options are found by the signatures of the scores.
 """
@@ -17,7 +17,7 @@ import pandas as pd
 from ...io.result_row import Scalar
 from ...io.runs import Runs, read_runs
 from ...models.options import Option, OptionError
-from ...statistics.differences import T_TEST, holm
+from ...statistics import holm
 from ...suites.items import GroupDifference, ItemScores
 from ...suites.registry import names, suites_of
 from .conditions import conditions
@@ -41,6 +41,7 @@ ITEM_COLUMNS = (
 )  # fmt: skip
 OWN_COLUMNS = ("score_own_lemmas", "reference_score_own_lemmas", "n_lemmas_own", "reference_n_lemmas_own")
 """Columns that `tse compare --common-lemmas` adds."""
+TEST = "square-and-add interval"
 N_ITEMS = 10
 """Items that are named for each comparison."""
 
@@ -188,14 +189,14 @@ def _row(group: GroupDifference) -> dict[str, object]:
         "level": group.level,
         "value": group.value,
         "group": group.group,
-        "score": difference.score,
-        "reference_score": difference.reference_score,
-        "difference": difference.estimate.mean,
-        **difference.estimate.columns(),
+        "score": difference.scores[0],
+        "reference_score": difference.scores[1],
+        "difference": difference.mean,
+        **difference.columns(),
         "p": difference.p,
         "n_items": group.n_items,
         "n_lemmas": group.n_lemmas,
-        "test": T_TEST,
+        "test": TEST,
         "minimum_detectable": difference.minimum_detectable,
         "n_ties": group.n_ties,
     }
@@ -317,8 +318,8 @@ def _own_and_common(systems: Sequence[SystemScores]) -> Iterator[dict[str, objec
                         "lemmas": lemmas,
                         "score": estimate.mean,
                         "se": estimate.se,
-                        "ci_low": estimate.ci_low,
-                        "ci_high": estimate.ci_high,
+                        "ci_low": estimate.low,
+                        "ci_high": estimate.high,
                         "unit": estimate.unit,
                         "n_units": estimate.n_units,
                         "n_items": group.n_items,

@@ -16,10 +16,7 @@ import pandas as pd
 
 from ...io.runs import Runs, ScoreFile
 from ...io.suggestions import did_you_mean, unknown_name
-from ...statistics.clustered import Units
-from ...statistics.conditions import condition_contrast
-from ...statistics.differences import holm
-from ...statistics.estimate import two_sided_p
+from ...statistics import Units, contrast, holm
 from ...suites.contract import Suite
 from ...suites.items import ItemScores
 from .paired_scores import ComparedMeasures, ScoreNames, score_names
@@ -198,7 +195,7 @@ class _Design(NamedTuple):
     def is_comparable(self) -> bool:
         """Whether two conditions or more have items of several units of each kind, as an interval needs."""
         labels = self.labels.to_numpy()
-        kinds = [kind for kind in (self.units.clusters, self.units.crossed) if kind is not None]
+        kinds = [kind for kind in (self.units.labels, self.units.crossed) if kind is not None]
         n_units = [pd.Series(np.asarray(kind)).groupby(labels).nunique() for kind in kinds]
         return bool((pd.concat(n_units, axis=1).min(axis=1) > 1).sum() > 1)
 
@@ -209,12 +206,12 @@ class _Design(NamedTuple):
         for kind, condition, weights in _contrasts(self.levels):
             if not set(weights) <= present:
                 continue  # a combination that the design leaves out
-            contrast = condition_contrast(self.scores, self.labels, weights, self.units)
+            found = contrast(self.scores, self.units, self.labels, weights)
             yield ConditionRow(
-                **self.names._asdict(), by=self.by, kind=kind, condition=condition, value=contrast.mean,
-                p=two_sided_p(contrast) if kind != "score" else float("nan"), p_adjusted=float("nan"),
+                **self.names._asdict(), by=self.by, kind=kind, condition=condition, value=found.mean,
+                p=found.p, p_adjusted=float("nan"),
                 family="" if kind == "score" else f"{self.names.measure} by {self.by}: {kind}s", n_family=0,
-                n_items=int(self.labels.isin(list(weights)).sum()), n_without=n_without, **contrast.columns(),
+                n_items=int(self.labels.isin(list(weights)).sum()), n_without=n_without, **found.columns(),
             )  # fmt: skip
 
 

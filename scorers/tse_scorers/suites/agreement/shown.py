@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from ...io.runs import ScoreFile
-from ...statistics.units import subject_clusters, verb_lemmas
 from ..shown import Shown, Text
 from .data.sentences import sentence, sentence_with_gap
 from .data.tables import load
 from .estimate.intervals import with_construction
 from .options import CLAMS
+from .subjects import subject_clusters, verb_lemmas
 
 _SHIPPED = ("marvin_linzen", *CLAMS)
 _TEXT = Text(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...statistics.estimate import enough_units, t_quantile
+from ...statistics import Units, mean
 
 
 def mean_in_bits(values: npt.ArrayLike) -> dict[str, Any]:
@@ -31,26 +31,10 @@ def mean_in_bits(values: npt.ArrayLike) -> dict[str, Any]:
     """
     scores = np.asarray(values, dtype=float)
     scored = scores[~np.isnan(scores)]
-    n, n_infinite = len(scored), int(np.isinf(scored).sum())
-    mean = _mean(scored)
-    se = float(scored.std(ddof=1)) / math.sqrt(n) if n > 1 and not n_infinite else math.nan
-    margin = t_quantile(0.975, n - 1) * se if n > 1 and se > 1e-12 * max(1.0, abs(mean)) else math.nan
-    return {
-        "score": mean,
-        "n": n,
-        "n_excluded": len(scores) - n,
-        "n_infinite": n_infinite,
-        "se": se,
-        "ci_low": mean - margin,
-        "ci_high": mean + margin,
-        "unit": "items",
-        "n_units": n,
-        "n_units_effective": float(n),
-        "reliable": enough_units(n),
-    }
-
-
-def _mean(scored: npt.NDArray[np.float64]) -> float:
-    """Return the mean; NaN of nothing, and of interactions that are infinite in both directions."""
-    with np.errstate(invalid="ignore"):
-        return float(scored.mean()) if len(scored) else math.nan
+    n_infinite, units = int(np.isinf(scored).sum()), Units(np.arange(len(scored)))
+    found = mean(scored if not n_infinite else np.zeros(len(scored)), units, bounded=False)
+    if n_infinite:
+        with np.errstate(invalid="ignore"):  # infinite in both directions
+            found = found._replace(mean=float(scored.mean()), se=math.nan)
+    counts = {"n": len(scored), "n_excluded": len(scores) - len(scored), "n_infinite": n_infinite}
+    return {"score": found.mean, **counts, **found.columns()}

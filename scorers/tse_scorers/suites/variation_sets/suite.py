@@ -1,7 +1,6 @@
 """Minimal variation sets of German word order as a suite."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 import pandas as pd
@@ -13,7 +12,7 @@ from ...io.result_row import ResultRow
 from ...io.runs import ScoreTables, table_named
 from ...io.table_files import Tables
 from ...models.base import Scorer
-from ...statistics.estimate import Estimate
+from ...statistics import Estimate
 from ..checks import WHITE_SPACE, white_space
 from ..contract import Items, Scored, Suite
 from ..hub_data import KnownData, ReleasedData
@@ -42,10 +41,10 @@ from .shown import SHOWN
 class ScoredSets(Scored):
     """Variation sets of one kind, with their AUCs."""
 
-    def estimates(self, group: Group, means: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
+    def estimates(self, group: Group, found: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
         """Return the mean over cells, which is of exact fractions."""
         exact = mean_of_cells(group)
-        return {measure: replace(estimate, mean=exact) for measure, estimate in means.items()}
+        return {measure: estimate._replace(mean=exact) for measure, estimate in found.items()}
 
 
 class VariationSetSuite(Suite):

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ....statistics.differences import crossed_difference
-from ....statistics.estimate import Estimate
+from ....statistics import Estimate, difference, mean
 from ...items import Group, GroupDifference, ItemScores
 from ...measure import Measure
 from ..ask.outcomes import Outcomes
@@ -91,8 +90,8 @@ class ContextScores(ItemScores):
         if self.measure == EW:
             yield from self._crossed(reference, self.lemmas[self.lemmas.isin(reference.lemmas)])
         elif set(self.lemmas) == set(reference.lemmas):
-            for difference in super().differences(reference):
-                yield difference._replace(n_lemmas=len(self.lemmas))
+            for found in super().differences(reference):
+                yield found._replace(n_lemmas=len(self.lemmas))
         elif not is_whole:
             raise self._of_other_lemmas("different ones")
 
@@ -148,7 +147,8 @@ class ContextScores(ItemScores):
         lemmas = np.flatnonzero(self.outcomes.lemmas.isin(self.lemmas))
         for group in self.groups(self.items.dropna(subset=["score"])):
             bits = self.outcomes.correct(self.outcomes.places(group.items), lemmas)
-            yield group, cells_of(group.items, bits).mean()
+            units, (cells,) = cells_of(group.items, [bits])
+            yield group, mean(cells, units)._replace(n_items=group.n_items)
 
     def _crossed(self, reference: "ContextScores", lemmas: pd.MultiIndex) -> Iterator[GroupDifference]:
         """Compare EW lemma by lemma."""
@@ -159,10 +159,10 @@ class ContextScores(ItemScores):
         items = shared.assign(place=np.arange(len(shared)))
         for group in context_groups(items):
             rows = group.values("place")
-            cells, others = (cells_of(group.items, matrix[rows]) for matrix in matrices)
-            difference = crossed_difference(cells.sums, others.sums, cells.name, cells.strata, cells.units)
+            units, (cells, others) = cells_of(group.items, [matrix[rows] for matrix in matrices])
+            found = difference(cells, others, units)
             n_ties = int((group.values("score") == group.values("reference_score")).sum())
-            yield GroupDifference(*group.place, difference, len(rows), n_ties, difference.estimate.n_crossed)
+            yield GroupDifference(*group.place, found, len(rows), n_ties, found.n_crossed)
 
     def _matrix(self, shared: pd.DataFrame, names: pd.MultiIndex) -> Outcomes01:
         """Return the outcomes of shared contexts and named lemmas, averaged over suffixes for causal models."""

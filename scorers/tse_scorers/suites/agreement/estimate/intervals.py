@@ -15,18 +15,14 @@ the left contexts.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ....engine.arrays import Indices
-from ....statistics.cells import CellSums, cell_sums, crossed_mean
-from ....statistics.clustered import Units
-from ....statistics.estimate import Estimate
-from ....statistics.units import MIN_GROUPS, SUBJECT_RULES, own_units, subject_clusters, verb_lemmas
-from ...items import Group, rows_by
+from ....statistics import Units
+from ...items import MIN_GROUPS, Group, own_units, rows_by
+from ..subjects import SUBJECT_RULES, subject_clusters, verb_lemmas
 
 
 def with_units(contexts: pd.DataFrame) -> pd.DataFrame:
@@ -124,29 +120,34 @@ def groups_of(
             yield Group("group", str(group), items, units_of(items.iloc[rows], crossed, fixed), rows)
 
 
-@dataclass(frozen=True)
-class Cells:
-    """Outcomes of contexts x lemmas, summed by noun within construction, with the arguments of `crossed_mean`."""
+def cells_of(
+    items: pd.DataFrame, outcomes: Sequence[NDArray[np.generic]], n_lemmas: int | None = None
+) -> tuple[Units, list[NDArray[np.float64]]]:
+    """Average outcomes by noun within construction and by lemma.
 
-    sums: CellSums
-    units: Indices
-    strata: Indices
-    name: str
-
-    def mean(self) -> Estimate:
-        """Estimate the mean over contexts and lemmas."""
-        return crossed_mean(self.sums, self.name, self.strata, units=self.units)
-
-
-def cells_of(items: pd.DataFrame, outcomes: NDArray[np.generic], n_lemmas: int | None = None) -> Cells:
-    """Sum outcomes by noun within construction.
+    A context counts the same for every lemma, so cells with their numbers of contexts as weights have the mean and the
+    units of all outcomes, and are far fewer.
 
     Args:
         items: contexts, with the columns of `with_units`.
-        outcomes: contexts x lemmas, or packed if `n_lemmas` is given.
+        outcomes: of one or several models, contexts x lemmas each, or packed if `n_lemmas` is given.
         n_lemmas: number of lemmas of packed outcomes.
+
+    Returns:
+        The units of the cells, and of each model the cells' means, (cells,).
     """
+    width = outcomes[0].shape[1] if n_lemmas is None else n_lemmas
     n_strata = int(items["stratum"].max()) + 1
-    sums = cell_sums(outcomes, items["noun"].to_numpy() * n_strata + items["stratum"].to_numpy(), n_lemmas)
-    fine = sums.clusters.astype(np.int64)
-    return Cells(sums, fine // n_strata, fine % n_strata, unit_name(items, "lemma"))
+    codes, fine = pd.factorize(items["noun"].to_numpy() * n_strata + items["stratum"].to_numpy())
+    counts = np.bincount(codes)
+    rows_of = np.split(np.argsort(codes, kind="stable"), np.cumsum(counts)[:-1])
+    found = []
+    for matrix in outcomes:
+        means = np.empty((len(fine), width))
+        for cell, rows in enumerate(rows_of):
+            block = matrix[rows] if n_lemmas is None else np.unpackbits(matrix[rows], axis=1, count=n_lemmas)  # type: ignore[arg-type]
+            means[cell] = block.sum(axis=0, dtype=np.float64) / len(rows)
+        found.append(means.ravel())
+    noun, stratum, weights = (np.repeat(of, width) for of in (fine // n_strata, fine % n_strata, counts))
+    lemma = np.tile(np.arange(width), len(fine))
+    return Units(noun, unit_name(items, "lemma"), lemma, stratum, weights=weights), found

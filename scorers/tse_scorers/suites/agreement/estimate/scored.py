@@ -20,7 +20,7 @@ from ....io.bundle import metric_modules
 from ....io.result_row import Scalar
 from ....io.runs import ScoreTables, TableSource, known_columns, optional_table, table_named
 from ....io.score_columns import Values, described
-from ....statistics.estimate import Estimate
+from ....statistics import Estimate, mean
 from ...contract import Scored
 from ...items import Group, ItemScores
 from ...measure import Measure
@@ -91,9 +91,9 @@ class ScoredPairs(Scored):
 class ScoredContexts(ScoredPairs):
     """Contexts, with EW, MW and what they rest on at cut-offs."""
 
-    def estimates(self, group: Group, means: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
+    def estimates(self, group: Group, found: Mapping[Measure, Estimate]) -> dict[Measure, Estimate]:
         """Return the means; lemmas are units of EW over the whole distribution, where all contexts have one list."""
-        estimates, outcomes = super().estimates(group, means), self.lemmas.outcomes
+        estimates, outcomes = super().estimates(group, found), self.lemmas.outcomes
         if len(outcomes) == 1 and EW in estimates:
             estimates[EW] = nouns_by_lemmas(group, outcomes[0]) or estimates[EW]
         return estimates
@@ -121,7 +121,8 @@ def nouns_by_lemmas(group: Group, outcomes: Outcomes) -> Estimate | None:
     places = outcomes.places(items)
     if not len(items) or (places < 0).any():
         return None
-    return cells_of(items, outcomes.packed[places], len(outcomes.lemmas)).mean()
+    units, (cells,) = cells_of(items, [outcomes.packed[places]], len(outcomes.lemmas))
+    return mean(cells, units)._replace(n_items=len(items))
 
 
 def scored_pairs(lemmas: LemmaTables) -> ScoredPairs:

@@ -6,10 +6,10 @@
 | a phenomenon, a field, a language | critical words of these paradigms |
 | a paradigm | critical words |
 
-With a single paradigm, the overall accuracy has the units of that paradigm. Own paradigms are the units where there are
-at least 10 of them; where there are fewer, the overall accuracy has critical words of these paradigms. The user's own
-units (`own_units`: a column `cluster`, or an `item` that occurs in several rows) are the units everywhere, and one unit
-in all paradigms.
+A word is one unit in all paradigms, since a model does much the same with it there. With a single paradigm, the overall
+accuracy has the units of that paradigm. Own paradigms are the units where there are at least 10 of them; where there
+are fewer, the overall accuracy has critical words of these paradigms. The user's own units (`own_units`: a column
+`cluster`, or an `item` that occurs in several rows) are the units everywhere.
 """
 
 from collections.abc import Iterator
@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 
 from ....engine.arrays import Indices
 from ....io.bundle import metric_modules
-from ....statistics.clustered import Units
-from ....statistics.critical_words import critical_words
-from ....statistics.units import MIN_GROUPS, own_units
-from ...items import Group, rows_by
+from ....statistics import Units
+from ...items import MIN_GROUPS, Group, own_units, rows_by
+from ..critical_words import critical_words
 
 CRITICAL_WORDS = "critical words"
 
@@ -35,12 +34,9 @@ def with_units(pairs: pd.DataFrame) -> pd.DataFrame:
         pairs: columns `paradigm`, `sentence_good`, `sentence_bad`; `cluster` or `item` where units are given; a
             pair without one is a unit by itself.
     """
-    codes, n_paradigms = pd.factorize(pairs["paradigm"])[0], pairs["paradigm"].nunique()
     name, labels = unit_labels(pairs)
-    numbers = pd.factorize(labels)[0]
-    if name == CRITICAL_WORDS:  # a word is another unit in each paradigm
-        numbers = numbers * n_paradigms + codes
-    return pairs.assign(word=numbers, unit=name, stratum=codes)
+    numbers = {"word": pd.factorize(labels)[0], "stratum": pd.factorize(pairs["paradigm"])[0]}
+    return pairs.assign(unit=name, **numbers)
 
 
 def unit_labels(pairs: pd.DataFrame) -> "tuple[str, pd.Series[str]]":
@@ -60,7 +56,7 @@ def grouped(pairs: pd.DataFrame) -> Iterator[Group]:
     name = str(pairs["unit"].iloc[0]) if len(pairs) else CRITICAL_WORDS
     units = _words(words, strata, is_scored, name)
     if _paradigms_are_units(pairs[is_scored]):
-        units = Units(strata, "paradigms", weighting="clusters")
+        units = Units(strata, "paradigms", weighting="units")
     yield Group("all", "", pairs, units)
     for level in ("language", "field", "phenomenon", "paradigm"):
         if level in pairs and (level != "language" or has_languages(pairs)):

@@ -8,12 +8,7 @@ import pandas as pd
 
 from ....io.bundle import metric_modules, shipped_table
 from ....io.result_row import ResultRow
-from ....statistics.jackknife import (
-    MIN_JACKKNIFE_UNITS,
-    Interval,
-    correlation_of_cells,
-    jackknife_correlation,
-)
+from ....statistics import Estimate, correlation
 from .intervals import UNIT, cell_aucs
 
 N_CELLS = 36
@@ -36,41 +31,25 @@ def human_agreement(sets: pd.DataFrame) -> list[ResultRow]:
     rows = []
     for kind, of_kind in cells.groupby("variation_set", sort=False):
         counts = {"n": len(of_kind), "n_excluded": N_CELLS - len(of_kind), "n_ties": 0}
-        about: dict[str, Any] = {
-            "level": "all",
-            "value": "",
-            "variation_set": str(kind),
-            "unit": UNIT,
-        } | counts
-        interval = _jackknife(scored[scored["variation_set"] == kind])
+        about: dict[str, Any] = {"level": "all", "value": "", "variation_set": str(kind)} | counts
+        pearson = over_templates(scored[scored["variation_set"] == kind])
+        n_units = sets["template"].nunique()
+        without = pearson._replace(
+            se=math.nan, low=math.nan, high=math.nan, n_units=n_units, n_effective=float(n_units)
+        )
         for name, score in _correlations(of_kind).items():
-            n_units = interval.n_units if name == "pearson" else sets["template"].nunique()
-            se, *ends = (
-                (interval.se, interval.ci_low, interval.ci_high) if name == "pearson" else (math.nan,) * 3
-            )
-            rows.append(
-                ResultRow(
-                    metric=f"human_{name}",
-                    score=score,
-                    **about,
-                    se=se,
-                    ci_low=ends[0],
-                    ci_high=ends[1],
-                    n_units=n_units,
-                    n_units_effective=float(n_units),
-                    reliable=n_units >= MIN_JACKKNIFE_UNITS,
-                )
-            )
+            precision = (pearson if name == "pearson" else without).columns()
+            rows.append(ResultRow(metric=f"human_{name}", score=score, **about, **precision))
     return rows
 
 
-def _jackknife(sets: pd.DataFrame) -> Interval:
+def over_templates(sets: pd.DataFrame) -> Estimate:
     """Return Pearson's r of one kind of set with people, and its interval over templates."""
     templates, names = pd.factorize(sets["template"])
     cells, cell_names = pd.factorize(sets["case_order"] + "|" + sets["role"])
     aucs, people = np.full((len(names), len(cell_names)), np.nan), np.zeros(len(cell_names))
     aucs[templates, cells], people[cells] = sets["auc"], sets["people"]
-    return jackknife_correlation(correlation_of_cells(aucs, people), len(names))
+    return correlation(aucs, people, UNIT)
 
 
 def _correlations(cells: pd.DataFrame) -> dict[str, float]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ....io.bundle import metric_modules
-from ....statistics.clustered import Units
+from ....statistics import Units
 from ...items import Group, rows_by
 
 UNIT = "templates"
