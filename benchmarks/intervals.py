@@ -19,6 +19,7 @@ import json
 import multiprocessing
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ import pandas as pd
 from scipy import special
 from tqdm import tqdm
 
-from tse_scorers.statistics import Estimate, Units, contrast, difference, holm, mean, of_columns
+from tse_scorers.statistics import Estimate, Units, contrast, correlation, difference, holm, mean
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = 0.5  # of the variance of effects, between models
@@ -83,7 +84,11 @@ class Drawn(NamedTuple):
 @cache
 def drawn(design: Design) -> Drawn:
     """Return a design's items."""
-    units = design.units().coded()
+    made = design.units()
+    texts = {"labels": made.labels, "crossed": made.crossed, "strata": made.strata}
+    units = replace(
+        made, **{name: pd.factorize(np.asarray(x))[0] for name, x in texts.items() if x is not None}
+    )
     labels = (
         design.effects(units)
         if design.effects
@@ -195,26 +200,20 @@ def two_by_two(design: Design, random: np.random.Generator) -> Found:
     )
 
 
-def correlation(design: Design, random: np.random.Generator) -> Found:
-    """Draw 36 cells of people and of a model, and the model's templates in them; the truth is r of cells without noise."""
+def cells(design: Design, random: np.random.Generator) -> Found:
+    """Draw 36 cells of people and of a model, and the model's templates in them; the truth is r without their noise."""
     n_templates, noise = design.option
     rates: Found = {}
-    for name, r in (("equal", 0.0), ("score", design.score)):
-        human, other = np.linalg.qr(np.column_stack([np.ones(36), random.normal(size=(36, 2))]))[0].T[1:]
-        cells = 6 * (r * human + np.sqrt(1 - r**2) * other)  # with the standard deviation 1
+    for name, r in (("equal", 0.0), ("power", design.score)):
+        constant = np.column_stack([np.ones(36), random.normal(size=(36, 2))])
+        people, other = np.linalg.qr(constant)[0].T[1:]  # exactly uncorrelated, with the mean 0
+        of_model = 6 * (r * people + np.sqrt(1 - r**2) * other)  # with the standard deviation 1
         templates = random.normal(size=(n_templates, 1)) / 2
-        matrix = cells + templates + noise * random.normal(size=(n_templates, 36))
-        found = of_columns(
-            matrix,
-            Units(np.arange(n_templates), "templates"),
-            lambda means, human=human: float(np.corrcoef(means, human)[0, 1]),
+        found = correlation(
+            of_model + templates + noise * random.normal(size=(n_templates, 36)), people, "templates"
         )
-        if name == "score":
-            rates |= of_interval(name, found, r)
-        rates["equal" if name == "equal" else "power"] = (
-            not found.low <= 0 <= found.high if found.reliable else None
-        )
-    return rates
+        rates[name] = not found.low <= 0 <= found.high if found.reliable else None
+    return rates | of_interval("score", found, r)
 
 
 def blocks(n_units: int, size: int) -> Callable[[], Units]:
@@ -240,17 +239,11 @@ def strata(n_strata: int, n_units: int, nested: bool = False) -> Callable[[], Un
 
 @cache
 def agreement() -> pd.DataFrame:
-    """Return the pairs of Marvin & Linzen with their subject noun and verb."""
+    """Return the pairs of Marvin & Linzen with their units."""
+    from tse_scorers.suites.agreement.subjects import subject_clusters, verb_lemmas
+
     pairs = pd.read_parquet(ROOT / "datasets" / "agreement_templates" / "marvin_linzen" / "test.parquet")
-    embedded = pairs["construction"].str.contains("within|sent_comp")
-    first, last = (
-        pairs["prefix"].str.extract(r"^The (\S+)")[0],
-        pairs["prefix"].str.extract(r"((?:taxi )?\S+)$")[0],
-    )
-    noun = last.where(embedded, first)
-    noun = noun.mask(pairs["number"] == "plural", noun.str.removesuffix("s"))
-    verb = pairs[["form_correct", "form_incorrect"]].min(axis=1)
-    return pairs.assign(noun=noun, verb=verb)[["construction", "group", "prefix", "noun", "verb"]]
+    return pairs.assign(noun=subject_clusters(pairs), verb=verb_lemmas(pairs))
 
 
 def tse(group: str = "", prefixes: int = 0) -> Callable[[], Units]:
@@ -294,7 +287,7 @@ def blimp(level: str = "", value: str = "") -> Callable[[], Units]:
     """Return the pairs of BLiMP, with critical words as units within a field, phenomenon or paradigm."""
 
     def make() -> Units:
-        from tse_scorers.statistics.critical_words import critical_words
+        from tse_scorers.suites.minimal_pairs.critical_words import critical_words
 
         if not level:
             return Units(np.repeat(np.arange(67), 1000), "paradigms", weighting="units")
@@ -416,7 +409,7 @@ DESIGNS: dict[str, dict[str, Design]] = {
         ),
     ],
     "Pearson's r of 36 cells with people": [
-        Design(f"{n} templates, noise {noise}", blocks(n, 1), r, 0, draw=correlation, option=(n, noise))
+        Design(f"{n} templates, noise {noise}", blocks(n, 1), r, 0, draw=cells, option=(n, noise))
         for n in (10, 20, 50)
         for r in (0.5, 0.8, 0.95)
         for noise in (1, 2)
