@@ -1,17 +1,17 @@
-"""How often intervals and tests err on data whose truth is known.
+"""How often intervals and tests err, on data whose truth is known.
 
     python benchmarks/intervals.py [DESIGN ...] [--sets 1000] [--blimp FOLDER] [--json FILE]
 
 A design says which items there are and which units they share. Models are drawn again and again: each unit (a noun, a
-word, a template) makes its items easier or harder by a normal effect in logits, half of whose variance all models share
-and half of which is a model's own; given the effects, items are right independently of each other. So another set is
-what another sample of nouns would have given, and the expected score over all of them is the truth. Counted are
+word, a template) makes its items easier or harder by a normal effect in logits, half of its variance shared by all
+models and half a model's own; given the effects, each item is right or wrong by itself. One set is what one sample of
+nouns would have given, and the expected score over all such samples is the truth. Counted are
 
 * how many 95 % intervals of a score, and of a difference of two models, contain the truth (95 is right);
 * how often two equal models differ with p < .05 (5 is right), and how often models of the two scores do (power);
-* the median width of both intervals, and how many are marked as not reliable (`*`); marked ones are not counted above.
+* the median width of both intervals, and how many are marked as not reliable (`*`). Marked ones count nowhere else.
 
-One Markdown table is printed, in %, with a standard error of .7 points near 95 (1,000 sets). DESIGN is a part of a name.
+It prints one Markdown table, in %; with 1,000 sets, the standard error is .7 near 95. DESIGN is a part of a name.
 """
 
 import argparse
@@ -19,10 +19,10 @@ import json
 import multiprocessing
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,209 +32,168 @@ from tqdm import tqdm
 from tse_scorers.statistics import Estimate, Units, contrast, correlation, difference, holm, mean
 
 ROOT = Path(__file__).resolve().parents[1]
-SHARED = 0.5  # of the variance of effects, between models
-BATCH = 20  # sets that one process draws at a time
-NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(80)
+BLIMP: list[Path] = []  # the folder of --blimp
+BATCH = 20  # sets that a process draws at a time
+NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(80)  # for means over a normal effect
+NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
 Found = dict[str, Any]
 
 
-class Design(NamedTuple):
-    """Items, and how two models score on them.
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Items, and how models score on them.
 
     Attributes:
         what: a name.
-        units: makes the units of the items; called when the design is drawn.
+        make: makes the units of the items.
         score: expected score of a model: that of the score's interval, and of both equal models.
         other: expected score of the model that differs.
         sd: standard deviation of the effects of each kind of unit, in logits.
-        draw: how one set is drawn and counted.
-        effects: what has effects, where that is not the units: makes labels of the items, of one or more kinds.
-        trials: an item's score is the mean of so many outcomes, a number or one for each item.
-        sets: how many sets at most.
-        option: of `draw`: number of models, number of templates, …
+        count: draws one set and says what came out.
+        option: of `count`.
+        within: each unit has other effects in each stratum.
+        trials: an item's score is the mean of so many outcomes; 0 for as many as it weighs.
+        shared: share of the effects' variance that all models have.
+        sets: at most so many are drawn.
     """
 
     what: str
-    units: Callable[[], Units]
+    make: Callable[[], Units]
     score: float
     other: float
     sd: tuple[float, ...] = (1.0,)
-    draw: "Callable[[Design, np.random.Generator], Found] | None" = None
-    effects: Callable[[Units], list[Any]] | None = None
-    trials: Callable[[Units], Any] | int = 1
-    sets: int = 1000
+    count: "Callable[[Design, np.random.Generator], Found] | None" = None
     option: Any = None
+    within: bool = False
+    trials: int = 1
+    shared: float = 0.5
+    sets: int = 1000
 
     @property
     def name(self) -> str:
         """What it is, and both scores."""
         return f"{self.what}, {self.score:g} / {self.other:g}"
 
-
-class Drawn(NamedTuple):
-    """A design with numbers as labels; `offsets` are the fixed differences of strata, `share` the items' weights."""
-
-    units: Units
-    effects: list[tuple[np.ndarray, float]]
-    offsets: np.ndarray
-    share: np.ndarray
-    trials: Any
-
-
-@cache
-def drawn(design: Design) -> Drawn:
-    """Return a design's items."""
-    made = design.units()
-    texts = {"labels": made.labels, "crossed": made.crossed, "strata": made.strata}
-    units = replace(
-        made, **{name: pd.factorize(np.asarray(x))[0] for name, x in texts.items() if x is not None}
-    )
-    labels = (
-        design.effects(units)
-        if design.effects
-        else [x for x in (units.labels, units.crossed) if x is not None]
-    )
-    share = np.ones(len(labels[0])) if units.weights is None else np.asarray(units.weights, float)
-    offsets = np.zeros(len(share))
-    if units.strata is not None:
-        strata = np.asarray(units.strata)
-        offsets = np.linspace(-0.5, 0.5, strata.max() + 1)[strata]
-    if units.weighting != "items":
-        inside = np.asarray(units.strata if units.weighting == "strata" else units.labels)
-        share = share / np.bincount(inside, share)[inside]
-    effects = [(pd.factorize(np.asarray(x))[0], sd) for x, sd in zip(labels, design.sd, strict=True)]
-    trials = design.trials(units) if callable(design.trials) else design.trials
-    return Drawn(units, effects, offsets, share / share.sum(), trials)
-
-
-def expected(logits: np.ndarray | float, sd: float) -> Any:
-    """Return the means of logistic(logits + sd z), z standard normal."""
-    return special.expit(np.asarray(logits)[..., None] + sd * NODES) @ NODE_WEIGHTS / NODE_WEIGHTS.sum()
-
-
-@cache
-def centre(design: Design, score: float) -> float:
-    """Return the logit at which a model has this expected score."""
-    items = drawn(design)
-    if score == 1:
-        return np.inf
-    spread = float(np.sqrt(sum(sd**2 for _, sd in items.effects)))
-    offsets, place = np.unique(items.offsets, return_inverse=True)
-    share, low, high = np.bincount(place, items.share), -30.0, 30.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if share @ expected(middle + offsets, spread) < score else (low, middle)
-    return low
-
-
-def outcomes(
-    design: Design, random: np.random.Generator, scores: list[float], shared: float = SHARED
-) -> np.ndarray:
-    """Draw models of these expected scores on the same items, (models, items)."""
-    items = drawn(design)
-    logits = np.array([centre(design, score) for score in scores])[:, None] + items.offsets
-    for labels, sd in items.effects:
-        common, own = (
-            random.normal(size=labels.max() + 1),
-            random.normal(size=(len(scores), labels.max() + 1)),
+    @cached_property
+    def units(self) -> Units:
+        """The units of the items, with numbers as labels, strata and weights."""
+        units = self.make()
+        ones = np.ones(len(np.asarray(units.labels)))
+        columns = {
+            "labels": units.labels,
+            "crossed": units.crossed,
+            "strata": ones if units.strata is None else units.strata,
+        }
+        codes = {name: pd.factorize(np.asarray(of))[0] for name, of in columns.items() if of is not None}
+        return replace(
+            units, weights=ones if units.weights is None else np.asarray(units.weights, float), **codes
         )
-        logits += sd * (np.sqrt(shared) * common + np.sqrt(1 - shared) * own)[:, labels]
-    return random.binomial(items.trials, special.expit(logits)) / items.trials
+
+    @cache  # noqa: B019
+    def centre(self, score: float) -> float:
+        """Return the logit at which a model has this expected score, over all samples of units."""
+        share, strata = np.asarray(self.units.weights, float), np.asarray(self.units.strata)
+        if self.units.weighting != "items":
+            inside = strata if self.units.weighting == "strata" else np.asarray(self.units.labels)
+            share = share / np.bincount(inside, share)[inside]
+        share, spread = np.bincount(strata, share) / share.sum(), np.linalg.norm(self.sd)
+        low, high = -30.0, 30.0 if score < 1 else np.inf
+        while np.isfinite(high) and high - low > 1e-9:
+            middle = (low + high) / 2
+            means = special.expit(middle + self.offsets[:, None] + spread * NODES) @ NODE_WEIGHTS
+            low, high = (middle, high) if share @ means < score else (low, middle)
+        return high
+
+    @cached_property
+    def offsets(self) -> np.ndarray:
+        """Fixed differences of the strata, in logits."""
+        n_strata = int(np.max(self.units.strata)) + 1
+        return np.linspace(-0.5, 0.5, n_strata) * (n_strata > 1)
+
+    def models(self, random: np.random.Generator, *scores: float) -> np.ndarray:
+        """Draw the outcomes of models of these expected scores, (models, items)."""
+        strata = np.asarray(self.units.strata)
+        logits = np.array([self.centre(score) for score in scores])[:, None] + self.offsets[strata]
+        for labels, sd in zip((self.units.labels, self.units.crossed), self.sd, strict=False):
+            unit = pd.factorize(labels * len(self.offsets) + strata)[0] if self.within else np.asarray(labels)
+            effects = random.normal(
+                size=(len(scores) + 1, unit.max() + 1)
+            )  # the first one is that of all models
+            effects = np.sqrt(self.shared) * effects[0] + np.sqrt(1 - self.shared) * effects[1:]
+            logits += sd * effects[:, unit]
+        trials = self.trials or np.asarray(self.units.weights, int)
+        return random.binomial(trials, special.expit(logits)) / trials
 
 
-def of_interval(name: str, found: Estimate, truth: float) -> Found:
-    """Return what is counted of an interval."""
-    covers = found.low - 1e-9 <= truth <= found.high + 1e-9
+def interval(name: str, found: Estimate, truth: float) -> Found:
+    """Say whether an interval contains the truth, if it is not marked."""
+    covers, width = found.low - 1e-9 <= truth <= found.high + 1e-9, found.high - found.low
+    rates = {"covers, all": covers, "width": width, "marked": not found.reliable}
     return {
-        f"{name} covers": covers if found.reliable else None,
-        f"{name} covers, all": covers,
-        f"{name} width": found.high - found.low,
-        f"{name} marked": not found.reliable,
+        f"{name} {key}": rate
+        for key, rate in (rates | {"covers": covers if found.reliable else None}).items()
     }
 
 
-def of_test(name: str, found: Estimate) -> Found:
-    """Return whether a difference is significant, if its interval is not marked."""
+def test(name: str, found: Estimate) -> Found:
+    """Say whether a difference is significant, if its interval is not marked."""
     return {name: found.p < 0.05 if found.reliable else None, f"{name}, all": found.p < 0.05}
 
 
 def two_models(design: Design, random: np.random.Generator) -> Found:
-    """Draw two equal models and one that differs."""
-    units, score, other = drawn(design).units, design.score, design.other
-    one, equal, unlike = outcomes(design, random, [score, score, other])
-    found = difference(unlike, one, units)
-    return {
-        **of_interval("score", mean(one, units), score),
-        **of_interval("difference", found, other - score),
-        **of_test("equal", difference(one, equal, units)),
-        **of_test("power", found),
-    }
+    """Compare two equal models, and one that differs."""
+    one, equal, unlike = design.models(random, design.score, design.score, design.other)
+    found = difference(unlike, one, design.units)
+    rates = test("equal", difference(one, equal, design.units)) | test("power", found)
+    rates |= interval("difference", found, design.other - design.score)
+    return rates | interval("score", mean(one, design.units), design.score)
 
 
 def family(design: Design, random: np.random.Generator) -> Found:
-    """Draw equal models and test all against the last, adjusted by Holm's method: is any significant?"""
-    units, (n_models, shared) = drawn(design).units, design.option
-    rates = {}
+    """Compare `option` models with a further one, adjusted by Holm's method: is any difference significant?"""
+    rates: Found = {}
     for name, score in (("equal", design.score), ("power", design.other)):
-        *models, last = outcomes(design, random, [score] * (n_models - 1) + [design.score], shared)
-        found = [difference(one, last, units) for one in models]
-        rates[name] = bool((holm([one.p for one in found]) < 0.05).any())
-    return {**rates, "difference marked": not found[0].reliable}
+        reference, *models = design.models(random, design.score, *[score] * design.option)
+        found = [difference(model, reference, design.units) for model in models]
+        rates[name] = bool((holm([of.p for of in found]) < 0.05).any())
+    return rates
 
 
 CONTRASTS = {"difference": {0: 1, 1: -1}, "interaction": {0: 1, 1: -1, 2: -1, 3: 1}}
 
 
 def two_by_two(design: Design, random: np.random.Generator) -> Found:
-    """Draw a model on items in four conditions; `score` is that of all, where the contrast is 0, or of 1 and 2."""
-    items, weights = drawn(design), CONTRASTS[design.option]
-    condition = np.arange(len(items.offsets)) % 4
-    rates = {}
+    """Compare conditions of each item: 0 and 3 have one score, 1 and 2 the same or the other one."""
+    condition, weights, rates = np.arange(len(design.units.labels)) % 4, CONTRASTS[design.option], {}
     for name, lower in (("equal", design.score), ("power", design.other)):
-        better, worse = outcomes(design, random, [design.score, lower])
-        values = np.where(np.isin(condition, [0, 3]), better, worse)
-        found = contrast(values, items.units, condition, weights)
-        rates |= of_test(name, found)
-    return rates | of_interval(
-        "difference", found, (design.score - design.other) * sum(weights[k] == 1 for k in weights)
-    )
+        values = np.where(condition % 3 == 0, *design.models(random, design.score, lower))
+        found = contrast(values, design.units, condition, weights)
+        rates |= test(name, found)
+    return rates | interval("difference", found, (design.score - design.other) * len(weights) / 2)
 
 
 def cells(design: Design, random: np.random.Generator) -> Found:
-    """Draw 36 cells of people and of a model, and the model's templates in them; the truth is r without their noise."""
-    n_templates, noise = design.option
-    rates: Found = {}
-    for name, r in (("equal", 0.0), ("power", design.score)):
+    """Correlate 36 cells of people and of a model, whose templates have noise (`option`); the cells have r `score`."""
+    size, rates = (len(design.units.labels), 36), {}
+    for name, r in (("equal", design.other), ("power", design.score)):
         constant = np.column_stack([np.ones(36), random.normal(size=(36, 2))])
-        people, other = np.linalg.qr(constant)[0].T[1:]  # exactly uncorrelated, with the mean 0
-        of_model = 6 * (r * people + np.sqrt(1 - r**2) * other)  # with the standard deviation 1
-        templates = random.normal(size=(n_templates, 1)) / 2
-        found = correlation(
-            of_model + templates + noise * random.normal(size=(n_templates, 36)), people, "templates"
-        )
-        rates[name] = not found.low <= 0 <= found.high if found.reliable else None
-    return rates | of_interval("score", found, r)
+        people, unlike = (
+            np.linalg.qr(constant)[0].T[1:] * 6
+        )  # with mean 0 and standard deviation 1, uncorrelated
+        noise = design.option * random.normal(size=size) + random.normal(size=(size[0], 1)) / 2
+        found = correlation(r * people + np.sqrt(1 - r**2) * unlike + noise, people, "templates")
+        rates |= {name: not found.low <= 0 <= found.high if found.reliable else None}
+    return rates | interval("score", found, r)
 
 
-def blocks(n_units: int, size: int) -> Callable[[], Units]:
-    """Return units of the same number of items."""
-    return lambda: Units(np.repeat(np.arange(n_units), size))
-
-
-def unequal(sizes: Any) -> Callable[[], Units]:
+def blocks(*sizes: int) -> Units:
     """Return units of these numbers of items."""
-    return lambda: Units(np.repeat(np.arange(len(sizes)), sizes))
+    return Units(np.repeat(np.arange(len(sizes)), sizes))
 
 
-def crossed(n_one: int, n_other: int) -> Callable[[], Units]:
-    """Return two kinds of units that cross, one item for each pair."""
-    return lambda: Units(np.repeat(np.arange(n_one), n_other), crossed=np.tile(np.arange(n_other), n_one))
-
-
-def strata(n_strata: int, n_units: int, nested: bool = False) -> Callable[[], Units]:
-    """Return units in strata of equal weight; the same units in all of them, or others in each."""
-    stratum, unit = np.indices((n_strata, n_units)).reshape(2, -1)
-    return lambda: Units(unit + n_units * stratum * nested, strata=stratum, weighting="strata")
+def crossed(n_one: int, n_other: int) -> Units:
+    """Return two kinds of units that cross, with one item for each pair."""
+    return Units(np.repeat(np.arange(n_one), n_other), crossed=np.tile(np.arange(n_other), n_one))
 
 
 @cache
@@ -246,252 +205,179 @@ def agreement() -> pd.DataFrame:
     return pairs.assign(noun=subject_clusters(pairs), verb=verb_lemmas(pairs))
 
 
-def tse(group: str = "", prefixes: int = 0) -> Callable[[], Units]:
+def tse(group: str = "", prefixes: int = 0) -> Units:
     """Return the pairs of a group, or those of some prefixes of each construction, which then stand for all."""
-
-    def make() -> Units:
-        pairs = agreement()
-        pairs, weights = pairs[pairs["group"] == group] if group else pairs, None
-        if prefixes:
-            each = pairs.drop_duplicates(["construction", "prefix"]).groupby("construction")
-            sample = each.sample(prefixes, random_state=0).assign(
-                stands_for=lambda x: x["construction"].map(each.size()) / prefixes
-            )
-            pairs = pairs.merge(sample[["construction", "prefix", "stands_for"]])
-            weights = pairs["stands_for"].to_numpy()
-        return Units(
-            pairs["noun"], "subject nouns x verbs", pairs["verb"], pairs["construction"], weights=weights
-        )
-
-    return make
+    pairs, weights, name = agreement(), None, "subject nouns x verbs"
+    pairs = pairs[pairs["group"] == group] if group else pairs
+    if prefixes:
+        each = pairs.drop_duplicates(["construction", "prefix"]).groupby("construction")["prefix"]
+        sample = each.sample(prefixes, random_state=0)
+        pairs = pairs[
+            pairs["construction"].str.cat(pairs["prefix"]).isin(pairs["construction"].str.cat(sample))
+        ]
+        weights = pairs["construction"].map(each.size()) / prefixes
+    return Units(pairs["noun"], name, pairs["verb"], pairs["construction"], weights=weights)
 
 
-def ew(n_lemmas: int) -> Callable[[], Units]:
-    """Return nouns within constructions x lemmas; `weights` is how many contexts each has."""
-
-    def make() -> Units:
-        contexts = agreement().drop_duplicates(["construction", "prefix"])
-        cells = contexts.groupby(["construction", "noun"]).size().reset_index(name="n")
-        cells, lemmas = cells.loc[cells.index.repeat(n_lemmas)], np.tile(np.arange(n_lemmas), len(cells))
-        return Units(
-            cells["noun"], "subject nouns x lemmas", lemmas, cells["construction"], weights=cells["n"]
-        )
-
-    return make
+def ew(n_lemmas: int) -> Units:
+    """Return nouns within constructions x lemmas, weighted by their contexts."""
+    by_noun = agreement().drop_duplicates(["construction", "prefix"]).groupby(["construction", "noun"])
+    nouns, lemmas = by_noun.size().reset_index(name="n"), np.tile(np.arange(n_lemmas), len(by_noun))
+    nouns = nouns.loc[nouns.index.repeat(n_lemmas)]
+    return Units(nouns["noun"], "subject nouns x lemmas", lemmas, nouns["construction"], weights=nouns["n"])
 
 
-BLIMP: list[Path] = []  # the folder of --blimp
+def blimp(level: str, value: str) -> Units:
+    """Return pairs of BLiMP with their critical words as units; a word is one unit in all paradigms."""
+    from tse_scorers.suites.minimal_pairs.critical_words import critical_words
+
+    pairs = pd.concat([pd.read_json(path, lines=True) for path in sorted(BLIMP[0].glob("*.jsonl"))])
+    pairs = pairs[pairs[level] == value].reset_index(drop=True)
+    return Units(critical_words(pairs), "critical words", None, pairs["UID"], "strata")
 
 
-def blimp(level: str = "", value: str = "") -> Callable[[], Units]:
-    """Return the pairs of BLiMP, with critical words as units within a field, phenomenon or paradigm."""
-
-    def make() -> Units:
-        from tse_scorers.suites.minimal_pairs.critical_words import critical_words
-
-        if not level:
-            return Units(np.repeat(np.arange(67), 1000), "paradigms", weighting="units")
-        columns = {"UID": "paradigm", "linguistics_term": "phenomenon"}
-        pairs = pd.concat(
-            [pd.read_json(path, lines=True) for path in sorted(BLIMP[0].glob("*.jsonl"))]
-        ).rename(columns=columns)
-        pairs = pairs[pairs[level] == value].reset_index(drop=True)
-        words = critical_words(pairs)
-        return Units(words, "critical words", None, pairs["paradigm"], "strata")
-
-    return make
+def strata(n_strata: int, n_units: int, nested: bool = False) -> Units:
+    """Return strata that count the same, with an item of each unit; the same units in all of them, or others."""
+    stratum, unit = np.indices((n_strata, n_units)).reshape(2, -1)
+    return Units(unit + n_units * stratum * nested, strata=stratum, weighting="strata")
 
 
-def own_of_strata(units: Units) -> list[Any]:
-    """Return labels of units within strata: effects that a unit has in one stratum only."""
-    return [np.asarray(units.labels) * 1000 + np.asarray(units.strata)]
-
-
-BOTH, WIDE, NARROW = (0.5, 0.5), (2.0,), (1.0,)
-WORD: dict[str, Any] = {"sets": 300, "sd": NARROW}
-UNLIKE = WORD | {"effects": own_of_strata}
-ROW, SVA, IRREGULAR = "Across prepositional phrase", "subject_verb_agreement", "irregular_forms"
-DESIGNS: dict[str, dict[str, Design]] = {
+# fmt: off
+TWELVE, THIRTY = [100, 40, 20, 15, 12, 10, 8, 6, 5, 4, 3, 2], [round(200 / k) for k in range(1, 31)]
+PHENOMENON, IRREGULAR_PLURAL = "linguistics_term", "irregular_plural_subject_verb_agreement_2"
+DESIGNS = {
     "near the ceiling": [
-        Design("20 units x 50", blocks(20, 50), 0.98, 1, WIDE),
-        Design("20 units x 50", blocks(20, 50), 0.95, 1, WIDE),
-        Design("20 units x 50", blocks(20, 50), 0.97, 0.85, WIDE),
-        Design("67 units x 30", blocks(67, 30), 0.98, 1, WIDE),
-        Design("67 units x 30", blocks(67, 30), 0.95, 1, WIDE),
-        Design("67 units x 30", blocks(67, 30), 0.99, 0.999, NARROW),
-        Design("40 items once", blocks(40, 1), 0.95, 1, WIDE),
-        Design("40 items once", blocks(40, 1), 0.97, 0.85, WIDE),
-        Design("29 x 13 crossed", crossed(29, 13), 0.97, 1, (1.0, 1.0)),
-        Design("10 x 200 crossed", crossed(10, 200), 0.98, 0.9, (1.0, 1.0)),
-        Design("67 paradigms x 1,000", blocks(67, 1000), 0.99, 0.95, NARROW, sets=300),
+        *(
+            Design(f"{n} units x {size}", lambda n=n, size=size: blocks(*[size] * n), score, other, (2,))
+            for n, size, score, other in (
+                (20, 50, 0.98, 1), (20, 50, 0.95, 1), (20, 50, 0.97, 0.85), (67, 30, 0.98, 1), (67, 30, 0.95, 1),
+                (40, 1, 0.95, 1), (40, 1, 0.97, 0.85),
+            )
+        ),
+        Design("67 units x 30", lambda: blocks(*[30] * 67), 0.99, 0.999),
+        Design("29 x 13 crossed", lambda: crossed(29, 13), 0.97, 1, (1, 1)),
+        Design("10 x 200 crossed", lambda: crossed(10, 200), 0.98, 0.9, (1, 1)),
+        Design("67 paradigms x 1,000", lambda: blocks(*[1000] * 67), 0.99, 0.95, sets=300),
     ],
     "scores": [
-        Design("67 units x 30, SD 4", blocks(67, 30), 0.97, 0.85, (4.0,)),
-        Design("20 units x 50", blocks(20, 50), 0.9, 0.75, WIDE),
-        Design("20 units x 50", blocks(20, 50), 0.98, 0.9, WIDE),
-        Design("20 units x 50", blocks(20, 50), 0.999, 0.98, WIDE),
-        Design("40 items once", blocks(40, 1), 0.95, 0.75),
-        Design("8 units x 4", blocks(8, 4), 0.9, 0.6),
-        Design("15 units x 4", blocks(15, 4), 0.8, 0.6),
-        Design("15 unequal units", unequal([round(100 / k) for k in range(1, 16)]), 0.85, 0.65),
-        Design("19 x 600 crossed", crossed(19, 600), 0.95, 0.9, (0.5, 0.5), sets=300),
-        Design("29 x 13 crossed", crossed(29, 13), 0.999, 0.97, (0.5, 0.5)),
+        *(
+            Design(f"{n} units x {size}, SD {sd}", lambda n=n, size=size: blocks(*[size] * n), score, other, (sd,))
+            for n, size, score, other, sd in (
+                (67, 30, 0.97, 0.85, 4), (20, 50, 0.9, 0.75, 2), (20, 50, 0.98, 0.9, 2), (20, 50, 0.999, 0.98, 2),
+                (40, 1, 0.95, 0.75, 2), (8, 4, 0.9, 0.6, 1), (15, 4, 0.8, 0.6, 1),
+            )
+        ),
+        Design("15 units of 100/k", lambda: blocks(*[round(100 / k) for k in range(1, 16)]), 0.85, 0.65),
+        Design("19 x 600 crossed", lambda: crossed(19, 600), 0.95, 0.9, (0.5, 0.5), sets=300),
+        Design("29 x 13 crossed", lambda: crossed(29, 13), 0.999, 0.97, (0.5, 0.5)),
     ],
     "Marvin & Linzen": [
-        Design("TSE, all pairs", tse(), 0.9, 0.75, BOTH, sets=300),
-        Design("TSE, all pairs", tse(), 0.98, 1, BOTH, sets=300),
-        Design("TSE, one row of the table", tse(ROW), 0.9, 0.75, BOTH, sets=300),
-        Design("TSE, 20 prefixes of each construction", tse(prefixes=20), 0.9, 0.75, BOTH),
-        Design(
-            "EW, 29 nouns x 200 lemmas",
-            ew(200),
-            0.9,
-            0.8,
-            BOTH,
-            trials=lambda units: np.asarray(units.weights),
-            sets=300,
-        ),
+        Design("TSE, all pairs", tse, 0.9, 0.75, (0.5, 0.5), sets=300),
+        Design("TSE, all pairs", tse, 0.98, 1, (0.5, 0.5), sets=300),
+        Design("TSE, one construction", lambda: tse("Across prepositional phrase"), 0.9, 0.75, (0.5, 0.5), sets=300),
+        Design("TSE, 20 prefixes a construction", lambda: tse(prefixes=20), 0.9, 0.75, (0.5, 0.5)),
+        Design("EW, 29 nouns x 200 lemmas", lambda: ew(200), 0.9, 0.8, (0.5, 0.5), trials=0, sets=300),
     ],
     "BLiMP": [
-        Design("all", blimp(), 0.85, 0.8, **WORD),
-        Design("morphology, words alike in all paradigms", blimp("field", "morphology"), 0.85, 0.75, **WORD),
-        Design("morphology, words unlike in paradigms", blimp("field", "morphology"), 0.85, 0.75, **UNLIKE),
-        Design("subject-verb agreement, words alike", blimp("phenomenon", SVA), 0.85, 0.75, **WORD),
-        Design("subject-verb agreement, words unlike", blimp("phenomenon", SVA), 0.85, 0.75, **UNLIKE),
-        Design("irregular forms, words alike", blimp("phenomenon", IRREGULAR), 0.85, 0.65, **WORD),
-        Design(
-            "irregular plural subject verb agreement 2",
-            blimp("paradigm", "irregular_plural_subject_verb_agreement_2"),
-            0.85,
-            0.65,
-            NARROW,
+        Design("all", lambda: replace(blocks(*[1000] * 67), weighting="units"), 0.85, 0.75, sets=300),
+        *(
+            Design(f"{value}, effects of words {where} paradigms", lambda level=level, value=value: blimp(level, value),
+                   0.85, other, within=where == "within", sets=300)
+            for level, value, other in (("field", "morphology", 0.8), (PHENOMENON, "subject_verb_agreement", 0.8),
+                                        (PHENOMENON, "irregular_forms", 0.65))
+            for where in ("across", "within")
         ),
+        Design(IRREGULAR_PLURAL, lambda: blimp("UID", IRREGULAR_PLURAL), 0.85, 0.65),
     ],
     "German, regions, own data": [
-        Design("50 templates x 36 cells", strata(36, 50), 0.75, 0.7, trials=6),
-        Design("50 templates, one cell", blocks(50, 1), 0.75, 0.6, trials=6),
-        Design("a criterion on 24 items", blocks(24, 1), 0.8, 0.4),
-        Design("6 suites of 24 items", strata(6, 24, nested=True), 0.8, 0.65),
-        Design("8 items once", blocks(8, 1), 0.8, 0.2),
-        Design("15 items once", blocks(15, 1), 0.8, 0.4),
-        Design("40 items once", blocks(40, 1), 0.8, 0.5),
-        Design(
-            "12 clusters of 100, 40, 20 … 2", unequal([100, 40, 20, 15, 12, 10, 8, 6, 5, 4, 3, 2]), 0.8, 0.6
-        ),
-        Design("30 clusters of 200/k", unequal([round(200 / k) for k in range(1, 31)]), 0.8, 0.65),
-        Design(
-            "12 constructions with a word of 20 items each",
-            lambda: Units(np.repeat(np.arange(12), 20), strata=np.repeat(np.arange(12), 20)),
-            0.8,
-            0.6,
-        ),
+        Design("50 templates x 36 cells", lambda: strata(36, 50), 0.75, 0.7, trials=6),
+        Design("50 templates, one cell", lambda: blocks(*[1] * 50), 0.75, 0.6, trials=6),
+        Design("a criterion on 24 items", lambda: blocks(*[1] * 24), 0.8, 0.4),
+        Design("6 suites of 24 items", lambda: strata(6, 24, nested=True), 0.8, 0.65),
+        Design("8 items once", lambda: blocks(*[1] * 8), 0.8, 0.2),
+        Design("15 items once", lambda: blocks(*[1] * 15), 0.8, 0.4),
+        Design("40 items once", lambda: blocks(*[1] * 40), 0.8, 0.5),
+        Design("12 clusters of 100, 40, 20 … 2", lambda: blocks(*TWELVE), 0.8, 0.6),
+        Design("30 clusters of 200/k", lambda: blocks(*THIRTY), 0.8, 0.65),
+        Design("12 constructions, each of one word with 20 items",
+               lambda: replace(blocks(*[20] * 12), strata=np.repeat(np.arange(12), 20)), 0.8, 0.6),
     ],
     "2 x 2 designs": [
-        Design(
-            f"{contrasted}, {size} items in four conditions",
-            blocks(size, 4),
-            0.85,
-            0.5,
-            draw=two_by_two,
-            option=contrasted,
-        )
-        for contrasted in CONTRASTS
-        for size in (8, 15, 40)
+        Design(f"{of}, {n} items in four conditions", lambda n=n: blocks(*[4] * n), 0.85, 0.5, (1,), two_by_two, of)
+        for of in CONTRASTS for n in (8, 15, 40)
     ],
     "families of tests": [
-        *(
-            Design(f"{n} models", blocks(20, 50), score, other, draw=family, option=(n, SHARED), sets=400)
-            for score, other in ((0.85, 0.75), (0.97, 0.9))
-            for n in (2, 10, 24)
-        ),
-        Design(
-            "10 revisions of a model", blocks(20, 50), 0.85, 0.75, draw=family, option=(10, 0.8), sets=400
-        ),
+        Design(f"{n} {what}", lambda: blocks(*[50] * 20), score, other, (1,), family, n, shared=shared, sets=400)
+        for what, n, shared in (("models", 2, 0.5), ("models", 10, 0.5), ("models", 24, 0.5), ("revisions", 10, 0.8))
+        for score, other in ((0.85, 0.75), (0.97, 0.9))
     ],
     "Pearson's r of 36 cells with people": [
-        Design(f"{n} templates, noise {noise}", blocks(n, 1), r, 0, draw=cells, option=(n, noise))
-        for n in (10, 20, 50)
-        for r in (0.5, 0.8, 0.95)
-        for noise in (1, 2)
+        Design(f"{n} templates, noise {noise}", lambda n=n: blocks(*[1] * n), r, 0, (1,), cells, noise)
+        for n in (10, 20, 50) for r in (0.5, 0.8, 0.95) for noise in (1, 2, 3)
     ],
 }
+COLUMNS = {
+    "score covers": "score: covers", "score width": "width", "score marked": "`*`",
+    "difference covers": "difference: covers", "difference width": "width", "difference marked": "`*`",
+    "equal": "equal models: p < .05", "power": "power",
+}
+# fmt: on
 
 
-def some_sets(task: tuple[str, int, int, int]) -> tuple[str, int, list[Found]]:
+def some_sets(task: tuple[str, int, int, int]) -> tuple[str, list[Found]]:
     """Draw some sets of a design; which ones is decided by its name and a number."""
     heading, place, start, n = task
     design = DESIGNS[heading][place]
     random = np.random.default_rng([zlib.crc32(design.name.encode()), start])
-    return heading, place, [(design.draw or two_models)(design, random) for _ in range(n)]
+    return f"{heading}: {design.name}", [(design.count or two_models)(design, random) for _ in range(n)]
 
 
-def summary(found: list[Found]) -> dict[str, float]:
+def summary(sets: list[Found]) -> dict[str, float]:
     """Return shares of sets in %, and median widths; what is None is not counted."""
-    columns = pd.DataFrame(found).astype(float).items()
-    return {
-        name: float(column.median() if "width" in name else 100 * column.mean()) for name, column in columns
-    }
-
-
-COLUMNS = {
-    "score covers": "score: covers", "score width": "width", "score marked": "`*`", "difference covers": "difference: covers",
-    "difference width": "width", "difference marked": "`*`", "equal": "equal models: p < .05", "power": "power",
-}  # fmt: skip
-"""What is counted -> heading."""
+    columns = pd.DataFrame(sets).astype(float).items()
+    return {name: float(of.median() if "width" in name else 100 * of.mean()) for name, of in columns}
 
 
 def row(name: str, rates: dict[str, float]) -> str:
-    """Return a row of the table; – where there is nothing to count."""
-    values = [(rates.get(column, np.nan), "width" in column) for column in COLUMNS]
-    cells = [
-        "–" if np.isnan(value) else f"{value:.3f}" if is_width else f"{value:.1f}"
-        for value, is_width in values
-    ]
-    return "| " + " | ".join([name, *cells]) + " |"
+    """Return a row of the table; – where nothing is counted."""
+    values = [(rates.get(column, np.nan), 3 if "width" in column else 1) for column in COLUMNS]
+    return (
+        " | ".join([f"| {name}", *("–" if np.isnan(x) else f"{x:.{digits}f}" for x, digits in values)]) + " |"
+    )
 
 
 def main() -> None:
-    """Simulate designs in two processes and print their table."""
+    """Draw the sets of designs in two processes, and print the table."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
     parser.add_argument(
-        "designs", nargs="*", metavar="DESIGN", help="part of a heading or a name. Default: all"
+        "designs", nargs="*", metavar="DESIGN", help="part of a heading or name. Default: all designs"
     )
     parser.add_argument(
-        "--sets", type=int, default=1000, help="sets of each design; of large data at most 300. Default: 1000"
+        "--sets", type=int, default=1000, help="at most so many sets of a design. Default: 1000"
     )
     parser.add_argument(
-        "--blimp", type=Path, help="folder with BLiMP's 67 files. Default: leave designs with its words out"
+        "--blimp", type=Path, help="folder of BLiMP's 67 files. Default: without BLiMP's words"
     )
     parser.add_argument("--json", type=Path, help="also write the numbers to this file")
     options = parser.parse_args()
     BLIMP.extend([options.blimp] if options.blimp else [])
-    found: dict[tuple[str, int], list[Found]] = {}
-    tasks = []
+    tasks: list[tuple[str, int, int, int]] = []
     for heading, designs in DESIGNS.items():
         for place, design in enumerate(designs):
             is_named = any(part in f"{heading}: {design.name}" for part in options.designs or [""])
-            if is_named and (BLIMP or heading != "BLiMP"):
-                n = min(options.sets, design.sets)
-                tasks += [(heading, place, start, min(BATCH, n - start)) for start in range(0, n, BATCH)]
-    with multiprocessing.Pool(2) as pool:
-        for heading, place, sets in tqdm(
-            pool.imap(some_sets, tasks), total=len(tasks), unit=f" x {BATCH} sets"
-        ):
-            found.setdefault((heading, place), []).extend(sets)
-    rates = {
-        (heading, DESIGNS[heading][place].name): summary(sets) for (heading, place), sets in found.items()
-    }
-    print(
-        "\n".join(
-            [row("design", {})[:9] + " | ".join(COLUMNS.values()) + " |", "|---|" + "---:|" * len(COLUMNS)]
-        )
-    )
-    for (heading, name), of_design in rates.items():
-        print(row(f"{heading}: {name}", of_design))
+            n = min(options.sets, design.sets) * (
+                is_named and (heading != "BLiMP" or place == 0 or bool(BLIMP))
+            )
+            tasks += [(heading, place, start, min(BATCH, n - start)) for start in range(0, n, BATCH)]
+    sets: dict[str, list[Found]] = {}
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for name, some in tqdm(pool.imap(some_sets, tasks), total=len(tasks)):
+            sets.setdefault(name, []).extend(some)
+    rates = {name: summary(of_design) for name, of_design in sets.items()}
+    print("| design | " + " | ".join(COLUMNS.values()) + " |\n|---|" + "---:|" * len(COLUMNS))
+    print("\n".join(row(name, of_design) for name, of_design in rates.items()))
     if options.json:
-        options.json.write_text(
-            json.dumps({f"{heading}: {name}": x for (heading, name), x in rates.items()}, indent=1)
-        )
+        options.json.write_text(json.dumps(rates, indent=1))
 
 
 if __name__ == "__main__":
