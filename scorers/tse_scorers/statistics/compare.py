@@ -35,7 +35,7 @@ def difference(one: ArrayLike, other: ArrayLike, units: Units) -> Estimate:
     both = np.isfinite(pair).all(axis=0)
     if not both.any():
         return nothing(units)
-    pair, design = pair[:, both], Design(units.of(both), int(both.sum()))
+    pair, design = pair[:, both], Design(units if both.all() else units.of(both), int(both.sum()))
     sides = [design.parts(side) for side in pair]
     found = _between(design, design.parts(pair[0] - pair[1]), sides, reach=1.0)
     return found._replace(scores=(sides[0].mean, sides[1].mean))

@@ -180,7 +180,7 @@ def correlation(scores: Floats, others: ArrayLike, name: str) -> Estimate:
         r = np.clip(apart @ centred / np.sqrt((apart**2).sum(axis=1) * (centred**2).sum()), -1, 1)
         n, z = len(scores), np.arctanh(r)
         pseudo = n * z[0] - (n - 1) * z[1:]
-    if n < 3 or not np.isfinite(pseudo).all():
+    if n < 3 or not np.isfinite(pseudo).all() or np.abs(r).max() > 1 - _ROUNDING:
         return nothing(Units([], name))._replace(
             mean=float(r[0]) if n else np.nan, n_units=n, n_effective=float(n)
         )
@@ -359,7 +359,8 @@ class Kind:
         variance, tails = float(squares.sum()), 1.0
         if variance > 1e-18:
             kurtosis = ((squares**2).sum() / (self.part**4).sum()) / (variance / (self.part**2).sum()) ** 2
-            added = max(0.0, 1 - float((residuals**2).sum()) / variance)
+            alone = float((residuals**2).sum()) / (1 - 1 / len(values))  # V if each item were a unit
+            added = max(0.0, 1 - alone / variance)
             tails = 1 / (1 + added * max(kurtosis - 3, 0.0) / 2)
         return variance, tails, residuals
 
