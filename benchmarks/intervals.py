@@ -77,17 +77,14 @@ class Design:
     @cached_property
     def units(self) -> Units:
         """The units of the items, with numbers as labels, strata and weights."""
-        units = self.make()
-        ones = np.ones(len(np.asarray(units.labels)))
-        columns = {
-            "labels": units.labels,
-            "crossed": units.crossed,
-            "strata": ones if units.strata is None else units.strata,
-        }
-        codes = {name: pd.factorize(np.asarray(of))[0] for name, of in columns.items() if of is not None}
-        return replace(
-            units, weights=ones if units.weights is None else np.asarray(units.weights, float), **codes
+        made = self.make()
+        ones = np.ones(len(np.asarray(made.labels)))
+        labels, crossed, strata = (
+            None if of is None else pd.factorize(np.asarray(of))[0]
+            for of in (made.labels, made.crossed, ones if made.strata is None else made.strata)
         )
+        weights = ones if made.weights is None else np.asarray(made.weights, float)
+        return Units(labels, made.name, crossed, strata, made.weighting, weights)
 
     @cache  # noqa: B019
     def centre(self, score: float) -> float:
@@ -100,25 +97,26 @@ class Design:
         low, high = -30.0, 30.0 if score < 1 else np.inf
         while np.isfinite(high) and high - low > 1e-9:
             middle = (low + high) / 2
-            means = special.expit(middle + self.offsets[:, None] + spread * NODES) @ NODE_WEIGHTS
+            means = (
+                special.expit(middle + np.linspace(-0.5, 0.5, len(share))[:, None] + spread * NODES)
+                @ NODE_WEIGHTS
+            )
             low, high = (middle, high) if share @ means < score else (low, middle)
         return high
-
-    @cached_property
-    def offsets(self) -> np.ndarray:
-        """Fixed differences of the strata, in logits."""
-        n_strata = int(np.max(self.units.strata)) + 1
-        return np.linspace(-0.5, 0.5, n_strata) * (n_strata > 1)
 
     def models(self, random: np.random.Generator, *scores: float) -> np.ndarray:
         """Draw the outcomes of models of these expected scores, (models, items)."""
         strata = np.asarray(self.units.strata)
-        logits = np.array([self.centre(score) for score in scores])[:, None] + self.offsets[strata]
+        n_strata = strata.max() + 1  # which are fixed, and unlike
+        logits = (
+            np.array([self.centre(score) for score in scores])[:, None]
+            + np.linspace(-0.5, 0.5, n_strata)[strata]
+        )
         for labels, sd in zip((self.units.labels, self.units.crossed), self.sd, strict=False):
-            unit = pd.factorize(labels * len(self.offsets) + strata)[0] if self.within else np.asarray(labels)
+            unit = pd.factorize(labels * n_strata + strata)[0] if self.within else np.asarray(labels)
             effects = random.normal(
                 size=(len(scores) + 1, unit.max() + 1)
-            )  # the first one is that of all models
+            )  # first those that all models share
             effects = np.sqrt(self.shared) * effects[0] + np.sqrt(1 - self.shared) * effects[1:]
             logits += sd * effects[:, unit]
         trials = self.trials or np.asarray(self.units.weights, int)
@@ -127,12 +125,11 @@ class Design:
 
 def interval(name: str, found: Estimate, truth: float) -> Found:
     """Say whether an interval contains the truth, if it is not marked."""
-    covers, width = found.low - 1e-9 <= truth <= found.high + 1e-9, found.high - found.low
-    rates = {"covers, all": covers, "width": width, "marked": not found.reliable}
+    covers = found.low - 1e-9 <= truth <= found.high + 1e-9
     return {
-        f"{name} {key}": rate
-        for key, rate in (rates | {"covers": covers if found.reliable else None}).items()
-    }
+        f"{name} covers": covers if found.reliable else None, f"{name} covers, all": covers,
+        f"{name} width": found.high - found.low, f"{name} marked": not found.reliable,
+    }  # fmt: skip
 
 
 def test(name: str, found: Estimate) -> Found:
@@ -176,10 +173,10 @@ def cells(design: Design, random: np.random.Generator) -> Found:
     """Correlate 36 cells of people and of a model, whose templates have noise (`option`); the cells have r `score`."""
     size, rates = (len(design.units.labels), 36), {}
     for name, r in (("equal", design.other), ("power", design.score)):
-        constant = np.column_stack([np.ones(36), random.normal(size=(36, 2))])
+        drawn = np.column_stack([np.ones(36), random.normal(size=(36, 2))])
         people, unlike = (
-            np.linalg.qr(constant)[0].T[1:] * 6
-        )  # with mean 0 and standard deviation 1, uncorrelated
+            6 * np.linalg.qr(drawn)[0].T[1:]
+        )  # uncorrelated, with mean 0 and standard deviation 1
         noise = design.option * random.normal(size=size) + random.normal(size=(size[0], 1)) / 2
         found = correlation(r * people + np.sqrt(1 - r**2) * unlike + noise, people, "templates")
         rates |= {name: not found.low <= 0 <= found.high if found.reliable else None}
@@ -193,7 +190,14 @@ def blocks(*sizes: int) -> Units:
 
 def crossed(n_one: int, n_other: int) -> Units:
     """Return two kinds of units that cross, with one item for each pair."""
-    return Units(np.repeat(np.arange(n_one), n_other), crossed=np.tile(np.arange(n_other), n_one))
+    one, other = np.indices((n_one, n_other)).reshape(2, -1)
+    return Units(one, crossed=other)
+
+
+def strata(n_strata: int, n_units: int, nested: bool = False) -> Units:
+    """Return strata that count the same, with an item of each unit; the same units in all of them, or others."""
+    stratum, unit = np.indices((n_strata, n_units)).reshape(2, -1)
+    return Units(unit + n_units * stratum * nested, strata=stratum, weighting="strata")
 
 
 @cache
@@ -212,9 +216,8 @@ def tse(group: str = "", prefixes: int = 0) -> Units:
     if prefixes:
         each = pairs.drop_duplicates(["construction", "prefix"]).groupby("construction")["prefix"]
         sample = each.sample(prefixes, random_state=0)
-        pairs = pairs[
-            pairs["construction"].str.cat(pairs["prefix"]).isin(pairs["construction"].str.cat(sample))
-        ]
+        chosen = pairs["construction"].str.cat(sample)
+        pairs = pairs[pairs["construction"].str.cat(pairs["prefix"]).isin(chosen)]
         weights = pairs["construction"].map(each.size()) / prefixes
     return Units(pairs["noun"], name, pairs["verb"], pairs["construction"], weights=weights)
 
@@ -234,12 +237,6 @@ def blimp(level: str, value: str) -> Units:
     pairs = pd.concat([pd.read_json(path, lines=True) for path in sorted(BLIMP[0].glob("*.jsonl"))])
     pairs = pairs[pairs[level] == value].reset_index(drop=True)
     return Units(critical_words(pairs), "critical words", None, pairs["UID"], "strata")
-
-
-def strata(n_strata: int, n_units: int, nested: bool = False) -> Units:
-    """Return strata that count the same, with an item of each unit; the same units in all of them, or others."""
-    stratum, unit = np.indices((n_strata, n_units)).reshape(2, -1)
-    return Units(unit + n_units * stratum * nested, strata=stratum, weighting="strata")
 
 
 # fmt: off
@@ -270,6 +267,7 @@ DESIGNS = {
         Design("15 units of 100/k", lambda: blocks(*[round(100 / k) for k in range(1, 16)]), 0.85, 0.65),
         Design("19 x 600 crossed", lambda: crossed(19, 600), 0.95, 0.9, (0.5, 0.5), sets=300),
         Design("29 x 13 crossed", lambda: crossed(29, 13), 0.999, 0.97, (0.5, 0.5)),
+        Design("67 paradigms x 1,000", lambda: replace(blocks(*[1000] * 67), weighting="units"), 0.85, 0.75, sets=300),
     ],
     "Marvin & Linzen": [
         Design("TSE, all pairs", tse, 0.9, 0.75, (0.5, 0.5), sets=300),
@@ -279,7 +277,6 @@ DESIGNS = {
         Design("EW, 29 nouns x 200 lemmas", lambda: ew(200), 0.9, 0.8, (0.5, 0.5), trials=0, sets=300),
     ],
     "BLiMP": [
-        Design("all", lambda: replace(blocks(*[1000] * 67), weighting="units"), 0.85, 0.75, sets=300),
         *(
             Design(f"{value}, effects of words {where} paradigms", lambda level=level, value=value: blimp(level, value),
                    0.85, other, within=where == "within", sets=300)
@@ -292,11 +289,11 @@ DESIGNS = {
     "German, regions, own data": [
         Design("50 templates x 36 cells", lambda: strata(36, 50), 0.75, 0.7, trials=6),
         Design("50 templates, one cell", lambda: blocks(*[1] * 50), 0.75, 0.6, trials=6),
-        Design("a criterion on 24 items", lambda: blocks(*[1] * 24), 0.8, 0.4),
         Design("6 suites of 24 items", lambda: strata(6, 24, nested=True), 0.8, 0.65),
-        Design("8 items once", lambda: blocks(*[1] * 8), 0.8, 0.2),
-        Design("15 items once", lambda: blocks(*[1] * 15), 0.8, 0.4),
-        Design("40 items once", lambda: blocks(*[1] * 40), 0.8, 0.5),
+        *(
+            Design(f"{n} items once", lambda n=n: blocks(*[1] * n), 0.8, other)
+            for n, other in ((8, 0.2), (15, 0.4), (24, 0.4), (40, 0.5))
+        ),
         Design("12 clusters of 100, 40, 20 … 2", lambda: blocks(*TWELVE), 0.8, 0.6),
         Design("30 clusters of 200/k", lambda: blocks(*THIRTY), 0.8, 0.65),
         Design("12 constructions, each of one word with 20 items",
@@ -338,26 +335,12 @@ def summary(sets: list[Found]) -> dict[str, float]:
     return {name: float(of.median() if "width" in name else 100 * of.mean()) for name, of in columns}
 
 
-def row(name: str, rates: dict[str, float]) -> str:
-    """Return a row of the table; – where nothing is counted."""
-    values = [(rates.get(column, np.nan), 3 if "width" in column else 1) for column in COLUMNS]
-    return (
-        " | ".join([f"| {name}", *("–" if np.isnan(x) else f"{x:.{digits}f}" for x, digits in values)]) + " |"
-    )
-
-
 def main() -> None:
     """Draw the sets of designs in two processes, and print the table."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
-    parser.add_argument(
-        "designs", nargs="*", metavar="DESIGN", help="part of a heading or name. Default: all designs"
-    )
-    parser.add_argument(
-        "--sets", type=int, default=1000, help="at most so many sets of a design. Default: 1000"
-    )
-    parser.add_argument(
-        "--blimp", type=Path, help="folder of BLiMP's 67 files. Default: without BLiMP's words"
-    )
+    parser.add_argument("designs", nargs="*", metavar="DESIGN", help="part of a name. Default: all designs")
+    parser.add_argument("--sets", type=int, default=1000, help="most sets of a design. Default: 1000")
+    parser.add_argument("--blimp", type=Path, help="folder of its 67 files. Default: without its words")
     parser.add_argument("--json", type=Path, help="also write the numbers to this file")
     options = parser.parse_args()
     BLIMP.extend([options.blimp] if options.blimp else [])
@@ -365,9 +348,7 @@ def main() -> None:
     for heading, designs in DESIGNS.items():
         for place, design in enumerate(designs):
             is_named = any(part in f"{heading}: {design.name}" for part in options.designs or [""])
-            n = min(options.sets, design.sets) * (
-                is_named and (heading != "BLiMP" or place == 0 or bool(BLIMP))
-            )
+            n = min(options.sets, design.sets) * (is_named and (heading != "BLiMP" or bool(BLIMP)))
             tasks += [(heading, place, start, min(BATCH, n - start)) for start in range(0, n, BATCH)]
     sets: dict[str, list[Found]] = {}
     with multiprocessing.get_context("fork").Pool(2) as pool:
@@ -375,7 +356,9 @@ def main() -> None:
             sets.setdefault(name, []).extend(some)
     rates = {name: summary(of_design) for name, of_design in sets.items()}
     print("| design | " + " | ".join(COLUMNS.values()) + " |\n|---|" + "---:|" * len(COLUMNS))
-    print("\n".join(row(name, of_design) for name, of_design in rates.items()))
+    for name, of_design in rates.items():
+        numbers = [(of_design.get(column, np.nan), 3 if "width" in column else 1) for column in COLUMNS]
+        print(f"| {name} | " + " | ".join("–" if np.isnan(x) else f"{x:.{n}f}" for x, n in numbers) + " |")
     if options.json:
         options.json.write_text(json.dumps(rates, indent=1))
 
