@@ -20,7 +20,7 @@ import multiprocessing
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -41,33 +41,19 @@ Found = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Items, and how models score on them.
-
-    Attributes:
-        what: a name.
-        make: makes the units of the items.
-        score: expected score of a model: that of the score's interval, and of both equal models.
-        other: expected score of the model that differs.
-        sd: standard deviation of the effects of each kind of unit, in logits.
-        count: draws one set and says what came out.
-        option: of `count`.
-        within: each unit has other effects in each stratum.
-        trials: an item's score is the mean of so many outcomes; 0 for as many as it weighs.
-        shared: share of the effects' variance that all models have.
-        sets: at most so many are drawn.
-    """
+    """Items, and how models score on them."""
 
     what: str
     make: Callable[[], Units]
-    score: float
-    other: float
-    sd: tuple[float, ...] = (1.0,)
-    count: "Callable[[Design, np.random.Generator], Found] | None" = None
-    option: Any = None
-    within: bool = False
-    trials: int = 1
-    shared: float = 0.5
-    sets: int = 1000
+    score: float  # expected score of a model: that of the score's interval, and of both equal models
+    other: float  # expected score of the model that differs
+    sd: tuple[float, ...] = (1.0,)  # standard deviation of the effects of each kind of unit, in logits
+    count: "Callable[[Design, np.random.Generator], Found] | None" = None  # draws a set, says what came out
+    option: Any = None  # of `count`
+    within: bool = False  # whether a unit has other effects in each stratum
+    trials: int = 1  # an item's score is the mean of so many outcomes; 0 for as many as it weighs
+    shared: float = 0.5  # share of the effects' variance that all models have
+    sets: int = 1000  # at most so many are drawn
 
     @property
     def name(self) -> str:
@@ -94,29 +80,22 @@ class Design:
             inside = strata if self.units.weighting == "strata" else np.asarray(self.units.labels)
             share = share / np.bincount(inside, share)[inside]
         share, spread = np.bincount(strata, share) / share.sum(), np.linalg.norm(self.sd)
-        low, high = -30.0, 30.0 if score < 1 else np.inf
+        offsets, (low, high) = np.linspace(-0.5, 0.5, len(share)), (-30.0, 30.0 if score < 1 else np.inf)
         while np.isfinite(high) and high - low > 1e-9:
             middle = (low + high) / 2
-            means = (
-                special.expit(middle + np.linspace(-0.5, 0.5, len(share))[:, None] + spread * NODES)
-                @ NODE_WEIGHTS
-            )
+            means = special.expit(middle + offsets[:, None] + spread * NODES) @ NODE_WEIGHTS
             low, high = (middle, high) if share @ means < score else (low, middle)
         return high
 
     def models(self, random: np.random.Generator, *scores: float) -> np.ndarray:
         """Draw the outcomes of models of these expected scores, (models, items)."""
         strata = np.asarray(self.units.strata)
-        n_strata = strata.max() + 1  # which are fixed, and unlike
-        logits = (
-            np.array([self.centre(score) for score in scores])[:, None]
-            + np.linspace(-0.5, 0.5, n_strata)[strata]
-        )
+        offsets = np.linspace(-0.5, 0.5, strata.max() + 1)  # strata are fixed, and unlike
+        logits = np.array([self.centre(score) for score in scores])[:, None] + offsets[strata]
         for labels, sd in zip((self.units.labels, self.units.crossed), self.sd, strict=False):
-            unit = pd.factorize(labels * n_strata + strata)[0] if self.within else np.asarray(labels)
-            effects = random.normal(
-                size=(len(scores) + 1, unit.max() + 1)
-            )  # first those that all models share
+            codes = np.asarray(labels)
+            unit = pd.factorize(codes * len(offsets) + strata)[0] if self.within else codes
+            effects = random.normal(size=(len(scores) + 1, unit.max() + 1))  # first what all models share
             effects = np.sqrt(self.shared) * effects[0] + np.sqrt(1 - self.shared) * effects[1:]
             logits += sd * effects[:, unit]
         trials = self.trials or np.asarray(self.units.weights, int)
@@ -125,23 +104,21 @@ class Design:
 
 def interval(name: str, found: Estimate, truth: float) -> Found:
     """Say whether an interval contains the truth, if it is not marked."""
-    covers = found.low - 1e-9 <= truth <= found.high + 1e-9
-    return {
-        f"{name} covers": covers if found.reliable else None, f"{name} covers, all": covers,
-        f"{name} width": found.high - found.low, f"{name} marked": not found.reliable,
-    }  # fmt: skip
+    covers = found.low - 1e-9 <= truth <= found.high + 1e-9 if found.reliable else None
+    rates = {"covers": covers, "width": found.high - found.low, "marked": not found.reliable}
+    return {f"{name} {key}": rate for key, rate in rates.items()}
 
 
-def test(name: str, found: Estimate) -> Found:
+def significant(found: Estimate) -> bool | None:
     """Say whether a difference is significant, if its interval is not marked."""
-    return {name: found.p < 0.05 if found.reliable else None, f"{name}, all": found.p < 0.05}
+    return found.p < 0.05 if found.reliable else None
 
 
 def two_models(design: Design, random: np.random.Generator) -> Found:
     """Compare two equal models, and one that differs."""
     one, equal, unlike = design.models(random, design.score, design.score, design.other)
     found = difference(unlike, one, design.units)
-    rates = test("equal", difference(one, equal, design.units)) | test("power", found)
+    rates = {"equal": significant(difference(one, equal, design.units)), "power": significant(found)}
     rates |= interval("difference", found, design.other - design.score)
     return rates | interval("score", mean(one, design.units), design.score)
 
@@ -165,7 +142,7 @@ def two_by_two(design: Design, random: np.random.Generator) -> Found:
     for name, lower in (("equal", design.score), ("power", design.other)):
         values = np.where(condition % 3 == 0, *design.models(random, design.score, lower))
         found = contrast(values, design.units, condition, weights)
-        rates |= test(name, found)
+        rates[name] = significant(found)
     return rates | interval("difference", found, (design.score - design.other) * len(weights) / 2)
 
 
@@ -174,9 +151,8 @@ def cells(design: Design, random: np.random.Generator) -> Found:
     size, rates = (len(design.units.labels), 36), {}
     for name, r in (("equal", design.other), ("power", design.score)):
         drawn = np.column_stack([np.ones(36), random.normal(size=(36, 2))])
-        people, unlike = (
-            6 * np.linalg.qr(drawn)[0].T[1:]
-        )  # uncorrelated, with mean 0 and standard deviation 1
+        # Uncorrelated, with mean 0 and standard deviation 1.
+        people, unlike = 6 * np.linalg.qr(drawn)[0].T[1:]
         noise = design.option * random.normal(size=size) + random.normal(size=(size[0], 1)) / 2
         found = correlation(r * people + np.sqrt(1 - r**2) * unlike + noise, people, "templates")
         rates |= {name: not found.low <= 0 <= found.high if found.reliable else None}
@@ -240,30 +216,27 @@ def blimp(level: str, value: str) -> Units:
 
 
 # fmt: off
+def equal(*rows: tuple[int, int, float, float, float]) -> list[Design]:
+    """Return designs of units with the same number of items, from: units, items of each, SD, both scores."""
+    return [
+        Design(f"{n} units x {size}, SD {sd}", partial(blocks, *[size] * n), score, other, (sd,))
+        for n, size, sd, score, other in rows
+    ]
+
+
 TWELVE, THIRTY = [100, 40, 20, 15, 12, 10, 8, 6, 5, 4, 3, 2], [round(200 / k) for k in range(1, 31)]
 PHENOMENON, IRREGULAR_PLURAL = "linguistics_term", "irregular_plural_subject_verb_agreement_2"
 DESIGNS = {
     "near the ceiling": [
-        *(
-            Design(f"{n} units x {size}", lambda n=n, size=size: blocks(*[size] * n), score, other, (2,))
-            for n, size, score, other in (
-                (20, 50, 0.98, 1), (20, 50, 0.95, 1), (20, 50, 0.97, 0.85), (67, 30, 0.98, 1), (67, 30, 0.95, 1),
-                (40, 1, 0.95, 1), (40, 1, 0.97, 0.85),
-            )
-        ),
-        Design("67 units x 30", lambda: blocks(*[30] * 67), 0.99, 0.999),
+        *equal((20, 50, 2, 0.98, 1), (20, 50, 2, 0.95, 1), (20, 50, 2, 0.97, 0.85), (67, 30, 2, 0.98, 1)),
+        *equal((67, 30, 2, 0.95, 1), (67, 30, 1, 0.99, 0.999), (40, 1, 2, 0.95, 1), (40, 1, 2, 0.97, 0.85)),
         Design("29 x 13 crossed", lambda: crossed(29, 13), 0.97, 1, (1, 1)),
         Design("10 x 200 crossed", lambda: crossed(10, 200), 0.98, 0.9, (1, 1)),
         Design("67 paradigms x 1,000", lambda: blocks(*[1000] * 67), 0.99, 0.95, sets=300),
     ],
     "scores": [
-        *(
-            Design(f"{n} units x {size}, SD {sd}", lambda n=n, size=size: blocks(*[size] * n), score, other, (sd,))
-            for n, size, score, other, sd in (
-                (67, 30, 0.97, 0.85, 4), (20, 50, 0.9, 0.75, 2), (20, 50, 0.98, 0.9, 2), (20, 50, 0.999, 0.98, 2),
-                (40, 1, 0.95, 0.75, 2), (8, 4, 0.9, 0.6, 1), (15, 4, 0.8, 0.6, 1),
-            )
-        ),
+        *equal((67, 30, 4, 0.97, 0.85), (20, 50, 2, 0.9, 0.75), (20, 50, 2, 0.98, 0.9), (20, 50, 2, 0.999, 0.98)),
+        *equal((40, 1, 2, 0.95, 0.75), (8, 4, 1, 0.9, 0.6), (15, 4, 1, 0.8, 0.6)),
         Design("15 units of 100/k", lambda: blocks(*[round(100 / k) for k in range(1, 16)]), 0.85, 0.65),
         Design("19 x 600 crossed", lambda: crossed(19, 600), 0.95, 0.9, (0.5, 0.5), sets=300),
         Design("29 x 13 crossed", lambda: crossed(29, 13), 0.999, 0.97, (0.5, 0.5)),
@@ -278,11 +251,10 @@ DESIGNS = {
     ],
     "BLiMP": [
         *(
-            Design(f"{value}, effects of words {where} paradigms", lambda level=level, value=value: blimp(level, value),
-                   0.85, other, within=where == "within", sets=300)
-            for level, value, other in (("field", "morphology", 0.8), (PHENOMENON, "subject_verb_agreement", 0.8),
-                                        (PHENOMENON, "irregular_forms", 0.65))
-            for where in ("across", "within")
+            Design(f"{of}, words {how} paradigms", partial(blimp, level, of), 0.85, other, within=how == "within", sets=300)
+            for level, of, other in (("field", "morphology", 0.8), (PHENOMENON, "subject_verb_agreement", 0.8),
+                                     (PHENOMENON, "irregular_forms", 0.65))
+            for how in ("across", "within")
         ),
         Design(IRREGULAR_PLURAL, lambda: blimp("UID", IRREGULAR_PLURAL), 0.85, 0.65),
     ],
@@ -290,10 +262,7 @@ DESIGNS = {
         Design("50 templates x 36 cells", lambda: strata(36, 50), 0.75, 0.7, trials=6),
         Design("50 templates, one cell", lambda: blocks(*[1] * 50), 0.75, 0.6, trials=6),
         Design("6 suites of 24 items", lambda: strata(6, 24, nested=True), 0.8, 0.65),
-        *(
-            Design(f"{n} items once", lambda n=n: blocks(*[1] * n), 0.8, other)
-            for n, other in ((8, 0.2), (15, 0.4), (24, 0.4), (40, 0.5))
-        ),
+        *equal((8, 1, 1, 0.8, 0.2), (15, 1, 1, 0.8, 0.4), (24, 1, 1, 0.8, 0.4), (40, 1, 1, 0.8, 0.5)),
         Design("12 clusters of 100, 40, 20 … 2", lambda: blocks(*TWELVE), 0.8, 0.6),
         Design("30 clusters of 200/k", lambda: blocks(*THIRTY), 0.8, 0.65),
         Design("12 constructions, each of one word with 20 items",
