@@ -224,8 +224,6 @@ def equal(*rows: tuple[int, int, float, float, float]) -> list[Design]:
     ]
 
 
-TWELVE, THIRTY = [100, 40, 20, 15, 12, 10, 8, 6, 5, 4, 3, 2], [round(200 / k) for k in range(1, 31)]
-PHENOMENON, IRREGULAR_PLURAL = "linguistics_term", "irregular_plural_subject_verb_agreement_2"
 DESIGNS = {
     "near the ceiling": [
         *equal((20, 50, 2, 0.98, 1), (20, 50, 2, 0.95, 1), (20, 50, 2, 0.97, 0.85), (67, 30, 2, 0.98, 1)),
@@ -251,20 +249,21 @@ DESIGNS = {
     ],
     "BLiMP": [
         *(
-            Design(f"{of}, words {how} paradigms", partial(blimp, level, of), 0.85, other, within=how == "within", sets=300)
-            for level, of, other in (("field", "morphology", 0.8), (PHENOMENON, "subject_verb_agreement", 0.8),
-                                     (PHENOMENON, "irregular_forms", 0.65))
+            Design(f"{value}, words {how} paradigms", partial(blimp, level, value), 0.85, other, within=how == "within",
+                   sets=300)
+            for level, value, other in (("field", "morphology", 0.8), ("linguistics_term", "irregular_forms", 0.65),
+                                        ("linguistics_term", "subject_verb_agreement", 0.8))
             for how in ("across", "within")
         ),
-        Design(IRREGULAR_PLURAL, lambda: blimp("UID", IRREGULAR_PLURAL), 0.85, 0.65),
+        Design("a paradigm", partial(blimp, "UID", "irregular_plural_subject_verb_agreement_2"), 0.85, 0.65),
     ],
     "German, regions, own data": [
         Design("50 templates x 36 cells", lambda: strata(36, 50), 0.75, 0.7, trials=6),
         Design("50 templates, one cell", lambda: blocks(*[1] * 50), 0.75, 0.6, trials=6),
         Design("6 suites of 24 items", lambda: strata(6, 24, nested=True), 0.8, 0.65),
         *equal((8, 1, 1, 0.8, 0.2), (15, 1, 1, 0.8, 0.4), (24, 1, 1, 0.8, 0.4), (40, 1, 1, 0.8, 0.5)),
-        Design("12 clusters of 100, 40, 20 … 2", lambda: blocks(*TWELVE), 0.8, 0.6),
-        Design("30 clusters of 200/k", lambda: blocks(*THIRTY), 0.8, 0.65),
+        Design("12 clusters of 100, 40, 20 … 2", partial(blocks, 100, 40, 20, 15, 12, 10, 8, 6, 5, 4, 3, 2), 0.8, 0.6),
+        Design("30 clusters of 200/k", lambda: blocks(*(round(200 / k) for k in range(1, 31))), 0.8, 0.65),
         Design("12 constructions, each of one word with 20 items",
                lambda: replace(blocks(*[20] * 12), strata=np.repeat(np.arange(12), 20)), 0.8, 0.6),
     ],
@@ -298,12 +297,6 @@ def some_sets(task: tuple[str, int, int, int]) -> tuple[str, list[Found]]:
     return f"{heading}: {design.name}", [(design.count or two_models)(design, random) for _ in range(n)]
 
 
-def summary(sets: list[Found]) -> dict[str, float]:
-    """Return shares of sets in %, and median widths; what is None is not counted."""
-    columns = pd.DataFrame(sets).astype(float).items()
-    return {name: float(of.median() if "width" in name else 100 * of.mean()) for name, of in columns}
-
-
 def main() -> None:
     """Draw the sets of designs in two processes, and print the table."""
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n")[0])
@@ -313,17 +306,23 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="also write the numbers to this file")
     options = parser.parse_args()
     BLIMP.extend([options.blimp] if options.blimp else [])
-    tasks: list[tuple[str, int, int, int]] = []
-    for heading, designs in DESIGNS.items():
-        for place, design in enumerate(designs):
-            is_named = any(part in f"{heading}: {design.name}" for part in options.designs or [""])
-            n = min(options.sets, design.sets) * (is_named and (heading != "BLiMP" or bool(BLIMP)))
-            tasks += [(heading, place, start, min(BATCH, n - start)) for start in range(0, n, BATCH)]
+    tasks = [
+        (heading, place, start, min(BATCH, n - start))
+        for heading, designs in DESIGNS.items()
+        for place, design in enumerate(designs)
+        if any(part in f"{heading}: {design.name}" for part in options.designs or [""])
+        and (BLIMP or heading != "BLiMP")
+        for n in [min(options.sets, design.sets)]
+        for start in range(0, n, BATCH)
+    ]
     sets: dict[str, list[Found]] = {}
     with multiprocessing.get_context("fork").Pool(2) as pool:
         for name, some in tqdm(pool.imap(some_sets, tasks), total=len(tasks)):
             sets.setdefault(name, []).extend(some)
-    rates = {name: summary(of_design) for name, of_design in sets.items()}
+    rates = {}  # shares of sets in %, and median widths; what is None is not counted
+    for name, of_design in sets.items():
+        columns = pd.DataFrame(of_design).astype(float).items()
+        rates[name] = {key: float(x.median() if "width" in key else 100 * x.mean()) for key, x in columns}
     print("| design | " + " | ".join(COLUMNS.values()) + " |\n|---|" + "---:|" * len(COLUMNS))
     for name, of_design in rates.items():
         numbers = [(of_design.get(column, np.nan), 3 if "width" in column else 1) for column in COLUMNS]
