@@ -43,6 +43,7 @@ FRONT_DOORS = {
     "report.page.write_report": "the report of a run",
     "report.page.report_of": "what a page shows, before it is drawn",
     "report.scores": "the scores of a report, which papers get",
+    "statistics": "means and differences over units",
     "suites.registry.names": "what pages call suites, data and groups",
     "suites.registry.paper_of": "the tables and figures of a suite's paper",
     "runs.comparing.compare.compare": "a comparison, as rows",
@@ -57,7 +58,6 @@ FRONT_DOORS = {
 SERVES = {
     "fault_runs.py": "engine",  # stops a run between two batches
     "kill_runs.py": "engine",
-    "suite_designs.py": "suites",  # the units of real data, for simulations in tests/statistics
 }
 """File in `tests/support` -> the one room whose modules it imports; the others have no room."""
 OWN = re.compile(r"tse_scorers(\.\w+)+")

@@ -58,7 +58,7 @@ def test_the_core_imports_nothing_that_stands_beside_it():
         for module in imported_modules(path)
         if any(starts_with(module, folder) for folder in BESIDE)
     ]
-    assert len(core) > 200 and found == []
+    assert len(core) > 100 and found == []
 
 
 def test_only_papers_read_published_results():

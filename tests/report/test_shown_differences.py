@@ -59,7 +59,7 @@ def test_the_terminal_has_a_table_and_a_sentence_for_each_measure(tmp_path):
         "300"
     ]
     assert sentences[0].startswith("second is above first in accuracy (+0.")
-    assert any(sentence.startswith("accuracy: cluster-robust t test over") for sentence in sentences)
+    assert any(sentence.startswith("accuracy: square-and-add interval over") for sentence in sentences)
 
 
 @pytest.mark.parametrize("name", ["script", "image", "template", "rtl"])

