@@ -154,7 +154,8 @@ def show(jobs: Iterable[Job], facts: str, given: argparse.Namespace) -> int:
     changes = ({"limit": given.limit} if given.limit else {}) | ({"config": TINY} if given.tiny else {})
     runs: list[dict[str, Any]] = []
     failures = []
-    for job in (replace(job, **changes) for job in jobs if job.name in (given.jobs or job.name)):
+    chosen = [job for job in jobs if "all" in given.jobs or job.name in given.jobs]
+    for job in (replace(job, **changes) for job in chosen):
         try:
             runs += compare(job, given)
         except ValueError as error:
@@ -174,7 +175,7 @@ def show(jobs: Iterable[Job], facts: str, given: argparse.Namespace) -> int:
 def arguments(description: str | None, names: Sequence[str]) -> argparse.ArgumentParser:
     """Return the options of both scripts."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("jobs", nargs="*", choices=names, help="default: all")
+    parser.add_argument("jobs", nargs="*", default="all", choices=["all", *names], help="default: all")
     parser.add_argument("--blimp", type=Path, metavar="FOLDER", help="BLiMP's *.jsonl; default: from the Hub")
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, help="those to compare with; default: all")
     parser.add_argument("--before", type=Path, metavar="CHECKOUT", help="another checkout of this package")

@@ -17,8 +17,9 @@ m is the mean, m_-g the mean without g, G the number of units.
   assumed, among n₀ = n / (1 + ρ (n / G - 1)) items, ρ a least correlation of the items of a unit (`LEAST`). What it
   adds, κ, is smaller for items that are not 0 or 1 and hardly differ.
 - **A score** in [0, 1] has the interval of Korn and Graubard (1998), which only ends at 0 or 1 if all items do.
-- **A few units that fail** among many that do not make V itself uncertain. Its degrees of freedom are multiplied by
-  1 / (1 + (k - 3) / 2), k the kurtosis of the units' parts of V, weighted by how much of V units add to that of items.
+- **A few units that fail** among many that do not make V itself uncertain. For the interval of a score, degrees of
+  freedom (not below 2) are multiplied by 1 / (1 + (k - 3) / 2), k the kurtosis of the units' parts of V, weighted by
+  how much of V units add to that of items.
 
 Sources: Miller (2024), Adding error bars to evals; Cameron and Miller (2015), A practitioner's guide to cluster-robust
 inference; Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
@@ -158,9 +159,9 @@ def means(scores: Sequence[ArrayLike] | Floats, units: Units, bounded: bool = Tr
 def correlation(scores: Floats, others: ArrayLike, name: str) -> Estimate:
     """Estimate Pearson's r between the means of cells and fixed numbers, over the units that the cells share.
 
-    With z = atanh r of all G units and z_-g without one, the pseudo-values G z - (G - 1) z_-g have their own mean,
-    which is z without its bias (noise in the cells pulls r towards 0), and standard error (Arvesen 1969, Jackknifing
-    U-statistics).
+    Noise in the cells pulls r towards 0. So the interval is around r without its bias, G r - (G - 1) mean(r_-g), with
+    Student's t and the variance (G - 1) / G Σ (r_-g - mean)², r_-g being r without one of the G units (Quenouille 1956;
+    Tukey 1958).
 
     Args:
         scores: of each unit in each cell, (units, cells); NaN where it has none.
@@ -168,26 +169,28 @@ def correlation(scores: Floats, others: ArrayLike, name: str) -> Estimate:
         name: what the units are.
 
     Returns:
-        `mean` is the plain r, `se` on its scale; without an interval for fewer than three units, or r of ±1.
+        `mean` is the plain r. Where its bias is more than a tenth of it, cells are mainly noise, and the interval
+        misses the true r too often: `df` is 0, so that it is not `reliable`. There is none for fewer than three units,
+        or where r is ±1 or has no value.
     """
-    known = np.isfinite(scores)
+    known, n = np.isfinite(scores), len(scores)
     sums, counts, people = np.where(known, scores, 0.0), known.astype(float), np.asarray(others, dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
         cells = np.vstack([sums.sum(0), sums.sum(0) - sums]) / np.vstack(
             [counts.sum(0), counts.sum(0) - counts]
         )
         apart, centred = cells - cells.mean(axis=1, keepdims=True), people - people.mean()
-        r = np.clip(apart @ centred / np.sqrt((apart**2).sum(axis=1) * (centred**2).sum()), -1, 1)
-        n, z = len(scores), np.arctanh(r)
-        pseudo = n * z[0] - (n - 1) * z[1:]
-    if n < 3 or not np.isfinite(pseudo).all() or np.abs(r).max() > 1 - _ROUNDING:
+        r, *without = np.clip(
+            apart @ centred / np.sqrt((apart**2).sum(axis=1) * (centred**2).sum()), -1, 1
+        ).tolist()
+    if n < 3 or not np.isfinite([r, *without]).all() or np.abs([r, *without]).max() > 1 - _ROUNDING:
         return nothing(Units([], name))._replace(
-            mean=float(r[0]) if n else np.nan, n_units=n, n_effective=float(n)
+            mean=r, n_units=n, n_effective=float(n), n_items=scores.shape[1]
         )
-    se = float(pseudo.std(ddof=1) / np.sqrt(n))
-    low, high = np.tanh(pseudo.mean() + np.array([-1, 1]) * t_quantile(0.975, n - 1) * se)
-    se *= 1 - float(r[0]) ** 2
-    return Estimate(float(r[0]), se, float(low), float(high), n - 1.0, name, n, float(n), scores.shape[1])
+    centre, se = n * r - (n - 1) * np.mean(without), float(np.std(without) * np.sqrt(n - 1))
+    half, df = t_quantile(0.975, n - 1) * se, float(n - 1) * (abs(centre - r) <= 0.1 * abs(r))
+    low, high = max(-1.0, min(r, centre - half)), min(1.0, max(r, centre + half))
+    return Estimate(r, se, low, high, df, name, n, float(n), scores.shape[1])
 
 
 def enough_units(n_effective: Any) -> Any:
@@ -299,11 +302,11 @@ class Design:
     def mean(self, values: Floats, bounded: bool = True) -> Estimate:
         """Estimate the mean of scores of all items; see `means`."""
         parts = self.parts(values)
-        parts = parts._replace(df=max(parts.df * parts.tails, min(parts.df, 2.0)))
+        wide = parts._replace(df=max(parts.df * parts.tails, min(parts.df, 2.0)))
         if bounded:
-            return self.estimate(parts, np.sqrt(parts.share_variance), *parts.interval())
+            return self.estimate(parts, np.sqrt(parts.share_variance), *wide.interval())
         se = float(np.sqrt(parts.variance))
-        half = t_quantile(0.975, parts.df) * se if se > 1e-12 * max(1.0, abs(parts.mean)) else np.nan
+        half = t_quantile(0.975, wide.df) * se if se > 1e-12 * max(1.0, abs(parts.mean)) else np.nan
         return self.estimate(parts, se, parts.mean - half, parts.mean + half)
 
     def estimate(self, parts: Parts, se: float, low: float, high: float) -> Estimate:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...statistics import Units, mean
+from ...statistics import Units, enough_units, mean
 
 
 def mean_in_bits(values: npt.ArrayLike) -> dict[str, Any]:
@@ -37,4 +37,4 @@ def mean_in_bits(values: npt.ArrayLike) -> dict[str, Any]:
         with np.errstate(invalid="ignore"):  # infinite in both directions
             found = found._replace(mean=float(scored.mean()), se=math.nan)
     counts = {"n": len(scored), "n_excluded": len(scores) - len(scored), "n_infinite": n_infinite}
-    return {"score": found.mean, **counts, **found.columns()}
+    return {"score": found.mean, **counts, **found.columns(), "reliable": enough_units(len(scored))}

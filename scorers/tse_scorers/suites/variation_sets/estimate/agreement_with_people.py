@@ -8,7 +8,7 @@ import pandas as pd
 
 from ....io.bundle import metric_modules, shipped_table
 from ....io.result_row import ResultRow
-from ....statistics import Estimate, correlation
+from ....statistics import Estimate, correlation, enough_units
 from .intervals import UNIT, cell_aucs
 
 N_CELLS = 36
@@ -38,7 +38,9 @@ def human_agreement(sets: pd.DataFrame) -> list[ResultRow]:
             se=math.nan, low=math.nan, high=math.nan, n_units=n_units, n_effective=float(n_units)
         )
         for name, score in _correlations(of_kind).items():
-            precision = (pearson if name == "pearson" else without).columns()
+            precision = pearson.columns()
+            if name != "pearson":
+                precision = without.columns() | {"reliable": enough_units(n_units)}
             rows.append(ResultRow(metric=f"human_{name}", score=score, **about, **precision))
     return rows
 
