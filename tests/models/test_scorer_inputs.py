@@ -8,6 +8,7 @@ import pytest
 import torch
 from plain_loop import at_mask, causal_sum, float64_model, masked_sum, next_token
 from tiny import CAUSAL, MASKED, SENTENCES, VERBS, tiny_model
+from tokenizers import pre_tokenizers, processors
 from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from tse_scorers import Slot
@@ -160,6 +161,20 @@ def test_leading_space_changes_how_the_first_word_is_read(family):
     assert spaced.signature["leading_space"] and not plain.signature["leading_space"]
     np.testing.assert_allclose(spaced.sentence_logprobs([text]), [expected], rtol=0, atol=1e-4)
     assert abs(spaced.sentence_logprobs([text]) - plain.sentence_logprobs([text])) > 1e-3
+
+
+def test_a_space_that_the_tokenizer_puts_before_a_text_is_scored():
+    """The lone first token of a RoBERTa with `add_prefix_space` has no characters: its offsets are (0, 0)."""
+    model, tokenizer = tiny_model("masked", "roberta")
+    tokenizer = copy.deepcopy(tokenizer)
+    tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    ends = ("</s>", 2), ("<s>", 0)
+    tokenizer.backend_tokenizer.post_processor = processors.RobertaProcessing(*ends, add_prefix_space=True)
+    texts = ["Zebras laugh.", "The author laughs."]
+    assert tokenizer.tokenize(texts[0])[0] == "\u0120"
+    expected = [masked_sum(model.double(), tokenizer, text, "within_word_l2r") for text in texts]
+    found = MaskedScorer(model, tokenizer).sentence_logprobs(texts)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("make", [causal, masked])

@@ -29,7 +29,7 @@ def masked_sum(model: Any, tokenizer: Any, text: str, pll: str, start: int = 0) 
     ids, words, offsets = encoded["input_ids"], encoded.word_ids(), encoded["offset_mapping"]
     total = 0.0
     for i, token in enumerate(ids):
-        if encoded["special_tokens_mask"][i] or offsets[i][1] <= start:
+        if encoded["special_tokens_mask"][i] or (start and offsets[i][1] <= start):
             continue
         masked = list(ids)
         masked[i] = tokenizer.mask_token_id

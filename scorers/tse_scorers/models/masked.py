@@ -241,7 +241,7 @@ class MaskedScorer(PretrainedScorer):
         ]
 
     def _sums(self, texts: list[str], boundaries: list[int], progress: Progress | None) -> Logprobs:
-        """Return, for each text, the sum over tokens with a character at or past its boundary; NaN without any."""
+        """Return, for each text, the sum over all tokens, or those past its boundary; NaN without any."""
         if not texts:
             return np.zeros(0)
         values, owner, _ = self._token_logprobs(texts, boundaries, progress)
@@ -291,7 +291,7 @@ class MaskedScorer(PretrainedScorer):
             end = spans[:, 1]
             past = boundaries[index] + (self.leading_space and boundaries[index] > 0)
             special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
-            scored = np.nonzero(~special & (end > past))[0]
+            scored = np.nonzero(~special & ((end > past) | (past == 0)))[0]  # a space before a text has no end
             words = words_by_script(spaced[index], spans, encoded.tokens(index), encoded.word_ids(index))
             blocks.append(self._masked_once_each(ids, scored, words))
             columns.append(self.read_at(scored))
