@@ -113,7 +113,7 @@ def test_a_mean_is_that_of_literal_loops(design):
             min(pair) for pair in zip((df, n_effective, tails), second[1:4], strict=True)
         )
     p, n = weighted(y, w), 1 / sum(v**2 for v in w)
-    least = 0.2 if units.crossed is None else 0.05
+    least = 0.1 if units.crossed is None else 0.02
     kappa = 1 / (n / (1 + least * max(n / n_effective - 1, 0)) + 2)
     assert found.mean == pytest.approx(p, abs=1e-14)
     assert found.se == pytest.approx(math.sqrt(variance + (kappa * (1 - 2 * p)) ** 2), rel=1e-10)
@@ -229,7 +229,9 @@ def test_a_correlation_leaves_out_one_unit_at_a_time():
     )
     centre = 12 * r - 11 * np.mean(without)
     half = stats.t.ppf(0.975, 11) * math.sqrt(11 / 12 * sum((of - np.mean(without)) ** 2 for of in without))
-    assert (found.mean, found.low, found.high) == pytest.approx((r, min(r, centre - half), min(1, centre + half)))
+    assert (found.mean, found.low, found.high) == pytest.approx(
+        (r, min(r, centre - half), min(1, centre + half))
+    )
     assert found.reliable and not correlation(scores + random.normal(0, 3, (12, 36)), people, "t").reliable
     for constant in (np.ones((12, 36)), np.tile(people, (12, 1))):
         nothing = correlation(constant, people, "templates")

@@ -291,7 +291,9 @@ class MaskedScorer(PretrainedScorer):
             end = spans[:, 1]
             past = boundaries[index] + (self.leading_space and boundaries[index] > 0)
             special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
-            scored = np.nonzero(~special & ((end > past) | (past == 0)))[0]  # a space before a text has no end
+            scored = np.nonzero(~special & ((end > past) | (past == 0)))[
+                0
+            ]  # a space before a text has no end
             words = words_by_script(spaced[index], spans, encoded.tokens(index), encoded.word_ids(index))
             blocks.append(self._masked_once_each(ids, scored, words))
             columns.append(self.read_at(scored))

@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 MIN_RELIABLE_UNITS = 4
 """Over fewer effective units (3 degrees of freedom), an interval says little."""
-LEAST = {1: 0.2, 2: 0.05}
+LEAST = {1: 0.1, 2: 0.02}
 """ρ, for one and for two kinds of units: chosen by simulation, see the documentation."""
 _ROUNDING = 1e-9
 
@@ -231,9 +231,14 @@ class Parts(NamedTuple):
         """V of a share that one more item of each kind moves by κ (1 - 2 m); never that of a sample without errors."""
         return self.variance + (self.least * (1 - 2 * self.mean)) ** 2 if self.variance > 0 else self.least**2
 
+    @property
+    def df_of_interval(self) -> float:
+        """The degrees of freedom that the kurtosis of the units leaves."""
+        return max(self.df * self.tails, min(self.df, 2.0))
+
     def interval(self, alpha: float = 0.05) -> tuple[float, float]:
         """Return the interval of Korn and Graubard at a level: that of Clopper and Pearson over effective items."""
-        p, t = self.mean, t_quantile(1 - alpha / 2, self.df)
+        p, t = self.mean, t_quantile(1 - alpha / 2, self.df_of_interval)
         if not np.isfinite(t):
             return np.nan, np.nan
         moved = p + self.least * (1 - 2 * p)
@@ -302,11 +307,12 @@ class Design:
     def mean(self, values: Floats, bounded: bool = True) -> Estimate:
         """Estimate the mean of scores of all items; see `means`."""
         parts = self.parts(values)
-        wide = parts._replace(df=max(parts.df * parts.tails, min(parts.df, 2.0)))
         if bounded:
-            return self.estimate(parts, np.sqrt(parts.share_variance), *wide.interval())
+            return self.estimate(parts, np.sqrt(parts.share_variance), *parts.interval())
         se = float(np.sqrt(parts.variance))
-        half = t_quantile(0.975, wide.df) * se if se > 1e-12 * max(1.0, abs(parts.mean)) else np.nan
+        half = (
+            t_quantile(0.975, parts.df_of_interval) * se if se > 1e-12 * max(1.0, abs(parts.mean)) else np.nan
+        )
         return self.estimate(parts, se, parts.mean - half, parts.mean + half)
 
     def estimate(self, parts: Parts, se: float, low: float, high: float) -> Estimate:
