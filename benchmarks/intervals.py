@@ -151,8 +151,7 @@ def cells(design: Design, random: np.random.Generator) -> Found:
     size, rates = (len(design.units.labels), 36), {}
     for name, r in (("equal", design.other), ("power", design.score)):
         drawn = np.column_stack([np.ones(36), random.normal(size=(36, 2))])
-        # Uncorrelated, with mean 0 and standard deviation 1.
-        people, unlike = 6 * np.linalg.qr(drawn)[0].T[1:]
+        people, unlike = 6 * np.linalg.qr(drawn)[0].T[1:]  # uncorrelated, mean 0, standard deviation 1
         noise = design.option * random.normal(size=size) + random.normal(size=(size[0], 1)) / 2
         found = correlation(r * people + np.sqrt(1 - r**2) * unlike + noise, people, "templates")
         rates |= {name: not found.low <= 0 <= found.high if found.reliable else None}
@@ -218,10 +217,8 @@ def blimp(level: str, value: str) -> Units:
 # fmt: off
 def equal(*rows: tuple[int, int, float, float, float]) -> list[Design]:
     """Return designs of units with the same number of items, from: units, items of each, SD, both scores."""
-    return [
-        Design(f"{n} units x {size}, SD {sd}", partial(blocks, *[size] * n), score, other, (sd,))
-        for n, size, sd, score, other in rows
-    ]
+    return [Design(f"{n} units x {size}, SD {sd}", partial(blocks, *[size] * n), one, other, (sd,))
+            for n, size, sd, one, other in rows]
 
 
 DESIGNS = {
