@@ -26,7 +26,7 @@ from .io.files import printable
 from .io.runs import Runs
 from .report import page as report_page
 from .report.blocks import Plot
-from .report.headline import standing, unreliable
+from .report.headline import remarks, standing
 from .report.items import items_of
 from .report.scores import ALL, best_first, headlines, measures_in, rows_of, tidy
 from .runs.comparing.comparable import not_comparable
@@ -57,7 +57,7 @@ class Explored:
         self.rows = rows.sort_values("level", key=lambda level: level != ALL, kind="stable")
         self._lines = headlines(rows)
         signatures = [model for run in runs.runs for model in run["signature"]["models"]]
-        self.remarks = [*not_comparable({"models": signatures}, names().heading), *unreliable(self._lines)]
+        self.remarks = [*not_comparable({"models": signatures}, names().heading), *remarks(self._lines)]
         self.measures: dict[tuple[str, str], tuple[str, str | None, Measure]] = {}
         for (data, suite), of in rows.groupby(["data", "suite"], sort=False):
             config = None if pd.isna(of["config"].iloc[0]) else str(of["config"].iloc[0])

@@ -100,9 +100,9 @@ class Results(Sequence[ResultRow]):
             table, scores = self.table(), self._table.scores
         except ValueError as error:  # the folder is not as it was; a notebook would print a traceback
             return f"<p>{escape(printable(str(error)))}</p><pre>{escape(repr(self))}</pre>"
-        from .report.headline import unreliable
+        from .report.headline import remarks
 
-        notes = "".join(f"<p>{escape(line)}</p>" for line in unreliable(scores))
+        notes = "".join(f"<p>{escape(line)}</p>" for line in remarks(scores))
         return printable(table.to_html(classes=_NO_FORMULAS) + notes)
 
     def to_pandas(self) -> pd.DataFrame:

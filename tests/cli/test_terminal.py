@@ -210,8 +210,8 @@ def test_models_with_the_same_lemmas_share_a_line(monkeypatch):
     rows = [row | {"model": f"m{number}", "n_lemmas": 872} for number in range(7)]
     terminal.lemmas(pd.DataFrame([*rows, row | {"model": "bert", "n_lemmas": 767}]))
     assert stream.getvalue().splitlines() == [
-        "m0, m1, m2, m3, m4 and 2 more: EW and MW are over 872 of 1,951 lemmas (--forms single).",
-        "bert: EW and MW are over 767 of 1,951 lemmas (--forms single).",
+        "m0, m1, m2, m3, m4 and 2 more: 872 of 1,951 verbs of the list can be scored (--forms single).",
+        "bert: 767 of 1,951 verbs of the list can be scored (--forms single).",
     ]
 
 
@@ -228,7 +228,7 @@ def test_the_terminal_names_data_as_the_page_does(tmp_path, monkeypatch):
     show_report(out)
     said = stream.getvalue()
     assert re.search(r"Minimal pairs: mine: b .*different part .*than a", said)
-    assert "\nMinimal pairs: mine " in said
+    assert "\nMinimal pairs: mine\n" in said
     assert not any(name in said.partition("Report: ")[0] for name in ("minimal_pairs", "minimal_pairs"))
 
 
@@ -239,7 +239,7 @@ def test_results_of_the_first_version_are_shown(tmp_path, monkeypatch):
     monkeypatch.setattr(terminal, "_out", Console(file=stream, width=200))
     monkeypatch.setattr("tse_scorers.report.page.write_report", lambda out, *_, **__: out)
     show_report(out)
-    assert "\nBLiMP " in stream.getvalue() and f"Report: {out}" in stream.getvalue().replace("\n", "")
+    assert "\nBLiMP\n" in stream.getvalue() and f"Report: {out}" in stream.getvalue().replace("\n", "")
 
 
 def test_a_narrow_terminal_folds_names_and_keeps_every_digit(monkeypatch):

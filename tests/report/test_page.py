@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 import synthetic_runs as made
 from hostile import HOSTILE, UNSEEN
+from typer.testing import CliRunner
 
 from tse_scorers import run
+from tse_scorers.cli.app import app
 from tse_scorers.report.page import TEXT, write_paper, write_report
 
 GROUPS = ["Simple", "VP coordination"]
@@ -47,14 +49,51 @@ def results(tmp_path_factory):
 def test_the_page_asks_answers_and_shows(results, tmp_path):
     page = written(tmp_path, results.folder)
     assert "Does the model make a verb agree with its subject?" in page.text
-    ew = {
-        row.model: row for row in results if row.metric == "ew" and row.group == "all" and row.cutoff == 1.0
-    }
-    assert f"tiny-causal has the highest EW, {ew['tiny-causal'].score:.2f}" in page.text
-    assert "the intervals of all others lie below" in page.text and "lowest of tiny-causal (EW)" in page.text
-    assert "Partial run (--groups Simple, --groups VP coordination): tiny-causal, tiny-masked." in page.text
+    assert (
+        "tiny-causal has the highest EW (share of listed verbs whose right form is the more probable one): "
+        in page.text
+    )
+    assert "It lies above tiny-masked (95 %). The score is above guessing (0.5)." in page.text
+    assert "Lowest for tiny-causal: " in page.text
+    assert "Part of the data (only Simple, only VP coordination): tiny-causal, tiny-masked." in page.text
     assert set(page.links) >= {"#top", "#settings"} and not page.handlers and "script" not in page.tags
     assert all(link.startswith(("#", "data:image/svg+xml;base64,")) for link in page.links)
+
+
+def test_ew_is_over_the_verbs_that_all_models_have(results, tmp_path, no_pictures):
+    """Models with unlike vocabularies were ranked by EW over unlike lists."""
+    page = written(tmp_path, results.folder)
+    tables = (
+        pd.read_csv(tmp_path / "tables.csv").query("table == 'headlines'").set_index(["measure", "system"])
+    )
+    CliRunner().invoke(
+        app, ["compare", str(results.folder), "--common-lemmas", "--out", str(tmp_path / "compared")]
+    )
+    scores = pd.read_csv(tmp_path / "compared" / "common_lemmas.csv").query(
+        "group == 'all' and measure == 'EW'"
+    )
+    for system, of in scores.groupby("system"):
+        own, common = (of[of["lemmas"] == lemmas].iloc[0] for lemmas in ("own", "common"))
+        shown = tables.loc[("EW", system)]
+        for column in ("score", "ci_low", "ci_high", "n_lemmas"):
+            assert shown[column] == pytest.approx(common[column], abs=1e-12)
+        assert shown["score_own_lemmas"] == pytest.approx(own["score"], abs=1e-12)
+        assert not tables.loc[("MW", system), "usable"]
+    assert f"EW is over the {common['n_lemmas']:.0f} verbs that all shown models have" in page.text
+    assert re.search(r"MW is over each model's own verbs \(\d+ to \d+\), so it is not ranked", page.text)
+    text = results.table()
+    assert text.loc["tiny-causal", ("Agreement: Marvin & Linzen", "MW")].count("†") == 1
+    write_paper([results.folder], tmp_path / "paper")
+    assert "verbs that all shown models have" in (tmp_path / "paper" / "headlines.tex").read_text()
+
+
+def test_without_common_verbs_there_is_no_ranking(results, tmp_path, monkeypatch):
+    monkeypatch.setattr("tse_scorers.report.scores.over_common_lemmas", lambda runs, suite, config, rows: (
+        rows.assign(score_own_lemmas=float("nan")), {"tiny-causal", "tiny-masked"}
+    ))  # fmt: skip
+    page = written(tmp_path, results.folder)
+    assert "No ranking: EW is over other verbs for each model" in page.text
+    assert not pd.read_csv(tmp_path / "tables.csv").query("measure == 'EW'")["is_best"].any()
 
 
 def test_the_mean_over_verbs_is_ew(results, tmp_path):

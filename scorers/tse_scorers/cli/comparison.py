@@ -74,7 +74,7 @@ def compare(
         from ..io.files import write_text
         from ..io.runs import read_runs
         from ..io.table_files import check_table, write_table
-        from ..report.differences import for_terminal, sections
+        from ..report.differences import for_terminal
         from ..report.page import write_report
         from ..runs.comparing.compare import as_json, with_own_lemmas
         from ..runs.comparing.compare import common_lemmas as scores_over_common_lemmas
@@ -102,7 +102,7 @@ def compare(
     if csv_file is not None:
         write_table(compared.rows, csv_file)
     with terminal.waiting("Writing the report"):
-        page = write_report(out, folders, sections(compared, common))
+        page = write_report(out, folders, compared)
     terminal.say(f"Report: {page}")
 
 

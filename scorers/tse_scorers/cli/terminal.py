@@ -92,7 +92,7 @@ def starting(activity: str = "Starting") -> AbstractContextManager[object]:
 def summary(runs: "Runs") -> None:
     """Print the first screen of a report: a sentence for each data set, the scores, and intervals to distrust."""
     from ..report.blocks import Table
-    from ..report.headline import basis, unreliable
+    from ..report.headline import basis, remarks
     from ..report.headline import summary as first_screen
     from ..report.scores import best_first, headlines, last_revisions, tidy
 
@@ -106,7 +106,7 @@ def summary(runs: "Runs") -> None:
     for data, of in lines.groupby("data", sort=False):
         for sentence in basis(of):
             say(sentence if rows["data"].nunique() == 1 else f"{data}: {sentence}")
-    for sentence in unreliable(lines):
+    for sentence in remarks(lines):
         say(sentence)
     if len(rows) < len(every):
         say("Only the last revision of each long series is shown here; the report has the curves.")
@@ -143,7 +143,9 @@ def lemmas(rows: "pd.DataFrame") -> None:
         ["n_lemmas", "n_lemmas_listed", "forms"], sort=False
     ):
         models = listed([str(model) for model in of_list["model"]])
-        note(f"{models}: EW and MW are over {count(n)} of {count(n_listed, 'lemmas')} (--forms {forms}).")
+        note(
+            f"{models}: {count(n)} of {count(n_listed, 'verbs')} of the list can be scored (--forms {forms})."
+        )
 
 
 def show(table: RenderableType) -> None:

@@ -90,4 +90,4 @@ def coverage(files: Mapping[str, ScoreFile]) -> list[Block]:
         counts[system] = [len(of), of["n_tokens"].sum(), of["n_straddling"].sum(), unscored]
     columns = ["regions", "tokens", "tokens across two regions", "regions without a surprisal"]
     frame = pd.DataFrame.from_dict(counts, orient="index", columns=columns).astype(int)
-    return [Plain("regions_coverage", "Regions and tokens.", frame, in_paper=False)] if counts else []
+    return [Plain("regions_coverage", "Regions and tokens.", frame)] if counts else []

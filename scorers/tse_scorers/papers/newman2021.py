@@ -7,10 +7,12 @@ import pandas as pd
 
 from ..io.runs import ScoreFile
 from ..report.blocks import Block, Plain, Plot, Table
+from ..report.headline import of_lemmas
 from ..report.scores import ALL, MOST_ACROSS, drawn
 from ..suites.agreement.data.paper_examples import positions
 from .published import rows as published_rows
 
+NAME = "Newman et al. 2021"
 METRICS = {"ew": "EW", "mw": "MW", "tse": "TSE"}
 CAUSAL = "gpt2-xl"
 """The published system that sees only what precedes the gap; the others are masked models."""
@@ -19,19 +21,25 @@ EXAMPLES = 9
 FIGURES = {
     "ew": ("EW", "EW by cut-off (Figures 1 and 2)."),
     "mw": ("MW", "MW by cut-off (Figures 1 and 2)."),
-    "covered_mass": ("covered mass", "The probability of both forms of the verbs that EW counts (Figure 3)."),
-    "share_without_lemmas": ("share of contexts", "Contexts without a verb within the cut-off (Figure 4)."),
+    "covered_mass": (
+        "covered mass",
+        "The probability of both forms of the verbs that EW counts (Figure 3).",
+    ),
+    "share_without_lemmas": (
+        "share of contexts",
+        "Contexts without a verb within the cut-off (Figure 4).",
+    ),
 }
-CUT_OFFS = "least probable p %   |   most probable p %"
+CUT_OFFS = "verbs that count, by their probability at the gap"
 OF_SCORES = " Band: 95 % interval; hollow: too few nouns; dashed: guessing."
 TITLE = "by construction, which is what stands between the subject and the verb (Table 2)."
 NOTE = (
-    "Line: 95 % interval and score, from 0 to 1; tick: guessing. * do not rely on it. Bold: above the intervals of all "
-    "other models. Hover for the interval; tables.csv has all."
+    "Line: 95 % interval and score, from 0 to 1; tick: guessing. * over too few units: do not rely on it. † over other "
+    "verbs. Bold: above each other model (95 %, adjusted over all models and rows). Hover for the interval."
 )
 WHY_CUT_OFF = (
-    "Right half of a panel: only the verbs that make up the most probable p % at each place, what the model would say. "
-    "Left half: only the least probable p %, what it would hardly ever say. A model that knows agreement as a rule "
+    "Right half of a panel: only the verbs in the likeliest p % of what the model would say at each place, up to all. "
+    "Left half: only verbs in the rarest p %, which it would hardly ever say. A model that knows agreement as a rule "
     "stays high on both sides."
 )
 
@@ -81,16 +89,17 @@ def table2(rows: pd.DataFrame) -> list[Block]:
     shown = uncut(rows[rows["metric"].isin(METRICS)])
     ours, theirs = shown[shown["source"] == "run"], shown[shown["source"] != "run"]
     title, across = TITLE if len(theirs) else "by construction.", ("measure", "system")
-    tables = [Table("table2", f"Scores {title}", ours, columns=across, note=NOTE, intervals=False)]
+    note = " ".join([NOTE, *of_lemmas(shown[shown["level"] == ALL])])
+    tables = [Table("table2", f"Scores {title}", ours, columns=across, note=note, intervals=False)]
     if ours["system"].nunique() > MOST_ACROSS:
         tables = [
             Table(
-                f"table2_{label}", f"{label} {title}", of, "system", ("label",), NOTE, intervals=False,
+                f"table2_{label}", f"{label} {title}", of, "system", ("label",), note, intervals=False,
                 folded=label != "EW",
             )
             for label, of in ours.groupby("measure", sort=False)
         ]  # fmt: skip
-    title = "Table 2 as published, for the constructions of this run."
+    title = "As published (Table 2), for the constructions of this run."
     of_paper = Table("table2_published", title, theirs, columns=across, intervals=False, folded=True, bars="")
     return [*tables, of_paper] if len(theirs) else [*tables]
 
@@ -110,15 +119,19 @@ def figures(rows: pd.DataFrame, which: str) -> list[Block]:
         return []
     cuts["x"] = np.arange(len(cuts)) + 1.5 * cuts["cutoff_side"].eq("top").to_numpy()
     named = cuts[cuts["cutoff"].isin([1e-6, 0.5, 1.0])]
-    ticks = {row.x: f"{100 * row.cutoff:.4g}" for row in named.itertuples()}
+    words = {"bottom": "rarest", "top": "likeliest"}
+    ticks = {of.x: f"{words[of.cutoff_side]}\n{100 * of.cutoff:.4g} %" for of in named.itertuples()}
+    ticks |= {of.x: "all" for of in named.itertuples() if of.cutoff == 1}
     points = rows.merge(cuts).rename(columns={"cutoff_side": "piece"})
-    points = points.assign(panel=points["label"], label=points["system"], y=points["score"])
+    own = points["score_own_lemmas"]  # a curve is over the same verbs from end to end
+    points = points.assign(panel=points["label"], label=points["system"], y=own.fillna(points["score"]))
+    points.loc[own.notna(), ["ci_low", "ci_high"]] = np.nan
     points = points.iloc[np.lexsort([points["x"], points.groupby(["panel", "label"], sort=False).ngroup()])]
     found: list[Block] = [WHY_CUT_OFF]
     for metric, (axis, title) in FIGURES.items():
         name, of, is_folded = f"cutoffs_{metric}", points[points["metric"] == metric], metric != "ew"
         chance, note = (0.5, OF_SCORES) if metric in METRICS else (None, "")
-        title += note + which
+        title += " Over each model's own verbs." * bool(own.notna().any()) + note + which
         if len(of):
             found.append(
                 Plot(name, title, "lines", of, CUT_OFFS, axis, chance, folded=is_folded, ticks=ticks)

@@ -12,6 +12,7 @@ from ..suites.variation_sets.estimate.intervals import set_aucs
 from ..suites.variation_sets.measures import KIND_LABELS
 from .published import rows as published_rows
 
+NAME = "Rochereau et al. 2020"
 ORDERS = ("NAD", "NDA", "DNA", "AND", "DAN", "ADN")
 ROLES = ("ag1,re2,pa3", "ag2,re1,pa3", "ag1,re3,pa2", "ag2,re3,pa1", "ag3,re1,pa2", "ag3,re2,pa1")
 PLAUSIBLE = ROLES[:2]

@@ -16,6 +16,7 @@ from ..suites.minimal_pairs.estimate.intervals import with_units
 from ..suites.minimal_pairs.shown import phenomenon_name
 from .published import rows as published_rows
 
+NAME = "Warstadt et al. 2020"
 METHODS = {"full": "whole sentence", "one_prefix": "one prefix", "two_prefix": "two prefixes"}
 SYSTEMS = {
     "lstm": "LSTM", "transfo-xl-wt103": "Transformer-XL", "transfo-xl": "Transformer-XL", "gpt2-large": "GPT-2",
@@ -50,7 +51,7 @@ CONDITIONS: Mapping[int, tuple[str, Mapping[tuple[str, str], Sequence[str]]]] = 
 WHAT_PREDICTS = (
     "Accuracy by properties of the acceptable sentence, and by how far the two are apart (Figure 2)."
 )
-GROWTH = "Gain in accuracy per doubling of the training, by the numbers of revisions, beside the paper's (Figure 5)."
+GROWTH = "Gain in accuracy per doubling of the training, by the numbers of revisions, beside published ones (Figure 5)."
 
 
 def parts(rows: pd.DataFrame, tables: Callable[[str], Mapping[str, ScoreFile]]) -> dict[str, Sequence[Block]]:

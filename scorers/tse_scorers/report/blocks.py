@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pandas as pd
 
 from ..io.files import printable
+from ..statistics.printed import is_above
 from .numbers import MISSING, UNLIKE, UNRELIABLE, count, interval, number, plain, with_interval
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
-    from rich.table import Table as RichTable
+    from rich.console import Group
 
 
 class Cell(NamedTuple):
-    """A cell of the page: its score, `text`, with its `interval` ("" for none), and what it is over, `basis`.
+    """A cell of the page: `text` and `interval` ("" for none); on hover, what it is over (`basis`).
 
     `bar` is CSS, in percent: where the bar begins (l), the score is (x), the bar ends (h), guessing is (c). `hue` is
-    the place of its system among ours, None for others; `is_best`, whether it is above the intervals of all others.
+    the place of its system among ours, None for others.
     """
 
     text: str
@@ -79,25 +80,30 @@ class Table:
     def body(self) -> Iterator[tuple[str, bool, int | None, list[Cell | None]]]:
         """Yield each row of the page: its header, whether it is published, its hue, its cells."""
         hues, cells = self.hues, []
-        for (row, text, ends), is_best in zip(self._printed(), self.marks(), strict=True):
+        for (row, text, signs, ends), is_best in zip(self._printed(), self.marks(), strict=True):
             low, high = (row["ci_low"], row["ci_high"]) if ends else (row["score"], row["score"])
             places = {"l": low, "x": row["score"], "h": high, "c": row.get("chance")}
             percents = {of: 100 * min(max(float(at), 0.0), 1.0) for of, at in places.items() if pd.notna(at)}
             bar = ";".join(f"--{of}:{round(at, 1)}" for of, at in percents.items())
-            text += UNRELIABLE * ends.endswith(UNRELIABLE) + UNLIKE * (row.get("unlike") == 1)
-            cell = Cell(text, ends.rstrip(UNRELIABLE), bar, hues.get(row["system"]), is_best, _basis(row))
+            cell = Cell(text + signs, ends, bar, hues.get(row["system"]), is_best, _basis(row))
             cells.append(None if pd.isna(row["score"]) else cell)
         published = self.scores["source"].ne("run").groupby(self.scores[self.rows]).all()
         for label, of in self.pivot(pd.Series(cells, self.scores.index, dtype=object)).iterrows():
             shown = [cell if isinstance(cell, Cell) else None for cell in of]
             yield str(label), bool(published[label]), hues.get(str(label)), shown
 
-    def _printed(self) -> Iterator[tuple[dict[Hashable, Any], str, str]]:
-        """Yield each row of the scores, and how its score and its interval are printed."""
+    def _printed(self) -> Iterator[tuple[dict[Hashable, Any], str, str, str]]:
+        """Yield each row, and how its score is printed, with signs of doubt after it, and its interval without them."""
         for row in self.scores.to_dict("records"):
             digits = int(row.get("digits", 2)) if self.digits is None else self.digits
-            printed = number if self.is_share else plain
-            yield row, printed(row["score"], digits), interval(row, digits)
+            ends = interval(row, digits)
+            signs = UNRELIABLE * ends.endswith(UNRELIABLE) + UNLIKE * (row.get("unlike") == 1)
+            yield (
+                row,
+                (number if self.is_share else plain)(row["score"], digits),
+                signs,
+                ends.rstrip(UNRELIABLE),
+            )
 
     def pivot(self, values: "pd.Series[Any] | str") -> pd.DataFrame:
         """Spread a column (or one value per row) into the table, rows and columns in the order of the scores."""
@@ -105,13 +111,19 @@ class Table:
         frame = self.scores.assign(_=self.scores[values] if isinstance(values, str) else values)
         frame = frame.drop_duplicates(keys, keep="last").set_index(keys)["_"]
         wide = frame.unstack(list(self.columns), sort=False).reindex(self.scores[self.rows].unique())
-        # what has the same upper heading stands together
-        wide = wide[list(self.scores[self.columns[0]].unique())]
+        wide = wide[list(self.scores[self.columns[0]].unique())]  # the same upper heading stands together
         return wide.rename_axis(index=self.rows, columns=[None] * len(self.columns))
 
     def text(self) -> pd.DataFrame:
         """Return the cells as they are printed."""
-        shown = [f"{text} {ends if self.intervals else ''}".strip() for _, text, ends in self._printed()]
+        shown = []
+        for _, text, signs, ends in self._printed():
+            doubt = UNRELIABLE * signs.startswith(UNRELIABLE)  # after the interval, where there is one
+            shown.append(
+                f"{text}{signs.removeprefix(doubt)} {ends}{doubt}"
+                if self.intervals and ends
+                else text + signs
+            )
         return self.pivot(pd.Series(shown, self.scores.index, dtype=object)).fillna(MISSING)
 
     def best(self) -> pd.DataFrame:
@@ -119,24 +131,27 @@ class Table:
         return self.pivot(self.marks()).fillna(False).astype(bool)
 
     def marks(self) -> "pd.Series[bool]":
-        """Mark in each row the system whose interval lies above those of all other systems, by measure, (scores,).
+        """Mark in each place (row, measure) the system that lies above each other one, (scores,).
 
+        What a place is told by is adjusted for all pairs of systems in all rows of its column (`statistics.printed`).
         Scores that are printed alike are marked alike; what is not `usable` is not among them.
         """
         marks = pd.Series(False, self.scores.index)
         if "usable" not in self.scores:
             return marks
-        scores = self.scores.assign(text=[text for _, text, _ in self._printed()])
-        for end in ("ci_low", "ci_high"):
-            scores[end] = scores[end].fillna(scores["score"]).astype(float)
+        scores = self.scores.assign(text=[text for _, text, *_ in self._printed()])
         scores = scores.drop_duplicates([self.rows, *self.columns], keep="last")
-        is_ours = scores["source"].eq("run") & scores["usable"].astype(bool)
-        keys = [key for key in {self.rows, *self.columns, "measure"} - {"system"} if key in scores]
-        for _, of in scores[is_ours & scores["score"].notna()].groupby(keys, sort=False):
-            top = of.loc[of["score"].astype(float).idxmax()]
-            alike = of["text"] == top["text"]
-            if top["ci_low"] > of.loc[~alike, "ci_high"].max():  # not where all are alike
-                marks[of.index[alike]] = True
+        is_ours = scores["source"].eq("run") & scores["usable"].astype(bool) & scores["score"].notna()
+        column = [key for key in ("data", "measure") if key in scores]
+        place = [*column, *(key for key in (self.rows, *self.columns) if key not in ("system", *column))]
+        for _, of_column in scores[is_ours].groupby(column, sort=False):
+            places = [of for _, of in of_column.groupby(place, sort=False) if len(of) > 1]
+            n_pairs = sum(len(of) * (len(of) - 1) // 2 for of in places)
+            for of in places:
+                top = of.loc[of["score"].astype(float).idxmax()]
+                alike = of["text"] == top["text"]
+                if not alike.all() and is_above(top, of[~alike], n_pairs).all():
+                    marks[of.index[alike]] = True
         return marks
 
     def latex(self) -> str:
@@ -144,7 +159,7 @@ class Table:
         bold = self.best().map(lambda is_best: "font-weight:bold" * bool(is_best))
         return _latex(self, _styler(self.text(), "latex").apply(lambda _: bold, axis=None))
 
-    def rich(self) -> "RichTable":
+    def rich(self) -> "Group":
         """Return the table for a terminal."""
         text = self.text().rename_axis("")
         text.columns = [" ".join(key) if isinstance(key, tuple) else str(key) for key in text.columns]
@@ -156,7 +171,7 @@ class Plain:
     """A table that is not of scores: any frame, such as counts or sentences; its index has the row headers.
 
     `name` is of its file and anchor, `title` the caption, `note` a remark below it; `folded` ones are shown only when
-    the reader opens them, those `in_paper` are written for a paper, too.
+    the reader opens them.
     """
 
     name: str
@@ -164,7 +179,6 @@ class Plain:
     frame: pd.DataFrame
     note: str = ""
     folded: bool = True
-    in_paper: bool = True
 
     def styler(self, escape: Literal["html", "latex"] = "html") -> "Styler":
         """Return the table; `escape` is what its cells and headings are escaped for."""
@@ -174,7 +188,7 @@ class Plain:
         """Return it as LaTeX."""
         return _latex(self, self.styler("latex"))
 
-    def rich(self) -> "RichTable":
+    def rich(self) -> "Group":
         """Return it for a terminal."""
         return _rich(self.title, self.frame)
 
@@ -186,7 +200,7 @@ class Plot:
     Attributes:
         name: of its file and anchor.
         title: the caption.
-        kind: `dots` (one row per `label`, whiskers), `lines` (with bands), `heat` (`label` by `x`), `scatter`.
+        kind: `dots` (one row per `label`, whiskers), `lines` (with bands), `heat` (`label` by `x`).
         points: columns `label`, `x`, `y`; also `panel`, `series` (of dots), `ci_low`, `ci_high`, `reliable`, `usable`,
             `piece` (of a line with gaps), `source`.
         x: name of the horizontal axis.
@@ -196,11 +210,12 @@ class Plot:
         span: the ends of the scale of colours of `heat`.
         folded: shown only when the reader opens it.
         ticks: place -> label on the horizontal axis; None for those of matplotlib.
+        systems: ours, best first, for their colours; those of the points if empty.
     """
 
     name: str
     title: str
-    kind: Literal["dots", "lines", "heat", "scatter"]
+    kind: Literal["dots", "lines", "heat"]
     points: pd.DataFrame
     x: str = ""
     y: str = "score"
@@ -209,6 +224,7 @@ class Plot:
     span: tuple[float, float] = (0.0, 1.0)
     folded: bool = False
     ticks: Mapping[float, str] | None = None
+    systems: Sequence[str] = ()
 
 
 Block = Table | Plain | Plot | str
@@ -237,7 +253,7 @@ class Section:
 
     `name` is of its anchors and files, `title` the data, `question` and `lede` what is asked of a model, in one and in
     two sentences. `terms` are the measures and what they mean, `parts` headings and what is below, `source` the papers
-    that it follows, `facts` what is counted and how many, `notices` what is to be known before it is read.
+    that it follows, `lowest` says where the best model is worst, `notices` what is to be known before it is read.
     """
 
     name: str
@@ -248,7 +264,7 @@ class Section:
     parts: Mapping[str, Sequence[Block]] = field(default_factory=dict)
     source: str = ""
     example: Example | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
+    lowest: str = ""
     notices: Sequence[str] = ()
 
 
@@ -269,7 +285,15 @@ def _styler(frame: pd.DataFrame, escape: str) -> "Styler":
 
 
 _SIGNS = str.maketrans(
-    {"−": "$-$", "–": "--", "…": r"\ldots{}", "✓": "$+$", "✗": r"$\times$", "·": r"$\cdot$"}
+    {
+        "−": "$-$",
+        "–": "--",
+        "…": r"\ldots{}",
+        "✓": "$+$",
+        "✗": r"$\times$",
+        "·": r"$\cdot$",
+        "†": r"$\dagger$",
+    }
 )
 """What pdflatex has no letter for."""
 
@@ -282,12 +306,13 @@ def _latex(table: "Table | Plain", shown: "Styler") -> str:
     return text.translate(_SIGNS)
 
 
-def _rich(title: str, frame: pd.DataFrame) -> "RichTable":
+def _rich(title: str, frame: pd.DataFrame) -> "Group":
     from rich import box
+    from rich.console import Group
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(title=Text(printable(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     frame = frame.reset_index() if any(name is not None for name in frame.index.names) else frame
     for name, values in frame.items():
         is_number = values.astype(str).str.fullmatch(r"\[?[<>]?[+−-]?\d.*|–").all()
@@ -296,7 +321,7 @@ def _rich(title: str, frame: pd.DataFrame) -> "RichTable":
     for row in frame.itertuples(index=False):
         cells = (plain(cell, 3) if isinstance(cell, float) else str(cell) for cell in row)
         shown.add_row(*(Text(printable(cell)) for cell in cells))  # no markup in names
-    return shown
+    return Group(Text(printable(title), "italic"), shown)  # the title may be wider than the table
 
 
 def _basis(row: Mapping[Hashable, Any]) -> str:

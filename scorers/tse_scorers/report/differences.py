@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..runs.comparing.comparable import run_otherwise
 from ..runs.comparing.compare import Comparison
-from ..statistics import MIN_RELIABLE_UNITS, enough_units
+from ..statistics import MIN_RELIABLE_UNITS
 from ..suites.measure import measure_named
 from ..suites.names import groups_of
 from ..suites.registry import all_measures, names
@@ -25,63 +25,52 @@ KEYS = {
     "lemmas": "over",
 }  # fmt: skip
 """Columns that head a row of a table -> their own heading."""
-DIFFERENCE = ["score", "reference", "difference", "95 % interval", "p"]
 LEDE = (
     "Each model's score minus that of the reference, over the items that both scored and, where a measure has lemmas, "
     "the lemmas that both have. So scores here can differ from those over everything."
 )
 TERMS = {
-    "p": "How often chance alone gives a difference this large, if there is none; by Holm's method over a family: a "
-    "measure's differences of all models, overall or for the groups of one level, or all contrasts of conditions.",
+    "p": "How often chance alone gives a difference this large, if there is none; below 0.05 where the interval beside "
+    "it excludes 0.",
+    "p adjusted": "The same by Holm's method over a family: a measure's differences of all models, overall or for the "
+    "groups of one level, or all contrasts of conditions. Sentences that count what differs use it.",
     "Detectable": "The smallest true difference that such data detect with a power of 80 %.",
 }
 CONTRASTS = (
     "A difference is between two conditions of one model; units that both have are compared with themselves. An "
     "interaction is how much more the second factor changes the score at one value of the first than at the other."
 )
-OF_COMMON = (
-    "Scores over a model's own lemmas do not compare with others. Over the lemmas that all models score, MW is only "
-    "known if these are all that each has."
-)
 
 
-def sections(comparison: Comparison, common: pd.DataFrame | None = None) -> list[Section]:
-    """Return what the page shows of a comparison, and of the scores over own and `common` lemmas."""
-    found, items, keys = [], comparison.items, ["suite", "config", "reference"]
+def sections(comparison: Comparison, systems: Sequence[str] = ()) -> list[Section]:
+    """Return a section for each data set and reference, and for conditions; `systems`, best first, have colours."""
+    found = []
+    blocks: list[Block]
     for place, (heading, rows) in enumerate(_data_of(comparison.rows), 1):
         name, reference, is_all = f"compared_{place}", str(rows["reference"].iloc[0]), rows["level"] == ALL
-        table = _plain(rows, f"{name}_all", "All differences.", [*DIFFERENCE, "detectable", "units"])
-        overall, of_groups = " ".join(findings(rows[is_all])), findings(rows[~is_all])
-        blocks: list[Block] = [overall, *_forest(rows, f"{name}_forest", reference), *of_groups, table]
-        parts: dict[str, Sequence[Block]] = {"Differences": blocks}
-        of = items[(items[keys].fillna("") == rows[keys].fillna("").iloc[0]).all(axis=1)]
-        if len(of):
-            shown = _plain(of, f"{name}_items", "Largest first.", ["item", *DIFFERENCE[:3]], in_paper=False)
-            parts["Items that differ most"] = [shown]
+        blocks = [" ".join(findings(rows[is_all])), *_forest(rows, f"{name}_forest", reference, systems)]
+        table = _plain(rows, f"{name}_all", "All differences.", [*_tested(rows), "detectable", "units"])
+        parts: dict[str, Sequence[Block]] = {"Differences": [*blocks, *findings(rows[~is_all]), table]}
         notices = [*_unlike(rows), *(comparison.not_compared if place == 1 else ())]
         title = f"{heading}, against {reference}"
         found.append(Section(name, title, "", LEDE, TERMS, parts, notices=notices))
     for place, (heading, rows) in enumerate(_conditions_of(comparison.conditions), 1):
-        name = f"conditions_{place}"
-        blocks = [" ".join(_over_conditions(rows)), *_contrasts(rows, f"{name}_", heading)]
-        found.append(Section(name, heading, "", CONTRASTS, {"p": TERMS["p"]}, {"Conditions": blocks}))
-    if common is not None:
-        table = _common(common, "common_lemmas", "Scores over own and common lemmas.")
-        parts = {"Own and common lemmas": [table]}
-        found.append(Section("lemmas", "Common lemmas", "", OF_COMMON, {}, parts))
+        blocks = [" ".join(_over_conditions(rows)), *_contrasts(rows, f"conditions_{place}_", heading)]
+        terms = {name: words for name, words in TERMS.items() if name != "Detectable"}
+        found.append(Section(f"conditions_{place}", heading, "", CONTRASTS, terms, {"Conditions": blocks}))
     return found
 
 
 def for_terminal(comparison: Comparison, common: pd.DataFrame | None = None) -> Iterator[Block]:
-    """Yield the overall differences and how many groups differ; conditions; scores over own and common lemmas."""
+    """Yield the overall differences and how many groups differ; conditions; scores over own and `common` lemmas."""
     for heading, rows in _conditions_of(comparison.conditions):
         yield from _contrasts(rows, "", heading)
         yield from _over_conditions(rows)
     for heading, rows in _data_of(comparison.rows):
         overall = rows[rows["level"] == ALL]
-        shared = f"on the items shared with {rows['reference'].iloc[0]}"
         only = f"{overall['system'].iloc[0]} " if overall["system"].nunique() == 1 else ""
-        yield _plain(overall, "overall", f"{heading}: {only}{shared}", [*DIFFERENCE, "n"])
+        title = f"{heading}: {only}on the items shared with {rows['reference'].iloc[0]}"
+        yield _plain(overall, "overall", title, [*_tested(overall), "n"])
         yield from findings(rows)
         for measure, of in overall.groupby("measure", sort=False):
             row = of.sort_values("reliable", kind="stable").iloc[0]
@@ -90,7 +79,9 @@ def for_terminal(comparison: Comparison, common: pd.DataFrame | None = None) -> 
         yield from _unlike(rows)
     yield from comparison.not_compared
     if common is not None:
-        yield _common(common[common["group"] == ALL], "common", "Over own and over common lemmas")
+        rows = common[common["group"] == ALL]
+        rows = pd.concat(of for _, of in rows.groupby(["config", "measure"], sort=False, dropna=False))
+        yield _plain(rows, "common", "Over own and over common lemmas", ["lemmas", "score and interval"])
 
 
 def findings(rows: pd.DataFrame) -> Iterator[str]:
@@ -99,49 +90,47 @@ def findings(rows: pd.DataFrame) -> Iterator[str]:
     >>> rows = pd.DataFrame({"level": "paradigm", "n_family": 2, "reliable": [True, False], "p": 0.01})
     >>> rows = rows.assign(measure="EW", system="A", p_adjusted=0.02, n_units_effective=[9, 3])
     >>> [*findings(rows)]
-    ["EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units."]
+    ["EW, paradigms: 1 of 1 differs (p below 0.05 after Holm's adjustment of 2 tests). 1 has too few units, or no test."]
     """
     for (measure, level), family in rows.groupby(["measure", "level"], sort=False):
-        row, p = family.iloc[0], p_value(family["p_adjusted"].iloc[0])
+        row, n_systems = family.iloc[0], family["system"].nunique()
         if len(family) == 1 and level == ALL:
             place = "above" if row["difference"] > 0 else "below"
-            if not (row["reliable"] and row["p_adjusted"] < ALPHA):
+            if not (row["reliable"] and row["p"] < ALPHA):
                 place = "not shown to differ from"
-            text = f"{signed(row['difference'])} {_interval(row)}, p {p}"
+            text = f"{signed(row['difference'])} {_interval(row)}, p {p_value(row['p'])}"
             yield f"{row['system']} is {place} {row['reference']} in {measure} ({text})."
         else:
-            n_systems, kind = family["system"].nunique(), groups_of("model" if level == ALL else str(level))
             of_systems = f" x {n_systems} models" if n_systems > 1 and level != ALL else ""
+            kind = groups_of("model" if level == ALL else str(level))
             yield f"{measure}, {kind}{of_systems}: {_count(family)}"
 
 
 def _count(family: pd.DataFrame) -> str:
     tested = family[family["reliable"].astype(bool) & family["p"].notna()]
-    n_tests, has_enough = family["n_family"].iloc[0], enough_units(family["n_units_effective"])
-    n, n_undefined = (tested["p_adjusted"] < ALPHA).sum(), (family["p"].isna() & has_enough).sum()
+    n, n_tests, n_left = (
+        (tested["p_adjusted"] < ALPHA).sum(),
+        family["n_family"].iloc[0],
+        len(family) - len(tested),
+    )
     adjusted = f" after Holm's adjustment of {count(n_tests)} tests" if n_tests > 1 else ""
-    differ = f"{'differs' if n == 1 else 'differ'} (p below {ALPHA}{adjusted})"
-    sentences = [f"{n} of {len(tested)} {differ}."] if len(tested) else []
-    n_few = len(family) - len(tested) - n_undefined
-    for n, why in ((n_few, "too few units"), (n_undefined, "no test (a score is undefined or constant)")):
-        sentences += [f"{count(n)} {'has' if n == 1 else 'have'} {why}."] if n else []
-    return " ".join(sentences)
+    differ = f"{n} of {len(tested)} {'differs' if n == 1 else 'differ'} (p below {ALPHA}{adjusted})."
+    left = f"{count(n_left)} {'has' if n_left == 1 else 'have'} too few units, or no test."
+    return " ".join([differ] * (len(tested) > 0) + [left] * (n_left > 0))
 
 
 def units(row: Row) -> str:
     """Say what an interval is over, and whether there are too few of it.
 
-    >>> few = {"n_units": 8, "n_units_effective": 2.71, "se": 0.1, "reliable": False}
+    >>> few = {"n_units": 8, "n_units_effective": 2.71, "reliable": False}
     >>> units({"unit": "paradigms", "n_lemmas": None} | few)
-    '8 paradigms (2.7 effective, fewer than 4: not reliable)'
+    '8 paradigms (2.7 effective: not reliable)'
     """
     first, by, second = str(row["unit"]).partition(" x ")
     second = re.sub("^lemmas", f"lemmas that {'all' if 'n_lemmas_own' in row else 'both'} have", second)
     n = "" if pd.isna(row["n_lemmas"]) or not by else f"{count(row['n_lemmas'])} "
     text, effective = f"{count(row['n_units'], first)}{by}{n}{second}", row["n_units_effective"]
-    why = f"{plain(effective, 1)} effective, fewer than {MIN_RELIABLE_UNITS}"
-    if enough_units(effective):
-        why = "a score is undefined" if pd.isna(row["se"]) else "too few in each group"
+    why = f"{plain(effective, 1)} effective" if effective < MIN_RELIABLE_UNITS else "too few in each group"
     return text if row["reliable"] else f"{text} ({why}: not reliable)"
 
 
@@ -163,24 +152,20 @@ def _over_conditions(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _data_of(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the heading and the differences of each data set and reference, by measure, with names of groups.
-
-    The only group of a level that has all items is left out: its differences are the overall ones.
-    """
-    keys = ["suite", "config", "reference", "measure", "system"]
-    is_alone = rows.groupby([*keys, "level"], dropna=False)["value"].transform("nunique") == 1
-    has_all = rows["n_items"] == rows.groupby(keys, dropna=False)["n_items"].transform("max")
-    shown = rows[(rows["level"] == ALL) | ~(is_alone & has_all)]
-    for _, of in shown.groupby(keys[:3], sort=False, dropna=False):
+    """Yield the heading and the differences of each data set and reference, by measure, with names of groups."""
+    keys = ["suite", "config", "reference"]
+    n_groups = rows.groupby([*keys, "level"], dropna=False)["value"].transform("nunique")
+    shown = rows[(rows["level"] == ALL) | n_groups.gt(1)]  # a single group is everything
+    for _, of in shown.groupby(keys, sort=False, dropna=False):
         called = pd.Series(names().groups(of["suite"].iloc[0], of["level"], of["value"]), of.index)
         of = of.assign(label=called.where(of["level"] != ALL, "Overall"))
         yield _heading(of), pd.concat(part for _, part in of.groupby("measure", sort=False))
 
 
 def _conditions_of(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    if len(rows):
-        for _, of in rows.groupby(["suite", "config", "measure"], sort=False, dropna=False):
-            yield f"{_heading(of)}, {of['measure'].iloc[0]} by {of['by'].iloc[0]}", of
+    groups = rows.groupby(["suite", "config", "measure"], sort=False, dropna=False) if len(rows) else ()
+    for _, of in groups:
+        yield f"{_heading(of)}, {of['measure'].iloc[0]} by {of['by'].iloc[0]}", of
 
 
 def _heading(rows: pd.DataFrame) -> str:
@@ -198,22 +183,31 @@ def _interval(row: Row) -> str:
 
 
 CELLS: Mapping[str, Callable[[Row], str]] = {
-    "item": lambda row: str(row["item"]),
     "score": lambda row: number(row["score"], _digits(row)),
     "reference": lambda row: number(row["reference_score"], _digits(row)),
     "difference": lambda row: signed(row["difference"]),
     "value": lambda row: signed(row["value"]),
     "95 % interval": _interval,
-    "p": lambda row: p_value(row["p_adjusted"]),
+    "p": lambda row: p_value(row["p"]),
+    "p adjusted": lambda row: p_value(row["p_adjusted"]),
     "detectable": lambda row: (
         "more than any" if row["minimum_detectable"] > 1 else number(row["minimum_detectable"], 3)
     ),
     "n": lambda row: count(row["n_items"]),
     "units": units,
     "lemmas": lambda row: count(row["n_lemmas"]),
-    "score and interval": lambda row: with_interval({**row, "reliable": True}),
+    "score and interval": lambda row: with_interval(
+        {"reliable": row["n_units"] >= MIN_RELIABLE_UNITS, **row}
+    ),
 }
 """Heading -> how its cells are printed."""
+
+
+def _tested(rows: pd.DataFrame) -> list[str]:
+    """Return the headings of differences, with adjusted p where a family has several tests."""
+    return ["score", "reference", "difference", "95 % interval", "p"] + ["p adjusted"] * bool(
+        rows["n_family"].gt(1).any()
+    )
 
 
 def _plain(rows: pd.DataFrame, name: str, title: str, headings: Sequence[str], **more: Any) -> Plain:
@@ -232,17 +226,16 @@ def _contrasts(rows: pd.DataFrame, name: str, title: str) -> Iterator[Table | Pl
             of = of.assign(score=of["value"], n=of["n_items"], source="run", digits=digits, usable=False)
             yield Table(f"{name}{kind}", f"{title}: scores", of, "condition")
         else:
-            cells = ["value", "95 % interval", "p", "n"]
+            cells = ["value", *_tested(of)[3:], "n"]
             yield _plain(of, f"{name}{kind}", f"{title}: {kind}s", cells, folded=False)
 
 
-def _forest(rows: pd.DataFrame, name: str, reference: str) -> Iterator[Plot]:
+def _forest(rows: pd.DataFrame, name: str, reference: str, systems: Sequence[str]) -> Iterator[Plot]:
     """Draw the overall differences and the groups that differ most; of many systems, the overall ones."""
     points = rows[rows["difference"].notna()]
     points = points.assign(y=points["difference"], panel=points["measure"], series=points["system"])
     ranked = points.sort_values("difference", key=abs, ascending=False, kind="stable")
-    groups = ranked.loc[ranked["level"] != ALL, "label"].unique()
-    left_out = ""
+    groups, left_out = ranked.loc[ranked["level"] != ALL, "label"].unique(), ""
     if points["system"].nunique() > MOST_DRAWN:
         points = points[points["level"] == ALL].assign(label=points["system"]).drop(columns="series")
         points = points.sort_values("difference", ascending=False, kind="stable")
@@ -252,11 +245,4 @@ def _forest(rows: pd.DataFrame, name: str, reference: str) -> Iterator[Plot]:
         left_out = f" The {MOST_GROUPS} groups that differ most; all are in the table."
     title = f"Difference from {reference} with its 95 % interval; right of the line, the model is better.{left_out}"
     if len(points):
-        yield Plot(name, title, "dots", points, f"difference from {reference}", chance=0)
-
-
-def _common(rows: pd.DataFrame, name: str, title: str) -> Plain:
-    """Return scores over own and over common lemmas, below each other."""
-    of_each = [of for _, of in rows.groupby(["config", "group", "measure"], sort=False, dropna=False)]
-    shown = pd.concat(of_each).assign(label=lambda of: of["group"])
-    return _plain(shown, name, title, ["lemmas", "score and interval"])
+        yield Plot(name, title, "dots", points, f"difference from {reference}", chance=0, systems=systems)

@@ -70,7 +70,6 @@ def _drawn(plot: Plot, width: float) -> "Figure":
         "dots": (_dots, 2.0, max(0.24, 0.09 * n_series) * n_rows + 0.7),
         "lines": (_lines, 1.9, usual),
         "heat": (_heat, 3.0, 0.24 * n_rows + 0.09 * longest.get("x", 0) + 0.5),
-        "scatter": (_scatter, 3.0, usual),
     }[plot.kind]
     labels = 0.065 * longest["label"] if plot.kind == "dots" else 0.0  # inches that all panels share
     across = min(len(panels), max(1, int((width - labels) // least)))
@@ -80,7 +79,8 @@ def _drawn(plot: Plot, width: float) -> "Figure":
     shares_x = plot.kind == "dots" or is_same_x
     grid = figure.subplots(down, across, squeeze=False, sharey=True, sharex=shares_x).ravel()
     ours = points[points["source"] == "run"] if "source" in points else points
-    colours = dict(zip(ours["series" if has_series else "label"].unique(), HUES, strict=False))
+    systems = plot.systems or ours["series" if has_series else "label"].unique()
+    colours = dict(zip(systems, HUES, strict=False))
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
     for axes, (title, panel) in zip(grid, panels.items(), strict=False):
@@ -88,7 +88,7 @@ def _drawn(plot: Plot, width: float) -> "Figure":
         axes.set_title(fill(name(title), max(int(11.5 * width / across), 12)))
     figure.get_layout_engine().set(w_pad=0.08)  # type: ignore[union-attr,call-arg]
     figure.supxlabel(plot.x)
-    if plot.kind in ("lines", "scatter"):
+    if plot.kind == "lines":
         figure.supylabel(plot.y)
     drawn = (zip(*axes.get_legend_handles_labels(), strict=True) for axes in grid)
     handles = {label: handle for of_axes in drawn for handle, label in of_axes}
@@ -180,9 +180,3 @@ def _heat(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str, 
     axes.set_xticks(range(n_columns), [name(label) for label in wide.columns], rotation=90)
     axes.set_yticks(range(n_rows), [name(label) for label in wide.index])
     axes.grid(visible=False)
-
-
-def _scatter(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str, str]) -> None:
-    for label, of in points.groupby("label", sort=False):
-        colour = colours.get(str(label), GREY)
-        axes.plot(of["x"], of["y"], "o", markersize=4, alpha=0.7, color=colour, label=name(label))

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..runs.comparing.comparable import listed
 from ..statistics import MIN_RELIABLE_UNITS, enough_units
-from ..suites.measure import Measure
+from ..statistics.printed import differs_from, is_above
+from ..suites.measure import Measure, leading
 from ..suites.registry import find_suite
 from .blocks import Block, Table
 from .numbers import count, number, ranged, with_interval
@@ -15,14 +17,14 @@ from .scores import headlines
 
 NOTE = (
     f"Line: 95 % interval and score, on a scale from 0 to 1; tick: guessing. * over fewer than {MIN_RELIABLE_UNITS} "
-    "effective units: do not rely on it. † does not compare with most. Bold: above the intervals of all others."
+    "effective units: do not rely on it. † not over the same data or verbs as most: does not compare. Bold: above each "
+    "other model (95 %, adjusted over all models and rows)."
 )
 GREY = " Grey: as published, without intervals, over the same groups as ours."
-MOST_PUBLISHED = 8
-"""Published systems that stand beside ours, from the worst to the best."""
+TESTS = "; tse compare tests the differences"
 
 
-def summary(rows: pd.DataFrame, notices: Sequence[str] = ()) -> list[Block]:
+def summary(rows: pd.DataFrame, notices: Sequence[str] = (), otherwise: str = TESTS) -> list[Block]:
     """Return a sentence for each data set, what does not compare (`notices`), and the table of headline scores.
 
     Published ones among the tidy `rows`, `best_first`, are shown where there is a single data set.
@@ -33,9 +35,9 @@ def summary(rows: pd.DataFrame, notices: Sequence[str] = ()) -> list[Block]:
         return ["There is no score over everything; the parts below have what was scored.", *notices]
     of_data = list(ours.groupby("data", sort=False))
     is_single = len(of_data) < 2
-    answers: list[Block] = [answer(of, "" if is_single else data) for data, of in of_data]
+    answers: list[Block] = [answer(of, "" if is_single else data, otherwise) for data, of in of_data]
     shown = lines if is_single else ours
-    return [*answers, *for_scale(shown), *notices, standing(shown, "headlines", "Scores over everything")]
+    return [*answers, *notices, standing(shown, "headlines", "Scores over everything")]
 
 
 def standing(lines: pd.DataFrame, name: str, title: str) -> Table:
@@ -43,34 +45,18 @@ def standing(lines: pd.DataFrame, name: str, title: str) -> Table:
     is_theirs, leads = lines["source"].ne("run"), lines["leads"].astype(bool)
     places = [pd.factorize(lines[column])[0] for column in ("system", "data")]
     shown = lines.iloc[np.lexsort([~leads, places[1], places[0], is_theirs])]  # the last one counts most
-    scores = lines[is_theirs & leads].groupby("system")["score"].mean().sort_values()
-    if len(scores) > MOST_PUBLISHED:
-        kept = np.linspace(0, len(scores) - 1, MOST_PUBLISHED).round().astype(int)
-        shown = shown[~shown["system"].isin(scores.index.delete(kept))]
-    note = NOTE + GREY * bool(is_theirs.any())
-    columns: Sequence[str] = ("data", "measure")
-    words: dict[str, str] = {}
-    if lines["data"].nunique() == 1:
-        columns = ("measure",)
-        words = {measure.label: measure.words for measure in find_suite(lines["suite"].iloc[0]).measures}
+    note, is_single = NOTE + GREY * bool(is_theirs.any()), lines["data"].nunique() == 1
+    columns = ("measure",) if is_single else ("data", "measure")
+    words = {of.label: of.words for of in find_suite(lines["suite"].iloc[0]).measures} if is_single else {}
     has_room = lines.groupby("data")["measure"].nunique().sum() <= 3
     return Table(name, f"{title}.", shown, "system", columns, note, intervals=has_room, words=words)
 
 
-def for_scale(lines: pd.DataFrame) -> Iterator[str]:
-    """Say what published systems reach in the leading measure, and people."""
-    theirs = lines[lines["leads"].astype(bool) & lines["source"].ne("run") & lines["score"].notna()]
-    for source, of in theirs.sort_values("score").groupby("source", sort=False):
-        digits = int(of["digits"].iloc[0])
-        ends = [f"{number(row['score'], digits)} ({row['system']})" for _, row in of.iloc[[0, -1]].iterrows()]
-        who = "people" if source == "people" else "published systems"
-        yield f"For scale, {who}: {of['measure'].iloc[0]} {' to '.join(dict.fromkeys(ends))}."
+def answer(lines: pd.DataFrame, data: str = "", otherwise: str = "") -> str:
+    """Say who leads in a data set's leading measure, which others it lies above, and whether it is above guessing.
 
-
-def answer(lines: pd.DataFrame, data: str = "") -> str:
-    """Say who leads in a data set's leading measure, whether it is told apart, and whether it is above guessing.
-
-    `lines` are headline scores of our systems on one data set; `data` is its name, where the sentence has to say it.
+    `lines` are headline scores of our systems on one data set; `data` is its name, where the sentence has to say it;
+    `otherwise` says what tests systems that are not told apart.
     """
     lines = lines[lines["leads"].astype(bool)].drop_duplicates("system", keep="last")
     usable = lines[lines["usable"].astype(bool) & lines["score"].notna()]
@@ -82,36 +68,45 @@ def answer(lines: pd.DataFrame, data: str = "") -> str:
     else:
         ranked = usable.sort_values("score", ascending=False, kind="stable")
         first, others = ranked.iloc[0], ranked.iloc[1:]
-        reaches = f"has the highest {first['measure']}," if len(others) else f"reaches {first['measure']}"
-        score = with_interval(first, int(first["digits"]))
-        text = f"{first['system']} {reaches} {score}{_apart(first, others)}{_against_guessing(first)}."
+        reaches = "has the highest" if len(others) else "reaches"
+        score = f"{first['measure']}{_words(first)}: {with_interval(first, int(first['digits']))}"
+        text = f"{first['system']} {reaches} {score}.{_apart(first, others, otherwise)}{_guessing(first, len(ranked))}"
     return f"{data}: {text}" if data else text
 
 
-def _apart(first: "pd.Series[Any]", others: pd.DataFrame) -> str:
-    """Say whether the intervals of other systems overlap with that of the best one."""
-    least = first["score"] if pd.isna(first["ci_low"]) else first["ci_low"]
-    near = others.loc[others["ci_high"].fillna(others["score"]) >= least, "system"]
-    if near.empty:
-        return "; the intervals of all others lie below" if len(others) else ""
-    if len(near) == 1:
-        return f", but the interval of {near.iloc[0]} overlaps with it (tse compare tests the difference)"
-    return f", but the intervals of {len(near)} others overlap with it (tse compare tests the differences)"
+def _words(row: "pd.Series[Any]") -> str:
+    """Say in brackets what the leading measure is."""
+    words = leading(find_suite(row["suite"]).measures).words
+    return f" ({words})" if words else ""
 
 
-def _against_guessing(first: "pd.Series[Any]") -> str:
-    """Say where guessing is, if there is a score for it."""
+def _apart(first: "pd.Series[Any]", others: pd.DataFrame, otherwise: str) -> str:
+    """Say which of the other systems the best one lies above, adjusted for all pairs that could be asked about."""
+    n = len(others)
+    near = others.loc[~is_above(first, others, max(n * (n + 1) // 2, 1)), "system"]
+    level = f"(95 %{', adjusted for all pairs' * (n > 1)}{otherwise * (len(near) > 0)})"
+    if n == 0:
+        return ""
+    if len(near) == n:
+        return f" It is not told apart from {f'any of the {n} others' if n > 1 else near.iloc[0]} {level}."
+    others_above = f"all {n} others" if near.empty else f"{n - len(near)} of {n} others"
+    return f" It lies above {others_above if n > 1 else others['system'].iloc[0]} {level}."
+
+
+def _guessing(first: "pd.Series[Any]", n: int) -> str:
+    """Say whether the best of n systems is shown to be above guessing, if there is a score for it."""
     chance = first["chance"]
     if pd.isna(chance) or pd.isna(first["ci_low"]):
         return ""
-    is_near = first["ci_low"] <= chance <= first["ci_high"]
-    return f"; not shown to differ from guessing ({chance:g})" if is_near else f"; guessing gives {chance:g}"
+    place = "above" if first["score"] > chance else "below"
+    place = place if differs_from(first, chance, n) else "not shown to differ from"
+    return f" The score is {place} guessing ({chance:g})."
 
 
 def _of_series(first: "pd.Series[Any]", last: "pd.Series[Any]") -> str:
     """Say from where to where a model went over its revisions."""
     digits, model = int(last["digits"]), str(last["model"]).rstrip("/").rpartition("/")[2]
-    start = f"{last['measure']} {number(first['score'], digits)} at {first['revision']}"
+    start = f"{last['measure']}{_words(last)} {number(first['score'], digits)} at {first['revision']}"
     return f"{model} goes from {start} to {with_interval(last, digits)} at {last['revision']}."
 
 
@@ -119,6 +114,8 @@ def _no_answer(lines: pd.DataFrame) -> str:
     label = lines["measure"].iloc[0] if len(lines) else "the first measure"
     if len(lines) and lines["tied"].astype(bool).all():
         return f"only ties, so that {label} says nothing: each model finds both texts of every item equally probable."
+    if len(lines) > 1 and lines["unlike"].astype(bool).all():
+        return f"no ranking: {label} is over other verbs for each model, and there are none that all models have."
     if lines["score"].isna().all():
         return f"no score of {label} could be computed."
     rows = lines.head(3).to_dict("records")
@@ -147,14 +144,6 @@ def basis(lines: pd.DataFrame) -> list[str]:
     return [f"{', '.join(labels)}: {text}." for text, labels in said.items()]
 
 
-def facts(lines: pd.DataFrame) -> dict[str, str]:
-    """Return how many items and lemmas there are: what is counted -> how many."""
-    of_each = _by_measure(lines)
-    found = {f"{of.counted} ({rows['measure'].iloc[0]})": ranged(rows["n"]) for of, rows in of_each}
-    lemmas = lines.loc[lines["source"].eq("run") & lines["measure"].isin(["EW", "MW"]), "n_lemmas"]
-    return found | ({"verbs at each gap (EW, MW)": ranged(lemmas)} if lemmas.notna().any() else {})
-
-
 def counted(lines: pd.DataFrame) -> str:
     """Return the number of systems: `3 models`, `12 revisions of org/model`.
 
@@ -168,8 +157,23 @@ def counted(lines: pd.DataFrame) -> str:
     return ", ".join(map(str, ours["system"].unique())) if n < 2 else count(n, "models")
 
 
-def unreliable(lines: pd.DataFrame) -> Iterator[str]:
-    """Say which headline scores have an interval over too few units, or none although they are over enough."""
+def of_lemmas(lines: pd.DataFrame) -> Iterator[str]:
+    """Say over which verbs EW and MW are, where models with unlike vocabularies score unlike ones."""
+    for data, of in lines[lines["source"] == "run"].groupby("data", sort=False):
+        start = f"{data}: " if lines["data"].nunique() > 1 else ""
+        common, other = of[of["score_own_lemmas"].notna()], of[of["other_lemmas"].eq(True)]
+        if len(common):
+            shared = f"the {count(common['n_lemmas'].iloc[0])} verbs that all shown models have"
+            yield f"{start}{common['measure'].iloc[0]} is over {shared}; each model's own list: results.json."
+        for measure, scores in other.groupby("measure", sort=False):
+            which = "" if len(scores) == of["system"].nunique() else f" of {listed(list(scores['system']))}"
+            own = f"each model's own verbs ({ranged(scores['n_lemmas'])})"
+            yield f"{start}{measure}{which} is over {own}, so it is not ranked."
+
+
+def remarks(lines: pd.DataFrame) -> Iterator[str]:
+    """Say which headline scores do not compare, have an interval over too few units, or none for another reason."""
+    yield from of_lemmas(lines)
     doubtful = lines[lines["source"].eq("run") & lines["reliable"].eq(False)]
     for (data, unit), of in doubtful[doubtful["se"].notna()].groupby(["data", "unit"], sort=False):
         what, fewer = f"{', '.join(of['measure'].unique())} ({data})", f"fewer than {MIN_RELIABLE_UNITS}"

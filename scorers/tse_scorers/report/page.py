@@ -3,7 +3,7 @@
 import base64
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -15,22 +15,19 @@ from ..io.files import check_folder, printable, write_text
 from ..io.runs import OutputFolder, Runs, read_runs
 from ..io.table_files import write_table
 from ..runs.comparing.comparable import listed
+from ..runs.comparing.compare import Comparison
 from ..runs.jobs import not_scored
+from . import differences
 from .blocks import Block, Plain, Plot, Section, Table
-from .headline import counted, summary
-from .scores import best_first, last_revisions, tidy
-from .sections import notices_of, published_of, sections_of, settings
+from .headline import TESTS, counted, of_lemmas, summary
+from .scores import best_first, headlines, last_revisions, published_of, tidy
+from .sections import notices_of, sections_of, settings
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 COLUMN, TEXT, PAGE = 3.03, 6.3, 10.0
 """Inches of a column and of the text of a paper, and of the text of the page."""
-_COLUMNS = (
-    "table", "source", "system", "suite", "config", "measure", "level", "value", "label", "score", "ci_low", "ci_high",
-    "reliable", "n", "n_excluded", "n_ties", "n_units_effective", "n_lemmas", "usable", "is_best",
-)  # fmt: skip
-"""Columns of `tables.csv` that come first."""
 
 
 @dataclass(frozen=True)
@@ -55,28 +52,33 @@ class Report:
                 yield from blocks
 
 
-def report_of(runs: Runs, first: Sequence[Section] = (), missing: Sequence[str] = ()) -> Report:
-    """Return what is shown of runs; `first` come before the suites' sections, `missing` models could not be scored."""
+def report_of(runs: Runs, comparison: Comparison | None = None, missing: Sequence[str] = ()) -> Report:
+    """Return what is shown of runs, a comparison of them first; `missing` models could not be scored."""
     every = tidy(runs)
     rows = published_of(best_first(last_revisions(every)))
     notices = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
     for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
         notices += notices_of(runs, str(suite), None if pd.isna(config) else str(config))
-    notices = list(dict.fromkeys(notices))
-    sections = [*first, *sections_of(runs, rows, every)]
+    notices = list(dict.fromkeys([*notices, *of_lemmas(headlines(rows))]))
+    sections = sections_of(runs, rows, every)
+    if comparison is not None:
+        sections = [*differences.sections(comparison, list(rows["system"].unique())), *sections]
     shown = settings(runs, set(rows["system"]))
-    return Report(counted(rows), summary(rows, notices), notices, sections, shown)
+    otherwise = TESTS if comparison is None else ""  # they are tested on this page
+    return Report(counted(rows), summary(rows, notices, otherwise), notices, sections, shown)
 
 
 def write_report(
-    out: Path | str, folders: Sequence[Path | str | OutputFolder] | None = None, first: Sequence[Section] = ()
+    out: Path | str,
+    folders: Sequence[Path | str | OutputFolder] | None = None,
+    comparison: Comparison | None = None,
 ) -> Path:
     """Write `report.html`, and `tables.csv` with all scores that its tables show, one row each; return the page's path.
 
     Args:
         out: where they go; by default also the run that is reported.
         folders: output folders of `tse run` to report together, or what was read of them, instead of `out` alone.
-        first: sections that come before those of the suites.
+        comparison: of these folders, which comes first.
 
     Raises:
         ValueError: a folder has no results, or a file cannot be written.
@@ -85,7 +87,7 @@ def write_report(
     sources = [of if isinstance(of, OutputFolder) else Path(of) for of in (folders or [out])]
     paths = [source.path if isinstance(source, OutputFolder) else source for source in sources]
     missing = [Path(model).name for path in paths for model in not_scored(path)]
-    report = report_of(read_runs(sources), first, missing)
+    report = report_of(read_runs(sources), comparison, missing)
     css = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     page = _template().render(report=report, is_single=len(report.sections) == 1, css=css)
     _write_tables(report, out)
@@ -104,11 +106,15 @@ def write_paper(folders: Sequence[Path | OutputFolder], out: Path, width: float 
     report = report_of(read_runs(folders))
     _write_tables(report, out)
     for block in report.blocks():
+        if block is report.summary[-1] and isinstance(
+            block, Table
+        ):  # what does not compare belongs into its caption
+            block = replace(block, note=" ".join([block.note, *report.notices]))
         if isinstance(block, Plot):
             with style():
                 figure = draw(block, width, 8, "STIXGeneral")
                 figure.savefig(out / f"{block.name}.pdf", metadata={"CreationDate": None})
-        elif isinstance(block, Table) or (isinstance(block, Plain) and block.in_paper):
+        elif not isinstance(block, str):
             write_text(out / f"{block.name}.tex", block.latex())
     return out
 
@@ -117,10 +123,12 @@ def _write_tables(report: Report, out: Path) -> None:
     check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
     tables = [block for block in report.blocks() if isinstance(block, Table)]
-    scores = [table.scores.assign(table=table.name, is_best=table.marks()) for table in tables]
-    frame = pd.concat(scores, ignore_index=True) if scores else pd.DataFrame(columns=_COLUMNS)
-    others = [column for column in frame if column not in _COLUMNS and frame[column].notna().any()]
-    write_table(frame[[*(column for column in _COLUMNS if column in frame), *others]], out / "tables.csv")
+    scores = [table.scores.assign(is_best=table.marks()) for table in tables] or [
+        pd.DataFrame(columns=["score"])
+    ]
+    frame = pd.concat(scores, keys=[table.name for table in tables] or ["none"], names=["table"])
+    frame = frame.reset_index("table").dropna(axis=1, how="all")
+    write_table(frame.reset_index(drop=True), out / "tables.csv")
 
 
 def svg(plot: Plot) -> str:

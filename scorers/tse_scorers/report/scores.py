@@ -2,11 +2,15 @@
 
 A row is one score: `system`, `suite`, `config`, `data` (the heading of both), `source` ("run", "paper" or "people"),
 `measure` (its label: `EW`, `EW@top-0.9`), the group (`level`, `value`, and `label`, what it is called), `score`,
-`ci_low`, `ci_high`, `n`, `n_units_effective`, `reliable`, `unlike` (of another part of the data or list of lemmas than
-most), and `usable`: whether it can be the best of its place.
+`ci_low`, `ci_high`, `n`, `n_units_effective`, `reliable`, `unlike` (of another part of the data or over other lemmas
+than most), and `usable`: whether it can be the best of its place.
+
+Models with unlike vocabularies score unlike lemmas. Then EW over the whole distribution is given over the lemmas that
+all of them score, from the stored outcomes, and `score_own_lemmas` is EW over a model's own; other scores that are over
+lemmas have `other_lemmas` and are `unlike`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,10 +18,11 @@ import pandas as pd
 from ..io.runs import Runs, ScoreFile
 from ..io.series_order import position
 from ..runs.comparing.comparable import scored_part, usual
+from ..runs.comparing.paired_scores import SystemScores, items_over_common_lemmas
 from ..statistics import MIN_RELIABLE_UNITS
 from ..suites.measure import Measure, leading
 from ..suites.names import with_levels
-from ..suites.registry import find_suite, names, suites_of
+from ..suites.registry import find_suite, names, paper_of, suites_of
 
 ALL = "all"
 OF_A_PLACE = ["source", "system", "suite", "config", "data", "measure", "level", "value"]
@@ -50,12 +55,10 @@ def _of_data(runs: Runs, suite: str, config: str | None, rows: pd.DataFrame) -> 
     declared = find_suite(suite)
     signatures = {key[0]: of for key, of in runs.signatures.items() if key[1:] == (suite, config)}
     part = usual([scored_part(signature) for signature in signatures.values()])
-    lemmas = usual([signature.get("lemmas") for signature in signatures.values()])
     others = {s for s, signature in signatures.items() if scored_part(signature) != part}
-    of_other_lemmas = {s for s, signature in signatures.items() if signature.get("lemmas") != lemmas}
-    unknown = {"chance": np.nan, "digits": 2, "leads": False, "headline": False, "tied": False}
-    about = pd.DataFrame({"measure": rows["metric"], **unknown})
-    unlike = rows["system"].isin(others)
+    rows, of_other_lemmas = over_common_lemmas(runs, suite, config, rows)
+    unknown = dict.fromkeys(("leads", "headline", "tied", "other_lemmas"), False)
+    about = pd.DataFrame({"measure": rows["metric"], "chance": np.nan, "digits": 2, **unknown})
     for measure in measures_in(declared.measures, rows):
         of = rows_of(rows, measure).index
         is_headline, leads = measure in declared.measures, measure == leading(declared.measures)
@@ -64,16 +67,53 @@ def _of_data(runs: Runs, suite: str, config: str | None, rows: pd.DataFrame) -> 
         about.loc[of, ["digits", "headline", "leads"]] = [measure.digits, is_headline, leads]
         n, ties, score = (rows.loc[of, name].astype(float) for name in ("n", "n_ties", "score"))
         about.loc[of, "tied"] = (n > 0) & (ties >= n) & score.isin([0.0, measure.chance])
-        if measure.over_lemmas:
-            unlike |= rows.index.isin(of) & rows["system"].isin(of_other_lemmas)
+        if measure.over_lemmas and of_other_lemmas:
+            is_leading = measure == leading(declared.measures)
+            is_other = rows["score_own_lemmas"].isna() & (is_leading | rows["system"].isin(of_other_lemmas))
+            about["other_lemmas"] |= rows.index.isin(of) & is_other
     groups = zip(rows["level"], rows["value"], strict=True)
     called = ["Overall" if of[0] == ALL else declared.shown.group_name(*of) for of in groups]
-    few = rows["reliable"].isna() & rows["n_units"].lt(MIN_RELIABLE_UNITS)
+    unlike = rows["system"].isin(others) | about["other_lemmas"]
+    few = rows["reliable"].isna() & rows["n_units_effective"].fillna(rows["n_units"]).lt(MIN_RELIABLE_UNITS)
     usable = rows["reliable"].ne(False) & ~few & ~about["tied"] & ~unlike
     return rows.assign(
         source="run", data=names().heading(suite, config), label=with_levels(called, list(rows["level"])),
         reliable=rows["reliable"].where(rows["reliable"].notna(), ~few), usable=usable, unlike=unlike, **about,
     )  # fmt: skip
+
+
+def over_common_lemmas(
+    runs: Runs, suite: str, config: str | None, rows: pd.DataFrame
+) -> tuple[pd.DataFrame, Collection[str]]:
+    """Give EW over the lemmas that all systems score, in every group; and name the systems that score others than most.
+
+    Where no system does, rows stay as they are, and so do those of systems without outcomes of lemmas.
+    """
+    measure = leading(find_suite(suite).measures)
+    rows = rows.assign(score_own_lemmas=np.nan)
+    if not measure.over_lemmas or "lemmas_scored" not in rows:
+        return rows, ()
+    own, keys = rows_of(rows, measure), ["system", "level", "value"]
+    scored = own.dropna(subset=["lemmas_scored"])
+    alike = [set(systems) for systems in scored.groupby("lemmas_scored", sort=False)["system"].unique()]
+    most = max(alike, key=len, default=set())
+    others = set(scored["system"]) - (most if len(most) > 1 or len(alike) < 2 else set())
+    files, lemmas = (files_of(runs, suite, config, table) for table in (measure.table, "lemmas"))
+    lists = [set(of.read(["singular", "plural"]).itertuples(index=False)) for of in lemmas.values() if others]
+    if not lists or not set.intersection(*lists):
+        return rows, others
+    is_scored = [files[system] for system in scored["system"].unique() if system in files]
+    systems = [SystemScores(file, find_suite(suite), [measure]) for file in is_scored]
+    found = pd.DataFrame(
+        {"system": of.file.system, "level": group.level, "value": group.value, "score": estimate.mean}
+        | {"n_lemmas": items[measure.label].n_lemmas, "n_ties": np.nan} | estimate.columns()
+        for of, items in zip(systems, items_over_common_lemmas(systems), strict=True) if measure.label in items
+        for group, estimate in items[measure.label].estimates()
+    )  # fmt: skip
+    found = found.set_index(keys).reindex(pd.MultiIndex.from_frame(own[keys])).set_index(own.index)
+    found = found[found["score"].notna()].assign(score_own_lemmas=own["score"])
+    rows.loc[found.index, list(found)] = found
+    return rows, others
 
 
 def measures_in(measures: Sequence[Measure], rows: pd.DataFrame) -> Iterator[Measure]:
@@ -97,6 +137,16 @@ def rows_of(rows: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     return rows[is_of]
 
 
+def published_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add the published scores of the paper of each suite to tidy rows."""
+    found = [rows]
+    for (suite, _), of_data in rows.groupby(["suite", "data"], sort=False):
+        if (paper := paper_of(str(suite))) is not None:
+            every = with_published(of_data, paper.published(of_data))
+            found.append(every[every["source"] != "run"])
+    return pd.concat(found, ignore_index=True)
+
+
 def with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """Add published scores of places that a run has: tidy rows with at least `OF_A_PLACE`, `score` and `source`."""
     if published.empty:
@@ -106,16 +156,6 @@ def with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     of_place = rows[about].drop_duplicates(keys)
     theirs = published.drop(columns=["config", "data", "label"], errors="ignore").merge(of_place, on=keys)
     return pd.concat([rows, theirs.assign(usable=False).reindex(columns=rows.columns)], ignore_index=True)
-
-
-def without_single_groups(rows: pd.DataFrame) -> pd.DataFrame:
-    """Leave out levels with a single group that is everything, as of one's own pairs without paradigms."""
-    n = rows[rows["level"] == ALL].groupby(["system", "measure"])["n"].max()
-    whole = pd.MultiIndex.from_frame(rows[["system", "measure"]]).map(n.get)
-    n_all = pd.Series(whole, rows.index).astype(float)
-    is_whole = rows["n"].eq(n_all) & rows["level"].ne(ALL) & rows["source"].eq("run")
-    of_level = rows.groupby("level")["value"].transform("nunique").eq(1)
-    return rows[~(of_level & is_whole.groupby(rows["level"]).transform("all"))]
 
 
 def headlines(rows: pd.DataFrame) -> pd.DataFrame:
@@ -141,9 +181,11 @@ def best_first(rows: pd.DataFrame) -> pd.DataFrame:
 def drawn(rows: pd.DataFrame, most: int = MOST_DRAWN) -> tuple[pd.DataFrame, str]:
     """Keep the first of our systems, as many as a figure tells apart; and say so, for its title ("" for all)."""
     ours = rows.loc[rows["source"] == "run", "system"].unique()
+    leads = rows.loc[rows["leads"].eq(True), "measure"]
     kept = rows[rows["source"].ne("run") | rows["system"].isin(ours[:most])]
-    which = "best" if rows["model"].nunique() > 1 else "first"
-    return kept, f" The {which} {most} of {len(ours)} models." if len(ours) > most else ""
+    which = f"the {most} of {len(ours)} models with the highest {leads.iloc[0] if len(leads) else 'scores'}"
+    which = which if rows["model"].nunique() > 1 else f"the first {most} of {len(ours)} revisions"
+    return kept, f" Here: {which}." if len(ours) > most else ""
 
 
 def places_in_series(revisions: "pd.Series[str]") -> "pd.Series[float]":

@@ -18,22 +18,11 @@ from ..suites.registry import find_suite, names, paper_of
 from ..suites.shown import Text
 from . import verbs
 from .blocks import Block, Example, Plain, Plot, Section, Table
-from .headline import basis, facts, standing
+from .headline import basis
 from .items import items_of
 from .numbers import MISSING, number
-from .scores import (
-    ALL,
-    LEAST_OF_SERIES,
-    MOST_ACROSS,
-    files_of,
-    headlines,
-    places_in_series,
-    with_published,
-    without_single_groups,
-)
+from .scores import ALL, LEAST_OF_SERIES, MOST_ACROSS, files_of, headlines, places_in_series
 
-MOST_SYSTEMS = 50
-"""Systems of a section; of more, the best."""
 MOST_CONDITIONS = 8
 """A column of the user's with more values than this is a name or a number of items, not a condition."""
 MOST_ITEMS = 20
@@ -47,37 +36,18 @@ _LONGEST = 300
 
 def sections_of(runs: Runs, rows: pd.DataFrame, curves: pd.DataFrame) -> list[Section]:
     """Return a section for each suite and its data, from tidy `rows`, best first; `curves` have all revisions, too."""
-    sections = []
+    sections, n_data = [], rows.groupby("suite")["data"].nunique()
     for place, ((suite, data), of) in enumerate(rows.groupby(["suite", "data"], sort=False), 1):
-        is_only = rows.loc[rows["suite"] == suite, "data"].nunique() == 1
-        name, several = str(suite) if is_only else f"{suite}-{place}", rows["data"].nunique() > 1
-        of_curves = curves[curves["data"] == data]
-        sections.append(_section(runs, find_suite(str(suite)), of, of_curves, name, several))
+        name = str(suite) if n_data[suite] == 1 else f"{suite}-{place}"
+        sections.append(_section(runs, find_suite(str(suite)), of, curves[curves["data"] == data], name))
     return sections
 
 
-def published_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Add the published scores of the paper of each suite to tidy rows."""
-    found = [rows]
-    for (suite, _), of_data in rows.groupby(["suite", "data"], sort=False):
-        paper = paper_of(str(suite))
-        if paper is not None:
-            every = with_published(of_data, paper.published(of_data))
-            found.append(every[every["source"] != "run"])
-    return pd.concat(found, ignore_index=True)
-
-
-def _section(
-    runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.DataFrame, name: str, several: bool
-) -> Section:
-    ours, notices = rows[rows["source"] == "run"], []
+def _section(runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.DataFrame, name: str) -> Section:
+    ours = rows[rows["source"] == "run"]
     config, data = ours[["config", "data"]].iloc[0]
     config = None if pd.isna(config) else str(config)
     systems = [str(system) for system in ours["system"].unique()]
-    if len(systems) > MOST_SYSTEMS:
-        notices = [f"Below are the best {MOST_SYSTEMS} of {len(systems)} models; the first table has all."]
-        systems = systems[:MOST_SYSTEMS]
-        rows = rows[rows["source"].ne("run") | rows["system"].isin(systems)]
 
     def tables(table: str) -> Mapping[str, ScoreFile]:
         files = files_of(runs, suite.name, config, table)
@@ -86,40 +56,37 @@ def _section(
     text, paper = suite.shown.text, paper_of(suite.name)
     if not isinstance(text, Text):
         text = text([of for key, of in runs.signatures.items() if key[1:] == (suite.name, config)])
-    lines, rows = headlines(rows), without_single_groups(rows)
+    lines, n_groups = headlines(rows), rows.groupby("level")["value"].transform("nunique")
+    rows = rows[rows["level"].eq(ALL) | n_groups.gt(1)]  # a single group is everything
     items = _items(suite, lines, tables)
     parts: dict[str, Sequence[Block]] = {}
-    if several and len(lines):
-        parts["Where it stands"] = [standing(lines, f"{name}_scores", f"{data}: scores over everything")]
     if suite.name == "agreement":
         parts["Which verbs"] = verbs.parts(tables("outcomes"), systems)
     parts["Your conditions"] = own_conditions(suite, runs, config, rows, name)
     parts |= by_group(rows, name) if paper is None else paper.parts(rows, tables)
     parts["Over the training"] = learning_curves(curves, paper, name)
     parts["Items that models get wrong"] = wrong_items(items, name)
-    full = {heading: [block for block in blocks if not _is_empty(block)] for heading, blocks in parts.items()}
-    shown = {of: [_named(block, name, suite) for block in blocks] for of, blocks in full.items() if blocks}
+    shown = {
+        heading: [_named(block, name, suite) for block in blocks if not _is_empty(block)]
+        for heading, blocks in parts.items()
+    }
     terms = {**text.terms, "What the scores are over": " ".join(basis(lines))}
-    about = text.source, example(items, systems), facts(lines) | lowest(rows, suite), notices
-    return Section(name, data, text.question, text.lede, terms, shown, *about)
+    return Section(
+        name, data, text.question, text.lede, terms, {of: blocks for of, blocks in shown.items() if blocks},
+        text.source, example(items, systems), lowest(rows, suite),
+    )  # fmt: skip
 
 
-def lowest(rows: pd.DataFrame, suite: type[Suite]) -> dict[str, str]:
-    """Return the group in which the first system has its lowest score, of the level that stands for the suite."""
+def lowest(rows: pd.DataFrame, suite: type[Suite]) -> str:
+    """Say in which group the first system has its lowest score, of the level that stands for the suite."""
     level = leading(suite.measures).main_level or next((of for of in rows["level"] if of != ALL), ALL)
-    is_of = (
-        rows["leads"].astype(bool)
-        & rows["usable"].astype(bool)
-        & rows["level"].eq(level)
-        & rows["score"].notna()
-    )
+    is_of = rows["leads"].eq(True) & rows["usable"].eq(True) & rows["level"].eq(level) & rows["score"].notna()
     groups = rows[is_of & rows["system"].eq(rows["system"].iloc[0])].sort_values("score", kind="stable")
     if level == ALL or len(groups) < 2:
-        return {}
+        return ""
     first = groups.iloc[0]
-    kind = "" if level == "group" else f" {level.replace('_', ' ')}"
-    words = f"{number(first['score'], int(first['digits']))} {first['label']}"
-    return {f"lowest{kind} of {first['system']} ({first['measure']})": words}
+    where = f"{first['label']} ({first['measure']} {number(first['score'], int(first['digits']))})"
+    return f"Lowest for {first['system']}: {where}."
 
 
 def _is_empty(block: Block) -> bool:
@@ -128,10 +95,21 @@ def _is_empty(block: Block) -> bool:
 
 
 def _named(block: Block, name: str, suite: type[Suite]) -> Block:
-    """Name a block after its section where a suite has several, so that files and anchors differ."""
-    if isinstance(block, str) or name == suite.name or block.name.startswith(name):
+    """Say of which paper a table is, and name a block after its section where a suite has several: files, anchors."""
+    if isinstance(block, str):
         return block
-    return replace(block, name=f"{name}_{block.name}", title=f"{block.title} ({name})")
+    of_paper = getattr(paper_of(suite.name), "NAME", "this suite's paper")
+    title = re.sub(r"\((?=(Table|Figure)s? \d)", f"({of_paper}, ", block.title)
+    if name != suite.name and not block.name.startswith(name):
+        return replace(block, name=f"{name}_{block.name}", title=f"{title} ({name})")
+    return replace(block, title=title)
+
+
+_WORDS = {
+    r"Partial run \(": "Part of the data (", r"--limit (\d+)": r"a sample of \1 items a group", "--groups ": "only ",
+    "lemma list": "list of verbs",
+}  # fmt: skip
+"""What notices call the options of a run -> words for readers of the page."""
 
 
 def notices_of(runs: Runs, suite: str, config: str | None) -> list[str]:
@@ -139,8 +117,10 @@ def notices_of(runs: Runs, suite: str, config: str | None) -> list[str]:
     signatures = {key: of for key, of in runs.signatures.items() if key[1:] == (suite, config)}
     unpublished = unpublished_notice(signatures, suite, names().heading)
     notices = [f"{unpublished} Not comparable with published numbers."] if unpublished else []
-    unlike = unlike_notice(signatures, suite)
-    return [*notices, unlike] if unlike else notices
+    notices += filter(None, [unlike_notice(signatures, suite)])
+    for option, words in _WORDS.items():
+        notices = [re.sub(option, words, notice) for notice in notices]
+    return notices
 
 
 def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:
@@ -148,18 +128,16 @@ def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:
     rows = rows[rows["headline"].astype(bool)]
     found: dict[str, Sequence[Block]] = {}
     for level, of in rows[rows["level"] != ALL].groupby("level", sort=False):
-        shown = pd.concat([of, rows[rows["level"] == ALL]])
-        called = str(level).replace("_", " ")
-        if shown["system"].nunique() <= MOST_ACROSS:
-            title, across = f"Scores by {called}.", ("measure", "system")
-            tables = [Table(f"{name}_{level}", title, shown, columns=across, intervals=False)]
-        else:
-            by_measure = enumerate(shown.groupby("measure", sort=False))
-            of_each = {
-                n: (f"{label} by {called}.", scores, "system", ["label"]) for n, (label, scores) in by_measure
-            }
-            tables = [Table(f"{name}_{level}_{n}", *what, intervals=False) for n, what in of_each.items()]
-        found[f"By {called}"] = tables
+        shown, called = pd.concat([of, rows[rows["level"] == ALL]]), str(level).replace("_", " ")
+        is_many = shown["system"].nunique() > MOST_ACROSS
+        of_each = shown.groupby("measure", sort=False) if is_many else [("Scores", shown)]
+        look: tuple[str, Sequence[str]] = (
+            ("system", ["label"]) if is_many else ("label", ["measure", "system"])
+        )
+        found[f"By {called}"] = [
+            Table(f"{name}_{level}_{n}", f"{what} by {called}.", scores, *look, intervals=False)
+            for n, (what, scores) in enumerate(of_each)
+        ]
     return found
 
 
@@ -224,17 +202,20 @@ def _items(suite: type[Suite], lines: pd.DataFrame, tables: Any) -> dict[str, pd
 
 
 def example(items: Mapping[str, pd.DataFrame], systems: Sequence[str]) -> Example | None:
-    """Return an item that the models tell apart best, one that they do not all get right if there is any."""
+    """Return an item that the models tell apart best: one that the first one gets wrong, if there is any."""
     if not items:
         return None
-    first = next(iter(items.values())).drop_duplicates(["good", "bad"])
+    leader, first = next(iter(items.items()))
+    share, first = float(first["score"].mean()), first.drop_duplicates(["good", "bad"])
     wrong = first[first["score"] < 1]
     chosen = (wrong if len(wrong) else first).head(200)
     lengths = chosen["good"].str.len()
     good, bad = chosen.loc[(lengths - lengths.median()).abs().idxmin(), ["good", "bad"]]
-    values, printed = "Log-probability of each (nearer to 0: more probable)", _margin
+    values, printed = "Log-probability of each (nearer to 0: more probable).", _margin
     if "form_correct" in first:  # one word: a probability says more than its logarithm
-        values, printed = "Probability of each form at the gap", _probability
+        values, printed = "Probability of each form at the gap.", _probability
+    if len(wrong):
+        values += f" An item that {leader} gets wrong; it is right in {number(share)} of them."
     answers = []
     for system, of in items.items():
         for row in of[(of["good"] == good) & (of["bad"] == bad)].head(1).to_dict("records"):
@@ -272,7 +253,7 @@ def wrong_items(items: Mapping[str, pd.DataFrame], name: str) -> list[Block]:
         frame = pd.DataFrame(cells, pd.Index(right, name="right"))
         title = f"{system}: the {len(frame)} it is most wrong about, of {len(wrong):,} wrong ones."
         if len(wrong):
-            blocks.append(Plain(f"{name}_wrong_{place}", title, frame, note, in_paper=False))
+            blocks.append(Plain(f"{name}_wrong_{place}", title, frame, note))
     return blocks
 
 
@@ -288,21 +269,14 @@ def settings(runs: Runs, systems: Collection[str]) -> Plain:
     """Return what decided the scores of some systems, what differs between them first."""
     columns: dict[str, dict[str, str]] = {}
     for (system, suite, config), signature in runs.signatures.items():
-        if system in systems:
-            single = {of: it for of, it in signature.items() if it is not None and not isinstance(it, dict)}
-            of_data = single | (signature.get("suite_options") or {})
-            texts = {
-                of: it if isinstance(it, str) else json.dumps(it, ensure_ascii=False)
-                for of, it in of_data.items()
-            }
-            heading = f"{system} · {names().heading(suite, config)}"
-            columns[heading] = {of: text[:_LONGEST] for of, text in texts.items()}
-    frame = pd.DataFrame(columns)
-    n_values = frame.nunique(axis=1, dropna=False).sort_values(ascending=False, kind="stable")
-    frame, note = frame.loc[n_values.index], ""
-    title = "Settings of each model; those that differ come first."
-    if len(frame.columns) > MOST_ACROSS:  # systems down
-        same = frame[n_values == 1].iloc[:, 0]
-        note = f"The same for all: {'; '.join(f'{key}: {value}' for key, value in same.items())}."
-        frame, title = frame[n_values > 1].T, "Settings that differ between models."
-    return Plain("signature", title, frame, note, folded=False)
+        single = {of: it for of, it in signature.items() if it is not None and not isinstance(it, dict)}
+        every = {**single, **(signature.get("suite_options") or {})} if system in systems else {}
+        texts = {
+            of: it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for of, it in every.items()
+        }
+        columns[f"{system} · {names().heading(suite, config)}"] = {
+            of: it[:_LONGEST] for of, it in texts.items()
+        }
+    frame = pd.DataFrame({heading: texts for heading, texts in columns.items() if texts})
+    order = frame.nunique(axis=1, dropna=False).sort_values(ascending=False, kind="stable").index
+    return Plain("signature", "Settings; those that differ come first.", frame.loc[order], folded=False)

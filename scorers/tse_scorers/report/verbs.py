@@ -58,8 +58,8 @@ def parts(files: Mapping[str, ScoreFile], systems: list[str]) -> list[Block]:
         for name in of.columns[1:]
     ]
     title = (
-        "All verbs of a model, from its worst to its best; the area under the first curve is EW. With the rule, a line "
-        "is at 1 throughout; dashed: guessing."
+        "All verbs of a model, from its worst to its best; the area under the first curve is EW over these verbs. With "
+        "the rule, a line is at 1 throughout; dashed: guessing."
     )
     plot = Plot("verbs", title, "lines", pd.concat(curves), "% of verbs", "share right")
     return [_TEXT, plot, *(_table(*each, place, shown) for place, each in enumerate(verbs.items()))]
