@@ -21,6 +21,23 @@ from tse_scorers.statistics import Units, mean
 
 PAIRS = 1000
 """Behind each published accuracy."""
+TRUE_SCORE = 0.853
+"""Expected score of the model in `of_units`: the mean of logistic(2.2 + 1.2 z) over all nouns."""
+
+
+def of_units() -> Iterator[tuple[str, Plot]]:
+    """Yield intervals of one model on samples of 20 nouns with 50 sentences, over sentences and over nouns."""
+    random, points = np.random.default_rng(2), []
+    nouns = np.repeat(np.arange(20), 50)
+    for sample in range(1, 17):
+        easy = 2.2 + 1.2 * random.normal(size=20)  # logits; each sample has other nouns
+        right = random.random(1000) < 1 / (1 + np.exp(-easy[nouns]))
+        for panel, units in (("if sentences are units", np.arange(1000)), ("if nouns are units", nouns)):
+            found = mean(right, Units(units))
+            series = "contains the true score" if found.low <= TRUE_SCORE <= found.high else "misses it"
+            points.append((panel, f"sample {sample}", found.mean, found.low, found.high, series))
+    columns = ["panel", "label", "y", "ci_low", "ci_high", "series"]
+    yield "units", Plot("", "", "dots", pd.DataFrame(points, columns=columns), "score", chance=TRUE_SCORE)
 
 
 def of_pythia() -> Iterator[tuple[str, Plot]]:
@@ -60,6 +77,6 @@ def of_smollm2() -> Iterator[tuple[str, Plot]]:
 
 if __name__ == "__main__":
     with style():
-        for name, plot in (*of_pythia(), *of_smollm2()):
+        for name, plot in (*of_units(), *of_pythia(), *of_smollm2()):
             path = Path(__file__).with_name(f"{name}.svg")
             draw(plot, width=9).savefig(path, facecolor="#fefefe", metadata={"Date": None})

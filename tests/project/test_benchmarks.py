@@ -71,6 +71,26 @@ def test_no_time_is_printed_where_scores_disagree(blimp, tmp_path):
     assert rows_of(found.stdout) == []
 
 
+def test_intervals_are_simulated_alike_in_each_run(tmp_path):
+    """An interval contains the truth or not, and the same sets are drawn again."""
+    command = [
+        sys.executable,
+        ROOT / "benchmarks" / "intervals.py",
+        "15 units of",
+        "2 x 2",
+        "--sets",
+        "3",
+        "--json",
+    ]
+    for name in ("one", "other"):
+        found = subprocess.run([*command, tmp_path / name], capture_output=True, text=True, timeout=300)
+        assert found.returncode == 0, found.stderr
+    rates = json.loads((tmp_path / "one").read_text())
+    assert len(rates) == len(rows_of(found.stdout)) == 7
+    assert (tmp_path / "one").read_text() == (tmp_path / "other").read_text()
+    assert rates["scores: 15 units of 100/k, 0.85 / 0.65"]["score covers"] in (0, 100 / 3, 200 / 3, 100)
+
+
 @pytest.mark.slow
 def test_the_benchmarks_of_a_gpu_run_on_a_cpu(blimp):
     how = ("--device", "cpu", "--rounds", "1", "--blimp", blimp, "--systems", "literal")
