@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from browser import chromium, opened
 from run_records import drop_tables, record_of
-from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from synthetic_runs import blimp_rows, blimp_scores, write_run
 from typer.testing import CliRunner

@@ -181,7 +181,7 @@ def conditions(paradigms: pd.DataFrame, files: Mapping[str, ScoreFile], which: s
     """Return means of paradigms by condition, where a run has all paradigms of at least two of a panel."""
     chosen = {name for _, groups in CONDITIONS.values() for group in groups.values() for name in group}
     pairs_of = {}
-    for system in paradigms.loc[paradigms["source"] == "run", "system"].unique():
+    for system in files.keys() & set(paradigms["system"]):
         columns = ["method", "paradigm", "sentence_good", "sentence_bad", "correct", "cluster", "item"]
         pairs = files[system].read_known(columns)
         is_first = pairs["method"] == next(of for of in METHODS if (pairs["method"] == of).any())
