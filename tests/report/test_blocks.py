@@ -76,7 +76,7 @@ def test_a_cell_has_its_score_interval_and_doubt():
     assert text.loc["x", "a"] == ">0.99 [0.90, 1.00]" and text.loc["x", "b"] == "0.50 [0.40, 0.60]*"
     assert text.loc["y", "a"] == text.loc["y", "b"] == "–"
     doubtful = Table("t", "T", frame.assign(reliable=False, unlike=[False, True, False]), intervals=False)
-    assert list(doubtful.text().loc["x"]) == [">0.99*", "0.50*†"] and "0.50*†" in doubtful.latex()
+    assert list(doubtful.text().loc["x"]) == [">0.99*", "0.50*†"] and r"0.50*$\dagger$" in doubtful.latex()
 
 
 def test_rows_and_columns_are_in_the_order_of_the_scores():

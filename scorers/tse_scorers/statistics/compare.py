@@ -30,6 +30,7 @@ def difference(one: ArrayLike, other: ArrayLike, units: Units) -> Estimate:
 
     >>> found = difference([1, 1, 0, 1], [1, 0, 0, 0], Units(["a", "b", "c", "d"]))
     >>> found.mean, found.scores, round(found.low, 2), round(found.p, 2)
+    (0.5, (0.75, 0.25), -0.35, 0.44)
     """
     pair = np.stack([np.asarray(one, dtype=float), np.asarray(other, dtype=float)])
     both = np.isfinite(pair).all(axis=0)
