@@ -18,29 +18,29 @@ PACKAGE = "scorers/tse_scorers"
 CEILINGS = {  # room: (lines, where they shall be)
     "metrics": (3_904, 1_400),
     f"{PACKAGE}/engine": (2_090, 700),
-    f"{PACKAGE}/models": (4_572, 2_200),
+    f"{PACKAGE}/models": (4_574, 2_200),
     f"{PACKAGE}/lstm_converter": (461, 0),  # in models
     f"{PACKAGE}/ngram_trainer": (140, 0),  # in models
-    f"{PACKAGE}/statistics": (1_483, 600),
+    f"{PACKAGE}/statistics": (597, 600),
     f"{PACKAGE}/io": (3_751, 600),  # has taken reading of runs from report
-    f"{PACKAGE}/suites": (9_294, 3_000),
-    f"{PACKAGE}/papers": (1_175, 1_200),
-    f"{PACKAGE}/report": (1_824, 1_600),
-    f"{PACKAGE}/runs": (2_457, 700),
-    f"{PACKAGE}/cli": (2_099, 500),
+    f"{PACKAGE}/suites": (9_440, 3_000),  # has taken from statistics what a unit is
+    f"{PACKAGE}/papers": (1_199, 1_200),
+    f"{PACKAGE}/report": (1_857, 1_600),  # ranks EW over common verbs, adjusts what it says of many models
+    f"{PACKAGE}/runs": (2_455, 700),
+    f"{PACKAGE}/cli": (2_101, 500),
     f"{PACKAGE}/publishing": (792, 300),
     f"{PACKAGE}/training": (1_141, 450),
     PACKAGE: (1_620, 850),  # its own files, explore.py among them
     "push_scripts": (3_649, 1_600),  # published numbers are named as results are
-    "benchmarks": (444, 400),
+    "benchmarks": (777, 740),  # has taken the simulation of intervals from tests, at a third of its length
     "examples": (515, 400),  # with tasks of lm-eval, in place of `exporting`
-    "docs": (415, 400),
+    "docs": (410, 400),
     ".ci": (102, 100),
-    "tests": (35_433, 18_000),
+    "tests": (33_931, 18_000),
 }
-OTHER_TEXT = (1_074, 500)
+OTHER_TEXT = (1_072, 500)
 """Lines of the package's other texts (styles, scripts, descriptions of sets), without bundled models."""
-WORDS = (19_571, 14_000)
+WORDS = (19_231, 14_000)
 """Words of README and docs."""
 
 
