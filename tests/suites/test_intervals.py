@@ -104,7 +104,9 @@ def test_the_interval_of_ew_is_that_of_the_long_table(run):
         == ("tiny-causal", "all", "ew", "top", 1.0)
     )
     assert row["score"] == pytest.approx(expected.mean, rel=1e-12)
-    assert (row["se"], row["ci_low"]) == pytest.approx((expected.se, expected.low), rel=0.03)  # of means of cells
+    assert (row["se"], row["ci_low"]) == pytest.approx(
+        (expected.se, expected.low), rel=0.03
+    )  # of means of cells
     assert (row["n_units"], row["n_lemmas"]) == (expected.n_units, n)
     assert row["unit"] == "subject nouns x lemmas (these constructions)"
 
