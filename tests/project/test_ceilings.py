@@ -36,11 +36,11 @@ CEILINGS = {  # room: (lines, where they shall be)
     "examples": (515, 400),  # with tasks of lm-eval, in place of `exporting`
     "docs": (410, 400),
     ".ci": (102, 100),
-    "tests": (33_933, 18_000),
+    "tests": (33_934, 18_000),
 }
 OTHER_TEXT = (1_072, 500)
 """Lines of the package's other texts (styles, scripts, descriptions of sets), without bundled models."""
-WORDS = (19_231, 14_000)
+WORDS = (19_239, 14_000)
 """Words of README and docs."""
 
 
