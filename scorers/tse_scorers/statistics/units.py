@@ -40,7 +40,7 @@ Codes = NDArray[np.intp]
 MIN_RELIABLE_UNITS = 4
 """Over fewer effective units (3 degrees of freedom), an interval says little."""
 LEAST = {1: 0.1, 2: 0.02}
-"""ρ, for one and for two kinds of units: those for which simulated intervals cover enough with the most power."""
+"""ρ, for one and for two kinds of units: see benchmarks/INTERVALS.md."""
 _ROUNDING = 1e-9
 
 
