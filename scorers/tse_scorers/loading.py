@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .engine.layers import compile_layers
 from .io.files import is_file
 from .models import ngram
 from .models.base import LoadedScorer
@@ -153,8 +152,6 @@ def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Caus
         ValueError: the model, its tokenizer and the options do not fit together.
     """
     model, tokenizer, name, revision, quantization = loaded
-    if options.torch_compile:
-        compile_layers(model)
     shared: dict[str, Any] = {"name": name, "revision": revision}
     shared |= {"leading_space": options.leading_space, "batch_tokens": options.batch_tokens}
     scorer: MaskedScorer | CausalScorer

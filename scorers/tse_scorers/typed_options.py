@@ -35,7 +35,6 @@ class ModelKeywords(TypedDict, total=False):
     device_map: str | None
     quantization: Literal["8bit", "4bit"] | None
     batch_tokens: int | None
-    torch_compile: bool
 
 
 class RunKeywords(TypedDict, total=False):

@@ -1,203 +1,238 @@
-"""Turns inputs into batches: rows of similar length, up to a budget of tokens.
+"""Inputs as rows of tokens: what several texts share is computed once, equal inputs once.
 
-A plan knows the lengths of its rows and turns any selection of them into a `Batch`. The runner in `run.py`
-decides how many rows go together, so a batch that does not fit into memory can be built again as two halves.
-A new kind of packing is a class that implements `Plan`.
+Every place in a row has a number, the *node*: a distinct prefix of a text, after which the distribution can be read.
+Packed rows hold several texts; each token attends to its own predecessors only. Plain rows hold one text, and a batch
+of them has one length, so that nothing is ever padded.
 """
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Indices, Mask, digest, expand_ranges, pad
-from .trie import PrefixTrie, leaf_rows, packed_rows
+Indices = NDArray[np.int64]
+"""Vocabulary ids, places and counts."""
+CAPACITY = 128
+"""Tokens of a packed row: longer ones share little more, and attend to more tokens of other texts."""
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Inputs of one forward pass and the positions that are read from it.
+class Row(NamedTuple):
+    """One row of a batch.
 
     Attributes:
-        input_ids: (rows, width) vocabulary ids, padded on the right.
-        present: (rows, width) False at padding.
-        positions: (rows, width) position ids, or None for the model's own.
-        visible: (rows, width, width) which positions (last axis) each position attends to, or None for the
-            model's own attention.
-        read_rows: (reads,) row of each position that is read.
-        read_columns: (reads,) column of each position that is read.
-        reads: (reads,) index of each read within the plan.
+        ids: (tokens,) vocabulary ids.
+        parent: (tokens,) the column of each token's predecessor, -1 for a first token; None for plain rows.
+        first: the node of its first column; those of the others follow.
     """
 
-    input_ids: Indices
-    present: Mask
+    ids: Sequence[int]
+    parent: Sequence[int] | None
+    first: int
+
+
+class Batch(NamedTuple):
+    """Inputs of one forward pass, and the places in them that are read.
+
+    Attributes:
+        ids: (rows, width) vocabulary ids.
+        positions: (rows, width) position ids; None for the model's own.
+        visible: (rows, width, width) whether a place (second axis) attends to another one (third axis); None for the
+            model's own attention.
+        rows, columns: (reads,) the places that are read.
+        reads: the reads of the plan at these places, (reads,).
+    """
+
+    ids: Indices
     positions: Indices | None
-    visible: Mask | None
-    read_rows: Indices
-    read_columns: Indices
+    visible: NDArray[np.bool_] | None
+    rows: Indices
+    columns: Indices
     reads: Indices
 
 
-class Plan(Protocol):
-    """Rows of inputs, and the positions in them that are read."""
-
-    lengths: Indices
-    """(rows,) tokens in each row"""
-    fingerprint: str
-    """Hash of the inputs and their rows."""
-
-    def batch(self, rows: Sequence[int]) -> Batch:
-        """Build the batch of these rows."""
-        ...
-
-
-class TriePlan:
-    """Inputs of a causal model; every distinct prefix is read once (and, if packed, computed once).
-
-    Args:
-        trie: the inputs.
-        read: nodes at which the distribution after their prefix is read.
-        capacity: nodes in a packed row; None runs each distinct input in a row of its own with the model's
-            ordinary attention, for models that cannot attend along a tree.
-    """
-
-    def __init__(self, trie: PrefixTrie, read: Indices, capacity: int | None) -> None:
-        self.trie = trie
-        self.packed = capacity is not None
-        self._rows = leaf_rows(trie) if capacity is None else packed_rows(trie, capacity)
-        self.lengths = np.array([len(row) for row in self._rows], dtype=np.int64)
-        # Ancestors may be in several rows; they are read in the first.
-        nodes = np.concatenate([*self._rows, np.zeros(0, np.int64)])
-        rows = np.repeat(np.arange(len(self._rows)), self.lengths)
-        first_rows = np.empty(len(trie), dtype=np.int64)
-        first_rows[nodes[::-1]] = rows[::-1]
-        self._home = np.full(len(trie), -1, dtype=np.int64)
-        self._home[read] = first_rows[read]
-        self._introduced_by = np.empty(len(trie), dtype=np.int64)  # a sequence whose path contains each node
-        self._introduced_by[trie.places] = np.repeat(np.arange(len(trie.lengths)), trie.lengths)
-        self.fingerprint = digest(trie.token, trie.parent, self._home, nodes, self.lengths)
-
-    def batch(self, rows: Sequence[int]) -> Batch:
-        """Build the batch of these rows."""
-        nodes = pad([self._rows[row] for row in rows], fill=-1)
-        present = nodes >= 0
-        read = present & (self._home[nodes] == np.asarray(rows)[:, None])
-        read_rows, read_columns = np.nonzero(read)
-        return Batch(
-            input_ids=np.where(present, self.trie.token[nodes], 0),
-            present=present,
-            positions=np.where(present, self.trie.depth[nodes], 0) if self.packed else None,
-            visible=self._ancestors(nodes) if self.packed else None,
-            read_rows=read_rows,
-            read_columns=read_columns,
-            reads=nodes[read_rows, read_columns],
-        )
-
-    def _ancestors(self, nodes: Indices) -> Mask:
-        """(rows, width, width) True if the second node is an ancestor of the first, or the same node."""
-        height, width = nodes.shape
-        visible = np.zeros((height, width, width), dtype=bool)
-        visible[:, np.arange(width), np.arange(width)] = True  # padding too: a softmax over nothing is NaN
-        column = np.empty(len(self.trie), dtype=np.int64)
-        for row in range(height):
-            row_nodes = nodes[row][nodes[row] >= 0]
-            column[row_nodes] = np.arange(len(row_nodes))
-            # The ancestors of a node are the start of any path through it.
-            below, depth = expand_ranges(self.trie.depth[row_nodes] + 1, np.zeros_like(row_nodes))
-            begins = self.trie.first[self._introduced_by[row_nodes]]
-            visible[row, below, column[self.trie.places[begins[below] + depth]]] = True
-        return visible
-
-
-class RowPlan:
-    """Inputs in a row each, read at one position each; equal inputs are run once.
+@dataclass
+class Plan:
+    """Rows, and what is read in them.
 
     Attributes:
-        read_of: (inputs,) the read of each input; equal inputs that are read at the same position share it.
-
-    Args:
-        blocks: vocabulary ids; each block is one input, or a matrix with one input per row.
-        columns: (inputs,) the column that is read in each input, over all blocks.
+        rows: all rows.
+        read_of: (answers,) the node at which each answer is read.
     """
 
-    def __init__(
-        self,
-        blocks: Sequence[Sequence[int]] | Sequence[NDArray[np.integer[Any]]],
-        columns: Sequence[int] | Indices,
-    ) -> None:
-        self._flat, self.lengths, row_of = _distinct([np.atleast_2d(np.asarray(block)) for block in blocks])
-        self._starts = np.cumsum(self.lengths) - self.lengths
-        width = int(self.lengths.max(initial=1))
-        place_of_input = row_of * width + np.asarray(columns, dtype=np.int64)
-        places, self.read_of = np.unique(place_of_input, return_inverse=True)
-        row_of_read, self._columns = np.divmod(places, width)
-        self._first = np.searchsorted(row_of_read, np.arange(len(self.lengths) + 1))
-        self.n_reads = len(places)
-        self.fingerprint = digest(self._flat, self.lengths, places, self.read_of)
+    rows: list[Row]
+    read_of: Indices
 
-    def batch(self, rows: Sequence[int]) -> Batch:
-        """Build the batch of these rows."""
-        chosen = np.asarray(rows)
-        present = np.arange(self.lengths[chosen].max()) < self.lengths[chosen, None]
-        places = np.where(present, self._starts[chosen, None] + np.arange(present.shape[1]), 0)
-        read_rows, reads = expand_ranges(self._first[chosen + 1] - self._first[chosen], self._first[chosen])
-        return Batch(
-            input_ids=np.where(present, self._flat[places], 0).astype(np.int64),
-            present=present,
-            positions=None,
-            visible=None,
-            read_rows=read_rows,
-            read_columns=self._columns[reads],
-            reads=reads,
-        )
+    @cached_property
+    def reads(self) -> Indices:
+        """(reads,) the different nodes that are read, ascending."""
+        return np.unique(self.read_of)
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the inputs, their rows and what is read."""
+        rows = [(len(row.ids), *row.ids, *(row.parent or ())) for row in self.rows]
+        return digest(self.read_of, *(np.array(row, np.int64) for row in rows))
 
-def batches(lengths: Indices, batch_tokens: int, *, padded: bool = True) -> Iterator[list[int]]:
-    """Group rows, longest first, so that rows times width stays within `batch_tokens` (or one row).
+    @cached_property
+    def _answers(self) -> tuple[Indices, Indices]:
+        order = np.argsort(self.read_of, kind="stable")
+        return order, np.searchsorted(self.read_of[order], [*self.reads, np.iinfo(np.int64).max])
 
-    A group that is a quarter full ends where the length changes, so that nothing is padded.
+    def answers_of(self, reads: Indices) -> tuple[Indices, Indices]:
+        """Return the answers that some reads give, and for each the place of its read among these, (answers,)."""
+        order, first = self._answers
+        counts = first[reads + 1] - first[reads]
+        at = np.repeat(np.arange(len(reads)), counts)
+        within = np.arange(len(at)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return order[first[reads][at] + within], at
 
-    Args:
-        lengths: (rows,) tokens in each row.
-        batch_tokens: tokens in one batch, padding included.
-        padded: whether a group may contain rows of different lengths.
-    """
-    enough = batch_tokens / 4 if padded else 0
-    group: list[int] = []
-    width = 0
-    for row in np.argsort(-lengths, kind="stable"):
-        length = int(lengths[row])
-        full = (len(group) + 1) * width > batch_tokens
-        if group and (full or (length < width and len(group) * width >= enough)):
+    def answers_in(self, rows: Sequence[Row]) -> Indices:
+        """Return the answers that are read in these rows."""
+        limits = [np.searchsorted(self.reads, [row.first, row.first + len(row.ids)]) for row in rows]
+        return self.answers_of(np.concatenate([np.arange(*limit) for limit in limits]))[0]
+
+    def batches(self, tokens: int, reads: int) -> Iterator[list[Row]]:
+        """Group the rows that are read, longest first: at most so many tokens and reads in a batch, or one row."""
+        starts = np.array([row.first for row in self.rows], dtype=np.int64)
+        lengths = np.array([len(row.ids) for row in self.rows], dtype=np.int64)
+        n_reads = np.searchsorted(self.reads, starts + lengths) - np.searchsorted(self.reads, starts)
+        group: list[Row] = []
+        width = n_group = 0
+        for place in np.argsort(-lengths, kind="stable")[: len(lengths)].tolist():
+            if not n_reads[place]:
+                continue
+            row, length, n = self.rows[place], int(lengths[place]), int(n_reads[place])
+            unlike = row.parent is None and length != width
+            if group and (unlike or (len(group) + 1) * width > tokens or n_group + n > reads):
+                yield group
+                group, n_group = [], 0
+            if not group:
+                width = length
+            group.append(row)
+            n_group += n
+        if group:
             yield group
-            group = []
-        if not group:
-            width = length
-        group.append(int(row))
-    if group:
-        yield group
+
+    def batch(self, rows: Sequence[Row]) -> Batch:
+        """Return the batch of these rows, padded on the right if they are packed ones."""
+        starts = np.array([row.first for row in rows])
+        lengths = np.array([len(row.ids) for row in rows])
+        begin, end = np.searchsorted(self.reads, starts), np.searchsorted(self.reads, starts + lengths)
+        row_of = np.repeat(np.arange(len(rows)), end - begin)
+        reads = np.concatenate([np.arange(*limits) for limits in zip(begin, end, strict=True)])
+        places = row_of, self.reads[reads] - starts[row_of], reads
+        if rows[0].parent is None:
+            return Batch(np.array([row.ids for row in rows], dtype=np.int64), None, None, *places)
+        ids = np.zeros((len(rows), lengths.max()), dtype=np.int64)
+        parent = np.full(ids.shape, -1)
+        for place, row in enumerate(rows):
+            ids[place, : len(row.ids)], parent[place, : len(row.ids)] = row.ids, row.parent
+        return Batch(ids, *along_tree(parent), *places)
 
 
-def _distinct(
-    blocks: Sequence[NDArray[np.integer[Any]]],
-) -> tuple[NDArray[np.integer[Any]], Indices, Indices]:
-    """Return the distinct rows of matrices, by length: (ids, lengths, the index of each row)."""
-    rows_in = np.array([len(block) for block in blocks], dtype=np.int64)
-    first = np.cumsum(rows_in) - rows_in
-    row_of = np.empty(rows_in.sum(), dtype=np.int64)
-    flat, lengths = [], [np.zeros(0, dtype=np.int64)]
-    n_distinct = 0
-    for length in sorted({block.shape[1] for block in blocks}):
-        members = [index for index, block in enumerate(blocks) if block.shape[1] == length]
-        rows, inverse = np.unique(
-            np.concatenate([blocks[index] for index in members]), axis=0, return_inverse=True
-        )
-        row_of[np.concatenate([first[index] + np.arange(rows_in[index]) for index in members])] = (
-            n_distinct + inverse
-        )
-        flat.append(rows.ravel())
-        lengths.append(np.full(len(rows), length))
-        n_distinct += len(rows)
-    return np.concatenate(flat) if flat else lengths[0], np.concatenate(lengths), row_of
+def digest(*arrays: NDArray[np.integer[Any]]) -> str:
+    """Return a hash of arrays and their lengths: different arrays get different hashes."""
+    total = hashlib.sha256()
+    for array in arrays:
+        total.update(len(array).to_bytes(8, "little"))  # distinguishes [1, 2], [3] from [1], [2, 3]
+        total.update(np.ascontiguousarray(array).data)
+    return total.hexdigest()
+
+
+def along_tree(parent: Indices) -> tuple[Indices, NDArray[np.bool_]]:
+    """Return each token's position, (rows, width), and which tokens it attends to, (rows, width, width).
+
+    >>> positions, visible = along_tree(np.array([[-1, 0, 0]]))
+    >>> positions.tolist(), visible.astype(int).tolist()
+    ([[0, 1, 1]], [[[1, 0, 0], [1, 1, 0], [1, 0, 1]]])
+    """
+    n, width = parent.shape
+    positions, visible = np.zeros((n, width), np.int64), np.zeros((n, width, width), bool)
+    rows = np.arange(n)
+    for column in range(width):
+        before = parent[:, column]
+        has = before >= 0
+        positions[:, column] = np.where(has, positions[rows, before] + 1, 0)
+        visible[:, column] = visible[rows, before] & has[:, None]
+        visible[:, column, column] = True
+    return positions, visible
+
+
+def prefix_rows(texts: Sequence[list[int]], capacity: int | None) -> tuple[list[Row], list[Indices]]:
+    """Return rows that hold every prefix of some texts, and the node of each token of each text.
+
+    Args:
+        texts: ids of each text.
+        capacity: the most tokens of a packed row (more if one text has them). None: plain rows, one for each text that
+            no other text continues.
+
+    >>> rows, nodes = prefix_rows([[5, 6, 7], [5, 6, 8], [5, 6]], 128)
+    >>> rows[0].ids, rows[0].parent, [of_text.tolist() for of_text in nodes]
+    ([5, 6, 8, 7], [-1, 0, 1, 1], [[0, 1, 3], [0, 1, 2], [0, 1]])
+    """
+    rows: list[Row] = []
+    nodes: list[Indices] = [np.zeros(0, np.int64)] * len(texts)
+    ids: list[int] = []
+    parent: list[int] = []
+    path: list[int] = []
+    first, before = 0, ids
+    # What continues a text comes before it.
+    for index in sorted(range(len(texts)), key=lambda place: texts[place], reverse=True):
+        text = texts[index]
+        shared = n_shared(before, text)
+        if ids and shared < len(text) and (capacity is None or len(ids) + len(text) - shared > capacity):
+            rows.append(Row(ids, None if capacity is None else parent, first))
+            first, ids, parent, path, shared = first + len(ids), [], [], [], 0
+        path = [*path[:shared], *range(len(ids), len(ids) + len(text) - shared)]
+        parent += [-1, *path][shared : len(text)]
+        ids += text[shared:]
+        nodes[index] = np.array(path, dtype=np.int64) + first
+        before = text
+    if ids:
+        rows.append(Row(ids, None if capacity is None else parent, first))
+    return rows, nodes
+
+
+def n_shared(text: Sequence[int], other: Sequence[int]) -> int:
+    """Return how many first tokens two texts share.
+
+    >>> n_shared([1, 2, 3], [1, 2, 4])
+    2
+    """
+    n = 0
+    for one, two in zip(text, other, strict=False):
+        if one != two:
+            break
+        n += 1
+    return n
+
+
+def capacity_for(texts: Sequence[list[int]]) -> int | None:
+    """Return how many tokens a packed row holds; None where packing saves less than a twentieth of the tokens."""
+    ordered = sorted(texts)
+    shared = [*(n_shared(*neighbours) for neighbours in pairwise(ordered)), 0]
+    alone = sum(len(text) for text, n in zip(ordered, shared, strict=True) if n < len(text))
+    packed = sum(map(len, ordered)) - sum(shared)
+    return max(CAPACITY, *map(len, texts)) if packed < 0.95 * alone else None
+
+
+def plain_rows(inputs: Sequence[list[int]], columns: Sequence[int] | Indices) -> Plan:
+    """Return a plan with one row for each different input, read at one column each.
+
+    >>> plan = plain_rows([[1, 2], [1, 2], [1, 3]], [0, 1, 0])
+    >>> [row.ids for row in plan.rows], plan.read_of.tolist()
+    ([(1, 2), (1, 3)], [0, 1, 2])
+    """
+    first: dict[tuple[int, ...], int] = {}
+    read_of, n = np.empty(len(inputs), np.int64), 0
+    for place, (ids, column) in enumerate(zip(inputs, columns, strict=True)):
+        key = tuple(ids)
+        start = first.setdefault(key, n)
+        n += len(key) if start == n else 0
+        read_of[place] = start + column
+    return Plan([Row(ids, None, start) for ids, start in first.items()], read_of)

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
-
-from .arrays import Indices, Values
+from numpy.typing import NDArray
 
 Outcome = TypeVar("Outcome")
 
@@ -139,12 +138,6 @@ def is_main() -> bool:
     return rank_and_size()[0] == 0
 
 
-def share_of(lengths: Indices) -> Indices:
-    """Rows that this process runs: every n-th in the order of length."""
-    rank, size = rank_and_size()
-    return np.argsort(-lengths, kind="stable")[rank::size]
-
-
 @contextmanager
 def propagating_failures(fingerprint: str) -> Iterator[None]:
     """Re-raise a failure of any process in every process, so that none hangs.
@@ -214,22 +207,25 @@ def smallest(value: int) -> int:
     return int(min(values))
 
 
-def gathered(answers: Values, written: Indices, device: torch.device) -> Values:
-    """Add up the answers of all processes; exactly one process must have written each answer.
+def gathered(records: NDArray[Any], written: NDArray[np.bool_], device: torch.device) -> NDArray[Any]:
+    """Put the answers of all processes together; exactly one process must have written each.
 
     Args:
-        answers: (answers, width) answers of this process, 0 for those of other processes.
-        written: (answers,) how often this process wrote each.
+        records: (answers, ...) of this process, of any dtype.
+        written: (answers,) which of them it wrote.
         device: the device of exchanged tensors.
 
     Raises:
         RuntimeError: an answer is missing or was written twice.
     """
     on = device if torch.distributed.get_backend() == "nccl" else torch.device("cpu")
-    # Copies, because all_reduce writes in place: a journal would save other processes' answers as its own.
-    total, times = torch.tensor(answers, device=on), torch.tensor(written, device=on)
-    torch.distributed.all_reduce(total)
+    own = np.where(written.reshape(-1, *[1] * (records.ndim - 1)), records, np.zeros((), records.dtype))
+    content = torch.tensor(
+        np.ascontiguousarray(own).reshape(-1).view(np.uint8), device=on
+    )  # others have zeros there
+    times = torch.tensor(written.astype(np.int32), device=on)
+    torch.distributed.all_reduce(content)
     torch.distributed.all_reduce(times)
     if not bool((times == 1).all()):
         raise RuntimeError(f"{int((times != 1).sum())} answers came from no process or from several.")
-    return total.cpu().numpy()
+    return content.cpu().numpy().view(records.dtype).reshape(records.shape)

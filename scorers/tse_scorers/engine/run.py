@@ -1,232 +1,253 @@
-"""Runs batches and collects answers: memory, several processes, progress, continuing after a stop."""
+"""Runs a plan: batches within a budget of memory, halved where they do not fit; readers turn logits into records."""
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from accelerate.utils.memory import clear_device_cache
+from numpy.typing import NDArray
+from torch import Tensor
 
-from .arrays import Indices, Values
-from .forward import ForwardPass, exact_float32, is_out_of_memory
+from .forward import Forward, is_out_of_memory
 from .journal import Journal
-from .plan import Batch, Plan, batches
-from .processes import gathered, is_main, propagating_failures, rank_and_size, share_of, smallest
+from .plan import Indices, Plan, Row, digest
+from .processes import gathered, is_main, propagating_failures, rank_and_size, smallest
 from .progress import Progress
-from .readers import Reader
+
+CPU_LOGITS, GPU_LOGITS = 30 * 2**20, 2**30
+"""Bytes of logits at one time; the C library reuses memory below 32 MiB, and maps larger pieces anew each time."""
+FEWEST_READS = 400
+"""Reads that a batch may always have: with fewer, the matrices of wide models are too small to be fast."""
 
 
-@dataclass
-class BatchRunner:
-    """Runs a plan through a model and collects the answers.
+class Reader(Protocol):
+    """Turns the distributions at some reads into answers, one record each.
+
+    Attributes:
+        dtype: of a record.
+        fingerprint: identifies what is computed, so that finished answers can be kept; None if unknown.
+    """
+
+    dtype: np.dtype
+    fingerprint: str | None
+
+    def __call__(self, logits: Tensor, at: Indices, answers: Indices) -> NDArray[Any]:
+        """Return records (answers,) of this dtype.
+
+        Args:
+            logits: (reads, vocabulary) on the model's device, float32 or float64.
+            at: (answers,) the row of `logits` that each answer is read from.
+            answers: (answers,) their numbers in the plan.
+        """
+        ...
+
+
+class TokenReader:
+    """Reads log P(token), natural logs, float64.
 
     Args:
-        plan: the inputs.
+        tokens: (answers,) the vocabulary id of each answer; -1 is the total probability of `group`.
+        group: (vocabulary,) which ids -1 stands for.
+    """
+
+    dtype = np.dtype("f8")
+
+    def __init__(self, tokens: Indices, group: NDArray[np.bool_] | None = None) -> None:
+        self.tokens = tokens
+        self.group = None if group is None else torch.from_numpy(group)
+        self.fingerprint: str | None = digest(tokens, *([] if group is None else [np.flatnonzero(group)]))
+
+
+def run(
+    forward: Forward,
+    plan: Plan,
+    reader: Reader | TokenReader,
+    batch_tokens: int | None = None,
+    progress: Progress | None = None,
+    journal: Journal | None = None,
+    alone: bool = False,
+) -> NDArray[Any]:
+    """Run a plan and return its answers, (answers,), records of the reader's dtype.
+
+    Several processes share the batches, and each returns all answers.
+
+    Args:
         forward: the model.
-        reader: computes the answers.
+        plan: the inputs.
+        reader: turns logits into answers.
         batch_tokens: tokens in one batch; None chooses by free memory.
         progress: called after each batch.
-        journal: saves finished answers, so that a stopped run can continue.
+        journal: keeps finished answers on disk, so that a stopped run goes on.
+        alone: run everything in this process, even if there are others.
+
+    Raises:
+        ValueError: the model gave NaN, or a single row does not fit into memory; here or in another process.
     """
-
-    plan: Plan
-    forward: ForwardPass
-    reader: Reader
-    batch_tokens: int | None = None
-    progress: Progress | None = None
-    journal: Journal | None = None
-
-    def run(self, *, single_process: bool = False) -> Values:
-        """Run the plan and return (answers, width) float64, in the reader's order.
-
-        Args:
-            single_process: run all rows in this process, even if there are others. The plan may give only a
-                part of the reader's answers; the others are NaN.
-
-        Raises:
-            ValueError: the model gave NaN, or a single row does not fit into memory; here or in another
-                process.
-            RuntimeError: an answer is missing.
-        """
-        if single_process:
-            self._run_share(np.arange(len(self.plan.lengths)))
-            return self.answers
-        if self.forward.sharded:
-            # No failure is exchanged: the others of a process that fails wait inside the model's forward pass.
-            self._run_share(np.arange(len(self.plan.lengths)))
-        else:
-            with propagating_failures(self.plan.fingerprint):
-                self._run_share(share_of(self.plan.lengths))
-        if rank_and_size()[1] > 1:
-            # All have run the same batches of a sharded model: the answers of the main process are everybody's.
-            counted = self.written if is_main() or not self.forward.sharded else np.zeros_like(self.written)
-            own_answers = np.where(counted[:, None] > 0, self.answers, 0.0)
-            return gathered(own_answers, counted, self.forward.device)
-        if not (self.written == 1).all():
-            missing = int((self.written != 1).sum())
-            raise RuntimeError(f"{missing} of {len(self.written)} answers are missing.")
-        return self.answers if self.journal is None else np.array(self.answers)
-
-    @cached_property
-    def answers(self) -> Values:
-        """(answers, width) the answers so far; NaN if not yet answered."""
-        if self.journal is not None:
-            return self.journal.answers
-        return np.full((self.reader.n_answers, self.reader.width), np.nan)
-
-    @cached_property
-    def written(self) -> Indices:
-        """(answers,) how often this process wrote each answer."""
-        if self.journal is not None:
-            return self.journal.written
-        return np.zeros(self.reader.n_answers, dtype=np.int64)
-
-    @cached_property
-    def token_limit(self) -> int:
-        """Tokens that fit into one batch; decreases when memory runs out, and increases again in small steps."""
-        limit = self.batch_tokens or token_budget(self.forward)
-        if self.forward.sharded:
-            limit = smallest(limit)  # free memory differs, the batches must not
-        return limit if self.forward.most_reads is None else min(limit, self.forward.most_reads)
-
-    def batches(self, rows: Indices) -> list[list[int]]:
-        """Group rows of the plan into batches, longest first."""
-        padded = self.forward.padding_is_neutral
-        groups = batches(self.plan.lengths[rows], self.token_limit, padded=padded)
-        return [rows[group].tolist() for group in groups]
-
-    def _run_share(self, rows: Indices) -> None:
-        """Run these rows, except those in the journal."""
-        lengths, total = self.plan.lengths, int(self.plan.lengths[rows].sum())
-        missing = [
-            group for group in self.batches(rows) if self.journal is None or not self.journal.has(group)
-        ]
-        tokens = total - int(sum(lengths[group].sum() for group in missing))
-        if total and self.progress is not None:
-            self.progress(tokens, total)  # what the journal has; 0 in a run that begins
-        try:
-            for group, batch in prefetched_batches(self.plan, missing, self.forward.device):
-                self.run_rows(group, batch)
-                if self.journal is not None:
-                    self.journal.finish(group)
-                tokens += int(lengths[group].sum())
-                if self.progress is not None:
-                    self.progress(tokens, total)
-        finally:
-            if self.journal is not None:
-                self.journal.flush()
-
-    @torch.inference_mode()
-    @exact_float32()
-    def run_rows(self, rows: Sequence[int], batch: Batch | None = None) -> None:
-        """Run some rows in one batch, or in two halves if they do not fit into memory.
-
-        Args:
-            rows: indices of rows of the plan.
-            batch: the batch of these rows, if it is already built.
-        """
-        size = len(rows) * int(self.plan.lengths[rows].max())
-        if size <= self.token_limit or len(rows) == 1:
-            if self._fits(rows, batch):
-                self.token_limit = max(self.token_limit, 5 * size // 4)
-                return
-            clear_device_cache()
-            self.token_limit = size // 2
-        middle = len(rows) // 2
-        for half in (rows[:middle], rows[middle:]):
-            self.run_rows(half)
-
-    def _fits(self, rows: Sequence[int], batch: Batch | None) -> bool:
-        """Answer a batch; return False if memory ran out.
-
-        This is a separate function, so that the exception no longer holds the tensors that did not fit.
-        """
-        try:
-            batch = batch or self.plan.batch(rows)
-            for part, distributions in self.forward(batch, self.reader.needs_full_logits):
-                indices, values = self.reader(distributions, batch.reads[part])
-                self.answers[indices] = values  # at once, so that none is lost if memory runs out later
-                self.written[indices] = 1
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error):
-                raise
-            if len(rows) == 1:
-                raise ValueError(
-                    f"A single text of {self.plan.lengths[rows[0]]} tokens does not fit into the memory of the device "
-                    "together with the model. Use dtype='bfloat16' (--dtype bfloat16), another device (--device), or "
-                    "device_map='auto' (--device-map auto) to spread the model over several GPUs."
-                ) from error
-            if self.forward.sharded:
-                raise ValueError(
-                    f"A batch of {self.token_limit} tokens does not fit into the memory of the device. Processes that "
-                    "share a model cannot retreat to smaller batches, because all must run the same ones. Use a "
-                    f"smaller batch_tokens (--batch-tokens), for instance {max(self.token_limit // 4, 1)}."
-                ) from error
-            return False
-        return True
+    records = np.zeros(len(plan.read_of), reader.dtype)
+    written = np.zeros(len(plan.read_of), bool)
+    if journal is not None:
+        journal.load(records, written)
+    rank, size = (0, 1) if alone else rank_and_size()
+    tokens = batch_tokens or token_budget(forward)
+    if size > 1:
+        tokens = smallest(tokens)  # free memory differs, the batches must not
+    budget = (CPU_LOGITS if forward.device.type == "cpu" else GPU_LOGITS) // (4 * forward.vocabulary_size)
+    reads = max(FEWEST_READS, budget)
+    if not (forward.narrows or forward.sharded):
+        tokens = min(tokens, reads)
+    groups = list(plan.batches(tokens, reads))
+    # A model whose parameters are spread over processes runs in all of them at once; a failure of one cannot be told
+    # to the others, which wait inside its forward pass.
+    mine = groups if forward.sharded else groups[rank::size]
+    sharing = propagating_failures(plan.fingerprint) if size > 1 and not forward.sharded else None
+    if sharing is None:
+        _answer_all(forward, plan, mine, reader, records, written, progress, journal)
+    else:
+        with sharing:
+            _answer_all(forward, plan, mine, reader, records, written, progress, journal)
+    if size > 1:
+        counted = written if is_main() or not forward.sharded else np.zeros_like(written)
+        return gathered(records, counted, forward.device)
+    if not written.all():
+        raise RuntimeError(f"{int((~written).sum())} of {len(written)} answers are missing.")
+    return records
 
 
-def prefetched_batches(
-    plan: Plan, groups: Sequence[list[int]], device: torch.device
-) -> Iterator[tuple[list[int], Batch]]:
-    """Yield groups of rows with their batches.
-
-    Args:
-        plan: builds the batches.
-        groups: rows of each batch.
-        device: where the model runs. On a GPU, which leaves the processor idle, the next batch is built meanwhile.
-    """
-    if device.type == "cpu":
-        yield from ((rows, plan.batch(rows)) for rows in groups)
-        return
-    with ThreadPoolExecutor(1) as maker:
-        coming = [maker.submit(_batch_for, device, plan, rows) for rows in groups[:1]]
-        for index, rows in enumerate(groups):
-            batch = coming.pop().result()
-            coming += [
-                maker.submit(_batch_for, device, plan, after) for after in groups[index + 1 : index + 2]
-            ]
-            yield rows, batch
-
-
-def _batch_for(device: torch.device, plan: Plan, rows: Sequence[int]) -> Batch:
-    """Build a batch, for CUDA in memory that it copies without stopping."""
-    batch = plan.batch(rows)
-    if device.type != "cuda":
-        return batch
-    arrays = {name: array for name, array in vars(batch).items() if array is not None}
-    return replace(
-        batch, **{name: torch.from_numpy(array).pin_memory().numpy() for name, array in arrays.items()}
-    )
-
-
-def token_budget(forward: ForwardPass) -> int:
-    """Choose how many tokens go through the model at one time.
-
-    On a CPU, the widest activations (4 x width) stay at a few megabytes. On a GPU (CUDA, XPU or MPS), a batch uses at
-    most half the free memory.
-    """
-    config = forward.model.config.get_text_config()
-    width = getattr(config, "hidden_size", None) or 1024
-    free = free_memory(forward.device)
-    if free is None:
-        return int(np.clip(2**20 // width, 1024, 4096))
-    # activations of one layer, the widest of them 4 x width
-    per_token = 40 * width * forward.model.dtype.itemsize
-    return int(np.clip(free // (2 * per_token), 1024, 65536))
-
-
-def free_memory(device: torch.device) -> int | None:
-    """Return the bytes that are free on a GPU, with those that torch has reserved and reuses; None if unknown."""
-    if device.type == "mps":
-        return max(torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory(), 0)
-    if device.type not in ("cuda", "xpu"):
-        return None
-    memory = torch.cuda if device.type == "cuda" else torch.xpu
+def _answer_all(
+    forward: Forward,
+    plan: Plan,
+    groups: list[list[Row]],
+    reader: Reader | TokenReader,
+    records: NDArray[Any],
+    written: NDArray[np.bool_],
+    progress: Progress | None,
+    journal: Journal | None,
+) -> None:
+    """Answer these batches, but for those whose answers are there."""
+    sizes = [sum(len(row.ids) for row in group) for group in groups]
+    found = [bool(written.any()) and bool(written[plan.answers_in(group)].all()) for group in groups]
+    done = sum(size for size, is_found in zip(sizes, found, strict=True) if is_found)
+    if progress is not None and groups:
+        progress(done, sum(sizes))
     try:
-        free, _ = memory.mem_get_info(device)
-    except RuntimeError:  # some integrated GPUs do not say it
-        return None
-    return int(free + memory.memory_reserved(device) - memory.memory_allocated(device))
+        for group, size, is_found in zip(groups, sizes, found, strict=True):
+            if is_found:
+                continue
+            _answer(forward, plan, group, reader, records, written)
+            done += size
+            if journal is not None:
+                journal.keep(records, written)
+            if progress is not None:
+                progress(done, sum(sizes))
+    finally:
+        if journal is not None:
+            journal.save(records, written)
+
+
+@torch.inference_mode()
+def _answer(
+    forward: Forward,
+    plan: Plan,
+    group: list[Row],
+    reader: Reader | TokenReader,
+    records: NDArray[Any],
+    written: NDArray[np.bool_],
+) -> None:
+    """Answer a batch, or its two halves if it does not fit into memory."""
+    if _fits(forward, plan, group, reader, records, written):
+        return
+    clear_device_cache()
+    middle = len(group) // 2
+    for half in (group[:middle], group[middle:]):
+        _answer(forward, plan, half, reader, records, written)
+
+
+def _fits(
+    forward: Forward,
+    plan: Plan,
+    group: list[Row],
+    reader: Reader | TokenReader,
+    records: NDArray[Any],
+    written: NDArray[np.bool_],
+) -> bool:
+    """Answer a batch; return False if memory ran out. The exception then no longer holds what did not fit."""
+    try:
+        batch = plan.batch(group)
+        answers, at = plan.answers_of(batch.reads)
+        with exact_float32():
+            if isinstance(reader, TokenReader):
+                tokens, rows = (
+                    torch.from_numpy(places).to(forward.device) for places in (reader.tokens[answers], at)
+                )
+                mask = None if reader.group is None else reader.group.to(forward.device)
+                logprobs = forward.token_logprobs(batch, rows, tokens, mask)
+                records[answers] = logprobs.cpu().double().numpy()
+            else:
+                records[answers] = reader(forward.logits(batch), at, answers)
+        written[answers] = True
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        if len(group) == 1:
+            raise ValueError(
+                f"A single text of {len(group[0].ids)} tokens does not fit into the memory of the device together with "
+                "the model. Use dtype='bfloat16' (--dtype bfloat16), another device (--device), or device_map='auto' "
+                "(--model-arg device_map=auto) to spread the model over several GPUs."
+            ) from error
+        if forward.sharded:
+            raise ValueError(
+                f"A batch of {len(group)} texts of {len(group[0].ids)} tokens does not fit into the memory of the "
+                "device. Processes that share a model must all run the same batches; use a smaller batch_tokens."
+            ) from error
+        return False
+    return True
+
+
+def token_budget(forward: Forward) -> int:
+    """Return how many tokens go through the model at one time.
+
+    On a CPU, the widest activations (4 x width) stay at a few megabytes; on a GPU a batch uses at most half the memory.
+    """
+    width = getattr(forward.model.config.get_text_config(), "hidden_size", None) or 1024
+    if forward.device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(forward.device)
+        free += torch.cuda.memory_reserved(forward.device) - torch.cuda.memory_allocated(forward.device)
+        return int(np.clip(free // (80 * width * forward.dtype.itemsize), 1024, 65536))
+    return int(np.clip(2**20 // width, 1024, 4096))
+
+
+@contextmanager
+def exact_float32() -> Iterator[None]:
+    """Compute float32 with all of its digits meanwhile.
+
+    GPUs may round the factors of matrix products to 10 bits (TF32): in cuDNN's LSTMs by default, elsewhere where a
+    training script asks for it.
+    """
+    backends: Any = torch.backends
+    try:
+        before = backends.cudnn.allow_tf32, torch.get_float32_matmul_precision()
+    except RuntimeError:  # set operation by operation, by functions that do not mix with these
+        operations = [backends.cuda.matmul, backends.mkldnn.matmul]
+        operations += [
+            getattr(kind, name) for kind in (backends.cudnn, backends.mkldnn) for name in ("rnn", "conv")
+        ]
+        precisions = [operation.fp32_precision for operation in operations]
+        for operation in operations:
+            operation.fp32_precision = "ieee"
+        try:
+            yield
+        finally:
+            for operation, precision in zip(operations, precisions, strict=True):
+                operation.fp32_precision = precision
+        return
+    backends.cudnn.allow_tf32 = False
+    if before[1] != "highest":
+        torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        backends.cudnn.allow_tf32 = before[0]
+        if before[1] != "highest":
+            torch.set_float32_matmul_precision(before[1])

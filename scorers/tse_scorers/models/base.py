@@ -44,7 +44,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..engine.arrays import Indices
+from ..engine.plan import Indices
 from ..engine.progress import Progress
 from .queries import Slot
 

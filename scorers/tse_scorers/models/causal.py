@@ -13,18 +13,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..engine.arrays import Indices, Mask, Values, concatenate, expand_ranges
-from ..engine.forward import ForwardPass
-from ..engine.layers import uncompiled
-from ..engine.plan import Plan, TriePlan
+from ..engine.forward import Forward
+from ..engine.plan import Indices, Plan, capacity_for, prefix_rows
+from ..engine.probe import packing_is_exact, sees_what_follows
 from ..engine.processes import decided_together
 from ..engine.progress import Progress
-from ..engine.readers import DistributionReader, Reader, TokenReader
-from ..engine.tree_probe import tree_attention_is_exact
-from ..engine.trie import PrefixTrie, build_trie, cheapest_capacity
-from .base import Logprobs, ScoredTokens, SlotFunction
-from .forms import END, Reads, State, Step
+from ..engine.run import TokenReader
+from .base import Logprobs, ScoredTokens
+from .forms import END, State, Step
 from .options import NO_TOKEN, Option, OptionError
 from .pretrained import PretrainedScorer
 from .quantization import EIGHT_BIT
@@ -117,9 +115,9 @@ class CausalScorer(PretrainedScorer):
             return False
         return opens_chat_turns(self.tokenizer, self._own_start)
 
-    def _probed(self) -> ForwardPass:
+    def _probed(self) -> Forward:
         forward = super()._probed()
-        if forward.sees_what_follows():
+        if sees_what_follows(forward):
             if self.signature.get("quantization") == EIGHT_BIT:
                 raise OptionError(
                     f"The 8-bit layers of {self.name} choose outliers over all tokens of a batch, so "
@@ -176,42 +174,46 @@ class CausalScorer(PretrainedScorer):
         # Where no token can continue a word, its end is certain.
         return [*steps, (tuple(ids), END)] if ids and self._continuing.any() else steps
 
-    def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
-        """Return how many ids each slot has in its longest state; raises ValueError if they are too many."""
-        longest = max(states, key=len, default=())
+    def plan_reads(self, slots: Sequence[Slot], states: Sequence[State]) -> Plan:
+        """Plan a read after each gap's prefix and the tokens of each state."""
         prefixes = [slot.prefix for slot in slots]
-        sequences = [[*ids, *longest] for ids in self.slot_ids(prefixes)]
-        self.check_inputs(sequences, prefixes)
-        return list(map(len, sequences))
+        sequences = [[*ids, *state] for ids in self.slot_ids(prefixes) for state in states]
+        self.check_inputs(sequences, [prefix for prefix in prefixes for _ in states])
+        rows, nodes = prefix_rows(sequences, self._capacity(sequences))
+        return Plan(rows, np.array([of_text[-1] for of_text in nodes]))
+
+    @property
+    def word_ends(self) -> NDArray[np.bool_]:
+        """(vocabulary,) which ids end a word that they follow."""
+        ends: NDArray[np.bool_] = ~self._continuing
+        return ends
 
     @cached_property
-    def _continuing(self) -> Mask:
+    def _continuing(self) -> NDArray[np.bool_]:
         (anchor,) = self.opened([CARRIER.prefix])
         return continuing_ids(self.tokenizer, anchor[-1:], self.vocabulary_size)
 
-    def _capacity(self, trie: PrefixTrie) -> int | None:
-        """Return the nodes in a packed row; None runs each text by itself if sharing saves little or is not exact."""
+    def _capacity(self, sequences: list[list[int]]) -> int | None:
+        """Return the tokens of a packed row; None runs each text by itself if sharing saves little or is not exact."""
         capacity = None
-        if self._share_prefixes is not False and self._tree_is_exact is not False:
-            width = getattr(self.model.config.get_text_config(), "hidden_size", 768)
-            capacity = cheapest_capacity(trie, width)
+        if self._share_prefixes is not False and self._tree_is_exact is not False and len(sequences) > 1:
+            capacity = capacity_for(sequences)
         with self._lock:
-            shared = capacity is not None and self._may_share(trie, capacity)
+            shared = capacity is not None and self._may_share(sequences, capacity)
             self.execution["prefixes_shared"] = shared
         return capacity if shared else None
 
-    def _may_share(self, trie: PrefixTrie, capacity: int) -> bool:
-        """Whether the model's scores stay the same along a packed tree; all processes get the same answer."""
+    def _may_share(self, sequences: list[list[int]], capacity: int) -> bool:
+        """Whether the model's scores stay the same along packed rows; all processes get the same answer."""
         if self._share_prefixes is not None:
             return self._share_prefixes
-        longest = int(trie.lengths.max())
+        longest = max(map(len, sequences))
         # Longer texts need a new probe: a sliding window has no effect on texts that are shorter.
         if self._tree_is_exact is None or (self._tree_is_exact and longest > self._longest_probed):
-            with uncompiled(self.model):
-                self._tree_is_exact = decided_together(
-                    lambda: tree_attention_is_exact(self.forward, trie, capacity)
-                )
-            self._longest_probed = longest
+            self._tree_is_exact = decided_together(
+                lambda: packing_is_exact(self.forward, sequences, capacity)
+            )
+            self._longest_probed = 2 * longest
         return self._tree_is_exact
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
@@ -253,16 +255,16 @@ class CausalScorer(PretrainedScorer):
             ValueError: a sentence is empty or too long, or the tokenizer does not give the positions of its tokens.
         """
         texts = checked_texts(sentences)
-        sequences = self._checked_ids(texts)
-        spans = self._token_spans(texts)
-        unscored = int(self.start_token is None)
-        first = np.ones(len(sequences), dtype=np.int64)
-        owner, logprobs = self._scored_tokens(sequences, first, progress)
-        of_text = np.split(logprobs, np.cumsum(np.bincount(owner, minlength=len(texts)))[:-1])
+        sequences, spans = self._checked_ids(texts), self._token_spans(texts)
+        if not texts:
+            return []
+        plan, owner, tokens = self._reads(sequences, [1] * len(texts))
+        logprobs = self.run(plan, TokenReader(tokens), progress)
         scored = []
-        for span, token_values in zip(spans, of_text, strict=True):
+        for index, span in enumerate(spans):
             starts, ends = (np.maximum(edge - self.leading_space, 0) for edge in span.T)
-            padded = np.append(np.full(unscored, np.nan), token_values)
+            of_text = logprobs[owner == index]
+            padded = of_text if self.start_token is not None else np.append(np.nan, of_text)
             scored.append(ScoredTokens(starts, ends, padded))
         return scored
 
@@ -283,102 +285,52 @@ class CausalScorer(PretrainedScorer):
         require_offsets(self.tokenizer, self.name)
         if not texts:
             return []
-        sequences = self._checked_ids(texts)
-        trie = build_trie(sequences)
-        logprob, ends_here = self._logprobs_and_ends(trie, progress)
-        of_text = np.split(trie.places, np.cumsum([len(ids) for ids in sequences])[:-1])
-        start = int(self.start_token is not None)
+        sequences, spans = self._checked_ids(texts), self._token_spans(texts)
+        boundary = boundary_ids(self.tokenizer)
+        plan, owner, tokens = self._reads(sequences, [1] * len(texts), last=True)
+        values = self.run(plan, TokenReader(tokens), progress)
+        ends_here = np.zeros(len(values))
+        if len(boundary):
+            group = np.isin(np.arange(self.vocabulary_size), boundary)
+            ends_here = self.run(plan, TokenReader(np.full(len(values), END), group))
         scored = []
-        for text, spans, places in zip(texts, self._token_spans(texts), of_text, strict=True):
-            nodes = places[start:]
-            words, word = words_of_tokens(text, np.maximum(spans[:, 1] - self.leading_space, 0))
+        for index, (text, span) in enumerate(zip(texts, spans, strict=True)):
+            logprobs, ends = values[owner == index][:-1], ends_here[owner == index]
+            if self.start_token is None:  # the first token is not scored
+                logprobs, ends = np.append(np.nan, logprobs), np.append(np.nan, ends)
+            words, word = words_of_tokens(text, np.maximum(span[:, 1] - self.leading_space, 0))
             last = np.append(word[1:] != word[:-1], True)
             later = np.append(False, last[:-1])  # first token of a word that is not the first
-            before = np.where(later, ends_here[trie.parent[nodes]], 0.0)
-            corrected = logprob[nodes] + last * ends_here[nodes] - before
+            corrected = logprobs + np.where(last, ends[1:], 0.0) - np.where(later, ends[:-1], 0.0)
             scored.append(sum_by_word(corrected, words, word))
         return scored
 
-    def _logprobs_and_ends(self, trie: PrefixTrie, progress: Progress | None) -> tuple[Logprobs, Logprobs]:
-        """Return, at each node, log P(its token | tokens before) and log P(a space or the end comes next).
-
-        Both have the shape (nodes,). The second is 0 everywhere if tokens do not include spaces.
-        """
-        inner = np.nonzero(trie.parent >= 0)[0]
-        leaves = np.unique(trie.ends)
-        read_of = np.concatenate([trie.parent[inner], leaves])
-        token = np.concatenate([trie.token[inner], np.zeros_like(leaves)])
-        boundary = boundary_ids(self.tokenizer)
-        reader = TokenReader(read_of, token, len(trie), beside=boundary if len(boundary) else None)
-        values = self.run(TriePlan(trie, read_of, self._capacity(trie)), reader, progress)
-        logprob = np.full(len(trie), np.nan)
-        logprob[inner] = values[: len(inner), 0]
-        ends_here = np.zeros(len(trie))
-        if len(boundary):
-            ends_here[read_of] = values[:, 1]
-        return logprob, ends_here
-
-    def read_slots(
-        self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
-    ) -> Values:
-        """Apply `function` to the distribution at each gap and return (slots, width).
-
-        Args:
-            slots: sentences with a gap; the suffix is not seen.
-            function: computes numbers from logits; see `SlotFunction`.
-            width: number of values per slot.
-            progress: called with (tokens done, tokens in all).
-
-        Raises:
-            ValueError: a prefix is too long, or empty without a start token before it (`bos`).
-        """
-        prefixes = [slot.prefix for slot in slots]
-        if not prefixes:
-            return np.zeros((0, width))
-        sequences = self.slot_ids(prefixes)
-        self.check_inputs(sequences, prefixes)
-        trie = build_trie(sequences)
-        reader = DistributionReader(trie.ends, width, function, len(trie))
-        return self.run(TriePlan(trie, trie.ends, self._capacity(trie)), reader, progress)
-
-    def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
-        """Plan reads after each context and the tokens of each state."""
-        contexts = self.slot_ids([slot.prefix for slot in slots])
-        trie = build_trie([[*context, *state] for context in contexts for state in reads.states])
-        read_of = trie.ends.reshape(len(slots), -1)[:, reads.state].ravel()
-        group = ~self._continuing if (reads.token == END).any() else None
-        reader = TokenReader(read_of, np.tile(reads.token, len(slots)), len(trie), group=group)
-        return TriePlan(trie, read_of, self._capacity(trie)), reader
-
-    def _sum_from(self, sequences: list[list[int]], start: Indices, progress: Progress | None) -> Logprobs:
-        """Sum log P(token | tokens before) over each sequence from position `start` (at least 1) on.
-
-        A sequence's last token is predicted, but is not an input.
-        """
-        scored = np.array([len(sequence) for sequence in sequences], dtype=np.int64) > start
-        sums = np.where(scored, 0.0, np.nan)
-        owner, logprobs = self._scored_tokens(sequences, start, progress)
-        np.add.at(sums, owner, logprobs)
+    def _sum_from(
+        self, sequences: list[list[int]], starts: Sequence[int] | Indices, progress: Progress | None
+    ) -> Logprobs:
+        """Sum log P(token | tokens before) over each sequence from a place (at least 1) on; NaN without any."""
+        sums = np.where([len(ids) > start for ids, start in zip(sequences, starts, strict=True)], 0.0, np.nan)
+        if np.isnan(sums).all():
+            return sums
+        plan, owner, tokens = self._reads(sequences, starts)
+        np.add.at(sums, owner, self.run(plan, TokenReader(tokens), progress))
         return sums
 
-    def _scored_tokens(
-        self, sequences: list[list[int]], start: Indices, progress: Progress | None
-    ) -> tuple[Indices, Logprobs]:
-        """Return the sequence of each token from position `start` on, and log P(token | tokens before).
+    def _reads(
+        self, sequences: list[list[int]], starts: Sequence[int] | Indices, last: bool = False
+    ) -> tuple[Plan, Indices, Indices]:
+        """Return a plan that reads each token from a place on, and for each answer its sequence and its token.
 
-        Both have the shape (tokens,), one sequence after the other.
+        A sequence's last token is predicted, but no input, unless the distribution after it is wanted (`last`).
         """
-        ids, first = concatenate(sequences)
-        n_scored = np.maximum(np.diff(first) - start, 0)
-        owner, column = expand_ranges(n_scored, start)
-        if not len(owner):
-            return owner, np.zeros(0)
-        trie = build_trie([sequence[:-1] for sequence in sequences])
-        # Each pair of prefix and next token is computed once.
-        token = ids[first[owner] + column]
-        node_and_token = trie.places[trie.first[owner] + column - 1] * (token.max() + 1) + token
-        edges, edge_of = np.unique(node_and_token, return_inverse=True)
-        nodes, tokens = np.divmod(edges, token.max() + 1)
-        plan = TriePlan(trie, nodes, self._capacity(trie))
-        logprobs = self.run(plan, TokenReader(nodes, tokens, len(trie)), progress)[:, 0]
-        return owner, logprobs[edge_of]
+        inputs = [ids if last else ids[:-1] for ids in sequences]
+        kept = [ids for ids in inputs if ids]
+        rows, of_kept = prefix_rows(kept, self._capacity(kept) if kept else None)
+        places = iter(of_kept)
+        nodes = [next(places) if ids else np.zeros(0, np.int64) for ids in inputs]
+        pairs = list(zip(nodes, sequences, starts, strict=True))
+        read_of = np.concatenate([of_text[start - 1 :] for of_text, _, start in pairs])
+        following = [[*ids[start:], *([0] if last else [])] for _, ids, start in pairs]
+        owner = np.repeat(np.arange(len(sequences)), [len(tokens) for tokens in following])
+        tokens = np.array([token for of_text in following for token in of_text], dtype=np.int64)
+        return Plan(rows, read_of), owner, tokens

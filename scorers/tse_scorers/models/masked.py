@@ -14,14 +14,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..engine.arrays import Indices, Values
-from ..engine.plan import Plan, RowPlan
-from ..engine.progress import Progress, parts, progress_of_part
-from ..engine.readers import DistributionReader, Reader, TokenReader
-from .base import Logprobs, SlotFunction
-from .forms import Reads, State, Step
+from ..engine.plan import Indices, Plan, plain_rows
+from ..engine.progress import Progress
+from ..engine.run import TokenReader
+from .base import Logprobs
+from .forms import State, Step
 from .options import Option, OptionError, PseudoLikelihood, checked_value
 from .pretrained import PretrainedScorer
 from .queries import Slot
@@ -36,15 +34,15 @@ from .tokens import (
 from .words import TextWarning, checked_texts
 
 if TYPE_CHECKING:
-    from transformers import BatchEncoding, PreTrainedTokenizerBase
+    from transformers import PreTrainedTokenizerBase
     from typing_extensions import Self
 
     from .own_model import LanguageModel
 
 PLACEHOLDER = "is"
 """Fills a gap while its sentence is tokenized."""
-PLANNED = 2**25
-"""Ids in the masked copies of texts that are planned together; building the plan takes about a gigabyte."""
+PLANNED = 2**23
+"""Ids in the masked copies of texts that are planned together."""
 
 
 class MaskedScorer(PretrainedScorer):
@@ -160,13 +158,16 @@ class MaskedScorer(PretrainedScorer):
         """Return the steps of a form; a state is the form's number of tokens, and the ids of those before."""
         return [((len(ids), *ids[:index]), token) for index, token in enumerate(ids)]
 
-    def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
-        """Return how many ids each slot has in its longest state; raises ValueError if they are too many."""
-        more = max((length for length, *_ in states), default=1) - 1
-        rows, _ = self.slot_ids(slots)
-        sequences = [[*ids, *ids[:1] * more] for ids in rows]
-        self.check_inputs(sequences, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
-        return list(map(len, sequences))
+    def plan_reads(self, slots: Sequence[Slot], states: Sequence[State]) -> Plan:
+        """Plan reads at the first mask that each state leaves at each gap."""
+        inputs, columns = [], []
+        for ids, column in zip(*self.slot_ids(slots), strict=True):
+            for length, *filled in states:
+                masks = [self._mask] * (length - len(filled))
+                inputs.append([*ids[:column], *filled, *masks, *ids[column + 1 :]])
+                columns.append(column + len(filled))
+        self.check_inputs(inputs, [f"{slot.prefix} …{slot.suffix}" for slot in slots for _ in states])
+        return plain_rows(inputs, self.read_at(columns))
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return the pseudo-log-likelihood of each sentence, (sentences,) float64, natural logs.
@@ -187,40 +188,6 @@ class MaskedScorer(PretrainedScorer):
         """
         prefixes, texts = joined_pairs(prefixes, continuations)
         return self._sums(texts, [len(prefix) for prefix in prefixes], progress)
-
-    def read_slots(
-        self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
-    ) -> Values:
-        """Apply `function` to the distribution at each gap and return (slots, width).
-
-        Args:
-            slots: sentences with a gap.
-            function: computes numbers from logits; see `SlotFunction`.
-            width: number of values per slot.
-            progress: called with (tokens done, tokens in all).
-
-        Raises:
-            ValueError: a text is too long, or the tokenizer splits the mask token.
-        """
-        slots = list(slots)
-        if not slots:
-            return np.zeros((0, width))
-        rows, columns = self.slot_ids(slots)
-        self.check_inputs(rows, [f"{slot.prefix} …{slot.suffix}" for slot in slots])
-        plan = RowPlan(rows, self.read_at(columns))
-        return self.run(plan, DistributionReader(plan.read_of, width, function, plan.n_reads), progress)
-
-    def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
-        """Plan reads at the first mask that each state leaves at each gap."""
-        blocks, columns = [], []
-        for ids, column in zip(*self.slot_ids(slots), strict=True):
-            for length, *filled in reads.states:
-                masks = [self._mask] * (length - len(filled))
-                blocks.append([*ids[:column], *filled, *masks, *ids[column + 1 :]])
-                columns.append(column + len(filled))
-        plan = RowPlan(blocks, self.read_at(columns))
-        read_of = plan.read_of.reshape(len(slots), -1)[:, reads.state].ravel()
-        return plan, TokenReader(read_of, np.tile(reads.token, len(slots)), plan.n_reads)
 
     def word_logprobs(
         self, sentences: Iterable[str], progress: Progress | None = None
@@ -265,54 +232,36 @@ class MaskedScorer(PretrainedScorer):
             spaced, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False
         )
         self.check_inputs(encoded["input_ids"], texts)
-        sizes = [len(ids) ** 2 for ids in encoded["input_ids"]]  # a copy for each token
-        work, part_values = 0, []
-        for part in parts(sizes, PLANNED):
-            size = sum(sizes[index] for index in part)
-            part_progress = progress_of_part(progress, work, size, sum(sizes))
-            part_values.append(self._part_logprobs(spaced, encoded, part, boundaries, part_progress))
-            work += size
-        values, owner, token_spans = (np.concatenate(columns) for columns in zip(*part_values, strict=True))
-        return values, owner, token_spans
+        values, owner, of_token = [], [], []
+        sizes = np.cumsum([len(ids) ** 2 for ids in encoded["input_ids"]])  # a copy for each token
+        for part in np.split(np.arange(len(texts)), np.flatnonzero(np.diff(sizes // PLANNED)) + 1):
+            inputs, columns, tokens = [], [], []
+            for index in part.tolist():
+                ids, offsets = encoded["input_ids"][index], np.array(encoded["offset_mapping"][index])
+                past = boundaries[index] + (self.leading_space and boundaries[index] > 0)
+                special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
+                # A lone space that the tokenizer puts before a text has no characters, but is predicted.
+                scored = np.flatnonzero(~special & ((offsets[:, 1] > past) | (past == 0)))
+                words = words_by_script(
+                    spaced[index], offsets, encoded.tokens(index), encoded.word_ids(index)
+                )
+                inputs += self._masked_once_each(ids, scored.tolist(), words.tolist())
+                columns += scored.tolist()
+                tokens += [ids[place] for place in scored]
+                owner.append(np.full(len(scored), index))
+                of_token.append(offsets[scored].reshape(-1, 2))
+            plan = plain_rows(inputs, self.read_at(columns))
+            values.append(self.run(plan, TokenReader(np.array(tokens, np.int64)), progress))
+        return np.concatenate(values), np.concatenate(owner), np.concatenate(of_token)
 
-    def _part_logprobs(
-        self,
-        spaced: Sequence[str],
-        encoded: "BatchEncoding",
-        part: Sequence[int],
-        boundaries: Sequence[int],
-        progress: Progress | None,
-    ) -> tuple[Logprobs, Indices, Indices]:
-        """Return the same for some of the texts."""
-        blocks, columns, tokens, owner, token_spans = [], [], [], [], []
-        for index in part:
-            ids = np.array(encoded["input_ids"][index], dtype=np.int32)  # there are millions of copies
-            spans = np.array(encoded["offset_mapping"][index])
-            end = spans[:, 1]
-            past = boundaries[index] + (self.leading_space and boundaries[index] > 0)
-            special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
-            scored = np.nonzero(~special & ((end > past) | (past == 0)))[
-                0
-            ]  # a space before a text has no end
-            words = words_by_script(spaced[index], spans, encoded.tokens(index), encoded.word_ids(index))
-            blocks.append(self._masked_once_each(ids, scored, words))
-            columns.append(self.read_at(scored))
-            tokens.append(ids[scored])
-            owner.append(np.full(len(scored), index))
-            token_spans.append(spans[scored])
-        plan = RowPlan(blocks, np.concatenate(columns))
-        del blocks  # the copies may be large
-        reader = TokenReader(plan.read_of, np.concatenate(tokens).astype(np.int64), plan.n_reads)
-        values = self.run(plan, reader, progress)[:, 0]
-        return values, np.concatenate(owner), np.concatenate(token_spans)
-
-    def _masked_once_each(self, ids: NDArray[np.int32], scored: Indices, word: Indices) -> NDArray[np.int32]:
-        """Return the ids, masked in each scored column (and up to its word's end), (scored, tokens)."""
-        columns = np.arange(len(ids))
-        hidden = columns == scored[:, None]
+    def _masked_once_each(self, ids: list[int], places: list[int], words: list[int]) -> list[list[int]]:
+        """Return a copy of the ids for each place, masked there (and up to its word's end)."""
+        ends = list(range(1, len(ids) + 1))
         if self.pll == "within_word_l2r":
-            hidden |= (columns > scored[:, None]) & (word == word[scored, None])
-        return np.where(hidden, ids.dtype.type(self._mask), ids)
+            for place in range(len(ids) - 2, -1, -1):
+                if words[place] == words[place + 1]:
+                    ends[place] = ends[place + 1]
+        return [[*ids[:at], *[self._mask] * (ends[at] - at), *ids[ends[at] :]] for at in places]
 
 
 def require_mask(tokenizer: "PreTrainedTokenizerBase", name: str) -> int:

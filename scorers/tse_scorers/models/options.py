@@ -467,13 +467,6 @@ class ModelOptions:
         panel=SPEED,
         least=1,
     )
-    torch_compile: bool = option(
-        "Compile the model's layers first; for long runs on a GPU",
-        "off",
-        "it takes up to a minute",
-        False,
-        panel=SPEED,
-    )
 
     def __post_init__(self) -> None:
         checked_fields(self)

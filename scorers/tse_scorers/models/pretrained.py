@@ -14,24 +14,23 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 
-from ..engine.arrays import Indices, Values
-from ..engine.forward import PROBED, ForwardPass
+from ..engine.forward import PROBED, Forward
 from ..engine.journal import Journal
-from ..engine.layers import is_compiled, stacked_layers
-from ..engine.plan import Plan
-from ..engine.processes import is_main, propagating_failures
+from ..engine.plan import Indices, Plan
+from ..engine.processes import is_main, propagating_failures, rank_and_size
 from ..engine.progress import Progress
-from ..engine.readers import Reader
-from ..engine.run import BatchRunner
+from ..engine.run import Reader, TokenReader, run
 from .base import Logprobs, MapsDataSets, SlotFunction
-from .forms import Reads, State, Step, form_steps, sums_of_steps
+from .forms import State, Step, form_logprobs
 from .own_model import OwnModel
 from .queries import CARRIER, Slot
 from .words import TooLongError, checked_forms, name_unknown
 
 if TYPE_CHECKING:
-    from torch import nn
+    from torch import Tensor, nn
     from transformers import PreTrainedTokenizerBase
 
     from .own_model import LanguageModel
@@ -98,14 +97,13 @@ class PretrainedScorer(MapsDataSets, ABC):
             "architecture": type(model).__name__,
             "dtype": str(model.dtype).removeprefix("torch."),
         }
-        compiled = any(map(is_compiled, stacked_layers(model)))
-        self.execution: dict[str, Any] = {"device": str(model.device), "compiled": compiled}
-        self._forward: ForwardPass | None = None
+        self.execution: dict[str, Any] = {"device": str(model.device)}
+        self._forward: Forward | None = None
         self._unknown_named: set[str] = set()
         self._ids_of_forms: dict[tuple[bool, str], list[int]] = {}
 
     @property
-    def forward(self) -> ForwardPass:
+    def forward(self) -> Forward:
         """The forward pass of the model, probed when it is first needed.
 
         Raises:
@@ -132,14 +130,14 @@ class PretrainedScorer(MapsDataSets, ABC):
         with _guard:  # not an attribute of the scorer or the model, which can then be copied and pickled
             return _locks.setdefault(self.model, RLock())
 
-    def _probed(self) -> ForwardPass:
+    def _probed(self) -> Forward:
         most, _ = self._positions()
         if most is not None and most < PROBED:
             raise ValueError(
                 f"{self.name} reads at most {most} tokens; expected {PROBED} or more, as a sentence needs. Use a model "
                 "with more positions, or correct max_position_embeddings in its configuration."
             )
-        return ForwardPass(self.model)
+        return Forward(self.model)
 
     @property
     def vocabulary_size(self) -> int:
@@ -204,55 +202,59 @@ class PretrainedScorer(MapsDataSets, ABC):
         return np.array([len(ids) for ids in form_ids], dtype=np.int64)
 
     def form_logprobs(
-        self,
-        slots: Iterable[Slot],
-        forms: Sequence[str],
-        progress: Progress | None = None,
+        self, slots: Iterable[Slot], forms: Sequence[str], progress: Progress | None = None
     ) -> Logprobs:
         """Return log P of each form at each gap, (slots, forms) float64, natural logs; NaN if it cannot be scored.
 
-        Causal: P(form | c) = product over i of P(t_i | c, t_<i), times P(end | c, t_1 ... t_k), the total
-        probability of all tokens that do not continue the word (`tokens.continuing_ids`).
-
-        Masked: P(form | c) = product over i of P(t_i | k masks of which the first i - 1 are filled), for a form of k
-        tokens (Kauf & Ivanova 2023). Compare only forms of equal length: P(k) is unknown. `form_lengths` gives the
-        lengths.
+        See `forms` for the definitions. `form_lengths` gives the lengths; compare only forms of equal length in a
+        masked model.
 
         Args:
             slots: sentences with a gap; a causal model does not see the suffix.
             forms: words; they get a capital where the gap opens its sentence.
-            progress: called with (work done, work in all).
+            progress: called with (tokens done, tokens in all) of each part.
 
         Raises:
             ValueError: as `read_slots`.
         """
-        slots, forms = list(slots), checked_forms(forms)
-        logprobs = np.zeros((len(slots), len(forms)))
-        opens = np.array([not slot.prefix for slot in slots], dtype=bool)
-        for opening in np.unique(opens).tolist():
-            places = np.flatnonzero(opens == opening)
-            ids_of_forms = self.form_ids(checked_forms(forms, opening), opening)
-            steps = form_steps(map(self.steps_of, ids_of_forms))
-            logprobs[places] = sums_of_steps(self, [slots[place] for place in places], steps, progress)
-        return logprobs
+        return form_logprobs(self, list(slots), checked_forms(forms), progress)
 
-    @abstractmethod
     def read_slots(
         self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
-    ) -> Values:
-        """Apply `function` to the distribution at each gap and return (slots, width)."""
+    ) -> Logprobs:
+        """Apply a function to the distribution at each gap, (slots, width).
+
+        Args:
+            slots: sentences with a gap; a causal model does not see the suffix.
+            function: computes numbers from logits; see `SlotFunction`.
+            width: number of values per slot.
+            progress: called with (tokens done, tokens in all).
+
+        Raises:
+            ValueError: a text is too long, or a gap has no context that the model sees.
+        """
+        slots = list(slots)
+        if not slots:
+            return np.zeros((0, width))
+        plan = self.plan_reads(slots, [self.state_at_gap])
+        return self.run(plan, _SlotReader(function, width), progress)
 
     @abstractmethod
     def steps_of(self, ids: Sequence[int]) -> list[Step]:
         """Return the steps whose log-probabilities sum to that of a form with these ids."""
 
     @abstractmethod
-    def ids_at_gaps(self, slots: Sequence[Slot], states: Sequence[State]) -> list[int]:
-        """Return how many ids each slot has in its longest state, (slots,); raises ValueError if they are too many."""
+    def plan_reads(self, slots: Sequence[Slot], states: Sequence[State]) -> Plan:
+        """Plan a read in each state at each gap: those of the first slot, then those of the second, and so on.
 
-    @abstractmethod
-    def plan_reads(self, slots: Sequence[Slot], reads: Reads) -> tuple[Plan, Reader]:
-        """Plan reads; the answers are those of the first slot, then those of the second, and so on."""
+        Raises:
+            ValueError: a text is too long, or a gap has no context that the model sees.
+        """
+
+    @property
+    def word_ends(self) -> NDArray[np.bool_] | None:
+        """(vocabulary,) which ids end a word, as `forms.END` means; None where words need no end."""
+        return None
 
     def _spaced(self, text: str) -> str:
         return " " + text if self.leading_space else text
@@ -263,14 +265,20 @@ class PretrainedScorer(MapsDataSets, ABC):
         closing = special[::-1].index(0)
         return [ids[: len(ids) - closing] for ids in self.tokenizer(list(prefixes))["input_ids"]]
 
-    def run(self, plan: Plan, reader: Reader, progress: Progress | None) -> Values:
-        """Run a plan and return (answers, width); with `journal_folder` set, finished answers are kept there."""
+    def run(self, plan: Plan, reader: Reader | TokenReader, progress: Progress | None = None) -> NDArray[Any]:
+        """Run a plan and return (answers,) records; with `journal_folder` set, finished answers are kept there."""
         with self._lock:
-            with propagating_failures(plan.fingerprint):
-                forward, journal = self.forward, None
-                if self.journal_folder is not None and reader.fingerprint is not None:
-                    journal = Journal(self.journal_folder, plan, reader, self.signature)
-            return BatchRunner(plan, forward, reader, self.batch_tokens, progress, journal).run()
+            if rank_and_size()[1] == 1:
+                forward, journal = self.forward, self._journal(plan, reader)
+            else:
+                with propagating_failures(plan.fingerprint):
+                    forward, journal = self.forward, self._journal(plan, reader)
+            return run(forward, plan, reader, self.batch_tokens, progress, journal)
+
+    def _journal(self, plan: Plan, reader: Reader | TokenReader) -> Journal | None:
+        if self.journal_folder is None or reader.fingerprint is None:
+            return None
+        return Journal(self.journal_folder, self.signature, plan, reader)
 
     def check_inputs(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
         """Check what the model is going to read, and warn about words that the tokenizer does not know.
@@ -334,6 +342,20 @@ class PretrainedScorer(MapsDataSets, ABC):
         # RoBERTa and similar models count positions from the padding id.
         offset = getattr(config, "pad_token_id", None) or 0
         return (most - offset - 1 if config.model_type in ROBERTA_POSITIONS else most), ""
+
+
+class _SlotReader:
+    """Reads what a function of logits returns, (answers, width)."""
+
+    def __init__(self, function: SlotFunction, width: int) -> None:
+        self._function = function
+        self.dtype = np.dtype(("f8", (width,)))
+        self.fingerprint: str | None = getattr(function, "fingerprint", None)
+
+    def __call__(self, logits: "Tensor", at: Indices, answers: Indices) -> NDArray[Any]:
+        if not np.array_equal(at, np.arange(len(logits))):
+            logits = logits[torch.from_numpy(at).to(logits.device)]
+        return self._function(logits, answers)
 
 
 ROBERTA_POSITIONS = {

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
-from ..engine.arrays import Indices, Mask
+from ..engine.plan import Indices
 from .words import TextWarning, checked_texts
 
 if TYPE_CHECKING:
@@ -181,7 +181,9 @@ def boundary_ids(tokenizer: "PreTrainedTokenizerBase") -> Indices:
     return np.array(sorted(set(ids)), dtype=np.int64)
 
 
-def continuing_ids(tokenizer: "PreTrainedTokenizerBase", anchor: Sequence[int], size: int) -> Mask:
+def continuing_ids(
+    tokenizer: "PreTrainedTokenizerBase", anchor: Sequence[int], size: int
+) -> NDArray[np.bool_]:
     """Return which vocabulary ids continue a word that they follow, (size,).
 
     A token continues a word if its text there begins with a Unicode letter, mark or number, or with bytes that are

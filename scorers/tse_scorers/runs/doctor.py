@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from ..engine.arrays import Indices, Values
+from ..engine.plan import Indices
 from ..models.base import Scorer
 from ..models.causal import CausalScorer
 from ..models.masked import MaskedScorer
@@ -233,7 +234,7 @@ def sums_to_one(scorer: NeuralScorer) -> Diagnosis:
     """Check that the probabilities at a gap sum to one, over tokens that the tokenizer has."""
     check, n_tokens = "probabilities at a gap", len(scorer.tokenizer)
 
-    def masses(logits: Tensor, _: Indices) -> Values:
+    def masses(logits: Tensor, _: Indices) -> np.ndarray:
         probabilities = torch.softmax(logits.cpu().double(), dim=-1)
         return torch.stack([probabilities.sum(-1), probabilities[:, n_tokens:].sum(-1)], dim=1).numpy()
 

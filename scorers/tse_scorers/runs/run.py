@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import cast
 
 from .. import __version__
-from ..engine.journal import FILE
+from ..engine.journal import SUFFIX
 from ..engine.processes import decided_by_main, is_main, propagating_failures, rank_and_size
 from ..engine.progress import Progress
 from ..io.files import slug
@@ -46,7 +46,7 @@ from .doctor import refuse_failures
 from .jobs import Failure, Job
 from .request import given_options, request_of
 
-NO_EFFECT_ON_SCORES = ("device", "device_map", "batch_tokens", "torch_compile", "dtype")
+NO_EFFECT_ON_SCORES = ("device", "device_map", "batch_tokens", "dtype")
 """Options that change scores by floating-point noise only; the dtype is compared as it was resolved."""
 LOCK_SECONDS = 600.0
 """How long several processes wait for another run of the same model; a single one waits as long as that lives."""
@@ -313,7 +313,7 @@ class Run:
         ):  # one's own file
             data.append(self.suite.config)
         description = f"{scorer.name}: {'/'.join(data)}"
-        has_answers = journal is not None and any(file.stat().st_size for file in journal.glob(f"*/{FILE}"))
+        has_answers = journal is not None and any(journal.glob(f"*{SUFFIX}"))
         with _keeping_answers(scorer, journal), self.announce(description) as progress:
             tell = self._naming_saved_answers(scorer.name, progress) if has_answers else progress
             tables = self.suite.score(scorer, tell)

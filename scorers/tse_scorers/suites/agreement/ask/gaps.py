@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ....engine.arrays import Indices
+from ....engine.plan import Indices
 from ....models.base import FormScorer, GapScorer
 from ....models.queries import Slot
 from ...own_columns import shared_arrays

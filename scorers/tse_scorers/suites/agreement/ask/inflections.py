@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ....engine.arrays import Indices
+from ....engine.plan import Indices
 from ....models.base import GapScorer
 from ....models.words import capitalized
 

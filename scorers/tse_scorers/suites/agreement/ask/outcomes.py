@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ....engine.arrays import Indices
+from ....engine.plan import Indices
 from ....io.score_columns import Values, described
 from .inflections import Inflections
 

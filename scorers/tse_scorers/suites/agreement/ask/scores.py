@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ....engine.arrays import Indices, digest
+from ....engine.plan import Indices, digest
 from ....engine.progress import Progress
 from ....io.bundle import metric_modules
 from ....io.table_files import require_columns

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ....engine.arrays import Indices
+from ....engine.plan import Indices
 from ....io.bundle import metric_modules
 from ....io.score_columns import Values, described
 from ....models.base import FormScorer, GapScorer, Logprobs

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ....engine.arrays import Indices
+from ....engine.plan import Indices
 from ....io.results import Row
 from ....models.base import FormScorer, GapScorer
 from ....models.queries import Slot

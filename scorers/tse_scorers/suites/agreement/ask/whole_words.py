@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ....engine.arrays import Indices
-from ....engine.progress import Progress, parts, progress_of_part
+from ....engine.plan import Indices
+from ....engine.progress import Progress
 from ....io.bundle import metric_modules
 from ....models.answers import form_logprobs
 from ....models.base import FormScorer
@@ -26,22 +26,19 @@ def read_words(scorer: FormScorer, questions: Questions, progress: Progress | No
     Args:
         scorer: the model.
         questions: what it is asked.
-        progress: called with (work done, work in all).
+        progress: called with (tokens done, tokens in all) of each part.
     """
     gaps, verbs = questions.gaps, questions.verbs
-    n_contexts, n_done = len(gaps.slots), 0
+    n_contexts = len(gaps.slots)
     n_scores = len([*score_columns(whole_words=True), *COUNTS])
     answers = Answers(np.empty((n_contexts, n_scores)), np.full((n_contexts, len(verbs.ids)), np.nan))
     for opening, listing in questions.listed.items():
         of_kind = np.flatnonzero(gaps.opens == opening)
         words = _Words(listing, verbs.words[opening])
         outcomes = []
-        for part in parts([len(words.forms)] * len(of_kind), _AT_ONCE):
-            contexts = of_kind[part]
-            part_progress = progress_of_part(progress, n_done, len(contexts), n_contexts)
+        for contexts in np.array_split(of_kind, max(1, len(of_kind) * len(words.forms) // _AT_ONCE)):
             slots = [gaps.slots[unit] for unit in contexts]
-            logprobs = form_logprobs(scorer, slots, words.forms, part_progress)
-            n_done += len(contexts)
+            logprobs = form_logprobs(scorer, slots, words.forms, progress)
             answers.own_verbs[contexts, verbs.columns_at(opening)] = words.own_verbs(logprobs)
             answers.scores[contexts], encoded = words.scores(logprobs, gaps.is_singular[contexts])
             outcomes.append(encoded)

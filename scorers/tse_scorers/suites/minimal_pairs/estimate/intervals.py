@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ....engine.arrays import Indices
+from ....engine.plan import Indices
 from ....io.bundle import metric_modules
 from ....statistics import Units
 from ...items import MIN_GROUPS, Group, own_units, rows_by
