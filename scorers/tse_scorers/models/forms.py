@@ -59,7 +59,7 @@ def form_logprobs(
         state = np.array([place_of[state] for state, _ in number])
         token = np.array([token for _, token in number])
         places = np.flatnonzero(opens == opening)
-        for part in np.array_split(places, max(1, len(places) * len(token) // PLANNED)):
+        for part in np.array_split(places, min(len(places), 1 + len(places) * len(token) // PLANNED)):
             plan = scorer.plan_reads([slots[place] for place in part], states)
             plan.read_of = plan.read_of.reshape(len(part), -1)[:, state].ravel()
             reader = TokenReader(np.tile(token, len(part)), scorer.word_ends if END in token else None)
