@@ -1,7 +1,5 @@
 """From a name, a model or a function to a scorer: `load_scorer("gpt2")`."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,42 +7,37 @@ from .io.files import is_file
 from .models import ngram
 from .models.base import LoadedScorer
 from .models.causal import CausalScorer
-from .models.from_pretrained import (
-    Descriptions,
-    LoadedModel,
-    kind_of,
-    known_model,
-    load_weights,
-    require_head,
-)
+from .models.load import LoadedModel, kind_of, load, quantization_of, require_head
 from .models.masked import MaskedScorer
 from .models.model_source import WEIGHTS, is_gguf
 from .models.ngram import KENLM_SUFFIXES
-from .models.options import (
-    ANYTHING,
-    KnownModel,
-    ModelKind,
-    ModelOptions,
-    Option,
-    OptionError,
-    Purpose,
-    takes_options,
-)
+from .models.options import EncoderInput, ModelKind, ModelOptions, Option, OptionError, PseudoLikelihood
 from .models.own_model import GivenModel, OwnModel, is_of_transformers, own_model, require_vocabulary
-from .models.quantization import quantization_of
 from .models.seq2seq import decoder_of
 from .suites.published_scores import load_published
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
-    from typing_extensions import Unpack
 
-    from .typed_options import ModelKeywords
+NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
 
 
-@takes_options(ModelOptions)
 def load_scorer(
-    model: GivenModel, tokenizer: "PreTrainedTokenizerBase | None" = None, **options: "Unpack[ModelKeywords]"
+    model: GivenModel,
+    tokenizer: "PreTrainedTokenizerBase | None" = None,
+    *,
+    kind: ModelKind | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    pll: PseudoLikelihood | None = None,
+    mntp: bool = False,
+    encoder_input: EncoderInput | None = None,
+    bos: bool | None = None,
+    start_token: str | None = None,
+    leading_space: bool = False,
+    batch_tokens: int | None = None,
+    trust_remote_code: bool = False,
+    **from_pretrained: Any,
 ) -> LoadedScorer:
     """Load a scorer for a model.
 
@@ -55,38 +48,59 @@ def load_scorer(
             or, with its tokenizer, a `transformers` model that is already loaded, or any function from token ids
             (batch, length) to logits (batch, length, vocabulary), such as your own module (see `OwnModel`).
         tokenizer: the tokenizer of a model that is already loaded, one of `transformers`.
-        **options: the options of a model, such as `device`, `dtype` and `kind`: see
-            [the table](suites.md#defaults-and-why), or `help(load_scorer)`.
+        kind: `masked`, `causal` or `seq2seq` (an encoder-decoder model); None: what its configuration says.
+        device: `cpu`, `cuda`, `cuda:1`, `mps`; `auto` is a CUDA GPU if there is one, else the CPU.
+        dtype: `float32`, `bfloat16`, `float16`, `float64`; `auto` is float32, because bfloat16 changes decisions.
+        pll: of masked models: `within_word_l2r` (the default; Kauf & Ivanova 2023) or `original` (Salazar et al. 2020).
+        mntp: of masked models: read each token one position before it (masked next-token prediction).
+        encoder_input: of encoder-decoder models: the encoder reads `empty` (the default) or `mask`.
+        bos: of causal models: put the start token before the left context of a gap; None: the tokenizer's rule.
+        start_token: of causal models: the token before a sentence, `none` for none; None: that of pretraining.
+        leading_space: put a space before the first word of every text.
+        batch_tokens: tokens in one batch; None chooses by free memory. Scores do not depend on it.
+        trust_remote_code: run Python code from the model's repository, with your permissions.
+        **from_pretrained: what `from_pretrained` of the model takes: `device_map`, `quantization_config`, ...
 
     Returns:
         A scorer. `sentence_logprobs(sentences)` gives natural logs, float64; `signature` has everything that
-        determines its scores. Masked and causal models also give the distribution at a gap (`GapScorer`),
-        continuations and words; n-gram models continuations and words. See `tse_scorers.models.base`.
+        determines its scores. Masked and causal models also give the distribution at a gap, continuations and words;
+        n-gram models continuations and words.
 
     Raises:
-        ImportError: an ARPA or KenLM file requires `kenlm`, a GGUF file `gguf`, or `quantization` bitsandbytes, which
-            is not installed.
-        TypeError: the model cannot be called, the tokenizer is not one, or there is no option of that name.
+        ImportError: an ARPA or KenLM file requires `kenlm`, a GGUF file `gguf`, which is not installed.
+        TypeError: the model cannot be called, the tokenizer is not one, or an option has a value of another type.
         ValueError: the model cannot be found or loaded, or an option has an unknown value or no effect.
     """
-    return load_with_options(model, ModelOptions.of(options), tokenizer)
+    options = ModelOptions(
+        kind=kind,
+        device=device,
+        dtype=dtype,
+        pll=pll,
+        mntp=mntp,
+        encoder_input=encoder_input,
+        bos=bos,
+        start_token=start_token,
+        leading_space=leading_space,
+        batch_tokens=batch_tokens,
+        trust_remote_code=trust_remote_code,
+        model_arg=from_pretrained or None,
+    )
+    return load_with_options(model, options, tokenizer)
 
 
 def load_with_options(
     model: GivenModel,
     options: ModelOptions,
     tokenizer: "PreTrainedTokenizerBase | None" = None,
-    descriptions: Descriptions | None = None,
-    purpose: Purpose = ANYTHING,
+    one_of_several: bool = False,
 ) -> LoadedScorer:
     """Load a scorer as `load_scorer` does, from options that are put together already.
 
     Args:
         model: as in `load_scorer`.
-        options: each must have an effect on the model and what it is asked.
+        options: see `ModelOptions.for_model`.
         tokenizer: as in `load_scorer`.
-        descriptions: what was read of models.
-        purpose: what the model will be asked.
+        one_of_several: other models get the same options.
     """
     if isinstance(model, str | Path):
         if tokenizer is not None:
@@ -94,7 +108,7 @@ def load_with_options(
                 f"{Option('tokenizer')} has no effect on {str(model)!r}, which is loaded with its own. Remove "
                 "it, or load the model first and pass both."
             )
-        return _load_by_name(str(model), options, descriptions or Descriptions(), purpose)
+        return _load_by_name(str(model), options, one_of_several)
     if tokenizer is None:
         raise ValueError(
             f"Got a {type(model).__name__} without its tokenizer; expected a model and its tokenizer, or a scorer: an "
@@ -103,14 +117,30 @@ def load_with_options(
         )
     _require_tokenizer(tokenizer)
     if not is_of_transformers(model):
-        return _load_own(own_model(model), options, tokenizer, purpose)
+        return _load_own(own_model(model), options, tokenizer)
     require_head(model)
     name = model.config.name_or_path or type(model).__name__
-    options.refuse_unused([KnownModel(name, "in memory")])
     kind = options.kind or kind_of(model.config, tokenizer)
-    options.refuse_unused([known_model(name, kind, model, tokenizer)], purpose)
-    loaded = LoadedModel(model, tokenizer, name, None, quantization_of(model))
-    return scorer_of(loaded, replace(options, kind=kind))
+    options = options.for_model(name, "model in memory").for_model(name, f"{kind} model")
+    return scorer_of(LoadedModel(model, tokenizer, kind, name, None, quantization_of(model)), options)
+
+
+def loads_at_once(name: str) -> bool:
+    """Whether a name is an n-gram model or published scores, which cannot answer everything."""
+    return is_file(name) and not is_gguf(name)
+
+
+def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> LoadedScorer:
+    path = Path(name)
+    if not loads_at_once(name):
+        return scorer_of(*load(name, options, one_of_several))
+    if path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json"):
+        raise ValueError(
+            f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
+        )
+    is_ngram = name.endswith(NGRAM_SUFFIXES)
+    options.for_model(name, "n-gram model" if is_ngram else "file of scores", one_of_several)
+    return ngram.load(path) if is_ngram else load_published(path)
 
 
 def _require_tokenizer(tokenizer: object) -> None:
@@ -124,13 +154,9 @@ def _require_tokenizer(tokenizer: object) -> None:
         )
 
 
-def _load_own(
-    model: OwnModel, options: ModelOptions, tokenizer: "PreTrainedTokenizerBase", purpose: Purpose
-) -> LoadedScorer:
-    name = str(model.config.name_or_path)
-    kind: ModelKind = options.kind or "causal"
-    options.refuse_unused([KnownModel(name, "in memory")])
-    options.refuse_unused([KnownModel(name, kind)])
+def _load_own(model: OwnModel, options: ModelOptions, tokenizer: "PreTrainedTokenizerBase") -> LoadedScorer:
+    name, kind = str(model.config.name_or_path), options.kind or "causal"
+    options = options.for_model(name, "model in memory").for_model(name, f"{kind} model")
     if kind == "seq2seq":
         raise OptionError(
             f"{name} is a function from ids to logits, which has no encoder of its own; expected "
@@ -139,23 +165,22 @@ def _load_own(
         )
     model.measure()
     require_vocabulary(model, tokenizer)
-    options.refuse_unused([known_model(name, kind, model, tokenizer)], purpose)
-    scorer = scorer_of(LoadedModel(model, tokenizer, name, model.revision), replace(options, kind=kind))
+    scorer = scorer_of(LoadedModel(model, tokenizer, kind, name, model.revision), options)
     scorer.signature["architecture"] = model.architecture
     return scorer
 
 
 def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | CausalScorer:
-    """Return the scorer of a model in memory; the options name its kind.
+    """Return the scorer of a model in memory.
 
     Raises:
         ValueError: the model, its tokenizer and the options do not fit together.
     """
-    model, tokenizer, name, revision, quantization = loaded
+    model, tokenizer, kind, name, revision, quantization = loaded
     shared: dict[str, Any] = {"name": name, "revision": revision}
     shared |= {"leading_space": options.leading_space, "batch_tokens": options.batch_tokens}
     scorer: MaskedScorer | CausalScorer
-    if options.kind == "seq2seq":
+    if kind == "seq2seq":
         assert not isinstance(model, OwnModel), "_load_own refuses functions of this kind"
         encoder_input = options.encoder_input or "empty"
         decoder, start = decoder_of(model, tokenizer, encoder_input, name)
@@ -164,7 +189,7 @@ def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Caus
         scorer = CausalScorer(decoder, tokenizer, bos=True, start_token=begin, share_prefixes=False, **shared)
         of_decoder = {"architecture": decoder.architecture, "kind": "seq2seq", "encoder_input": encoder_input}
         scorer.signature |= of_decoder
-    elif options.kind == "masked":
+    elif kind == "masked":
         scorer = MaskedScorer(model, tokenizer, pll=options.pll, mntp=options.mntp, **shared)
     else:
         # A function is not told which tokens of a row it may attend to.
@@ -174,69 +199,3 @@ def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Caus
     if quantization is not None:
         scorer.signature["quantization"] = quantization
     return scorer
-
-
-def options_of_models(
-    names: Sequence[str],
-    options: ModelOptions,
-    descriptions: Descriptions | None = None,
-    purpose: Purpose = ANYTHING,
-) -> list[ModelOptions]:
-    """Find each model before the first one is loaded, so that a wrong name costs no run of the others.
-
-    Args:
-        names: what will be loaded, one after the other.
-        options: for all of them; an option must have an effect on at least one of several models.
-        descriptions: keeps what was read, for `load_with_options`.
-        purpose: what the models will be asked.
-
-    Returns:
-        For each model, the options that have an effect on it.
-
-    Raises:
-        ValueError: a configuration or tokenizer cannot be loaded or is not that of a language model, or an option
-            has no effect on any of the models.
-    """
-    if len(names) < 2 and not options.given:
-        return [options] * len(names)  # the model is loaded at once
-    descriptions = descriptions or Descriptions()
-    models = [_known_model(name, options, descriptions) for name in names]
-    options.refuse_unused(models, purpose)
-    return [options.used_by(model, purpose) for model in models]
-
-
-def loads_at_once(name: str) -> bool:
-    """Whether a name is an n-gram model or published scores, which cannot answer everything."""
-    return is_file(name) and not is_gguf(name)
-
-
-def options_with_effect(name: str, options: ModelOptions) -> ModelOptions:
-    """Return the options that have an effect on a model; it must exist, as for `options_of_models`."""
-    return options.used_by(_known_model(name, options, Descriptions()))
-
-
-def _known_model(name: str, options: ModelOptions, descriptions: Descriptions) -> KnownModel:
-    if not loads_at_once(name):
-        described = descriptions.find(name, options)
-        return known_model(name, described.kind, described, described.tokenizer)
-    return KnownModel(name, "ngram" if name.endswith(NGRAM_SUFFIXES) else "published")
-
-
-NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
-
-
-def _load_by_name(
-    name: str, options: ModelOptions, descriptions: Descriptions, purpose: Purpose
-) -> LoadedScorer:
-    path = Path(name)
-    if not loads_at_once(name):
-        described = descriptions.take(name, options)
-        options.refuse_unused([known_model(name, described.kind, described, described.tokenizer)], purpose)
-        return scorer_of(load_weights(name, described, options), replace(options, kind=described.kind))
-    if path.suffix in WEIGHTS or path.name in ("pytorch_model.bin", "config.json"):
-        raise ValueError(
-            f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
-        )
-    model = _known_model(name, options, descriptions)
-    options.refuse_unused([model], purpose)
-    return ngram.load(path) if model.family == "ngram" else load_published(path)

@@ -110,7 +110,7 @@ def run(
         overwrite: replace scores of these models in `out` that were computed on other data or with different options.
         announce: how progress is shown; None shows bars, unless `datasets.disable_progress_bars()` was called.
         model_options: options of `load_scorer`, as a `ModelOptions` or by name, for instance {"dtype": "float32"};
-            each must have an effect on at least one of the models that are loaded here.
+            one that has no effect on a model is an error, of several models a warning.
         **suite_options: options of the suite, such as `data` and `limit`; the table of options in the documentation
             has them all. `data` and `lemmas` also take a data frame, a `datasets.Dataset` or a list of
             dicts, which is stored as a file in `out/data`. `data` can be several sets of minimal pairs, separated by

@@ -19,24 +19,6 @@ class Table(Protocol):
 FileOrTable = str | PathLike[str] | Table | Sequence[Mapping[str, Any]]
 
 
-class ModelKeywords(TypedDict, total=False):
-    """Options of `load_scorer`."""
-
-    kind: Literal["masked", "causal", "seq2seq"] | None
-    device: str
-    dtype: str
-    pll: Literal["within_word_l2r", "original"] | None
-    mntp: bool
-    encoder_input: Literal["empty", "mask"] | None
-    bos: bool | None
-    start_token: str | None
-    leading_space: bool
-    trust_remote_code: bool
-    device_map: str | None
-    quantization: Literal["8bit", "4bit"] | None
-    batch_tokens: int | None
-
-
 class RunKeywords(TypedDict, total=False):
     """Options of `run` with every suite."""
 

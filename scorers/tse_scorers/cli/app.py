@@ -34,7 +34,6 @@ from .usage import run as run_app
 
 if TYPE_CHECKING:
     from ..models.base import LoadedScorer
-    from ..models.from_pretrained import Descriptions
 
 app = App(
     name="tse",
@@ -152,11 +151,11 @@ def run(
         terminal.quiet()
     with joined_processes(cpu=options.device == "cpu") as device:
 
-        def load(name: str, used: ModelOptions, descriptions: "Descriptions") -> "LoadedScorer":
+        def load(name: str, used: ModelOptions, one_of_several: bool) -> "LoadedScorer":
             if device is not None and not loads_at_once(name):
                 used = replace(used, device=str(device))  # of this process
             with terminal.waiting(f"Loading {name}"):
-                scorer = load_with_options(name, used, descriptions=descriptions)
+                scorer = load_with_options(name, used, one_of_several=one_of_several)
             if is_main():
                 terminal.start_token(scorer)
             return scorer

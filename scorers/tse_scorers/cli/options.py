@@ -5,6 +5,7 @@ Options of models and of suites are made from where they are declared (`ModelOpt
 
 import functools
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
@@ -165,6 +166,10 @@ _OF_SUITES = SUITE_OPTIONS | {"suite_option": _annotated("suite_option", list[st
 MODEL_OPTIONS: dict[str, object] = {
     name: _annotated(name, get_type_hints(ModelOptions)[name], described)
     for name, described in described_options(ModelOptions).items()
+} | {
+    "model_arg": _annotated(
+        "model_arg", list[str], described_options(ModelOptions)["model_arg"], of_suites=True
+    )
 }
 """How each of the options of a model looks on the command line."""
 
@@ -206,7 +211,24 @@ def _options_on_command_line(suite: str) -> set[str]:
 def takes_model_options(command: Command) -> Command:
     """Give a command all options of a model; it gets them together, as its argument `options`."""
     defaults = {field.name: field.default for field in fields(ModelOptions)}
-    return _taking(command, "options", MODEL_OPTIONS, defaults, ModelOptions)
+    return _taking(command, "options", MODEL_OPTIONS, defaults, _model_options)
+
+
+def _model_options(model_arg: Sequence[str] | None, **values: Any) -> ModelOptions:
+    """Return the options of a model; KEY=VALUE is JSON, else text: `device_map=auto`, `low_cpu_mem_usage=true`.
+
+    Raises:
+        ValueError: a text has no `=`.
+    """
+    arguments: dict[str, object] = {}
+    for text in model_arg or ():
+        key, equals, value = text.partition("=")
+        if not key.isidentifier() or not equals:
+            raise ValueError(f"Got --model-arg {text!r}; expected KEY=VALUE, such as device_map=auto.")
+        arguments[key] = value
+        with suppress(ValueError):
+            arguments[key] = json.loads(value)
+    return ModelOptions(**values, model_arg=arguments or None)
 
 
 def takes_suite_options(command: Command) -> Command:

@@ -73,7 +73,7 @@ def score(
     with terminal.waiting("Reading the sentences"):
         from ..io.table_files import check_table, write_table
         from ..models.model_source import require_on_disk
-        from ..runs.score_sentences import SENTENCES, ScoreRequest, check_ours
+        from ..runs.score_sentences import ScoreRequest, check_ours
 
         request = ScoreRequest(file, column or "sentence", by or "sentence", bits)
         if overwrite and out is None:
@@ -90,7 +90,7 @@ def score(
         from ..loading import load_with_options
 
         terminal.quiet()
-        scorer = load_with_options(model, options, purpose=SENTENCES)
+        scorer = load_with_options(model, options)
     terminal.start_token(scorer)
     if out is not None and not overwrite:
         request.check_not_lost(scorer, out)

@@ -25,7 +25,6 @@ from .base import Logprobs, ScoredTokens
 from .forms import END, State, Step
 from .options import NO_TOKEN, Option, OptionError
 from .pretrained import PretrainedScorer
-from .quantization import EIGHT_BIT
 from .queries import CARRIER, Slot
 from .start_tokens import choose_start_token, opens_chat_turns, opens_gaps, own_start_token
 from .tokens import (
@@ -118,16 +117,11 @@ class CausalScorer(PretrainedScorer):
     def _probed(self) -> Forward:
         forward = super()._probed()
         if sees_what_follows(forward):
-            if self.signature.get("quantization") == EIGHT_BIT:
-                raise OptionError(
-                    f"The 8-bit layers of {self.name} choose outliers over all tokens of a batch, so "
-                    "scores depend on the other texts of the batch; expected layers that do not. Use "
-                    f"{Option('quantization', '4bit')}, or load the model without {Option('quantization')}."
-                )
             raise OptionError(
                 f"In {self.name} each token attends to the tokens after it, so the chain rule does not give "
                 f"the probability of a sentence. Load it as a masked model ({Option('kind', 'masked')}). If "
-                "it can also be a decoder, set is_decoder in its configuration."
+                "it can also be a decoder, set is_decoder in its configuration. (8-bit layers of bitsandbytes look at "
+                "all tokens of a batch too: use 4 bits.)"
             )
         return forward
 

@@ -38,25 +38,6 @@ def require_gguf(name: str) -> None:
         )
 
 
-def gguf_quantization(file: Path) -> str:
-    """Return the main quantization that the file declares: `gguf Q4_1`, `gguf F32`."""
-    from gguf import GGUFReader, LlamaFileType
-
-    try:
-        from transformers.integrations.gguf.reader import read_gguf_metadata
-
-        file_type = read_gguf_metadata(str(file))[0].get("general.file_type")
-    except (
-        ImportError
-    ):  # in older versions; `GGUFReader` reads the vocabulary token by token, which takes seconds
-        field = GGUFReader(file).fields.get("general.file_type")
-        file_type = None if field is None else field.contents()
-    if file_type is not None:
-        return f"gguf {LlamaFileType(file_type).name.removeprefix('MOSTLY_').removeprefix('ALL_')}"
-    largest = max(GGUFReader(file).tensors, key=lambda tensor: int(tensor.n_elements))
-    return f"gguf {largest.tensor_type.name}"
-
-
 def name_a_model(name: str) -> str:
     """Return what to do about a model that was not found, after a space: the bundled models most like it, and all."""
     bundled = sorted(path.parent.name for path in bundle_folder("models").glob("*/config.json"))
@@ -167,7 +148,7 @@ def model_digest(folder: Path) -> str | None:
 
 MODEL_FILES = (
     "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
-    "added_tokens.json", "adapter_config.json",
+    "added_tokens.json",
 )  # fmt: skip
 """Weights, configuration and tokenizer, and code in the same folder if the configuration refers to it."""
 
@@ -183,12 +164,16 @@ def hub_commit(name: str) -> str | None:
         return None
 
 
+MERGE = (
+    "expected a whole model. Merge the two and name the new folder: AutoPeftModelForCausalLM.from_pretrained(FOLDER)"
+    ".merge_and_unload().save_pretrained(NEW), and save the tokenizer there too."
+)
+
+
 def _require_weights(folder: Path) -> None:
-    if (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file():
+    if (folder / "adapter_config.json").is_file():
         raise ValueError(
-            f"The folder {str(folder)!r} holds only an adapter (PEFT); expected a whole model. Merge it with its base "
-            "model and name the new folder: AutoPeftModelForCausalLM.from_pretrained(FOLDER).merge_and_unload()"
-            ".save_pretrained(NEW), and save the tokenizer there too."
+            f"The folder {str(folder)!r} holds an adapter (PEFT), whose base is elsewhere; {MERGE}"
         )
     if any(folder.glob("*.safetensors")):
         return

@@ -3,10 +3,10 @@
 How options of models and of suites are checked (`checked_value`) and named in messages (`Option`) is here too.
 """
 
-import inspect
 import json
 import math
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
@@ -18,9 +18,7 @@ from typing import (
     Any,
     Literal,
     NamedTuple,
-    TypeVar,
     Union,
-    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -31,71 +29,18 @@ from ..io.suggestions import unknown_name
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from ..io.signatures import Signature
-
-Function = TypeVar("Function", bound=Callable[..., object])
 ModelKind = Literal["masked", "causal", "seq2seq"]
 PseudoLikelihood = Literal["within_word_l2r", "original"]
 EncoderInput = Literal["empty", "mask"]
-Quantization = Literal["8bit", "4bit"]
-
-Family = Literal["masked", "causal", "seq2seq", "in memory", "ngram", "published"]
-"""Kinds of models that differ in the options that they use."""
-
-Question = Literal["sentence", "gap"]
-"""What a model is asked about: log P of sentences and their parts, or the distribution at a gap."""
-
 NO_TOKEN = "none"
 """The value of `start_token` for no start token."""
-
-DESCRIPTIONS: Mapping[Family, str] = {
-    "masked": "a masked model",
-    "causal": "a causal model",
-    "seq2seq": "an encoder-decoder model",
-    "in memory": "a model that is already loaded",
-    "ngram": "an n-gram model",
-    "published": "a file of published scores",
+UNUSED: Mapping[str, frozenset[str]] = {
+    "masked model": frozenset({"bos", "start_token", "encoder_input"}),
+    "causal model": frozenset({"pll", "mntp", "encoder_input"}),
+    "seq2seq model": frozenset({"pll", "mntp", "bos", "start_token"}),
+    "model in memory": frozenset({"device", "dtype", "trust_remote_code", "model_arg"}),
 }
-
-UNUSED: Mapping[Family, frozenset[str]] = {
-    "masked": frozenset({"bos", "start_token", "encoder_input"}),
-    "causal": frozenset({"pll", "mntp", "encoder_input"}),
-    "seq2seq": frozenset({"pll", "mntp", "bos", "start_token"}),
-    "in memory": frozenset({"device", "dtype", "device_map", "trust_remote_code", "quantization"}),
-}
-"""Options without any effect; n-gram models and published scores have none with an effect."""
-
-
-class KnownModel(NamedTuple):
-    """What decides which options have an effect on a model; it need not be loaded.
-
-    Attributes:
-        name: as messages name it.
-        family: its kind.
-        opens_gaps: its tokenizer puts the start token before a gap by itself.
-        reads_spaces: a space before the first word of a text changes its tokens.
-    """
-
-    name: str
-    family: Family
-    opens_gaps: bool = False
-    reads_spaces: bool = True
-
-
-class Purpose(NamedTuple):
-    """What models are asked by a command or by the suites of a run.
-
-    Attributes:
-        questions: the kinds of questions.
-        asker: who asks them, for messages: "the suite minimal_pairs".
-    """
-
-    questions: frozenset[Question] = frozenset(get_args(Question))
-    asker: str = ""
-
-
-ANYTHING = Purpose()
-"""Of a scorer that may be asked everything."""
+"""Options without any effect on a kind of model; n-gram models and files of scores take none."""
 
 
 class Option(NamedTuple):
@@ -210,36 +155,6 @@ def described_options(options: type) -> dict[str, Described]:
         for declared in fields(options)
         if "described" in declared.metadata
     }
-
-
-def takes_options(options: type) -> Callable[[Function], Function]:
-    """Show the fields of a dataclass in the signature and docstring of a function that takes them as `**options`."""
-
-    def taking(function: Function) -> Function:
-        signature = inspect.signature(function)
-        first = [
-            parameter
-            for parameter in signature.parameters.values()
-            if parameter.kind is not parameter.VAR_KEYWORD
-        ]
-        annotated = get_type_hints(options)
-        keywords = [
-            inspect.Parameter(
-                parameter.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=parameter.default,
-                annotation=annotated[parameter.name],
-            )
-            for parameter in fields(options)
-        ]
-        vars(function)["__signature__"] = signature.replace(parameters=[*first, *keywords])
-        lines = [
-            f"        {name}: {described.whole}" for name, described in described_options(options).items()
-        ]
-        function.__doc__ = "\n".join([f"{function.__doc__}", "    Options:", *lines, ""])
-        return function
-
-    return taking
 
 
 def checked_fields(options: "DataclassInstance") -> None:
@@ -448,24 +363,19 @@ class ModelOptions:
         False,
         panel=MODEL,
     )
-    device_map: str | None = option(
-        "auto: spread a model that is larger than one GPU over all GPUs",
-        "one device",
-        "a model that fits on one is faster there",
-        panel=SPEED,
-    )
-    quantization: Quantization | None = option(
-        "8bit or 4bit (NF4): quantize the weights, by bitsandbytes on a CUDA GPU",
-        "as saved",
-        "quantization changes scores",
-        panel=MODEL,
-    )
     batch_tokens: int | None = option(
         "Tokens in one batch",
         "chosen by free memory",
         "large batches are fast and scores do not depend on it",
         panel=SPEED,
         least=1,
+    )
+
+    model_arg: Mapping[str, Any] | None = option(
+        "KEY=VALUE: an argument of from_pretrained (device_map=auto, attn_implementation=eager); repeatable",
+        "none",
+        "most models need none",
+        panel=MODEL,
     )
 
     def __post_init__(self) -> None:
@@ -492,52 +402,22 @@ class ModelOptions:
         """Names of the options that are not at their default."""
         return tuple(field.name for field in fields(self) if getattr(self, field.name) != field.default)
 
-    def unused_by(self, model: KnownModel, purpose: Purpose = ANYTHING) -> tuple[str, ...]:
-        """Return the given options that have no effect on what such a model answers."""
-        return tuple(name for name in self.given if not self._acts(name, model, purpose.questions))
+    def for_model(self, model: str, family: str, one_of_several: bool = False) -> "ModelOptions":
+        """Return the options with an effect on a model.
 
-    def _acts(self, option: str, model: KnownModel, questions: frozenset[Question]) -> bool:
-        if model.family in ("ngram", "published") or option in UNUSED[model.family]:
-            return False
-        of_sentences = "sentence" in questions
-        match option:
-            case "bos":
-                # With no start token, the scorer itself says that there is none to put before a gap.
-                return "gap" in questions and (not model.opens_gaps or self.start_token == NO_TOKEN)
-            case "start_token":  # at a gap, only where one stands there
-                return of_sentences or model.opens_gaps or bool(self.bos)
-            case "pll":
-                return of_sentences
-            case "leading_space":
-                return model.reads_spaces
-        return True
+        Args:
+            model: its name, for messages.
+            family: its kind: one of `UNUSED`, `n-gram model` or `file of scores`.
+            one_of_several: other models get the same options: what has no effect on this one is a warning.
 
-    def used_by(self, model: KnownModel, purpose: Purpose = ANYTHING) -> "ModelOptions":
-        """Return the options with those at their default that have no effect on what such a model answers."""
+        Raises:
+            ValueError: an option has no effect on it, and it is the only model.
+        """
+        unused = [name for name in self.given if family not in UNUSED or name in UNUSED[family]]
+        if not unused:
+            return self
+        if not one_of_several:
+            raise OptionError(f"{Option(unused[0])} has no effect on {model}, a {family}; remove it.")
+        warnings.warn(f"{' and '.join(unused)} without effect on {model}, a {family}.", stacklevel=2)
         defaults: dict[str, Any] = {field.name: field.default for field in fields(self)}
-        return replace(self, **{name: defaults[name] for name in self.unused_by(model, purpose)})
-
-    def refuse_unused(self, models: Sequence[KnownModel], purpose: Purpose = ANYTHING) -> None:
-        """Raise OptionError where a given option has no effect on any of these models."""
-        for option in self.given:
-            if not all(option in self.unused_by(model, purpose) for model in models):
-                continue
-            if len(models) > 1:
-                described = f"any of the models {', '.join(model.name for model in models)}"
-            else:
-                described = f"{models[0].name}, {DESCRIPTIONS[models[0].family]}"
-            acts_elsewhere = any(option not in self.unused_by(model) for model in models)
-            asker = f", with {purpose.asker}" if acts_elsewhere and purpose.asker else ""
-            raise OptionError(f"{Option(option)} has no effect on {described}{asker}; remove it.")
-
-
-def asked_signature(signature: Mapping[str, Any], questions: frozenset[Question]) -> "Signature":
-    """Return a signature without those options of its scorer that do not decide the answers to these questions."""
-    unasked = set()
-    if "gap" not in questions:
-        unasked.add("bos_at_gap")
-    if "sentence" not in questions:
-        unasked |= {"pll", "pll_of", "pll_words", "first_token"}
-        if not signature.get("bos_at_gap"):
-            unasked.add("start_token")
-    return cast("Signature", {key: value for key, value in signature.items() if key not in unasked})
+        return replace(self, **{name: defaults[name] for name in unused})

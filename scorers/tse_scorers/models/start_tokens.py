@@ -13,7 +13,6 @@ from .queries import CARRIER
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-    from .from_pretrained import DescribedModel
     from .own_model import LanguageModel
 
 TURN_TOKENS = frozenset({
@@ -28,9 +27,7 @@ DOCUMENT_TOKENS = ("<|endoftext|>", "<|begin_of_text|>", "<|startoftext|>", "<bo
 ROLES, CONTENT = ("user", "assistant", "user"), "CONTENT"
 
 
-def own_start_token(
-    model: "LanguageModel | DescribedModel", tokenizer: "PreTrainedTokenizerBase"
-) -> int | None:
+def own_start_token(model: "LanguageModel", tokenizer: "PreTrainedTokenizerBase") -> int | None:
     """Return the id of the tokenizer's start token, else of the one that the model's configuration names."""
     if tokenizer.bos_token_id is not None:
         return int(tokenizer.bos_token_id)

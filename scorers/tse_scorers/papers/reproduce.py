@@ -295,14 +295,17 @@ def _suites(described: Paper, source: Path | None, limit: int | None) -> tuple[l
 
 def _jobs(described: Paper, models: Sequence[str], systems: Collection[str]) -> list[Job]:
     """Return the paper's models, or those that stand in for them, each with the paper's options."""
-    from ..loading import load_with_options, options_with_effect
+    from ..loading import load_with_options
 
-    used = {model: options_with_effect(model, ModelOptions.of(described.options)) for model in models} or {
+    used = {model: ModelOptions.of(described.options) for model in models} or {
         each.model: ModelOptions.of({**described.options, **each.options})
         for system, each in described.models.items()
         if system in systems
     }
-    return [Job(name, partial(load_with_options, name, options), options) for name, options in used.items()]
+    return [
+        Job(name, partial(load_with_options, name, options, one_of_several=True), options)
+        for name, options in used.items()
+    ]
 
 
 def _reasons(described: Paper, models: Sequence[str], source: Path | None, limit: int | None) -> list[str]:

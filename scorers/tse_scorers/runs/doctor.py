@@ -25,6 +25,9 @@ from ..models.words import TextWarning
 
 SENTENCE = "The author near the senators is tall."
 MASS_TOLERANCE = 1e-4
+UNKNOWN_IDS = "probabilities at a gap"
+MOST_UNKNOWN = 0.1
+"""Share of the probability on ids without a token that a model may have; more, and the tokenizer is another model's."""
 
 
 NeuralScorer = CausalScorer | MaskedScorer
@@ -95,6 +98,8 @@ def diagnose(scorer: Scorer) -> list[Diagnosis]:
 def refuse_failures(scorer: Scorer) -> None:
     """Raise ValueError where a check of a model fails, so that no wrong score is computed."""
     for finding in diagnose(scorer):
+        if finding.check == UNKNOWN_IDS and finding.verdict == "warning":
+            warnings.warn(f"{scorer.name}: {finding.found}. {finding.what_to_do}", stacklevel=2)
         if isinstance(finding.cause, OptionError):
             raise finding.cause  # it names options as the user writes them
         if finding.verdict == "failed":
@@ -222,6 +227,13 @@ def leading_space(scorer: NeuralScorer) -> Diagnosis:
             "Remove the step of the tokenizer that strips or splits at spaces: add_prefix_space, a normalizer or a "
             "pre-tokenizer that differs from the one of the model's training.",
         )  # fmt: skip
+    decoded = str(tokenizer.decode(tokenizer(SENTENCE, add_special_tokens=False)["input_ids"]))
+    if len(decoded.split()) < len(SENTENCE.split()):
+        return Diagnosis(
+            check, "failed", f"{SENTENCE!r} comes back from the tokenizer as {decoded!r}", expected,
+            "The tokenizer loses spaces: load it with the version of transformers that it was saved with, or save "
+            "it again from its tokenizer.json.",
+        )  # fmt: skip
     start = tokenizer("is", add_special_tokens=False)["input_ids"]
     rule = f"{_readable(scorer, start)} (--leading-space would make it the same)"
     if tokens[start[0]].startswith(SPACES):
@@ -232,7 +244,7 @@ def leading_space(scorer: NeuralScorer) -> Diagnosis:
 
 def sums_to_one(scorer: NeuralScorer) -> Diagnosis:
     """Check that the probabilities at a gap sum to one, over tokens that the tokenizer has."""
-    check, n_tokens = "probabilities at a gap", len(scorer.tokenizer)
+    check, n_tokens = UNKNOWN_IDS, len(scorer.tokenizer)
 
     def masses(logits: Tensor, _: Indices) -> np.ndarray:
         probabilities = torch.softmax(logits.cpu().double(), dim=-1)
@@ -246,7 +258,8 @@ def sums_to_one(scorer: NeuralScorer) -> Diagnosis:
         )
     if unknown > 0.001:
         return Diagnosis(
-            check, "warning", f"{unknown:.1%} of the probability is on ids that the tokenizer does not have", expected,
+            check, "failed" if unknown > MOST_UNKNOWN else "warning",
+            f"{unknown:.1%} of the probability is on ids that the tokenizer does not have", "none there",
             "Check that model and tokenizer belong together.",
         )  # fmt: skip
     return Diagnosis(check, "ok", f"they sum to {total:.6f}", expected)
@@ -267,7 +280,7 @@ CHECKS: dict[str, Callable[[NeuralScorer], Diagnosis]] = {
     "finite numbers": finite,
     "start token": start_token,
     "leading space": leading_space,
-    "probabilities at a gap": sums_to_one,
+    UNKNOWN_IDS: sums_to_one,
 }
 FIRST = ("mode", "mask token", "finite numbers")
 """If one of these fails, the model cannot be asked anything else."""

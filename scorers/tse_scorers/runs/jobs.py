@@ -13,8 +13,7 @@ from ..io.files import read_text, write_text
 from ..io.locks import held
 from ..models.base import Scorer
 from ..models.options import ModelOptions
-from ..models.revisions import Revision, expand, is_complete
-from ..suites.checks import purpose_of
+from ..models.revisions import Revision, expand
 from ..suites.contract import Suite
 
 if TYPE_CHECKING:
@@ -77,28 +76,19 @@ def make_jobs(
     Args:
         models: names, scorers, or whatever else `load` takes.
         suites: what the models will be asked.
-        options: for all models that are loaded; each must have an effect on at least one of them.
+        options: for all models that are loaded.
         revisions: a pattern; None runs the models themselves.
-        load: called with a model, its options and `known`, what was read of models; None is `load_with_options`.
+        load: called with a model, its options and `one_of_several`; None is `load_with_options`.
 
     Raises:
         ValueError: a model cannot be found, or cannot answer what the suites ask; no model has run then.
     """
-    from ..loading import load_with_options, loads_at_once, options_of_models
-    from ..models.from_pretrained import Descriptions
+    from ..loading import load_with_options, loads_at_once
 
-    load, descriptions = load or load_with_options, Descriptions()
+    load = partial(load or load_with_options, one_of_several=len(models) > 1)
     names = [str(model) for model in models if isinstance(model, str | Path)]
-    series, stand_ins = {}, []
-    for name in names:
-        series[name] = [Revision(name, "")] if revisions is None else expand(name, revisions)
-        checkpoints = [revision.model for revision in series[name]]
-        if revisions is not None:  # for a series stands its first complete checkpoint, else its first one
-            checkpoints = [*filter(lambda folder: is_complete(Path(folder)), checkpoints), *checkpoints]
-        stand_ins.append(checkpoints[0])
-    of_names = options_of_models(stand_ins, options, descriptions, purpose_of(suites))
-    used = dict(zip(names, of_names, strict=True))
-    ready = {name: load(name, used[name], descriptions=descriptions) for name in names if loads_at_once(name)}
+    series = {name: [Revision(name, "")] if revisions is None else expand(name, revisions) for name in names}
+    ready = {name: load(name, options) for name in names if loads_at_once(name)}
     for scorer in (*ready.values(), *(model for model in models if isinstance(model, Scorer))):
         for suite in suites:
             suite.check_scorer(scorer)
@@ -108,15 +98,14 @@ def make_jobs(
             jobs.append(Job(model.name, partial(_itself, model), in_memory=True))
             continue
         if not isinstance(model, str | Path):  # loading it says what is missing
-            load_it = partial(load, model, options, descriptions=descriptions)
+            load_it = partial(load, model, options)
             jobs.append(Job(type(model).__name__, load_it, options, in_memory=True))
             continue
         name = str(model)
         for checkpoint, revision, commit in series[name]:
-            load_it = partial(load, checkpoint, used[name], descriptions=descriptions)
-            load_it = partial(_itself, ready[name]) if name in ready else load_it
+            load_it = partial(_itself, ready[name]) if name in ready else partial(load, checkpoint, options)
             series_name = name if revision else None
-            jobs.append(Job(checkpoint, load_it, used[name], False, series_name, revision or None, commit))
+            jobs.append(Job(checkpoint, load_it, options, False, series_name, revision or None, commit))
     return jobs
 
 

@@ -37,16 +37,15 @@ from ..io.results import check_output, export_results
 from ..io.signatures import Signature
 from ..models.base import EngineScorer, Scorer
 from ..models.causal import CausalScorer
-from ..models.from_pretrained import choose_dtype
+from ..models.load import choose_dtype
 from ..models.model_source import file_stamp, hub_commit, local_revision, locate
-from ..models.options import asked_signature
 from ..suites.contract import Suite
 from .comparing.comparable import listed
 from .doctor import refuse_failures
 from .jobs import Failure, Job
 from .request import given_options, request_of
 
-NO_EFFECT_ON_SCORES = ("device", "device_map", "batch_tokens", "dtype")
+NO_EFFECT_ON_SCORES = ("device", "batch_tokens", "dtype")
 """Options that change scores by floating-point noise only; the dtype is compared as it was resolved."""
 LOCK_SECONDS = 600.0
 """How long several processes wait for another run of the same model; a single one waits as long as that lives."""
@@ -366,11 +365,9 @@ class Run:
             scorer: the model.
             job: as in `add`.
         """
-        signature = asked_signature(self.suite.signature(scorer), self.suite.asks)
-        return {
-            **signature,
-            **self._found_by(job or _in_memory(scorer), scorer.name, signature.get("revision")),
-        }
+        signature = cast(Signature, self.suite.signature(scorer))
+        found_by = self._found_by(job or _in_memory(scorer), scorer.name, signature.get("revision"))
+        return {**signature, **found_by}
 
     def _found_by(self, job: Job, model: str, revision: str | None) -> Signature:
         """Return the identity of a model's scores, the revision of a series, and the share of the data."""

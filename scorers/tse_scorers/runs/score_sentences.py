@@ -22,11 +22,9 @@ from ..io.signature_words import described_differences
 from ..io.table_files import is_table, read_table, require_columns, require_text, require_unreserved
 from ..models.answers import sentence_logprobs, token_logprobs, word_logprobs
 from ..models.base import Scorer, TokenCounter, TokenScorer, WordScorer
-from ..models.options import Purpose, asked_signature
 from ..models.words import refusing_by_row
 from ..suites.checks import WHITE_SPACE, Finding, white_space
 
-SENTENCES = Purpose(frozenset({"sentence"}), "`tse score`, which scores whole sentences")
 """What a model is asked."""
 _MEASURES = ("logprob", "surprisal_nats", "surprisal_bits", "pll_nats", "pll_bits")
 _ADDED = {
@@ -176,7 +174,7 @@ class ScoreRequest:
         source = Path(self.source)
         if source.is_file():
             options["source_sha256"] = hashlib.sha256(source.read_bytes()).hexdigest()
-        return {"scores": out.name, **options, **asked_signature(scorer.signature, SENTENCES.questions)}
+        return {"scores": out.name, **options, **scorer.signature}
 
 
 def signature_path(out: Path) -> Path:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..models.options import Purpose
 from .items import own_units
 
 if TYPE_CHECKING:
-    from .contract import Suite
+    pass
 
 WHITE_SPACE = r"^\s|\s$|\s\s|[^\S ]|[\u00ad\u200b\u2060\ufeff]"
 """White space that is not one space between two words: doubled, at an end, another character, or one without width."""
@@ -47,13 +46,6 @@ class Finding:
         """Return one line."""
         example = f" (the first: {self.example})" if self.example else ""
         return f"{self.subject}: {self.count:,}{example}. {self.advice}"
-
-
-def purpose_of(suites: "Sequence[Suite]") -> Purpose:
-    """Return what suites ask a model together."""
-    names = [suite.name for suite in suites]
-    asker = f"the suite {names[0]}" if len(names) == 1 else f"any of the suites {', '.join(names)}"
-    return Purpose(frozenset().union(*(suite.asks for suite in suites)), asker)
 
 
 def repeated_items(items: pd.DataFrame, columns: Sequence[str], texts: "pd.Series[Any]") -> list[Finding]:

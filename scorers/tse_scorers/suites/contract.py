@@ -16,7 +16,7 @@ Derived are: signature, shards, samples, averages with intervals by group, compa
 conditions, what the report shows, keys in training logs, command line and help.
 
 Besides the six, a suite with several tables, or with groups or samples of its own, needs members about scores: `key`,
-`levels`, `columns`, `tables`, `asks`; `check_scorer`, `describe`, `scored`, `groups`, `more`. The other two can be
+`levels`, `columns`, `tables`; `check_scorer`, `describe`, `scored`, `groups`, `more`. The other two can be
 skipped until they are needed:
 
     shown        what the page says of the suite and calls its groups, and the texts of its items (`shown.py`)
@@ -47,7 +47,6 @@ from ..io.runs import ScoreFile, ScoreTables, known_columns, table_named
 from ..io.score_columns import Values, described, scores_among
 from ..io.table_files import Tables
 from ..models.base import Scorer
-from ..models.options import Question
 from ..statistics import Units
 from .hub_data import KnownData
 from .items import Group, ItemScores, Scored, own_units
@@ -84,8 +83,6 @@ class Suite(ABC):
             the measures: scores are 0 to 1, or only 0 and 1.
         tables: names of the tables of this run, by default those of `columns`; where options decide, `load` sets
             `self.tables` to some of them.
-        asks: the kinds of questions that a model is asked: `sentence` (log P of texts) and `gap` (the distribution at a
-            gap). An option of models that decides only answers to others, as `bos` does at gaps, has no effect.
         shown: what the report says of the suite: what is asked, names of groups, texts of items.
         known_data: data sets that are known by name or content: their ids on the Hub, and what headings call them.
 
@@ -104,7 +101,6 @@ class Suite(ABC):
     levels: ClassVar[tuple[str, ...]] = ()
     columns: ClassVar[Mapping[str, pa.Schema]] = {}
     tables: tuple[str, ...]
-    asks: frozenset[Question] = frozenset({"sentence"})
 
     shown: ClassVar[Shown] = Shown()
     known_data: ClassVar[KnownData] = KnownData()

@@ -33,7 +33,6 @@ from ..models.base import Scorer
 from ..models.options import ModelOptions, checked_value
 from ..models.own_model import LanguageModel
 from ..models.pretrained import PretrainedScorer
-from ..suites.checks import purpose_of
 from ..suites.contract import Suite
 from .live_model import ModelInTraining, bare_model, gives_numbers, undisturbed
 from .live_suites import Data, Groups, live_measures, make_live_suites, named_scores
@@ -169,8 +168,7 @@ class LiveEvaluation:
                 self._scored(sampled(self._suites, fewest, self._seed), scorer)
 
     def _scorer(self, model: LanguageModel, tokenizer: "PreTrainedTokenizerBase") -> Scorer:
-        purpose = purpose_of(self._suites)
-        scorer = load_with_options(model, self._model_options, tokenizer, purpose=purpose)
+        scorer = load_with_options(model, self._model_options, tokenizer)
         if self._autocast is not None:
             name = str(self._autocast).removeprefix("torch.")
             scorer.signature["autocast"] = name

@@ -71,7 +71,6 @@ class AgreementSuite(Suite):
     name, title, Options = "agreement", "Agreement", AgreementOptions
     options: AgreementOptions
     measures = MEASURES
-    asks = frozenset({"gap"})
     columns: ClassVar[Mapping[str, pa.Schema]] = {
         "contexts": CONTEXTS,
         "pairs": PAIRS,

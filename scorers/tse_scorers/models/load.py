@@ -1,0 +1,240 @@
+"""Loads language models of `transformers` by name: a Hub id, a folder, a GGUF file or a bundled model."""
+
+import re
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+from ..engine.forward import is_out_of_memory
+from ..io.declared import parse
+from .model_source import MERGE, is_gguf, local_revision, locate, name_a_model, require_gguf
+from .options import ModelKind, ModelOptions, Option, OptionError
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+    from .own_model import LanguageModel
+
+
+class LoadedModel(NamedTuple):
+    """A model in memory, its kind and name in results, its commit or the hash of its files, and its quantization."""
+
+    model: "LanguageModel"
+    tokenizer: "PreTrainedTokenizerBase"
+    kind: ModelKind
+    name: str
+    revision: str | None
+    quantization: str | None = None
+
+
+def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tuple[LoadedModel, ModelOptions]:
+    """Load a model and its tokenizer, onto the device and in the dtype of the options.
+
+    Returns:
+        The model, and the options that have an effect on it.
+
+    Raises:
+        ValueError: it cannot be found, is no language model, lacks weights or does not fit into memory.
+    """
+    from transformers import (
+        AutoConfig,
+        AutoModelForCausalLM,
+        AutoModelForMaskedLM,
+        AutoModelForSeq2SeqLM,
+        AutoTokenizer,
+    )
+    from transformers.utils.hub import cached_file
+
+    from . import lstm  # noqa: F401  (registers the LSTM with the Auto classes)
+
+    device, dtype = choose_device(options.device), choose_dtype(options.dtype)
+    where, revision = locate(name)
+    shared: dict[str, Any] = {"revision": revision, "trust_remote_code": options.trust_remote_code}
+    if is_gguf(name):
+        require_gguf(name)
+        shared["gguf_file"] = Path(name).name
+    elif not Path(where).is_dir():
+        _require_reachable(name, where, revision)
+    config = _pretrained(AutoConfig, name, where, **shared)
+    # The rest of the model comes from the same commit, even if the branch changes.
+    shared["revision"] = getattr(config, "_commit_hash", None) or revision
+    adapter = {"revision": shared["revision"], "_raise_exceptions_for_missing_entries": False}
+    if not Path(where).is_dir() and cached_file(where, "adapter_config.json", **adapter):
+        raise ValueError(f"{name!r} is an adapter (PEFT), whose base model is elsewhere; {MERGE}")
+    tokenizer = _pretrained(AutoTokenizer, name, where, **shared)
+    kind = options.kind or kind_of(config, tokenizer)
+    options = options.for_model(name, f"{kind} model", one_of_several)
+    for activation in ("hidden_act", "activation_function"):
+        if getattr(config, activation, None) == "gelu_new":
+            setattr(config, activation, "gelu_pytorch_tanh")  # the same in one kernel instead of eight
+    auto = {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}
+    keywords = {
+        **shared,
+        "config": config,
+        "dtype": dtype,
+        "use_safetensors": True,
+        **(options.model_arg or {}),
+    }
+    if getattr(config, "quantization_config", None) is not None:
+        keywords.setdefault("device_map", {"": device})  # such weights cannot be moved later
+    model, report = _pretrained(auto[kind], name, where, **keywords, output_loading_info=True)
+    if missing := report["missing_keys"]:
+        raise ValueError(
+            f"{name!r} lacks {len(missing)} of the weights of a {type(model).__name__} "
+            f"({', '.join(sorted(missing)[:3])}…), so its scores would be random. Perhaps it was saved without its "
+            "language-modelling head: use the checkpoint that has it."
+        )
+    if "device_map" not in keywords and "quantization_config" not in keywords:
+        try:
+            model = model.to(device)
+        except RuntimeError as error:
+            if not is_out_of_memory(error):
+                raise
+            raise OptionError(
+                f"{name!r} does not fit into the memory of {device}. Use {Option('dtype', 'bfloat16')} or another "
+                f"{Option('device')}."
+            ) from error
+    content = local_revision(name, where) or shared["revision"]
+    quantization = "gguf" if is_gguf(name) else quantization_of(model)
+    return LoadedModel(model.eval(), tokenizer, kind, name, content, quantization), options
+
+
+def kind_of(config: "PretrainedConfig", tokenizer: "PreTrainedTokenizerBase") -> ModelKind:
+    """Return whether a model is masked, causal or an encoder-decoder, by its architectures, else by its type.
+
+    Raises:
+        ValueError: it is none of them.
+    """
+    from transformers.models.auto import modeling_auto as auto
+
+    try:
+        architectures = parse(tuple[str, ...] | None, config.architectures, "architectures")
+    except ValueError as error:
+        raise ValueError(f"In the model's configuration, {error}. Correct its config.json.") from error
+    for architecture in architectures or ():
+        if architecture.endswith(_NO_LANGUAGE_MODELS):
+            raise OptionError(
+                f"A {architecture} was trained for another task than predicting words. Use the model that it "
+                f"was derived from, or score it anyway with {Option('kind', 'causal')} or "
+                f"{Option('kind', 'masked')}."
+            )
+        if architecture.endswith("ForMaskedLM") or architecture in (
+            "BertForPreTraining",
+            "AlbertForPreTraining",
+        ):
+            return "masked"
+        if architecture.endswith(("ForCausalLM", "LMHeadModel")):
+            return "causal"
+    masked = config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    causal = config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    if masked and (not causal or tokenizer.mask_token_id is not None):
+        return "masked"
+    if causal:
+        return "causal"
+    if config.model_type in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
+        return "seq2seq"
+    raise ValueError(
+        f"A model of type {config.model_type!r} ({', '.join(config.architectures or ['no architecture named'])}) "
+        "is neither a masked nor a causal language model. Use one that AutoModelForMaskedLM, AutoModelForCausalLM or "
+        "AutoModelForSeq2SeqLM loads."
+    )
+
+
+_NO_LANGUAGE_MODELS = (
+    "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice",
+    "ForNextSentencePrediction",
+)  # fmt: skip
+
+
+def quantization_of(model: "LanguageModel") -> str | None:
+    """Return the quantization that a model's configuration declares: `bitsandbytes 4bit`, `gptq 4bit`; None without."""
+    declared = getattr(model.config, "quantization_config", None)
+    if declared is None:
+        return None
+    values: dict[str, Any] = declared if isinstance(declared, dict) else declared.to_dict()
+    method = values.get("quant_method")
+    bits = 4 if values.get("load_in_4bit") else 8 if values.get("load_in_8bit") else values.get("bits")
+    return f"{getattr(method, 'value', method)}{'' if bits is None else f' {bits}bit'}"
+
+
+def require_head(model: "PreTrainedModel") -> None:
+    """Raise ValueError if a model of `transformers` has no output layer over its vocabulary, as `GPT2Model` has not."""
+    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
+
+    name = type(model).__name__
+    if name in MODEL_MAPPING_NAMES.values():
+        raise ValueError(
+            f"Got a {name}, which returns hidden states and no probabilities; expected a language model with its "
+            "output layer. Load it with AutoModelForCausalLM or AutoModelForMaskedLM."
+        )
+
+
+def choose_device(device: str) -> torch.device:
+    """Return the device of that name; `auto` is a CUDA GPU if there is one, else the CPU.
+
+    MPS is used only where it is asked for: some versions of torch compute wrong logits on it without a word.
+
+    Raises:
+        ValueError: this machine does not have the device.
+    """
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        chosen = torch.device(device)
+        if chosen.type == "meta":
+            raise RuntimeError("it holds shapes and no numbers.")
+        torch.empty(0, device=chosen)
+    except (RuntimeError, AssertionError) as error:
+        raise OptionError(
+            f"The device {device!r} cannot be used here: {_first_paragraph(error)} Use "
+            f"{Option('device', 'auto')} or {Option('device', 'cpu')}."
+        ) from error
+    return chosen
+
+
+def choose_dtype(dtype: str) -> torch.dtype:
+    """Return the dtype of that name; `auto` is float32 on every device, because bfloat16 changes decisions.
+
+    Raises:
+        ValueError: the dtype does not exist, or models cannot use it.
+    """
+    names = ("float32", "bfloat16", "float16", "float64")
+    if dtype not in ("auto", *names):
+        raise ValueError(f"Unknown dtype {dtype!r}; expected auto or one of: {', '.join(names)}.")
+    chosen: torch.dtype = torch.float32 if dtype == "auto" else getattr(torch, dtype)
+    return chosen
+
+
+def _require_reachable(name: str, where: str, revision: str | None) -> None:
+    """Raise ValueError if the model is not in the cache and the Hub does not answer; transformers waits 30 seconds."""
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        if try_to_load_from_cache(where, "config.json", revision=revision) is None:
+            get_hf_file_metadata(hf_hub_url(where, "config.json", revision=revision))
+    except (HfHubHTTPError, ValueError):
+        return  # the Hub answered, or the name is invalid; transformers has the better message
+    except Exception as error:  # the HTTP library and its exceptions differ between versions
+        raise ValueError(
+            f"{name!r} could not be loaded as a model: it is not in the cache, and the Hub cannot be reached "
+            f"({_first_paragraph(error).rstrip('.')}). Check the connection.{name_a_model(name)}"
+        ) from error
+
+
+def _pretrained(auto: Any, name: str, where: str, **options: Any) -> Any:
+    """Load one part of a model; any error becomes one paragraph."""
+    try:
+        return auto.from_pretrained(where, **options)
+    except Exception as error:  # each file format has its own library and exceptions
+        raise ValueError(
+            f"{name!r} could not be loaded as a model: {_first_paragraph(error)}{name_a_model(name)}"
+        ) from error
+
+
+def _first_paragraph(error: BaseException) -> str:
+    first = str(error).strip().split("\n\n")[0] or type(error).__name__
+    first = re.sub(r"<class '([\w.]+)'>", r"\1", first)
+    return textwrap.shorten(first, 400, placeholder=" …").rstrip(".") + "."
