@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .loading import load_scorer
     from .mapping import score_dataset
     from .models.own_model import OwnModel
-    from .models.queries import Slot
+    from .models.scorer import Scorer, Slot
     from .results import Results
     from .running import run
     from .suites.registry import declared_columns as declared_columns  # for io, which knows no suites
@@ -30,6 +30,7 @@ __all__ = [
     "LiveEvaluation",
     "OwnModel",
     "Results",
+    "Scorer",
     "Slot",
     "SyntaxEvaluationCallback",
     "evaluate_live",
@@ -46,7 +47,8 @@ _MODULES = {
     "LiveEvaluation": ".training.live",
     "OwnModel": ".models.own_model",
     "Results": ".results",
-    "Slot": ".models.queries",
+    "Scorer": ".models.scorer",
+    "Slot": ".models.scorer",
     "SyntaxEvaluationCallback": ".training.trainer",
     "run": ".running",
     "evaluate_live": ".training.live",

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from .io.files import is_file
 from .models import ngram
-from .models.base import LoadedScorer
 from .models.causal import CausalScorer
 from .models.load import LoadedModel, kind_of, load, quantization_of, require_head
 from .models.masked import MaskedScorer
@@ -13,6 +12,7 @@ from .models.model_source import WEIGHTS, is_gguf
 from .models.ngram import KENLM_SUFFIXES
 from .models.options import EncoderInput, ModelKind, ModelOptions, Option, OptionError, PseudoLikelihood
 from .models.own_model import GivenModel, OwnModel, is_of_transformers, own_model, require_vocabulary
+from .models.scorer import Scorer
 from .models.seq2seq import decoder_of
 from .suites.published_scores import load_published
 
@@ -38,7 +38,7 @@ def load_scorer(
     batch_tokens: int | None = None,
     trust_remote_code: bool = False,
     **from_pretrained: Any,
-) -> LoadedScorer:
+) -> Scorer:
     """Load a scorer for a model.
 
     Args:
@@ -93,7 +93,7 @@ def load_with_options(
     options: ModelOptions,
     tokenizer: "PreTrainedTokenizerBase | None" = None,
     one_of_several: bool = False,
-) -> LoadedScorer:
+) -> Scorer:
     """Load a scorer as `load_scorer` does, from options that are put together already.
 
     Args:
@@ -130,7 +130,7 @@ def loads_at_once(name: str) -> bool:
     return is_file(name) and not is_gguf(name)
 
 
-def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> LoadedScorer:
+def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> Scorer:
     path = Path(name)
     if not loads_at_once(name):
         return scorer_of(*load(name, options, one_of_several))
@@ -154,7 +154,7 @@ def _require_tokenizer(tokenizer: object) -> None:
         )
 
 
-def _load_own(model: OwnModel, options: ModelOptions, tokenizer: "PreTrainedTokenizerBase") -> LoadedScorer:
+def _load_own(model: OwnModel, options: ModelOptions, tokenizer: "PreTrainedTokenizerBase") -> Scorer:
     name, kind = str(model.config.name_or_path), options.kind or "causal"
     options = options.for_model(name, "model in memory").for_model(name, f"{kind} model")
     if kind == "seq2seq":

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from hashlib import blake2b
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from datasets import Dataset, Features, IterableDataset, Value
 from datasets.fingerprint import Hasher, generate_random_fingerprint
+from numpy.typing import NDArray
 
 from .engine.processes import is_main, rank_and_size
 from .engine.progress import Progress, bars
@@ -24,10 +25,9 @@ from .io.table_files import (
     require_words,
 )
 from .loading import load_scorer
-from .models.answers import continuation_logprobs, sentence_logprobs, word_logprobs
-from .models.base import ContinuationScorer, GapScorer, Scorer, TokenCounter, WordScorer
 from .models.options import checked_fields
 from .models.own_model import GivenModel
+from .models.scorer import Scorer, ask_continuations, ask_sentences, ask_words, each_once
 from .models.words import refusing_by_row
 from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
 from .suites.agreement.ask.scores import score_contexts
@@ -226,7 +226,7 @@ class _Texts:
     def schema(self, scorer: Scorer | None = None) -> pa.Schema:
         """Return the columns that are added; without a scorer, all that one may add."""
         types = {"logprob": pa.float64()}
-        if scorer is None or isinstance(scorer, TokenCounter):
+        if scorer is None or scorer.can("token_counts"):
             types["n_tokens"] = pa.int64()
         return pa.schema([(f"{kind}_{text}", types[kind]) for text in self.texts for kind in types])
 
@@ -236,7 +236,7 @@ class _Texts:
         require_words(frame, self.texts, _WHAT)
 
     def check_scorer(self, scorer: Scorer) -> None:
-        if self.context and not isinstance(scorer, ContinuationScorer):
+        if self.context and not scorer.can("continuation_logprobs"):
             raise ValueError(
                 f"{scorer.name} only scores whole texts, and no text after a context. Remove context, or use another "
                 "model."
@@ -246,18 +246,15 @@ class _Texts:
         before = frame[self.context] if self.context else pd.Series("", index=frame.index)
         parts = [pd.DataFrame({"before": before, "text": frame[text]}) for text in self.texts]
         questions = pd.concat(parts, ignore_index=True)
-        rows = questions.groupby(["before", "text"], sort=False).ngroup().to_numpy()
-        unique = questions.drop_duplicates()
-        texts = unique["text"].tolist()
-        with refusing_by_row(lambda place: int((rows == place).argmax()) % len(frame)):
+        with refusing_by_row(lambda place: place % len(frame)):
             if self.context:
-                assert isinstance(scorer, ContinuationScorer), "check_scorer checks this"
-                logprobs = continuation_logprobs(scorer, unique["before"].tolist(), texts, progress)
+                logprobs = ask_continuations(scorer, questions.itertuples(index=False, name=None), progress)
             else:
-                logprobs = sentence_logprobs(scorer, texts, progress)
-        columns_values = {"logprob": np.asarray(logprobs)[rows]}
-        if isinstance(scorer, TokenCounter):
-            columns_values["n_tokens"] = np.asarray(scorer.token_counts(texts))[rows]
+                logprobs = ask_sentences(scorer, questions["text"], progress)
+        columns_values: dict[str, NDArray[Any]] = {"logprob": logprobs}
+        if scorer.can("token_counts"):
+            counts, places = each_once(questions["text"], scorer.token_counts)
+            columns_values["n_tokens"] = np.asarray(counts)[places]
         cut = {kind: np.split(values, len(self.texts)) for kind, values in columns_values.items()}
         table = {f"{kind}_{text}": cut[kind][at] for at, text in enumerate(self.texts) for kind in cut}
         return pa.table(table, schema=self.schema(scorer))
@@ -285,19 +282,16 @@ class _Words:
         require_words(frame, self.texts, _WHAT)
 
     def check_scorer(self, scorer: Scorer) -> None:
-        if not isinstance(scorer, WordScorer) or scorer.signature.get("kind") == "masked":
+        if not scorer.can("word_logprobs") or scorer.signature.get("kind") == "masked":
             raise ValueError(
                 f"{scorer.name} gives no surprisals of words, for which a model must read from left to right. Score "
                 "whole texts with columns, or use another model."
             )
 
     def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
-        assert isinstance(scorer, WordScorer), "check_scorer checks this"
-        texts = list(dict.fromkeys(text for column in self.texts for text in frame[column]))
-        with refusing_by_row(
-            lambda place: int(frame[list(self.texts)].eq(texts[place]).any(axis=1).argmax())
-        ):
-            scored = word_logprobs(scorer, texts, progress)
+        texts = [text for column in self.texts for text in frame[column]]
+        with refusing_by_row(lambda place: place % len(frame)):
+            scored = ask_words(scorer, texts, progress)
         facts_of = {text: self._facts(text, of_text) for text, of_text in zip(texts, scored, strict=True)}
         table = {
             f"{kind}_{column}": [facts_of[text][kind] for text in frame[column]]
@@ -373,14 +367,13 @@ class _Gaps:
         return frame[self.columns].assign(**added).reset_index(drop=True)
 
     def check_scorer(self, scorer: Scorer) -> None:
-        if not isinstance(scorer, GapScorer):
+        if not scorer.can("read_slots"):
             raise ValueError(
                 f"EW and MW need the distribution at the gap; {scorer.name} does not give it. Score whole texts with "
                 "columns, or use another model."
             )
 
     def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
-        assert isinstance(scorer, GapScorer), "check_scorer checks this"
         pairs = self._pairs(frame)
         scores = score_contexts(scorer, pairs, self.lemmas, progress)
         contexts = scores.contexts.to_pandas()

@@ -12,8 +12,8 @@ from .engine.processes import is_main
 from .engine.progress import bars
 from .io.files import make_folder
 from .io.table_files import fingerprint, write_table
-from .models.base import Scorer
 from .models.options import ModelOptions, Option, OptionError, described_options
+from .models.scorer import Scorer
 from .results import Results
 from .runs.jobs import make_jobs, remember_failures
 from .runs.run import Announce, Run, run_all, silent

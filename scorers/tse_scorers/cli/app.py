@@ -33,7 +33,7 @@ from .usage import Commands
 from .usage import run as run_app
 
 if TYPE_CHECKING:
-    from ..models.base import LoadedScorer
+    from ..models.scorer import Scorer
 
 app = App(
     name="tse",
@@ -151,7 +151,7 @@ def run(
         terminal.quiet()
     with joined_processes(cpu=options.device == "cpu") as device:
 
-        def load(name: str, used: ModelOptions, one_of_several: bool) -> "LoadedScorer":
+        def load(name: str, used: ModelOptions, one_of_several: bool) -> "Scorer":
             if device is not None and not loads_at_once(name):
                 used = replace(used, device=str(device))  # of this process
             with terminal.waiting(f"Loading {name}"):

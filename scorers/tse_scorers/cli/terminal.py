@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..io.runs import Runs
-    from ..models.base import Scorer
+    from ..models.scorer import Scorer
     from ..report.blocks import Block
     from ..suites.checks import Finding
 

@@ -21,11 +21,10 @@ from ..engine.probe import packing_is_exact, sees_what_follows
 from ..engine.processes import decided_together
 from ..engine.progress import Progress
 from ..engine.run import TokenReader
-from .base import Logprobs, ScoredTokens
 from .forms import END, State, Step
 from .options import NO_TOKEN, Option, OptionError
 from .pretrained import PretrainedScorer
-from .queries import CARRIER, Slot
+from .scorer import CARRIER, Logprobs, ScoredTokens, Slot
 from .start_tokens import choose_start_token, opens_chat_turns, opens_gaps, own_start_token
 from .tokens import (
     boundary_ids,

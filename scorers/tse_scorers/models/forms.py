@@ -16,8 +16,7 @@ import numpy as np
 
 from ..engine.progress import Progress
 from ..engine.run import TokenReader
-from .base import Logprobs
-from .queries import Slot
+from .scorer import Logprobs, Slot
 from .words import checked_forms
 
 if TYPE_CHECKING:

@@ -18,11 +18,10 @@ import numpy as np
 from ..engine.plan import Indices, Plan, plain_rows
 from ..engine.progress import Progress
 from ..engine.run import TokenReader
-from .base import Logprobs
 from .forms import State, Step
 from .options import Option, OptionError, PseudoLikelihood, checked_value
 from .pretrained import PretrainedScorer
-from .queries import Slot
+from .scorer import Logprobs, Slot
 from .tokens import (
     is_unspaced,
     joined_pairs,

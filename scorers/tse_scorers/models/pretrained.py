@@ -5,7 +5,7 @@ How a form of a word becomes tokens and reads is the matter of each kind of mode
 
 import string
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -23,10 +23,9 @@ from ..engine.plan import Indices, Plan
 from ..engine.processes import is_main, propagating_failures, rank_and_size
 from ..engine.progress import Progress
 from ..engine.run import Reader, TokenReader, run
-from .base import Logprobs, MapsDataSets, SlotFunction
 from .forms import State, Step, form_logprobs
 from .own_model import OwnModel
-from .queries import CARRIER, Slot
+from .scorer import CARRIER, Logprobs, Scorer, Slot, SlotFunction
 from .words import TooLongError, checked_forms, name_unknown
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ _locks: "WeakKeyDictionary[nn.Module, AbstractContextManager[bool]]" = WeakKeyDi
 """The lock of each model: all its scorers share its forward hooks, so that one thread at a time may use it."""
 
 
-class PretrainedScorer(MapsDataSets, ABC):
+class PretrainedScorer(Scorer):
     """Answers queries with one model and its tokenizer.
 
     Several threads may share a scorer, and several scorers a model; a lock lets one run at a time.
@@ -197,7 +196,7 @@ class PretrainedScorer(MapsDataSets, ABC):
             yield inside if fits else []
 
     def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:
-        """Return the number of tokens of each form, (forms,); 0 if it cannot be scored. See `FormScorer`."""
+        """Return the number of tokens of each form, (forms,); 0 if it cannot be scored. See `Scorer`."""
         form_ids = self.form_ids(checked_forms(forms, opening), opening)
         return np.array([len(ids) for ids in form_ids], dtype=np.int64)
 

@@ -8,7 +8,7 @@ improbable there. Such a token is replaced by the one that opened documents.
 from typing import TYPE_CHECKING
 
 from .options import NO_TOKEN, Option, OptionError
-from .queries import CARRIER
+from .scorer import CARRIER
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -14,11 +14,10 @@ import torch
 from torch import Tensor
 
 from ..engine.plan import Indices
-from ..models.base import Scorer
 from ..models.causal import CausalScorer
 from ..models.masked import MaskedScorer
 from ..models.options import OptionError
-from ..models.queries import CARRIER
+from ..models.scorer import CARRIER, Scorer
 from ..models.start_tokens import opens_chat_turns
 from ..models.tokens import SPACES
 from ..models.words import TextWarning

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from ..io.declared import parse
 from ..io.files import read_text, write_text
 from ..io.locks import held
-from ..models.base import Scorer
 from ..models.options import ModelOptions
 from ..models.revisions import Revision, expand
+from ..models.scorer import Scorer
 from ..suites.contract import Suite
 
 if TYPE_CHECKING:

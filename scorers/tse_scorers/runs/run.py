@@ -35,10 +35,10 @@ from ..io.records import (
 from ..io.result_row import ResultRow
 from ..io.results import check_output, export_results
 from ..io.signatures import Signature
-from ..models.base import EngineScorer, Scorer
 from ..models.causal import CausalScorer
 from ..models.load import choose_dtype
 from ..models.model_source import file_stamp, hub_commit, local_revision, locate
+from ..models.scorer import Scorer
 from ..suites.contract import Suite
 from .comparing.comparable import listed
 from .doctor import refuse_failures
@@ -132,9 +132,6 @@ def _stamp(job: Job) -> str | None:
 @contextmanager
 def _keeping_answers(scorer: Scorer, folder: Path | None) -> Iterator[None]:
     """Let a scorer keep its answers in a journal there, if it has journals, for as long as this lasts."""
-    if not isinstance(scorer, EngineScorer):
-        yield
-        return
     before, scorer.journal_folder = scorer.journal_folder, folder
     try:
         yield
@@ -316,8 +313,7 @@ class Run:
         with _keeping_answers(scorer, journal), self.announce(description) as progress:
             tell = self._naming_saved_answers(scorer.name, progress) if has_answers else progress
             tables = self.suite.score(scorer, tell)
-        execution = scorer.execution if isinstance(scorer, EngineScorer) else {}
-        signature = {**signature, "computed": execution}
+        signature = {**signature, "computed": scorer.execution}
         if self.suite.given is not None:
             model = None if job.in_memory else job.model
             signature["request"] = {

@@ -20,8 +20,7 @@ from ..io.declared import parse
 from ..io.files import read_text, write_text
 from ..io.signature_words import described_differences
 from ..io.table_files import is_table, read_table, require_columns, require_text, require_unreserved
-from ..models.answers import sentence_logprobs, token_logprobs, word_logprobs
-from ..models.base import Scorer, TokenCounter, TokenScorer, WordScorer
+from ..models.scorer import Scorer, ask_sentences, ask_tokens, ask_words
 from ..models.words import refusing_by_row
 from ..suites.checks import WHITE_SPACE, Finding, white_space
 
@@ -90,7 +89,7 @@ class ScoreRequest:
         """Score the sentences of a table, their words, or their tokens.
 
         Args:
-            scorer: the model; words need a `WordScorer`, tokens a `TokenScorer`.
+            scorer: the model; words need a `Scorer`, tokens a `Scorer`.
             frame: what `read` returns.
             progress: called with (work done, work in all).
 
@@ -106,8 +105,8 @@ class ScoreRequest:
         sentences = frame[self.column].astype(str).tolist()
         with refusing_by_row(lambda place: place):
             if self.by == "sentence":
-                scored = frame.assign(logprob=sentence_logprobs(scorer, sentences, progress))
-                if isinstance(scorer, TokenCounter):
+                scored = frame.assign(logprob=ask_sentences(scorer, sentences, progress))
+                if scorer.can("token_counts"):
                     scored["n_tokens"] = scorer.token_counts(sentences)
             else:
                 scored = self._parts(scorer, frame.drop(columns=self.column), sentences, progress)
@@ -123,14 +122,14 @@ class ScoreRequest:
     ) -> pd.DataFrame:
         """Return a row for each word or token, with the other columns of its sentence."""
         parts: list[list[tuple[object, ...]]]
-        if self.by == "word" and isinstance(scorer, WordScorer):
+        if self.by == "word" and scorer.can("word_logprobs"):
             names = ["word", "logprob"]
-            parts = [list(words) for words in word_logprobs(scorer, sentences, progress)]
-        elif self.by == "token" and isinstance(scorer, TokenScorer):
+            parts = [list(words) for words in ask_words(scorer, sentences, progress)]
+        elif self.by == "token" and scorer.can("token_logprobs"):
             names = ["token", "start", "end", "logprob"]
             parts = [
                 [(text[a:b].strip(), int(a), int(b), logprob) for a, b, logprob in zip(*tokens, strict=True)]
-                for text, tokens in zip(sentences, token_logprobs(scorer, sentences, progress), strict=True)
+                for text, tokens in zip(sentences, ask_tokens(scorer, sentences, progress), strict=True)
             ]
         else:
             raise ValueError(

@@ -46,7 +46,7 @@ from ..io.result_row import ResultRow
 from ..io.runs import ScoreFile, ScoreTables, known_columns, table_named
 from ..io.score_columns import Values, described, scores_among
 from ..io.table_files import Tables
-from ..models.base import Scorer
+from ..models.scorer import Scorer
 from ..statistics import Units
 from .hub_data import KnownData
 from .items import Group, ItemScores, Scored, own_units

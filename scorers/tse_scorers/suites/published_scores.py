@@ -21,7 +21,7 @@ import pandas as pd
 
 from ..engine.progress import Progress
 from ..io.table_files import as_numbers, read_table, require_columns, require_text
-from ..models.base import Logprobs, MapsDataSets
+from ..models.scorer import Logprobs, Scorer
 from .minimal_pairs.data.pair_tables import pair_ids
 
 LOGPROB_COLUMNS = ("logprob", "log_probability", "log_prob")
@@ -48,7 +48,7 @@ def load_published(
     return kind(frame, path, name=name, log_base=log_base)
 
 
-class PublishedScorer(MapsDataSets):
+class PublishedScorer(Scorer):
     """Answers log P(sentence) from a file of sentences.
 
     Attributes:

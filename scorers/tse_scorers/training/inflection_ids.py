@@ -1,9 +1,8 @@
 """The vocabulary ids that the metric `refined_tse` needs beside logits."""
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ..loading import load_with_options
-from ..models.base import GapScorer
 from ..models.options import ModelOptions
 from ..suites.agreement.ask.inflections import Inflections, inflections_in_vocabulary
 from ..suites.agreement.data.tables import load_lemmas
@@ -38,5 +37,5 @@ def inflection_ids(
     """
     model = bare_model(model)
     with undisturbed(model):
-        scorer = cast(GapScorer, load_with_options(model, ModelOptions(), tokenizer))  # masked or causal
+        scorer = load_with_options(model, ModelOptions(), tokenizer)
         return inflections_in_vocabulary(scorer, load_lemmas(lemmas), opening)

@@ -29,10 +29,10 @@ from ..io.records import SINGLE
 from ..io.suggestions import suggesting_keywords
 from ..io.table_files import Tables
 from ..loading import load_with_options
-from ..models.base import Scorer
 from ..models.options import ModelOptions, checked_value
 from ..models.own_model import LanguageModel
 from ..models.pretrained import PretrainedScorer
+from ..models.scorer import Scorer
 from ..suites.contract import Suite
 from .live_model import ModelInTraining, bare_model, gives_numbers, undisturbed
 from .live_suites import Data, Groups, live_measures, make_live_suites, named_scores

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...io.checksums import file_digest
-from ..base import Logprobs
+from ..scorer import Logprobs
 from ..words import Split
 from .base import NgramScorer
 

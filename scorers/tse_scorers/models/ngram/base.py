@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...engine.progress import Progress
-from ..base import Logprobs, MapsDataSets, ScoredTokens
-from ..queries import Slot
+from ..scorer import Logprobs, ScoredTokens, Scorer, Slot
 from ..tokens import checked_pairs
 from ..words import Split, WordSplitter, checked_forms, checked_texts, name_unknown
 
 END = "</s>"
 
 
-class NgramScorer(MapsDataSets, ABC):
+class NgramScorer(Scorer, ABC):
     """Scores with a word model whose context is the n - 1 words before.
 
     Attributes:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ...io.declared import parse
 from ...io.files import unwritable
-from ..base import Logprobs
+from ..scorer import Logprobs
 from ..words import Split
 from .base import NgramScorer
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from ..options import SuiteOptions, data_option, groups_option, limit_option, option, source_option
 
 if TYPE_CHECKING:
-    from ...models.base import Scorer
+    from ...models.scorer import Scorer
 
 CLAMS = {f"clams_{language}": language for language in ("german", "french", "russian", "hebrew")}
 """Shipped templates in other languages -> the lemma list of their language."""
@@ -84,11 +84,9 @@ class AgreementOptions(SuiteOptions):
         Raises:
             ValueError: the options need whole words, which the scorer does not give.
         """
-        from ...models.base import FormScorer  # loads pandas, which `--help` does not need
-
-        if self.whole_words and not isinstance(scorer, FormScorer):
+        if self.whole_words and not scorer.can("form_logprobs"):
             raise ValueError(
                 f"--forms all needs the probability of words of several tokens, which {scorer.name} does not give. Use "
                 "--forms single."
             )
-        return self.whole_words if isinstance(scorer, FormScorer) and scorer.reads_word_ends else None
+        return self.whole_words if scorer.can("form_logprobs") and scorer.reads_word_ends else None

@@ -14,8 +14,8 @@ from ...io.files import slug
 from ...io.records import ROWS
 from ...io.runs import ScoreTables
 from ...io.table_files import Tables, fingerprint
-from ...models.base import FormScorer, GapScorer, Scorer
 from ...models.options import Option, OptionError
+from ...models.scorer import Scorer
 from ..checks import Finding
 from ..contract import Items, Scored, Suite
 from ..measure import Measure
@@ -166,17 +166,17 @@ class AgreementSuite(Suite):
             tables[table] = lemma_tables[table] if self.is_first_share else tables[table].slice(0, 0)
         return tables
 
-    def _at_gaps(self, scorer: Scorer) -> GapScorer | FormScorer:
+    def _at_gaps(self, scorer: Scorer) -> Scorer:
         """Return a scorer that answers at gaps; whole words need no distribution over tokens."""
-        if isinstance(scorer, GapScorer) or (self.options.whole_words and isinstance(scorer, FormScorer)):
+        if scorer.can("read_slots") or (self.options.whole_words and scorer.can("form_logprobs")):
             return scorer
-        words = " With --forms all it can score words at the gap." if isinstance(scorer, FormScorer) else ""
+        words = " With --forms all it can score words at the gap." if scorer.can("form_logprobs") else ""
         raise ValueError(
             f"EW and MW need the distribution at the gap; {scorer.name} only scores whole sentences.{words} Choose a "
             "suite of sentences with --suite, for instance --suite minimal_pairs."
         )
 
-    def _lemma_tables(self, scorer: GapScorer | FormScorer) -> dict[str, pa.Table]:
+    def _lemma_tables(self, scorer: Scorer) -> dict[str, pa.Table]:
         """Return the lemmas of all shards, also if only some have gaps that open their sentences."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the scores have warned already

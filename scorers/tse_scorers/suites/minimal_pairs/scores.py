@@ -5,20 +5,19 @@ word after one prefix (`one_prefix`, 20) and one word after two prefixes (`two_p
 (prefix, word) is scored once; accuracy is defined in `metrics/minimal_pair_accuracy`.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.score_columns import Values, described
 from ...io.suggestions import unknown_name
-from ...models.answers import continuation_logprobs, pair_logprobs
-from ...models.base import ContinuationScorer, Logprobs, PairScorer, Scorer
+from ...models.scorer import Logprobs, Scorer, ask_continuations, checked
 from ..own_columns import data_signature, score_table
 from .ask.continuations import continuations, require_continuations, sentences_after
 from .ask.linking import MEAN_CONTINUATION, Counts, ScoredSide, linked_columns, n_scored, token_counts
@@ -115,7 +114,7 @@ def score_pairs(
     """Score every pair by every method that its paradigm supports.
 
     Args:
-        scorer: the prefix methods need a `ContinuationScorer`. A `PairScorer` (published scores) looks up pairs
+        scorer: the prefix methods need a `Scorer`. A `Scorer` (published scores) looks up pairs
             by their number.
         table: pairs as `data.load` returns them.
         methods: some of `METHODS`; None uses all that the scorer supports.
@@ -144,7 +143,7 @@ def score_pairs(
 
 
 def _methods(scorer: Scorer, methods: Sequence[str] | None) -> tuple[str, ...]:
-    possible = METHODS if isinstance(scorer, ContinuationScorer) else METHODS[:1]
+    possible = METHODS if scorer.can("continuation_logprobs") else METHODS[:1]
     if methods is None:
         return possible
     for method in methods:
@@ -231,31 +230,17 @@ def _ask(
     scorer: Scorer, table: pd.DataFrame, method: str, progress: Progress | None
 ) -> tuple[Logprobs, Logprobs]:
     """Log-probabilities of the good and of the bad side of each pair."""
+    if method == "full" and scorer.can("pair_logprobs"):
+        good, bad = (checked(scorer, side, (len(table),)) for side in scorer.pair_logprobs(table))
+        return good, bad
     if method == "full":
-        if isinstance(scorer, PairScorer):
-            return pair_logprobs(scorer, table)
+        sides = [zip(contexts_of(table), table[f"sentence_{side}"], strict=True) for side in ("good", "bad")]
+        answers = sentences_after(scorer, [*sides[0], *sides[1]], progress)
+    else:
         sides = [
-            list(zip(contexts_of(table), table[f"sentence_{side}"], strict=True)) for side in ("good", "bad")
+            zip(after_context(table, table[prefix]), table[word], strict=True)
+            for prefix, word in QUERIES[method]
         ]
-        return _once_each(sides, lambda queries: sentences_after(scorer, queries, progress))
-    assert isinstance(scorer, ContinuationScorer)  # _methods allows the prefix methods to no other scorer
-    sides = [
-        list(zip(after_context(table, table[prefix]), table[word], strict=True))
-        for prefix, word in QUERIES[method]
-    ]
-    return _once_each(
-        sides,
-        lambda queries: continuation_logprobs(
-            scorer, [prefix for prefix, _ in queries], [word for _, word in queries], progress
-        ),
-    )
-
-
-def _once_each(
-    sides: Sequence[list[Query]], answer: Callable[[list[Query]], ArrayLike]
-) -> tuple[Logprobs, Logprobs]:
-    """Ask each different query once, and give both sides their answers."""
-    place = {query: index for index, query in enumerate(dict.fromkeys([*sides[0], *sides[1]]))}
-    answers = np.asarray(answer(list(place)), dtype=np.float64)
-    good, bad = (answers[[place[query] for query in side]] for side in sides)
+        answers = ask_continuations(scorer, [*sides[0], *sides[1]], progress)
+    good, bad = np.split(answers, 2)
     return good, bad

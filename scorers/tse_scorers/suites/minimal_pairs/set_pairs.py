@@ -7,7 +7,7 @@ import pandas as pd
 
 from ...io.bundle import split_revision
 from ...io.files import slug
-from ...models.base import PseudoScorer, Scorer
+from ...models.scorer import Scorer
 from .data.pair_tables import pair_table
 from .data.released import WHOLE_SET
 from .data.tables import select
@@ -70,7 +70,7 @@ def load_set(options: MinimalPairOptions, linking: str | None) -> SetPairs:
 
 def as_authors(scorer: Scorer, pll: str) -> Scorer:
     """Return the scorer with the authors' pseudo-log-likelihood, if it has any and the user chose none."""
-    return scorer.with_authors_pll(pll) if pll and isinstance(scorer, PseudoScorer) else scorer
+    return scorer.with_authors_pll(pll) if pll and isinstance(scorer, Scorer) else scorer
 
 
 def _at_revision(name: str) -> PairSet:

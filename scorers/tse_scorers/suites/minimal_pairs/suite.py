@@ -15,8 +15,8 @@ from ...io.records import ROWS, SINGLE
 from ...io.runs import ScoreTables, table_named
 from ...io.score_columns import Values, described
 from ...io.table_files import Tables
-from ...models.base import Scorer
 from ...models.options import Option, OptionError
+from ...models.scorer import Scorer
 from ..checks import WHITE_SPACE, repeated_items, white_space
 from ..contract import Items, Scored, Suite
 from ..measure import Measure

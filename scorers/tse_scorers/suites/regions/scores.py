@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from ...engine.progress import Progress
 from ...io.score_columns import Values, described
 from ...io.table_files import Tables
-from ...models.answers import token_logprobs
-from ...models.base import ScoredTokens, Scorer, TokenScorer
+from ...models.scorer import ScoredTokens, Scorer
 from ...models.tokens import part_of_token
 from ..own_columns import data_signature, score_table
 from .data import OF_SCORES
@@ -96,9 +95,9 @@ def describe(design: Design, n_items: int) -> dict[str, object]:
     }
 
 
-def require_tokens(scorer: Scorer) -> TokenScorer:
+def require_tokens(scorer: Scorer) -> Scorer:
     """Return the scorer; raises ValueError where it does not score tokens from left to right."""
-    if isinstance(scorer, TokenScorer):
+    if scorer.can("token_logprobs"):
         return scorer
     why = (
         "a masked model sees the words after a region as well"
@@ -120,7 +119,7 @@ def score_design(scorer: Scorer, design: Design, progress: Progress | None = Non
     """Return the surprisal of each region, and whether each item fulfils each criterion.
 
     Args:
-        scorer: a `TokenScorer`.
+        scorer: a `Scorer`.
         design: suites of regions.
         progress: called with (work done, work in all).
 
@@ -142,9 +141,7 @@ def _criteria_table(outcomes: pd.DataFrame) -> pa.Table:
     )
 
 
-def score_regions(
-    scorer: TokenScorer, regions: pd.DataFrame, progress: Progress | None = None
-) -> pd.DataFrame:
+def score_regions(scorer: Scorer, regions: pd.DataFrame, progress: Progress | None = None) -> pd.DataFrame:
     """Return the regions with `n_tokens`, `n_straddling`, `logprob` (natural log) and `surprisal_bits`.
 
     A sentence that occurs several times is scored once. NaN for a region with a token that cannot be scored, such as
@@ -154,11 +151,11 @@ def score_regions(
     sentence_rows = [np.flatnonzero(sentence == number) for number in range(sentence.max(initial=-1) + 1)]
     parts = [regions["text"].to_numpy()[rows] for rows in sentence_rows]
     texts = [" ".join(filter(None, region_texts)) for region_texts in parts]
-    place = {text: index for index, text in enumerate(dict.fromkeys(texts))}
-    tokens = token_logprobs(scorer, list(place), progress) if place else []
     sums = np.zeros((len(regions), 3))
-    for rows, region_texts, text in zip(sentence_rows, parts, texts, strict=True):
-        sums[rows] = region_sums(region_texts, tokens[place[text]])
+    for rows, region_texts, tokens in zip(
+        sentence_rows, parts, ask_tokens(scorer, texts, progress), strict=True
+    ):
+        sums[rows] = region_sums(region_texts, tokens)
     n_tokens, n_straddling, logprob = sums.T
     counts = {"n_tokens": n_tokens.astype(np.int64), "n_straddling": n_straddling.astype(np.int64)}
     return regions.assign(**counts, logprob=logprob, surprisal_bits=0.0 - logprob / math.log(2))

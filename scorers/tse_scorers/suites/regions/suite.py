@@ -13,7 +13,7 @@ from ...io.records import ROWS
 from ...io.result_row import ResultRow
 from ...io.runs import ScoreTables, table_named
 from ...io.table_files import Tables
-from ...models.base import Scorer
+from ...models.scorer import Scorer
 from ..contract import Items, Scored, Suite
 from ..measure import Measure
 from .averages import grouped, surprisal_rows

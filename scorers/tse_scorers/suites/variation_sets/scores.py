@@ -17,9 +17,8 @@ from ...io.files import require_exists, slug
 from ...io.score_columns import Values, described
 from ...io.suggestions import unknown_name
 from ...io.table_files import is_table, read_table, require_columns, require_text
-from ...models.answers import sentence_logprobs
-from ...models.base import Scorer, TokenCounter
 from ...models.options import Option, OptionError
+from ...models.scorer import Scorer, ask_sentences
 from ..hub_data import is_hub_id, own_table
 from ..own_columns import data_signature, own_columns, score_table
 from .options import OWN, RELEASED
@@ -210,8 +209,8 @@ def score_variation_sentences(
         user's own columns.
     """
     texts = sentences["sentence"].tolist()
-    logprobs = sentence_logprobs(scorer, texts, progress)
-    counts = scorer.token_counts(texts) if isinstance(scorer, TokenCounter) else [None] * len(texts)
+    logprobs = ask_sentences(scorer, texts, progress)
+    counts = scorer.token_counts(texts) if scorer.can("token_counts") else [None] * len(texts)
     role_assignment = metric_modules("minimal_variation_auc").variation_sets.role_assignment
     is_acceptable = acceptable(sentences["cases"])
     roles = [

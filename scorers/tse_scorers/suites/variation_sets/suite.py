@@ -11,7 +11,7 @@ from ...io.records import ROWS, SINGLE
 from ...io.result_row import ResultRow
 from ...io.runs import ScoreTables, table_named
 from ...io.table_files import Tables
-from ...models.base import Scorer
+from ...models.scorer import Scorer
 from ...statistics import Estimate
 from ..checks import WHITE_SPACE, white_space
 from ..contract import Items, Scored, Suite

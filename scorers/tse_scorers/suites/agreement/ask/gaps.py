@@ -9,8 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ....engine.plan import Indices
-from ....models.base import FormScorer, GapScorer
-from ....models.queries import Slot
+from ....models.scorer import Scorer, Slot
 from ...own_columns import shared_arrays
 from ..options import AgreementOptions
 from .listing import Listing
@@ -36,7 +35,7 @@ class Gaps:
     opens: NDArray[np.bool_]
 
 
-def gaps_of(scorer: GapScorer | FormScorer, pairs: pd.DataFrame) -> Gaps:
+def gaps_of(scorer: Scorer, pairs: pd.DataFrame) -> Gaps:
     """Return the contexts of pairs as a model sees them."""
     pairs = pairs.assign(unit=pairs.groupby([*scorer.context_columns, "number"], sort=False).ngroup())
     units = pairs.drop_duplicates("unit").sort_values("unit")

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ....engine.plan import Indices
-from ....models.base import GapScorer
+from ....models.scorer import Scorer
 from ....models.words import capitalized
 
 Status = Literal["correct", "incorrect", "other"]
@@ -46,7 +46,7 @@ class Inflections:
         return wrong | dict.fromkeys(correct[0].tolist(), "correct")
 
 
-def inflections_in_vocabulary(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool = False) -> Inflections:
+def inflections_in_vocabulary(scorer: Scorer, lemmas: pd.DataFrame, opening: bool = False) -> Inflections:
     """Find the single-token inflections of a lemma list through the tokenizer's public behaviour.
 
     Args:
@@ -65,7 +65,7 @@ def inflections_in_vocabulary(scorer: GapScorer, lemmas: pd.DataFrame, opening: 
 
 
 def inflections_at_gaps(
-    scorer: GapScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_]
+    scorer: Scorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_]
 ) -> dict[bool, Inflections]:
     """Find the inflections for gaps; some gaps may open their sentences.
 
@@ -90,7 +90,7 @@ def inflections_at_gaps(
     return listed
 
 
-def find_inflections(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) -> Inflections:
+def find_inflections(scorer: Scorer, lemmas: pd.DataFrame, opening: bool) -> Inflections:
     """Return the same as `inflections_in_vocabulary`, but possibly without lemmas."""
     missing = {"singular", "plural"} - set(lemmas.columns)
     if missing:
@@ -112,7 +112,7 @@ def find_inflections(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) -> 
     return Inflections(singular[is_scored], plural[is_scored], len(lemmas), np.flatnonzero(is_scored))
 
 
-def _nothing_to_compare(scorer: GapScorer, lemmas: pd.DataFrame, opening: bool) -> str:
+def _nothing_to_compare(scorer: Scorer, lemmas: pd.DataFrame, opening: bool) -> str:
     where = " where they open a sentence, capitalized" if opening else ""
     return (
         f"The tokenizer of {scorer.name} has none of the {len(lemmas)} lemmas with both inflections as single "

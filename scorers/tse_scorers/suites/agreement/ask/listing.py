@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ....engine.plan import Indices
 from ....io.score_columns import described
-from ....models.base import FormScorer, GapScorer, TokenCounter
+from ....models.scorer import Scorer
 from ....models.words import capitalized
 from ..options import AgreementOptions
 from .inflections import Inflections, inflections_at_gaps
@@ -78,7 +78,7 @@ class Listing:
 
 
 def list_lemmas(
-    scorer: GapScorer | FormScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_], options: AgreementOptions
+    scorer: Scorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_], options: AgreementOptions
 ) -> dict[bool, Listing]:
     """Say which lemmas a model scores at each kind of gap.
 
@@ -92,9 +92,7 @@ def list_lemmas(
         ValueError: see `inflections_at_gaps`; or no lemma can be scored.
     """
     if options.whole_words:
-        assert isinstance(scorer, FormScorer), "the options check this"
         return _listed_words(scorer, lemmas, opens)
-    assert isinstance(scorer, GapScorer), "the suite checks this"
     listings = {}
     for opening, inflections in inflections_at_gaps(scorer, lemmas, opens).items():
         n_tokens = _lengths(scorer, lemmas, opening)
@@ -105,7 +103,7 @@ def list_lemmas(
     return listings
 
 
-def _listed_words(scorer: FormScorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_]) -> dict[bool, Listing]:
+def _listed_words(scorer: Scorer, lemmas: pd.DataFrame, opens: NDArray[np.bool_]) -> dict[bool, Listing]:
     masked = "suffix" in scorer.context_columns
     listed = {}
     for opening in np.unique(opens).tolist():
@@ -143,21 +141,19 @@ def _excluded(lemmas: pd.DataFrame, reasons: Mapping[str, NDArray[np.bool_]]) ->
     return excluded
 
 
-def _lengths(scorer: GapScorer | FormScorer, lemmas: pd.DataFrame, opening: bool) -> Indices:
+def _lengths(scorer: Scorer, lemmas: pd.DataFrame, opening: bool) -> Indices:
     """Return the number of tokens of each singular and plural, (2, lemmas); 0 for an unknown word."""
     return np.stack(
         [_of_forms(scorer, lemmas[number].tolist(), opening) for number in ("singular", "plural")]
     )
 
 
-def _of_forms(scorer: GapScorer | FormScorer, forms: Sequence[str], opening: bool) -> Indices:
-    if isinstance(scorer, FormScorer):
+def _of_forms(scorer: Scorer, forms: Sequence[str], opening: bool) -> Indices:
+    if scorer.can("form_logprobs"):
         return np.asarray(scorer.form_lengths(forms, opening))
     words = [*map(capitalized, forms)] if opening else list(forms)
     single = scorer.single_token_ids(words, opening) >= 0
     counted = (
-        scorer.token_counts(words)
-        if isinstance(scorer, TokenCounter)
-        else np.zeros(len(words), dtype=np.int64)
+        scorer.token_counts(words) if scorer.can("token_counts") else np.zeros(len(words), dtype=np.int64)
     )
     return np.where(single, 1, np.where(counted > 1, counted, 0))

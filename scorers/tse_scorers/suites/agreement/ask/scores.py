@@ -18,7 +18,7 @@ from ....engine.plan import Indices, digest
 from ....engine.progress import Progress
 from ....io.bundle import metric_modules
 from ....io.table_files import require_columns
-from ....models.base import FormScorer, GapScorer
+from ....models.scorer import Scorer
 from ..data.tables import COLUMNS, load, load_lemmas
 from ..options import AgreementOptions
 from .columns import COUNTS, MEASURES, score_columns
@@ -58,7 +58,7 @@ class AgreementScores:
 
 
 def score_contexts(
-    scorer: GapScorer | FormScorer,
+    scorer: Scorer,
     pairs: pd.DataFrame,
     lemmas: pd.DataFrame,
     progress: Progress | None = None,
@@ -96,16 +96,14 @@ def score_contexts(
     )
 
 
-def _read(scorer: GapScorer | FormScorer, questions: Questions, progress: Progress | None) -> Answers:
+def _read(scorer: Scorer, questions: Questions, progress: Progress | None) -> Answers:
     """Ask a model about whole words or single tokens, as the options say."""
     if questions.options.whole_words:
-        assert isinstance(scorer, FormScorer), "the options check this"
         return read_words(scorer, questions, progress)
-    assert isinstance(scorer, GapScorer), "the suite checks this"
     return _read_tokens(scorer, questions, progress)
 
 
-def _read_tokens(scorer: GapScorer, questions: Questions, progress: Progress | None) -> Answers:
+def _read_tokens(scorer: Scorer, questions: Questions, progress: Progress | None) -> Answers:
     """Read the distribution over tokens at each gap."""
     gaps, verbs = questions.gaps, questions.verbs
     n_scores = len([*score_columns(), *COUNTS])

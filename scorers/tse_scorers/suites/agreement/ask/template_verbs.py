@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ....engine.plan import Indices
 from ....io.bundle import metric_modules
 from ....io.score_columns import Values, described
-from ....models.base import FormScorer, GapScorer, Logprobs
+from ....models.scorer import Logprobs, Scorer
 from ....models.words import capitalized
 from ...own_columns import column_arrays
 from ..options import AgreementOptions
@@ -60,9 +60,7 @@ class TemplateVerbs:
         words: the forms by whether they open their sentence, each with its column of log-probabilities.
     """
 
-    def __init__(
-        self, scorer: GapScorer | FormScorer, pairs: pd.DataFrame, options: AgreementOptions
-    ) -> None:
+    def __init__(self, scorer: Scorer, pairs: pd.DataFrame, options: AgreementOptions) -> None:
         self.ids = np.zeros(0, dtype=np.int64)
         self.words: dict[bool, list[str]] = {}
         self._column: dict[tuple[str, bool], int] = {}
@@ -73,14 +71,12 @@ class TemplateVerbs:
             words = pd.unique(pd.concat([of_kind["form_correct"], of_kind["form_incorrect"]])).tolist()
             forms = [*map(capitalized, words)] if opening else words
             if options.whole_words:
-                assert isinstance(scorer, FormScorer), "the options check this"
                 n_tokens = scorer.form_lengths(words, opening)
                 scorable = n_tokens > 0
                 ids = np.full(len(words), -1)
                 if masked:
                     self._n_tokens |= dict(zip(zip(words, repeat(opening)), n_tokens.tolist(), strict=False))
             else:
-                assert isinstance(scorer, GapScorer), "the suite checks this"
                 ids = scorer.single_token_ids(forms, opening)
                 scorable = ids >= 0
             columns = np.where(scorable, len(self.ids) + np.cumsum(scorable) - 1, -1)

@@ -11,8 +11,7 @@ from torch import Tensor
 
 from ....engine.plan import Indices
 from ....io.results import Row
-from ....models.base import FormScorer, GapScorer
-from ....models.queries import Slot
+from ....models.scorer import Scorer, Slot
 from ..data.paper_examples import with_paper_contexts
 from .columns import TOP_FORMS
 from .gaps import gaps_of
@@ -23,12 +22,12 @@ CONTEXTS_SHOWN = 2
 """Number of contexts per table row whose most probable forms are stored."""
 
 
-def top_forms(scorer: GapScorer | FormScorer, pairs: pd.DataFrame, lemmas: pd.DataFrame) -> pa.Table:
+def top_forms(scorer: Scorer, pairs: pd.DataFrame, lemmas: pd.DataFrame) -> pa.Table:
     """Return the most probable tokens of a few contexts of each table row, with verbs marked as right or wrong.
 
     There are none of a scorer that does not give the distribution over its tokens.
     """
-    if not isinstance(scorer, GapScorer):
+    if not scorer.can("read_slots"):
         return TOP_FORMS.empty_table()
     gaps = gaps_of(scorer, pairs)
     listed = {opens: find_inflections(scorer, lemmas, opens) for opens in np.unique(gaps.opens).tolist()}
@@ -51,7 +50,7 @@ def top_forms(scorer: GapScorer | FormScorer, pairs: pd.DataFrame, lemmas: pd.Da
     return pa.Table.from_pylist(rows, TOP_FORMS)
 
 
-def _most_probable(scorer: GapScorer, slots: list[Slot]) -> Iterator[list[tuple[int, float]]]:
+def _most_probable(scorer: Scorer, slots: list[Slot]) -> Iterator[list[tuple[int, float]]]:
     """Yield the ids of the most probable tokens at each gap, and their probabilities."""
     shown = min(FORMS_SHOWN, scorer.vocabulary_size)
 

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from ....engine.plan import Indices
 from ....engine.progress import Progress
 from ....io.bundle import metric_modules
-from ....models.answers import form_logprobs
-from ....models.base import FormScorer
+from ....models.scorer import Scorer, checked
 from .columns import COUNTS, MEASURES, score_columns
 from .gaps import Answers, Questions
 from .listing import Listing
@@ -20,7 +19,7 @@ _AT_ONCE = 1 << 24
 """Log-probabilities that are held at once: 128 MiB."""
 
 
-def read_words(scorer: FormScorer, questions: Questions, progress: Progress | None) -> Answers:
+def read_words(scorer: Scorer, questions: Questions, progress: Progress | None) -> Answers:
     """Score each gap by whole words.
 
     Args:
@@ -38,7 +37,8 @@ def read_words(scorer: FormScorer, questions: Questions, progress: Progress | No
         outcomes = []
         for contexts in np.array_split(of_kind, max(1, len(of_kind) * len(words.forms) // _AT_ONCE)):
             slots = [gaps.slots[unit] for unit in contexts]
-            logprobs = form_logprobs(scorer, slots, words.forms, progress)
+            answer = scorer.form_logprobs(slots, words.forms, progress)
+            logprobs = checked(scorer, answer, (len(slots), len(words.forms)))
             answers.own_verbs[contexts, verbs.columns_at(opening)] = words.own_verbs(logprobs)
             answers.scores[contexts], encoded = words.scores(logprobs, gaps.is_singular[contexts])
             outcomes.append(encoded)

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ....engine.progress import Progress
-from ....models.answers import continuation_logprobs, sentence_logprobs
-from ....models.base import ContinuationScorer, Logprobs, Scorer, TokenCounter
+from ....models.scorer import Logprobs, Scorer, ask_continuations, ask_sentences
 from ..data.pair_tables import after_context, contexts_of
 from ..data.prefixes import shared_start
 from .linking import MEAN_CONTINUATION, Counts
@@ -15,13 +14,13 @@ from .linking import MEAN_CONTINUATION, Counts
 
 def require_continuations(scorer: Scorer, table: pd.DataFrame, linking: str | None) -> None:
     """Raise ValueError if pairs or linking function ask for continuations, and a scorer only scores whole sentences."""
-    if any(contexts_of(table)) and not isinstance(scorer, ContinuationScorer):
+    if any(contexts_of(table)) and not scorer.can("continuation_logprobs"):
         raise ValueError(
             f"{scorer.name} only scores whole sentences, and these pairs have a column 'context'. Remove the column, "
             "or choose another model."
         )
     if linking == MEAN_CONTINUATION:
-        if not isinstance(scorer, ContinuationScorer) or not isinstance(scorer, TokenCounter):
+        if not scorer.can("continuation_logprobs") or not scorer.can("token_counts"):
             raise ValueError(
                 f"The linking function {linking} asks for the end of a sentence after its beginning; "
                 f"{scorer.name} only scores whole sentences. Choose another function, for instance --linking sum."
@@ -36,11 +35,9 @@ def sentences_after(
     logprobs = np.empty(len(queries))
     sentences = [sentence for context, sentence in queries if not context]
     if sentences:
-        logprobs[alone] = sentence_logprobs(scorer, sentences, progress)
+        logprobs[alone] = ask_sentences(scorer, sentences, progress)
     if len(sentences) < len(queries):
-        assert isinstance(scorer, ContinuationScorer), "score_pairs checks this"
-        contexts, continued = zip(*(query for query in queries if query[0]), strict=True)
-        logprobs[~alone] = continuation_logprobs(scorer, list(contexts), list(continued), progress)
+        logprobs[~alone] = ask_continuations(scorer, [query for query in queries if query[0]], progress)
     return logprobs
 
 
@@ -51,14 +48,11 @@ def continuations(
 
     Of a masked model, it is the pseudo-log-likelihood. Identical sentences have their last word as rest, a tie.
     """
-    assert isinstance(scorer, ContinuationScorer) and isinstance(scorer, TokenCounter), (
-        "score_pairs checks this"
-    )
     parts = [shared_start(*pair) for pair in zip(table["sentence_good"], table["sentence_bad"], strict=True)]
     shared, *rests = map(list, zip(*parts, strict=True))
     prefixes = after_context(table, shared)
     queries = [*rests[0], *rests[1]]
-    logprobs = continuation_logprobs(scorer, prefixes * 2, queries, progress)
+    logprobs = ask_continuations(scorer, zip(prefixes * 2, queries, strict=True), progress)
     texts = [
         f"{prefix} {remainder}".lstrip() for prefix, remainder in zip(prefixes * 2, queries, strict=True)
     ]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ....io.bundle import metric_modules
-from ....models.base import Logprobs, Scorer, TokenCounter
+from ....models.scorer import Logprobs, Scorer
 
 Counts = NDArray[np.int64]
 MEAN_CONTINUATION = "mean_continuation"
@@ -59,7 +59,7 @@ def token_counts(scorer: Scorer, texts: Sequence[str]) -> Counts:
     different = [text for text in dict.fromkeys(texts) if text]
     counts = (
         scorer.token_counts(different)
-        if isinstance(scorer, TokenCounter)
+        if scorer.can("token_counts")
         else [len(text.split()) for text in different]
     )
     counted = {"": 0} | dict(zip(different, map(int, counts), strict=True))

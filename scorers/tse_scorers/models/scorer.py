@@ -1,0 +1,314 @@
+"""The contract of all scorers: what a model is asked about texts, and how its answers are checked.
+
+All log-probabilities are natural logs, float64; NaN means that a text cannot be scored.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..engine.plan import Indices
+from ..engine.progress import Progress
+from .words import TooLongError
+
+if TYPE_CHECKING:  # results are read, compared and reported without the libraries that run models
+    from torch import Tensor
+
+Logprobs = NDArray[np.float64]
+"""Natural log-probabilities."""
+Data = TypeVar("Data")
+Query = TypeVar("Query", bound=Hashable)
+Answer = TypeVar("Answer")
+SlotFunction = Callable[["Tensor", Indices], Logprobs]
+"""Computes numbers from the distributions at gaps.
+
+Called once per batch with logits (rows, vocabulary), not normalized, float32 or float64, on the model's device, and
+with the index of each row's slot, in any order. Returns (rows, width) float64 on the CPU. If it has an attribute
+`fingerprint` (a string that identifies what it computes), finished answers can be kept in a journal.
+"""
+
+
+class Slot(NamedTuple):
+    """A sentence with a gap for one word: `prefix`, the word with a space before it, `suffix`.
+
+    Attributes:
+        prefix: the text before the gap, without a space at its end, for instance `The author`. If it is
+            empty, the word opens the sentence, with a capital and without a space before it.
+        suffix: the text right after the word, for instance ` tall.` or `.`; a causal model does not see it.
+    """
+
+    prefix: str
+    suffix: str
+
+
+CARRIER = Slot("The author", ".")
+"""A neutral sentence. Words are put into its gap to find out which of them are single tokens."""
+
+
+class ScoredTokens(NamedTuple):
+    """The tokens of one sentence.
+
+    Attributes:
+        starts: first character of each token, with or without the space before it, (tokens,).
+        ends: the character after its last one, (tokens,).
+        logprobs: log P(token | tokens before), (tokens,), natural logs; NaN for a token that cannot be scored.
+    """
+
+    starts: Indices
+    ends: Indices
+    logprobs: Logprobs
+
+
+class Scorer(ABC):
+    """Answers questions about texts with one model.
+
+    A scorer of a model of another kind inherits from this class and implements what the model can answer;
+    `sentence_logprobs` is enough for minimal pairs. A model that computes logits needs no class: give `load_scorer` the
+    model, or a function from ids to logits, with its tokenizer. `progress`, if given, may be called with (work done,
+    work in all).
+
+    Attributes:
+        name: the model's name in results.
+        signature: everything that decides its scores, as JSON-able values; `model` and `revision` at least. Scores
+            on disk are reused only if the signature is the same; a `revision` of None means "may have changed".
+        context_columns: the parts of a gap's context that the model sees. Contexts with equal parts are one context.
+        reads_word_ends: whether `form_logprobs` includes that the word ends after its last token. It does not in masked
+            models, for which the number of masks says where the word ends, and in models of whole words.
+        journal_folder: folder for finished answers while queries run, or None. The caller deletes it.
+        execution: how the scores were computed; it changes them only by floating-point noise.
+
+    >>> class CoinFlip(Scorer):
+    ...     name = "coin"
+    ...     signature = {"model": "coin", "revision": "1"}
+    ...
+    ...     def sentence_logprobs(self, sentences, progress=None):
+    ...         return np.full(len(sentences), np.log(0.5))
+    >>> CoinFlip().can("sentence_logprobs"), CoinFlip().can("read_slots")
+    (True, False)
+    """
+
+    name: str
+    signature: dict[str, Any]
+    context_columns: tuple[str, ...] = ("prefix",)
+    reads_word_ends: bool = False
+    journal_folder: Path | None = None
+    execution: dict[str, Any] = {}  # noqa: RUF012  (of scorers that have nothing to say)
+
+    def can(self, method: str) -> bool:
+        """Whether the model answers a question, by the name of its method."""
+        return getattr(type(self), method) is not getattr(Scorer, method)
+
+    @abstractmethod
+    def sentence_logprobs(self, sentences: Sequence[str], progress: Progress | None = None) -> Logprobs:
+        """Return log P of each sentence, (sentences,), natural logs; NaN if a sentence cannot be scored.
+
+        Raises:
+            ValueError: a sentence is empty or too long for the model.
+        """
+
+    def continuation_logprobs(
+        self, prefixes: Sequence[str], continuations: Sequence[str], progress: Progress | None = None
+    ) -> Logprobs:
+        """Return log P(continuation | prefix) of each pair, (pairs,), natural logs.
+
+        The scorer adds one space between the two, unless there is white space at the end of the prefix or at the
+        beginning of the continuation, which is then scored with the continuation. An empty prefix is the start of the
+        sentence.
+
+        Raises:
+            ValueError: a text is empty or too long, or the two lists differ in length.
+        """
+        raise self._cannot("texts after other texts")
+
+    def pair_logprobs(self, table: pd.DataFrame) -> tuple[Logprobs, Logprobs]:
+        """Return log P of the good and of the bad sentence of each pair, found by its number, (pairs,) each."""
+        raise self._cannot("pairs by their numbers")
+
+    def word_logprobs(
+        self, sentences: Sequence[str], progress: Progress | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """Return each sentence's words between white space, each with its natural log-probability."""
+        raise self._cannot("words")
+
+    def token_logprobs(
+        self, sentences: Sequence[str], progress: Progress | None = None
+    ) -> list[ScoredTokens]:
+        """Return the tokens of each sentence, from left to right; one at `len(sentence)` is the sentence's end."""
+        raise self._cannot("tokens")
+
+    def token_counts(self, sentences: Sequence[str]) -> Indices:
+        """Return the number of tokens of each sentence, (sentences,), without special tokens."""
+        raise self._cannot("tokens")
+
+    def read_slots(
+        self, slots: Sequence[Slot], function: SlotFunction, width: int, progress: Progress | None = None
+    ) -> Logprobs:
+        """Apply a function to the distribution at each gap, (slots, width).
+
+        Args:
+            slots: sentences with a gap.
+            function: computes the numbers from logits, in batches of any size.
+            width: number of values that it returns per slot.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: a text is too long for the model, or a gap has no context that the model sees.
+        """
+        raise self._cannot("the distribution at a gap")
+
+    def single_token_ids(self, words: Sequence[str], opening: bool = False) -> Indices:
+        """Return the vocabulary id of each word at a gap, (words,); -1 if it is not a single known token.
+
+        Args:
+            words: words as written; a word that opens a sentence has its capital.
+            opening: the words open the sentence, so there is no space before them.
+        """
+        raise self._cannot("the distribution at a gap")
+
+    def token_text(self, token: int) -> str:
+        """Return the text of a vocabulary id, for people to read."""
+        raise self._cannot("the distribution at a gap")
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of ids, which is the width of the logits."""
+        raise self._cannot("the distribution at a gap")
+
+    def form_lengths(self, forms: Sequence[str], opening: bool = False) -> Indices:
+        """Return the number of tokens of each form at a gap, (forms,); 0 if the form cannot be scored.
+
+        A masked model gives comparable log-probabilities only to forms of the same length.
+
+        Args:
+            forms: words as they are inside a sentence.
+            opening: the forms open their sentence, so they get a capital, and no space before them.
+        """
+        raise self._cannot("words at a gap")
+
+    def form_logprobs(
+        self, slots: Sequence[Slot], forms: Sequence[str], progress: Progress | None = None
+    ) -> Logprobs:
+        """Return log P of each form at each gap, (slots, forms), natural logs; NaN if a form cannot be scored.
+
+        Args:
+            slots: sentences with a gap.
+            forms: words as they are inside a sentence; they get a capital where the gap opens its sentence.
+            progress: called with (work done, work in all).
+
+        Raises:
+            ValueError: a text is too long for the model, or a gap has no context that the model sees.
+        """
+        raise self._cannot("words at a gap")
+
+    def with_authors_pll(self, pll: str) -> "Scorer":
+        """Return a scorer with the pseudo-log-likelihood of a set's authors, or itself where it has none to choose."""
+        return self
+
+    def map(self, dataset: Data, columns: str | Sequence[str] | None = None, **options: Any) -> Data:
+        """Score every row of a data set: `tse_scorers.score_dataset` with this model."""
+        from .. import score_dataset  # which needs all models, so that the package's root hands it down
+
+        return score_dataset(dataset, self, columns, **options)
+
+    def _cannot(self, what: str) -> NotImplementedError:
+        return NotImplementedError(f"{self.name} does not score {what}.")
+
+    def __repr__(self) -> str:
+        """Return class, model, kind, device and dtype in a line, as far as they are known."""
+        facts = [self.signature.get("kind"), self.execution.get("device"), self.signature.get("dtype")]
+        return f"{type(self).__name__}({', '.join([repr(self.name), *filter(None, facts)])})"
+
+
+# Asking: each different text once, and every answer checked.
+
+ROUNDING = 1e-3
+"""How far above 0 a log-probability may be: sums in low precision end there where the probability is 1."""
+
+
+def ask_sentences(scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
+    """Return log P of each sentence, (sentences,), natural logs; NaN if a sentence cannot be scored.
+
+    Raises:
+        TypeError: the scorer returned no log-probabilities.
+        ValueError: as `Scorer.sentence_logprobs`.
+    """
+
+    def answer(texts: list[str]) -> Logprobs:
+        return checked(scorer, scorer.sentence_logprobs(texts, progress), (len(texts),))
+
+    answers, places = each_once(sentences, answer)
+    return answers[places]
+
+
+def ask_continuations(
+    scorer: Scorer, pairs: Iterable[tuple[str, str]], progress: Progress | None = None
+) -> Logprobs:
+    """Return log P(continuation | prefix) of each (prefix, continuation), (pairs,); raises as `ask_sentences`."""
+
+    def answer(asked: list[tuple[str, str]]) -> Logprobs:
+        prefixes, continuations = (list(texts) for texts in zip(*asked, strict=True))
+        return checked(scorer, scorer.continuation_logprobs(prefixes, continuations, progress), (len(asked),))
+
+    answers, places = each_once(pairs, answer)
+    return answers[places]
+
+
+def ask_words(
+    scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
+) -> list[list[tuple[str, float]]]:
+    """Return the words of each sentence and log P of each; raises as `ask_sentences`."""
+    answers, places = each_once(sentences, lambda texts: scorer.word_logprobs(texts, progress))
+    for words in answers:
+        checked(scorer, [logprob for _, logprob in words], (len(words),))
+    return [answers[place] for place in places]
+
+
+def ask_tokens(
+    scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
+) -> list[ScoredTokens]:
+    """Return the tokens of each sentence, with log P of each; raises as `ask_sentences`."""
+    answers, places = each_once(sentences, lambda texts: scorer.token_logprobs(texts, progress))
+    for tokens in answers:
+        checked(scorer, tokens.logprobs, (len(tokens.starts),))
+    return [answers[place] for place in places]
+
+
+def each_once(
+    queries: Iterable[Query], answer: Callable[[list[Query]], Answer]
+) -> tuple[Answer | Any, Indices]:
+    """Return the answers to the different queries, and the place of each query's answer among them, (queries,)."""
+    queries = list(queries)
+    place = {query: number for number, query in enumerate(dict.fromkeys(queries))}
+    places = np.array([place[query] for query in queries], dtype=np.int64)
+    if not queries:
+        return np.zeros(0), places
+    try:
+        return answer(list(place)), places
+    except TooLongError as error:
+        error.place = int((places == error.place).argmax())  # of the first of those that asked it
+        raise
+
+
+def checked(scorer: Scorer, answer: object, shape: tuple[int, ...]) -> Logprobs:
+    """Return a scorer's answer as float64.
+
+    Raises:
+        TypeError: it is not numbers of this shape (complex, texts, truth values, None).
+        ValueError: a value is above 0, by more than rounding.
+    """
+    expected = f"expected natural log-probabilities of shape {shape}, one for each text in their order"
+    try:
+        array = np.asarray(answer)
+    except ValueError as error:
+        raise TypeError(f"{scorer.name} returned lists of different lengths; {expected}.") from error
+    if array.shape != shape or (array.dtype.kind not in "fiu" and array.size):
+        raise TypeError(f"{scorer.name} returned {array.dtype} of shape {array.shape}; {expected}.")
+    values = array.astype(np.float64)
+    if (values > ROUNDING).any():
+        raise ValueError(f"{scorer.name} returned {values.max():g}; {expected}, each at most 0.")
+    return values
