@@ -28,7 +28,7 @@ from .loading import load_scorer
 from .models.options import checked_fields
 from .models.own_model import GivenModel
 from .models.scorer import Scorer, ask_continuations, ask_sentences, ask_words, each_once
-from .models.words import refusing_by_row
+from .models.text import refusing_by_row
 from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
 from .suites.agreement.ask.scores import score_contexts
 from .suites.agreement.data.checks import check_numbers

@@ -26,15 +26,15 @@ from .options import NO_TOKEN, Option, OptionError
 from .pretrained import PretrainedScorer
 from .scorer import CARRIER, Logprobs, ScoredTokens, Slot
 from .start_tokens import choose_start_token, opens_chat_turns, opens_gaps, own_start_token
-from .tokens import (
+from .text import (
     boundary_ids,
+    checked_texts,
     continuing_ids,
     joined_pairs,
     require_offsets,
     sum_by_word,
     words_of_tokens,
 )
-from .words import checked_texts
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -191,9 +191,8 @@ class CausalScorer(PretrainedScorer):
         capacity = None
         if self._share_prefixes is not False and self._tree_is_exact is not False and len(sequences) > 1:
             capacity = capacity_for(sequences)
-        with self._lock:
-            shared = capacity is not None and self._may_share(sequences, capacity)
-            self.execution["prefixes_shared"] = shared
+        shared = capacity is not None and self._may_share(sequences, capacity)
+        self.execution["prefixes_shared"] = shared
         return capacity if shared else None
 
     def _may_share(self, sequences: list[list[int]], capacity: int) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from ..engine.progress import Progress
 from ..engine.run import TokenReader
 from .scorer import Logprobs, Slot
-from .words import checked_forms
+from .text import checked_forms
 
 if TYPE_CHECKING:
     from .pretrained import PretrainedScorer

@@ -22,7 +22,9 @@ from .forms import State, Step
 from .options import Option, OptionError, PseudoLikelihood, checked_value
 from .pretrained import PretrainedScorer
 from .scorer import Logprobs, Slot
-from .tokens import (
+from .text import (
+    TextWarning,
+    checked_texts,
     is_unspaced,
     joined_pairs,
     require_offsets,
@@ -30,7 +32,6 @@ from .tokens import (
     words_by_script,
     words_of_tokens,
 )
-from .words import TextWarning, checked_texts
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

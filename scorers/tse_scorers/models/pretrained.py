@@ -3,15 +3,12 @@
 How a form of a word becomes tokens and reads is the matter of each kind of model.
 """
 
-import string
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from threading import Lock, RLock
+from threading import RLock
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -26,25 +23,24 @@ from ..engine.run import Reader, TokenReader, run
 from .forms import State, Step, form_logprobs
 from .own_model import OwnModel
 from .scorer import CARRIER, Logprobs, Scorer, Slot, SlotFunction
-from .words import TooLongError, checked_forms, name_unknown
+from .text import TooLongError, checked_forms, warn_of_unknown
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    from torch import Tensor
     from transformers import PreTrainedTokenizerBase
 
     from .own_model import LanguageModel
 
 OPENED = Slot("The", " author.")
 """`CARRIER` for words that open a sentence; they replace its first word."""
-_guard = Lock()
-_locks: "WeakKeyDictionary[nn.Module, AbstractContextManager[bool]]" = WeakKeyDictionary()
-"""The lock of each model: all its scorers share its forward hooks, so that one thread at a time may use it."""
+_lock = RLock()
+"""One thread at a time runs a model: scorers of one model share its forward hooks."""
 
 
 class PretrainedScorer(Scorer):
     """Answers queries with one model and its tokenizer.
 
-    Several threads may share a scorer, and several scorers a model; a lock lets one run at a time.
+    Several threads may share a scorer, and several scorers a model; a lock lets one of them run at a time.
 
     Attributes:
         leading_space: whether a space is put before the first word of a text.
@@ -98,7 +94,6 @@ class PretrainedScorer(Scorer):
         }
         self.execution: dict[str, Any] = {"device": str(model.device)}
         self._forward: Forward | None = None
-        self._unknown_named: set[str] = set()
         self._ids_of_forms: dict[tuple[bool, str], list[int]] = {}
 
     @property
@@ -112,7 +107,7 @@ class PretrainedScorer(Scorer):
             raise ValueError(
                 f"{self.name} is in training mode, so dropout makes its scores random. Call model.eval() first."
             )
-        with self._lock:
+        with _lock:
             if self._forward is None:
                 self._forward = self._probed()
                 reason = self._forward.slow_because
@@ -123,11 +118,6 @@ class PretrainedScorer(Scorer):
                         stacklevel=2,
                     )
             return self._forward
-
-    @property
-    def _lock(self) -> AbstractContextManager[bool]:
-        with _guard:  # not an attribute of the scorer or the model, which can then be copied and pickled
-            return _locks.setdefault(self.model, RLock())
 
     def _probed(self) -> Forward:
         most, _ = self._positions()
@@ -266,7 +256,7 @@ class PretrainedScorer(Scorer):
 
     def run(self, plan: Plan, reader: Reader | TokenReader, progress: Progress | None = None) -> NDArray[Any]:
         """Run a plan and return (answers,) records; with `journal_folder` set, finished answers are kept there."""
-        with self._lock:
+        with _lock:
             if rank_and_size()[1] == 1:
                 forward, journal = self.forward, self._journal(plan, reader)
             else:
@@ -304,26 +294,12 @@ class PretrainedScorer(Scorer):
                     "wrong score.",
                     place,
                 )
-        self._name_unknown(sequences, texts)
-
-    def _name_unknown(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
-        tokenizer, unknown = self.tokenizer, self.tokenizer.unk_token_id
+        unknown = self.tokenizer.unk_token_id
         # Byte-level tokenizers know everything; their unknown token is the one that opens or ends texts.
-        if unknown is None or unknown in (tokenizer.bos_token_id, tokenizer.eos_token_id) or not is_main():
-            return
-        words = [
-            text.replace("…", " ").split() if unknown in ids else []  # a gap is shown as …
-            for ids, text in zip(sequences, texts, strict=True)
-        ]
-        different = list(dict.fromkeys(word for of_text in words for word in of_text))
-        rows = tokenizer(different, add_special_tokens=False)["input_ids"] if different else []
-        shown = {
-            word: word.strip(string.punctuation) or word
-            for word, ids in zip(different, rows, strict=True)
-            if unknown in ids
-        }
-        unknown_words = [[shown[word] for word in of_text if word in shown] for of_text in words]
-        name_unknown(self.name, unknown_words, str(tokenizer.unk_token), self._unknown_named)
+        if unknown not in (None, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) and is_main():
+            warn_of_unknown(
+                self.name, texts, [unknown in ids for ids in sequences], str(self.tokenizer.unk_token)
+            )
 
     def _positions(self) -> tuple[int | None, str]:
         """Return the most tokens of a text (None for any number), and an explanation for the error message."""

@@ -1,17 +1,11 @@
-"""A model over the course of its training: its revisions, and which checkpoints in a folder are complete."""
+"""A model over the course of its training: its revisions."""
 
-import json
-import os
-import struct
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
 from ..io.hub import require_reachable
-from ..io.limits import HEADER_BYTES
 from ..io.series_order import position
-
-INDEX = "model.safetensors.index.json"
 
 
 class Revision(NamedTuple):
@@ -78,33 +72,3 @@ def _revisions_on_hub(model: str) -> dict[str, str]:
             "connection; or name a folder of checkpoints."
         ) from error
     return {ref.name: ref.target_commit for ref in [*refs.branches, *refs.tags]}
-
-
-def is_complete(folder: Path) -> bool:
-    """Whether a checkpoint has a configuration, and weights that are as long as their headers say.
-
-    Of sharded weights, all that the index names must be there.
-    """
-    try:
-        if not (folder / "config.json").is_file():
-            return False
-        names = {path.name for path in folder.glob("*.safetensors")}
-        if (folder / INDEX).is_file():
-            names |= set(json.loads((folder / INDEX).read_bytes())["weight_map"].values())
-        elif any("-of-" in name for name in names):
-            return False  # the index is written after the shards
-        return bool(names) and all(_has_all_bytes(folder / name) for name in names)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False  # a file that is only half there, or has just gone
-
-
-def _has_all_bytes(path: Path) -> bool:
-    """Whether a safetensors file has all the bytes that its header names."""
-    with path.open("rb") as file:
-        (length,) = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))
-        size = os.fstat(file.fileno()).st_size
-        if not 0 < length <= min(size - 8, HEADER_BYTES):
-            return False
-        header = json.loads(file.read(length))
-    ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
-    return bool(size == 8 + length + max(ends, default=0))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..engine.plan import Indices
 from ..engine.progress import Progress
-from .words import TooLongError
+from .text import TooLongError
 
 if TYPE_CHECKING:  # results are read, compared and reported without the libraries that run models
     from torch import Tensor

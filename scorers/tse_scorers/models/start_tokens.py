@@ -24,8 +24,6 @@ TURN_TOKENS = frozenset({
 DOCUMENT_TOKENS = ("<|endoftext|>", "<|begin_of_text|>", "<|startoftext|>", "<bos>", "<s>", "<|end_of_text|>")
 """Tokens that open or separate documents in pretraining, most frequent first."""
 
-ROLES, CONTENT = ("user", "assistant", "user"), "CONTENT"
-
 
 def own_start_token(model: "LanguageModel", tokenizer: "PreTrainedTokenizerBase") -> int | None:
     """Return the id of the tokenizer's start token, else of the one that the model's configuration names."""
@@ -73,40 +71,18 @@ def choose_start_token(
         return token_id
     if own_start is None or not opens_chat_turns(tokenizer, own_start):
         return own_start
-    end = tokenizer.eos_token
-    between_turns = _rendered_chat(tokenizer).partition(CONTENT)[2].partition(CONTENT)[0]
-    for candidate in (*DOCUMENT_TOKENS, *([] if end is None or end in between_turns else [end])):
-        token_id = _id_of(tokenizer, candidate)
-        if token_id is not None and not opens_chat_turns(tokenizer, token_id):
-            return token_id
-    return own_start
+    return next(
+        (found for token in DOCUMENT_TOKENS if (found := _id_of(tokenizer, token)) is not None), own_start
+    )
 
 
 def opens_chat_turns(tokenizer: "PreTrainedTokenizerBase", token: int) -> bool:
-    """Whether a token opens the turns of a chat, by its name or by the tokenizer's chat template."""
-    text = str(tokenizer.convert_ids_to_tokens(token))
-    if text in TURN_TOKENS:
-        return True
-    chat = _rendered_chat(tokenizer)
-    # A token that opens documents may also occur, but only once and before the token that opens the turn.
-    return chat.count(text) >= len(ROLES) and chat.partition(text)[2].lstrip().startswith(("user", "system"))
-
-
-def _rendered_chat(tokenizer: "PreTrainedTokenizerBase") -> str:
-    """Return a chat of a few turns in the model's format; empty without a chat template."""
-    if not getattr(tokenizer, "chat_template", None):
-        return ""
-    turns = [{"role": role, "content": CONTENT} for role in ROLES]
-    try:
-        return str(tokenizer.apply_chat_template(turns, tokenize=False))
-    except Exception:  # a template is a program by the model's authors and may fail in any way
-        return ""
+    """Whether a token opens the turns of a chat, after which a role is expected."""
+    return tokenizer.convert_ids_to_tokens(token) in TURN_TOKENS
 
 
 def _id_of(tokenizer: "PreTrainedTokenizerBase", token: str) -> int | None:
     """Return the id of a token, or None if the vocabulary does not have it."""
-    token_id = tokenizer.convert_tokens_to_ids(token)
+    found = tokenizer.convert_tokens_to_ids(token)
     # Unknown tokens have the id of the unknown token, or None.
-    return (
-        token_id if isinstance(token_id, int) and tokenizer.convert_ids_to_tokens(token_id) == token else None
-    )
+    return found if isinstance(found, int) and tokenizer.convert_ids_to_tokens(found) == token else None

@@ -19,8 +19,7 @@ from ..models.masked import MaskedScorer
 from ..models.options import OptionError
 from ..models.scorer import CARRIER, Scorer
 from ..models.start_tokens import opens_chat_turns
-from ..models.tokens import SPACES
-from ..models.words import TextWarning
+from ..models.text import SPACES, TextWarning
 
 SENTENCE = "The author near the senators is tall."
 MASS_TOLERANCE = 1e-4
@@ -75,10 +74,8 @@ def diagnose(scorer: Scorer) -> list[Diagnosis]:
     findings: list[Diagnosis] = []
     broken: str | None = None
     scorer = copy.copy(scorer)
-    # Words of the checks' English sentences may be unknown, and are not the user's.
-    scorer._unknown_named = set()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TextWarning)
+        warnings.simplefilter("ignore", TextWarning)  # English words may be unknown
         for name, check in CHECKS.items():
             if broken is not None:
                 findings.append(not_applicable(name, f"not checked, because the check '{broken}' failed"))

@@ -21,7 +21,7 @@ from ..io.files import read_text, write_text
 from ..io.signature_words import described_differences
 from ..io.table_files import is_table, read_table, require_columns, require_text, require_unreserved
 from ..models.scorer import Scorer, ask_sentences, ask_tokens, ask_words
-from ..models.words import refusing_by_row
+from ..models.text import refusing_by_row
 from ..suites.checks import WHITE_SPACE, Finding, white_space
 
 """What a model is asked."""

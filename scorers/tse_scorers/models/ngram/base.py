@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ...engine.progress import Progress
 from ..scorer import Logprobs, ScoredTokens, Scorer, Slot
-from ..tokens import checked_pairs
-from ..words import Split, WordSplitter, checked_forms, checked_texts, name_unknown
+from ..text import checked_forms, checked_pairs, checked_texts, warn_of_unknown
+from ..words import Split, WordSplitter
 
 END = "</s>"
 
@@ -48,7 +48,6 @@ class NgramScorer(Scorer, ABC):
         self.name = name
         self.split = WordSplitter(split, lowercase)
         self.score_end = score_end
-        self._unknown_named: set[str] = set()
         self.signature: dict[str, Any] = {
             "model": name,
             "kind": "ngram",
@@ -74,7 +73,7 @@ class NgramScorer(Scorer, ABC):
             ValueError: a sentence is empty.
         """
         texts = checked_texts(sentences)
-        self._name_unknown(texts)
+        self._warn_of_unknown(texts)
         return self._sums([("", text) for text in texts], progress)
 
     def continuation_logprobs(
@@ -91,7 +90,7 @@ class NgramScorer(Scorer, ABC):
             ValueError: a continuation is empty, or there are not as many prefixes as continuations.
         """
         pairs = list(zip(*checked_pairs(prefixes, continuations), strict=True))
-        self._name_unknown([" ".join(pair) for pair in pairs])
+        self._warn_of_unknown([" ".join(pair) for pair in pairs])
         return self._sums(pairs, progress, ends=False)
 
     def word_logprobs(
@@ -106,7 +105,7 @@ class NgramScorer(Scorer, ABC):
             ValueError: a sentence is empty.
         """
         texts = checked_texts(sentences)
-        self._name_unknown(texts)
+        self._warn_of_unknown(texts)
         scored = []
         for index, of_text in enumerate(map(str.split, texts)):
             scored_words = [*of_text, *([END] if self.score_end else [])]
@@ -160,7 +159,7 @@ class NgramScorer(Scorer, ABC):
             opening: [self.split(form) for form in checked_forms(forms, opening)] for opening in (False, True)
         }
         slots = list(slots)
-        self._name_unknown([slot.prefix for slot in slots])
+        self._warn_of_unknown([slot.prefix for slot in slots])
         contexts = [(slot.prefix == "", self._history(slot.prefix)) for slot in slots]
         different = {context: row for row, context in enumerate(dict.fromkeys(contexts))}
         rows = np.empty((len(different), len(forms)))
@@ -181,14 +180,9 @@ class NgramScorer(Scorer, ABC):
         """(sentences,) number of words of each."""
         return np.array([len(self.split(sentence)) for sentence in sentences], dtype=np.int64)
 
-    def _name_unknown(self, texts: Sequence[str]) -> None:
-        split = {text: self.split(text) for text in dict.fromkeys(texts)}
-        words = list(dict.fromkeys(chain.from_iterable(split.values())))
-        unknown = {
-            word for word, is_known in zip(words, self.score_words(words)[1], strict=True) if not is_known
-        }
-        unknown_words = [[word for word in split[text] if word in unknown] for text in texts]
-        name_unknown(self.name, unknown_words, "<unk>", self._unknown_named)
+    def _warn_of_unknown(self, texts: Sequence[str]) -> None:
+        unknown = [not self.score_words(self.split(text))[1].all() for text in texts]
+        warn_of_unknown(self.name, texts, unknown, "<unk>")
 
     def _sums(self, pairs: list[tuple[str, str]], progress: Progress | None, ends: bool = True) -> Logprobs:
         sums = np.empty(len(pairs))

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from ...engine.progress import Progress
 from ...io.score_columns import Values, described
 from ...io.table_files import Tables
-from ...models.scorer import ScoredTokens, Scorer
-from ...models.tokens import part_of_token
+from ...models.scorer import ScoredTokens, Scorer, ask_tokens
+from ...models.text import part_of_token
 from ..own_columns import data_signature, score_table
 from .data import OF_SCORES
 from .design import COLUMNS, KEYS, Design, region_columns

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ....engine.plan import Indices
 from ....models.scorer import Scorer
-from ....models.words import capitalized
+from ....models.text import capitalized
 
 Status = Literal["correct", "incorrect", "other"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ....engine.plan import Indices
 from ....io.score_columns import described
 from ....models.scorer import Scorer
-from ....models.words import capitalized
+from ....models.text import capitalized
 from ..options import AgreementOptions
 from .inflections import Inflections, inflections_at_gaps
 

@@ -12,7 +12,7 @@ from ....engine.plan import Indices
 from ....io.bundle import metric_modules
 from ....io.score_columns import Values, described
 from ....models.scorer import Logprobs, Scorer
-from ....models.words import capitalized
+from ....models.text import capitalized
 from ...own_columns import column_arrays
 from ..options import AgreementOptions
 

@@ -1,6 +1,6 @@
 """The sentences of pairs and contexts, as people read them."""
 
-from ....models.words import capitalized
+from ....models.text import capitalized
 
 GAP = "___"
 

@@ -1,18 +1,16 @@
-"""Maps texts to words and tokens, and back."""
+"""Texts, words and tokens: what is checked before a model reads, and which tokens belong together."""
 
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
 
 from ..engine.plan import Indices
-from .words import TextWarning, checked_texts
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -30,27 +28,71 @@ SPACES = ("\u0120", "\u2581", "\u010a", "\u0109", " ")
 """How vocabularies write a leading space, line break or tab: byte-level Ġ Ċ ĉ, SentencePiece ▁, or unchanged."""
 
 
+class TextWarning(UserWarning):
+    """A rule decides how a text is scored, or a text cannot be read by the model as it is written."""
+
+
+class TooLongError(ValueError):
+    """A text has more tokens than its model reads at once.
+
+    Attributes:
+        place: of the text among those that were asked.
+    """
+
+    def __init__(self, message: str, place: int) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+@contextmanager
+def refusing_by_row(row_of: Callable[[int], int]) -> Iterator[None]:
+    """Name the row of a text that is too long, and what can be done; `row_of` returns the row of a text, from 0."""
+    try:
+        yield
+    except TooLongError as error:
+        raise ValueError(
+            f"Row {row_of(error.place) + 1}: {error} To keep what precedes a sentence, put it into a column of its "
+            "own: scorer.map(data, columns='sentence', context='before')."
+        ) from error
+
+
+def checked_texts(texts: Iterable[str]) -> list[str]:
+    """Return texts as a list.
+
+    Raises:
+        TypeError: a single string was given instead of a list.
+        ValueError: a text is empty, is not a string, or contains an unpaired surrogate.
+    """
+    if isinstance(texts, str):
+        raise TypeError("Expected a list of texts, got one string; put it into a list.")
+    texts = list(texts)
+    for index, text in enumerate(texts):
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"Text {index} is {text!r:.80}; expected at least one word. Remove or fix it.")
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise ValueError(
+                f"Text {index} is {text!r:.80}, which contains an unpaired surrogate (invalid Unicode). Read its file "
+                "with the encoding in which it was written."
+            )
+    return texts
+
+
 def checked_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return prefixes and continuations as lists; white space at the end of a prefix moves to its continuation.
 
     Raises:
         TypeError: a single string was given instead of a list.
         ValueError: the two lists differ in length, a continuation has no word, or an entry is not text.
+
+    >>> checked_pairs(["The author ", ""], ["laughs.", "The author"])
+    (['The author', ''], [' laughs.', 'The author'])
     """
-    if isinstance(prefixes, str) or isinstance(continuations, str):
-        raise TypeError(
-            "Expected a list of prefixes and one of continuations, got one string; put it into a list."
-        )
-    prefixes, continuations = list(prefixes), list(continuations)
-    if len(prefixes) != len(continuations):
+    continuations = checked_texts(continuations)
+    prefixes = [prefixes] if isinstance(prefixes, str) else list(prefixes)
+    if len(prefixes) != len(continuations) or not all(isinstance(prefix, str) for prefix in prefixes):
         raise ValueError(
-            f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected equally many."
+            f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected equally many texts."
         )
-    for index, continuation in enumerate(continuations):
-        if not isinstance(continuation, str) or not continuation.strip():
-            raise ValueError(f"Continuation {index} is {continuation!r}; expected at least one word.")
-        if not isinstance(prefixes[index], str):
-            raise ValueError(f"Prefix {index} is {prefixes[index]!r}; expected text.")
     stripped = [prefix.rstrip() for prefix in prefixes]
     pairs = zip(prefixes, stripped, continuations, strict=True)
     return stripped, [prefix[len(start) :] + continuation for prefix, start, continuation in pairs]
@@ -62,31 +104,48 @@ def joined_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tuple
     A continuation that begins with white space follows its prefix as it is (as in lm-evaluation-harness, which adds no
     space and also gives the space to the continuation); otherwise one space is added (as in minicons).
 
-    Raises:
-        TypeError: as `checked_pairs`.
-        ValueError: as `checked_pairs`, or a text is not valid Unicode.
-
-    >>> joined_pairs(["The author ", ""], ["laughs.", "The author"])
+    >>> joined_pairs(["The author", ""], ["laughs.", "The author"])
     (['The author', ''], ['The author laughs.', 'The author'])
     """
     prefixes, continuations = checked_pairs(prefixes, continuations)
-    spaced = [
-        prefix != "" and continuation[:1].isspace()
+    return prefixes, checked_texts(
+        prefix + continuation if not prefix or continuation[:1].isspace() else f"{prefix} {continuation}"
         for prefix, continuation in zip(prefixes, continuations, strict=True)
-    ]
-    if any(spaced):
-        warnings.warn(
-            f"{sum(spaced):,} of {len(spaced):,} texts have white space where prefix and continuation meet; no space "
-            "is added, and it is scored with the continuation.",
-            TextWarning,
-            stacklevel=3,
-        )
-    pairs = zip(prefixes, continuations, spaced, strict=True)
-    texts = checked_texts(
-        prefix + continuation if is_spaced or not prefix else f"{prefix} {continuation}"
-        for prefix, continuation, is_spaced in pairs
     )
-    return prefixes, texts
+
+
+def checked_forms(forms: Iterable[str], opening: bool = False) -> list[str]:
+    """Return forms of a word as a list, with capitals if they open their sentence.
+
+    Raises:
+        TypeError: a single string was given instead of a list.
+        ValueError: a form is not text, is empty, or has a space at its beginning or end.
+    """
+    forms = checked_texts(forms)
+    for index, form in enumerate(forms):
+        if form != form.strip():
+            raise ValueError(
+                f"Form {index} is {form!r}; expected a word without spaces around it. Remove or fix it."
+            )
+    return [capitalized(form) for form in forms] if opening else forms
+
+
+def capitalized(word: str) -> str:
+    """Return a word with a capital for the start of a sentence: `Is`."""
+    return word[:1].upper() + word[1:]
+
+
+def warn_of_unknown(model: str, texts: Sequence[str], is_unknown: Sequence[bool], unknown: str) -> None:
+    """Warn of texts with words that a model does not know, and reads `unknown` for."""
+    if any(is_unknown):
+        example = texts[list(is_unknown).index(True)]
+        warnings.warn(
+            f"{model} does not know a word in {sum(is_unknown):,} of {len(texts):,} texts, and reads {unknown} in its "
+            f"place: {example[:80]!r}. Scores do not depend on which words these are; replace them, or use another "
+            "model.",
+            TextWarning,
+            stacklevel=4,
+        )
 
 
 def require_offsets(tokenizer: "PreTrainedTokenizerBase", name: str) -> None:
@@ -198,16 +257,17 @@ def continuing_ids(
     Raises:
         ValueError: the tokenizer cannot join pieces of words, because it has no decoder.
     """
-    backend = _backend(tokenizer)
-    if backend is not None and backend.decoder is None and not isinstance(backend.model, WordLevel):
+    backend: Any = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None or (backend.decoder is None and type(backend.model).__name__ != "WordLevel"):
         raise ValueError(
             "The tokenizer has no decoder, so it is unknown which tokens continue a word; expected the decoder of its "
             "kind. Set tokenizer.backend_tokenizer.decoder (for instance to tokenizers.decoders.ByteLevel()) and save "
             "the tokenizer."
         )
     ids = np.arange(size)
-    continued = _decoded(tokenizer, [[*anchor, index] for index in ids.tolist()])
-    (alone,) = _decoded(tokenizer, [list(anchor)])
+    alone, *continued = backend.decode_batch(
+        [list(anchor), *([*anchor, index] for index in ids.tolist())], skip_special_tokens=False
+    )
     first = [text[len(alone) : len(alone) + 1] for text in continued]
     # The decoder writes U+FFFD for bytes that are no character.
     kinds = {
@@ -216,17 +276,3 @@ def continuing_ids(
     special = {index for index, token in tokenizer.added_tokens_decoder.items() if token.special}
     ends_word = np.isin(ids, [*special, *tokenizer.all_special_ids])
     return np.array([bool(kinds[sign]) for sign in first]) & ~ends_word
-
-
-def _backend(tokenizer: "PreTrainedTokenizerBase") -> Tokenizer | None:
-    """Return the tokenizer of the library `tokenizers` inside a fast one; None inside all others."""
-    inside = getattr(tokenizer, "backend_tokenizer", None)
-    return inside if isinstance(inside, Tokenizer) else None
-
-
-def _decoded(tokenizer: "PreTrainedTokenizerBase", rows: list[list[int]]) -> list[str]:
-    """Return the texts of rows of ids, without any clean-up of their spaces."""
-    backend = _backend(tokenizer)
-    if backend is not None:  # in parallel
-        return backend.decode_batch(rows, skip_special_tokens=False)
-    return [str(tokenizer.decode(row, clean_up_tokenization_spaces=False)) for row in rows]
