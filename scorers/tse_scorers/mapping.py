@@ -1,18 +1,17 @@
 """Data sets in, data sets out: the rows of a data set with a model's scores as further columns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from datasets import Dataset, Features, IterableDataset, Value
+from datasets import Dataset, Features, IterableDataset
 from datasets.fingerprint import Hasher, generate_random_fingerprint
-from numpy.typing import NDArray
 
-from .engine.processes import is_main, rank_and_size
+from .engine.processes import single_process
 from .engine.progress import Progress, bars
 from .io.bundle import metric_modules
 from .io.declared import HALF_CHARACTER, has_half_character
@@ -25,25 +24,22 @@ from .io.table_files import (
     require_words,
 )
 from .loading import load_scorer
-from .models.options import checked_fields
 from .models.own_model import GivenModel
 from .models.scorer import Scorer, ask_continuations, ask_sentences, ask_words, each_once
 from .models.text import refusing_by_row
-from .suites.agreement.ask.columns import COUNTS, MEASURES, score_columns
-from .suites.agreement.ask.scores import score_contexts
 from .suites.agreement.data.checks import check_numbers
 from .suites.agreement.data.tables import check_pairs, require_once
+from .suites.gaps import MEASURES, NUMBERS, score_columns, score_gaps
 
 CHUNK = 10_000
 """Rows of a stream that are scored together."""
-_WHAT = "The data set"
-_GAPS = ("prefix", "suffix", "number")
-_VERBS = ("form_correct", "form_incorrect")
-_LOGPROBS = ("logprob_correct", "logprob_incorrect")
+TABLE = "The data set"
+GAPS = ("prefix", "suffix", "number")
+VERBS = ("form_correct", "form_incorrect")
 Data = TypeVar("Data")
-Split: TypeAlias = Dataset | IterableDataset | pd.DataFrame | list[dict[str, object]]
-"""One table of rows."""
-LemmaTable: TypeAlias = Dataset | pd.DataFrame | list[dict[str, str]]
+Types = dict[str, pa.DataType]
+Columns = dict[str, Any]
+Lemmas: TypeAlias = Dataset | pd.DataFrame | list[dict[str, str]]
 
 
 @suggesting_keywords
@@ -52,7 +48,7 @@ def score_dataset(
     model: GivenModel | Scorer,
     columns: str | Sequence[str] | None = None,
     *,
-    lemmas: LemmaTable | None = None,
+    lemmas: Lemmas | None = None,
     surprisals: str | Sequence[str] | None = None,
     context: str | None = None,
     cutoffs: bool = False,
@@ -63,9 +59,8 @@ def score_dataset(
     Give one of `columns` (whole texts), `lemmas` (a gap between `prefix` and `suffix`) and `surprisals` (words).
 
     Equal inputs are computed once, over the data set, or over each 10,000 rows of a stream. The result for a `Dataset`
-    on disk is cached by `datasets`, by its content, the model's signature and these options; with a model whose
-    revision is unknown, such as one in memory, it is scored at every call. If `torch.distributed` is in use, all
-    processes must call it: they share the work, and each gets all rows.
+    is cached by `datasets`, by its content, the model's signature and these options; with a model whose revision is
+    unknown, such as one in memory, it is scored at every call. Each process of a launch scores what it is given.
 
     Args:
         dataset: a `Dataset`, `DatasetDict`, `IterableDataset`, data frame, or list of dicts.
@@ -75,122 +70,107 @@ def score_dataset(
         lemmas: a table with `singular` and `plural`: a data set, data frame, or list of dicts. The data set then has
             `prefix`, `suffix`, `number` (`singular` or `plural`) and may have `form_correct` and `form_incorrect`.
             Adds `context` (int64, equal for rows that are one question to this model), `ew`, `mw`, `covered_mass`
-            over the whole distribution, `n_lemmas`, `n_ties`, `n_nonfinite`, and for the row's own verbs
-            `logprob_correct` and `logprob_incorrect`, NaN where a form is not a single token.
+            over the whole distribution, `n_lemmas`, `n_ties`, and for the row's own verbs `logprob_correct` and
+            `logprob_incorrect`, NaN where a form is not a single token.
         surprisals: columns of texts. Adds lists with one number for each word: `surprisals_<column>` in nats, and the
             word's characters, from `starts_<column>` to before `ends_<column>`. The end of the sentence, if an n-gram
             model scores it, is a last word without characters.
         context: with `columns`, the column of the texts before them: log P(text | context).
         cutoffs: with `lemmas`, also EW, MW and covered mass at each cut-off (`ew_top_0.9`, …), as in `tse run`.
-        progress: called with (work done, work in all); None shows bars, unless `datasets.disable_progress_bars()` was
-            called.
+        progress: called with (tokens done, tokens in all); None shows bars, unless `datasets.disable_progress_bars()`
+            was called.
 
     Returns:
         The same type. A stream is scored while it is read.
 
     Raises:
-        TypeError: the data set has another type.
+        TypeError: the data set or `progress` has another type.
         ValueError: a column is missing, has values that are no text, or would be replaced; there are no rows; not
             exactly one of `columns`, `lemmas` and `surprisals` is given, or an option has no effect on it; a text is
             too long for the model; or the model cannot answer.
     """
-    request = Request(columns, lemmas, surprisals, context, cutoffs)
+    if progress is not None and not callable(progress):
+        raise TypeError(
+            f"Got progress={progress!r}; expected a function of (done, in all), or None for bars."
+        )
     splits = dataset if isinstance(dataset, dict) else {"": dataset}  # DatasetDict and IterableDatasetDict
-    questions = {split: _questions(data, request) for split, data in splits.items()}
+    frames = {split: _rows(part) for split, part in splits.items()}
+    questions = {
+        split: _question(list(frame.columns), columns, lemmas, surprisals, context, cutoffs)
+        for split, frame in frames.items()
+    }
+    for split, question in questions.items():
+        question.check(frames[split])
     scorer = model if isinstance(model, Scorer) else load_scorer(model)
-    for _, question in questions.values():
-        question.check_scorer(scorer)
     results = {
-        split: _mapped(splits[split], rows, question, scorer, progress)
-        for split, (rows, question) in questions.items()
+        split: _mapped(part, frames[split], questions[split], scorer, progress)
+        for split, part in splits.items()
     }
     return type(dataset)(results) if isinstance(dataset, dict) else cast(Data, results[""])
 
 
-def _questions(dataset: Split, request: "Request") -> tuple[pd.DataFrame, "_Question"]:
-    """Return the rows of one data set, and what is asked about each, checked without a model."""
-    rows = _rows(dataset)
-    if rows.columns.nlevels > 1 or not rows.columns.is_unique:
-        raise ValueError(
-            f"{_WHAT} has two columns with one name, or names of several levels: {', '.join(map(str, rows.columns))}; "
-            "expected one name for each column. Rename them."
-        )
-    question = request.about(list(rows.columns))
-    require_unreserved(rows, question.schema().names, _WHAT)
-    if isinstance(dataset, Dataset) and set(question.columns) <= set(rows.columns):
-        rows = _frame(dataset, question.columns)
-    question.check(rows)
-    return rows, question
-
-
-def _rows(dataset: Split) -> pd.DataFrame:
-    """Return the columns of a data set: of a stream with the first row, of a `Dataset` with none, else with all."""
+def _rows(dataset: object) -> pd.DataFrame:
+    """Return the rows of a data set; of a stream, the first one."""
     if isinstance(dataset, IterableDataset):
-        return pd.DataFrame(list(dataset.take(1)))
+        return pd.DataFrame(list(dataset.with_format(None).take(1)))
     if isinstance(dataset, Dataset):
-        return pd.DataFrame(columns=dataset.column_names)
-    if isinstance(dataset, pd.DataFrame):
-        return dataset
-    if isinstance(dataset, list) and all(isinstance(row, Mapping) for row in dataset):
-        try:
-            return pd.DataFrame(dataset)
-        except UnicodeEncodeError as error:
-            number = next(number for number, row in enumerate(dataset, 1) if has_half_character(dict(row)))
+        return cast(pd.DataFrame, dataset.with_format(None).to_pandas())
+    rows = dataset if isinstance(dataset, list) and all(isinstance(row, Mapping) for row in dataset) else None
+    if rows is None and not isinstance(dataset, pd.DataFrame):
+        raise TypeError(
+            f"Got a {type(dataset).__name__}; expected a Dataset, DatasetDict, IterableDataset, data frame, or list of "
+            "dicts. Read files with datasets.load_dataset."
+        )
+    frame = dataset if isinstance(dataset, pd.DataFrame) else pd.DataFrame.from_records(rows or [])
+    for name in frame.columns:
+        if frame[name].map(has_half_character).any():
+            number = int(frame[name].map(has_half_character).to_numpy().argmax())
             raise ValueError(
-                f"{_WHAT} holds {HALF_CHARACTER} in row {number}; expected a text with whole characters. Fix this row."
-            ) from error
-    raise TypeError(
-        f"Got a {type(dataset).__name__}; expected a Dataset, DatasetDict, IterableDataset, data frame, or list of "
-        "dicts. Read files with datasets.load_dataset."
-    )
-
-
-def _frame(dataset: Dataset, names: Sequence[str]) -> pd.DataFrame:
-    """Return columns of a data set."""
-    frame = dataset.with_format(None).select_columns(list(names)).to_pandas()
-    assert isinstance(frame, pd.DataFrame), "it is not read in batches"
-    lists = [name for name in names if not isinstance(dataset.features[name], Value)]
-    # A fingerprint takes tuples, not arrays.
-    return frame.assign(**{name: frame[name].map(tuple, na_action="ignore") for name in lists})
+                f"{TABLE} holds {HALF_CHARACTER} in {name!r}, row {number + 1}; expected a text with whole characters. "
+                "Fix this row."
+            )
+    return frame
 
 
 def _mapped(
-    dataset: Split, rows: pd.DataFrame, question: "_Question", scorer: Scorer, progress: Progress | None
-) -> Split:
+    dataset: Any, frame: pd.DataFrame, question: "_Question", scorer: Scorer, progress: Progress | None
+) -> Any:
     """Return the data set with the scores of its rows, which have been checked; those of a stream are while read."""
+    types = question.types(scorer)
 
-    def score(frame: pd.DataFrame) -> pa.Table:
-        if progress is not None or not is_main():
-            return question.answers(scorer, frame, progress)
-        with bars(f"Scoring with {scorer.name}") as bar_progress:
-            return question.answers(scorer, frame, bar_progress)
+    def score(rows: pd.DataFrame) -> pa.Table:
+        with single_process():
+            if progress is not None:
+                answers = question.answers(scorer, rows, progress)
+            else:
+                with bars(f"Scoring with {scorer.name}") as bar:
+                    answers = question.answers(scorer, rows, bar)
+        return pa.table({name: answers[name] for name in types}, schema=pa.schema(types))
 
     if isinstance(dataset, pd.DataFrame):
-        return pd.concat([dataset, score(rows).to_pandas().set_axis(dataset.index)], axis=1)
+        return pd.concat([dataset, score(frame).to_pandas().set_axis(dataset.index)], axis=1)
     if isinstance(dataset, list):
-        return [{**row, **new} for row, new in zip(dataset, score(rows).to_pylist(), strict=True)]
+        return [{**row, **new} for row, new in zip(dataset, score(frame).to_pylist(), strict=True)]
     features = dataset.features and Features(
-        {**dataset.features, **Features.from_arrow_schema(question.schema(scorer))}
+        {**dataset.features, **Features.from_arrow_schema(pa.schema(types))}
     )
     if isinstance(dataset, IterableDataset):
 
-        def scored(batch: Mapping[str, list[object]]) -> dict[str, list[object]]:
-            frame = pd.DataFrame({name: batch[name] for name in question.columns})
-            question.check(frame)
-            columns: dict[str, list[object]] = score(frame).to_pydict()
-            return columns
+        def scored(batch: Mapping[str, list[object]]) -> Columns:
+            rows = pd.DataFrame(dict(batch))
+            question.check(rows)
+            return cast(Columns, score(rows).to_pydict())
 
         return dataset.map(scored, batched=True, batch_size=CHUNK, features=features)
-    # Processes with caches of their own could disagree on whether there is something to compute together.
-    reusable = scorer.signature.get("revision") is not None and rank_and_size()[1] == 1
-    data = dataset._fingerprint, fingerprint(rows)  # a folder's own one ignores its content
+    reusable = scorer.signature.get("revision") is not None
+    data = dataset._fingerprint, fingerprint(frame[question.needed])  # a folder's own one ignores its content
     identity = Hasher.hash([*data, scorer.signature, question.identity()])
     all_scores: list[pa.Table] = []
 
     def lookup(batch: pa.Table, places: list[int]) -> pa.Table:
         """Add the columns; the first look-up scores all rows, and a cached result has none."""
         if not all_scores:
-            all_scores.append(score(rows))
+            all_scores.append(score(frame))
         added = all_scores[0].slice(places[0], len(places))
         return pa.table(
             [*batch.itercolumns(), *added.itercolumns()], [*batch.column_names, *added.column_names]
@@ -205,252 +185,244 @@ def _mapped(
         load_from_cache_file=None if reusable else False,
         desc=f"Scoring with {scorer.name}",
     )
-    dataset_format = dataset.format
-    return result.with_format(dataset_format["type"], **dataset_format["format_kwargs"])
+    shown = dataset.format
+    return result.with_format(shown["type"], **shown["format_kwargs"])
 
 
-@dataclass(frozen=True)
-class _Texts:
-    """Log-probabilities of whole texts."""
+class _Question:
+    """What is asked about each row of a data set.
 
-    texts: tuple[str, ...]
-    context: str | None
+    Attributes:
+        needed: the columns that are read.
+    """
 
-    @property
-    def columns(self) -> list[str]:
-        return [*self.texts, *([self.context] if self.context else [])]
+    needed: list[str]
 
-    def identity(self) -> tuple[object, ...]:
-        return "texts", self.texts, self.context
-
-    def schema(self, scorer: Scorer | None = None) -> pa.Schema:
+    def types(self, scorer: Scorer | None = None) -> Types:
         """Return the columns that are added; without a scorer, all that one may add."""
-        types = {"logprob": pa.float64()}
-        if scorer is None or scorer.can("token_counts"):
-            types["n_tokens"] = pa.int64()
-        return pa.schema([(f"{kind}_{text}", types[kind]) for text in self.texts for kind in types])
+        raise NotImplementedError
 
     def check(self, frame: pd.DataFrame) -> None:
-        require_columns(frame, self.columns, _WHAT)
-        require_text(frame, self.columns, _WHAT)
-        require_words(frame, self.texts, _WHAT)
+        """Raise ValueError where the rows cannot be scored by any model."""
+        if frame.columns.nlevels > 1 or not frame.columns.is_unique:
+            raise ValueError(
+                f"{TABLE} has two columns with one name, or names of several levels: "
+                f"{', '.join(map(str, frame.columns))}; expected one name for each column. Rename them."
+            )
+        require_unreserved(frame, list(self.types()), TABLE)
+        require_columns(frame, self.needed, TABLE)
+        require_text(frame, self.needed, TABLE)
+        if not len(frame):
+            raise ValueError(f"{TABLE} has no rows; expected at least one.")
 
-    def check_scorer(self, scorer: Scorer) -> None:
+    def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> Columns:
+        """Return the columns that are added.
+
+        Raises:
+            ValueError: the model cannot answer, or a text is too long.
+        """
+        raise NotImplementedError
+
+    def identity(self) -> object:
+        """Return what decides the answers besides data and model."""
+        return type(self).__name__, self.needed
+
+
+@dataclass
+class _Texts(_Question):
+    """Log-probabilities of whole texts, or of texts after a context."""
+
+    texts: list[str]
+    context: str | None
+
+    def __post_init__(self) -> None:
+        self.needed = list(dict.fromkeys([*self.texts, *([self.context] if self.context else [])]))
+
+    def identity(self) -> object:
+        return "texts", self.texts, self.context
+
+    def types(self, scorer: Scorer | None = None) -> Types:
+        kinds: Types = {"logprob": pa.float64(), "n_tokens": pa.int64()}
+        if scorer is not None and not scorer.can("token_counts"):
+            del kinds["n_tokens"]
+        return {f"{kind}_{text}": kinds[kind] for text in self.texts for kind in kinds}
+
+    def check(self, frame: pd.DataFrame) -> None:
+        if self.context in self.texts:
+            raise ValueError(
+                f"The column {self.context!r} is named as text and as context; expected two different columns."
+            )
+        super().check(frame)
+        require_words(frame, self.texts, TABLE)
+
+    def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> Columns:
         if self.context and not scorer.can("continuation_logprobs"):
             raise ValueError(
                 f"{scorer.name} only scores whole texts, and no text after a context. Remove context, or use another "
                 "model."
             )
-
-    def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
-        before = frame[self.context] if self.context else pd.Series("", index=frame.index)
-        parts = [pd.DataFrame({"before": before, "text": frame[text]}) for text in self.texts]
-        questions = pd.concat(parts, ignore_index=True)
+        texts = [text for column in self.texts for text in frame[column]]
         with refusing_by_row(lambda place: place % len(frame)):
             if self.context:
-                logprobs = ask_continuations(scorer, questions.itertuples(index=False, name=None), progress)
+                before = [*frame[self.context]] * len(self.texts)
+                logprobs = ask_continuations(scorer, zip(before, texts, strict=True), progress)
             else:
-                logprobs = ask_sentences(scorer, questions["text"], progress)
-        columns_values: dict[str, NDArray[Any]] = {"logprob": logprobs}
+                logprobs = ask_sentences(scorer, texts, progress)
+        found = {"logprob": logprobs}
         if scorer.can("token_counts"):
-            counts, places = each_once(questions["text"], scorer.token_counts)
-            columns_values["n_tokens"] = np.asarray(counts)[places]
-        cut = {kind: np.split(values, len(self.texts)) for kind, values in columns_values.items()}
-        table = {f"{kind}_{text}": cut[kind][at] for at, text in enumerate(self.texts) for kind in cut}
-        return pa.table(table, schema=self.schema(scorer))
+            counts, places = each_once(texts, scorer.token_counts)
+            found["n_tokens"] = np.asarray(counts)[places]
+        return {
+            f"{kind}_{column}": part
+            for kind, values in found.items()
+            for column, part in zip(self.texts, np.split(values, len(self.texts)), strict=True)
+        }
 
 
-@dataclass(frozen=True)
-class _Words:
+@dataclass
+class _Words(_Question):
     """Surprisals of the words of texts."""
 
-    texts: tuple[str, ...]
+    needed: list[str]
 
-    @property
-    def columns(self) -> list[str]:
-        return list(self.texts)
-
-    def identity(self) -> tuple[object, ...]:
-        return "words", self.texts
-
-    def schema(self, _: Scorer | None = None) -> pa.Schema:
-        types = {"surprisals": pa.float64(), "starts": pa.int32(), "ends": pa.int32()}
-        return pa.schema([(f"{kind}_{text}", pa.list_(types[kind])) for text in self.texts for kind in types])
+    def types(self, scorer: Scorer | None = None) -> Types:
+        kinds = {"surprisals": pa.float64(), "starts": pa.int32(), "ends": pa.int32()}
+        return {f"{kind}_{text}": pa.list_(kinds[kind]) for text in self.needed for kind in kinds}
 
     def check(self, frame: pd.DataFrame) -> None:
-        require_columns(frame, self.columns, _WHAT)
-        require_words(frame, self.texts, _WHAT)
+        super().check(frame)
+        require_words(frame, self.needed, TABLE)
 
-    def check_scorer(self, scorer: Scorer) -> None:
+    def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> Columns:
         if not scorer.can("word_logprobs") or scorer.signature.get("kind") == "masked":
             raise ValueError(
                 f"{scorer.name} gives no surprisals of words, for which a model must read from left to right. Score "
                 "whole texts with columns, or use another model."
             )
-
-    def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
-        texts = [text for column in self.texts for text in frame[column]]
+        texts = [text for column in self.needed for text in frame[column]]
         with refusing_by_row(lambda place: place % len(frame)):
             scored = ask_words(scorer, texts, progress)
-        facts_of = {text: self._facts(text, of_text) for text, of_text in zip(texts, scored, strict=True)}
-        table = {
-            f"{kind}_{column}": [facts_of[text][kind] for text in frame[column]]
-            for column in self.texts
+        facts = [_spans(text, words) for text, words in zip(texts, scored, strict=True)]
+        return {
+            f"{kind}_{column}": [of_text[kind] for of_text in facts[first : first + len(frame)]]
+            for column, first in zip(self.needed, range(0, len(facts), len(frame)), strict=True)
             for kind in ("surprisals", "starts", "ends")
         }
-        return pa.table(table, schema=self.schema(scorer))
-
-    def _facts(self, text: str, words: Sequence[tuple[str, float]]) -> dict[str, Sequence[float]]:
-        """Return, for the words of a text, their surprisals, and the characters where they begin and end.
-
-        The end of the sentence, which n-gram models may score as a last word, is empty, after the last character.
-        """
-        starts: list[int] = []
-        ends = [0]
-        for number, (word, _) in enumerate(words, 1):
-            start = text.find(word, ends[-1])
-            if start < 0 and number == len(words) and not text[ends[-1] :].strip():
-                start, word = len(text), ""
-            if start < 0:
-                raise ValueError(
-                    f"The model returned the word {word!r}, which {text!r:.80} does not have after character "
-                    f"{ends[-1]}; expected the words of the text. Correct word_logprobs."
-                )
-            starts.append(start)
-            ends.append(start + len(word))
-        surprisals = [0.0 - logprob for _, logprob in words]
-        return {"surprisals": surprisals, "starts": starts, "ends": ends[1:]}
 
 
-@dataclass(frozen=True)
-class _Gaps:
-    """EW and MW at gaps, as the suite agreement computes them."""
+def _spans(text: str, words: Sequence[tuple[str, float]]) -> dict[str, Sequence[float]]:
+    """Return the surprisals of the words of a text, and where they stand; its end has no characters."""
+    starts: list[int] = []
+    ends = [0]
+    for number, (word, _) in enumerate(words, 1):
+        start = text.find(word, ends[-1])
+        if start < 0 and number == len(words) and not text[ends[-1] :].strip():
+            start, word = len(text), ""
+        if start < 0:
+            raise ValueError(
+                f"The model returned the word {word!r}, which {text!r:.80} does not have after character {ends[-1]}; "
+                "expected the words of the text. Correct word_logprobs."
+            )
+        starts.append(start)
+        ends.append(start + len(word))
+    return {"surprisals": [0.0 - logprob for _, logprob in words], "starts": starts, "ends": ends[1:]}
+
+
+@dataclass
+class _Gaps(_Question):
+    """EW, MW and covered mass at gaps, and the log-probabilities of the rows' own verbs."""
 
     lemmas: pd.DataFrame
     has_verbs: bool
     cutoffs: bool
 
-    @property
-    def columns(self) -> list[str]:
-        return [*_GAPS, *(_VERBS if self.has_verbs else ())]
+    def __post_init__(self) -> None:
+        self.needed = [*GAPS, *(VERBS if self.has_verbs else ())]
 
-    def identity(self) -> tuple[object, ...]:
-        version = metric_modules("refined_tse").scores.VERSION
-        return "gaps", fingerprint(self.lemmas), self.columns, self.cutoffs, version
+    def identity(self) -> object:
+        version = metric_modules("refined_tse").definitions.VERSION
+        return "gaps", fingerprint(self.lemmas), self.needed, self.cutoffs, version
 
-    def schema(self, _: Scorer | None = None) -> pa.Schema:
-        scores = [
-            *MEASURES,
-            *(score_columns() if self.cutoffs else ()),
-            *(_LOGPROBS if self.has_verbs else ()),
-        ]
-        types = {
-            "context": pa.int64(),
-            **dict.fromkeys(scores, pa.float64()),
-            **dict.fromkeys(COUNTS, pa.int32()),
-        }
-        return pa.schema(types)
+    def types(self, scorer: Scorer | None = None) -> Types:
+        scores = [*MEASURES, *(score_columns() if self.cutoffs else ())]
+        scores += ["logprob_correct", "logprob_incorrect"] if self.has_verbs else []
+        counts = dict.fromkeys(("n_lemmas", "n_ties"), pa.int32())
+        return {"context": pa.int64(), **dict.fromkeys(scores, pa.float64()), **counts}
 
     def check(self, frame: pd.DataFrame) -> None:
-        require_columns(frame, self.columns, _WHAT)
-        pairs = self._pairs(frame)
-        check_pairs(pairs, _WHAT, "number")
+        super().check(frame)
+        pairs = frame[self.needed].assign(group="gaps")
+        if not self.has_verbs:  # checked with those of a lemma, of which nothing is kept
+            usable = self.lemmas[self.lemmas["singular"] != self.lemmas["plural"]].iloc[0]
+            pairs = pairs.assign(**dict(zip(VERBS, usable[[*NUMBERS]], strict=True)))
+        check_pairs(pairs, TABLE, "number")
         if self.has_verbs:
-            check_numbers(pairs, self.lemmas, _WHAT, allow_unverified=True)
+            check_numbers(pairs, self.lemmas, TABLE, allow_unverified=True)
 
-    def _pairs(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return rows as pairs of one group; without verbs, with those of the first lemma, of which nothing is kept."""
-        added = {"group": "gaps", "construction": "gaps", "pair_id": np.arange(len(frame))}
-        if not self.has_verbs:
-            usable_lemmas = self.lemmas[self.lemmas["singular"] != self.lemmas["plural"]]
-            added |= dict(zip(_VERBS, usable_lemmas[["singular", "plural"]].iloc[0], strict=True))
-        return frame[self.columns].assign(**added).reset_index(drop=True)
-
-    def check_scorer(self, scorer: Scorer) -> None:
+    def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> Columns:
         if not scorer.can("read_slots"):
             raise ValueError(
                 f"EW and MW need the distribution at the gap; {scorer.name} does not give it. Score whole texts with "
                 "columns, or use another model."
             )
-
-    def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> pa.Table:
-        pairs = self._pairs(frame)
-        scores = score_contexts(scorer, pairs, self.lemmas, progress)
-        contexts = scores.contexts.to_pandas()
-        keys = contexts[[*scorer.context_columns, "number"]].itertuples(index=False)
+        scored = score_gaps(scorer, frame[self.needed], self.lemmas, progress=progress)
+        keys = scored.contexts[[*scorer.context_columns, "number"]].itertuples(index=False)
         digests = [blake2b("\0".join(key).encode(), digest_size=8).digest() for key in keys]
-        contexts["context"] = [int.from_bytes(digest, "little", signed=True) for digest in digests]
-        contexts = contexts.rename(columns={f"{measure}_top_1": measure for measure in MEASURES})
-        for measure in MEASURES if self.cutoffs else ():
-            contexts[f"{measure}_top_1"] = contexts[measure]
-        rows = contexts.set_index("context_id").loc[scores.pairs["context_id"].to_numpy()]
-        verb_logprobs = scores.pairs.select(_LOGPROBS).to_pandas()
-        table = {name: rows[name].to_numpy() for name in self.schema().names if name in rows}
-        table |= {name: verb_logprobs[name].to_numpy() for name in _LOGPROBS if self.has_verbs}
-        return pa.table(table, schema=self.schema())
+        contexts = scored.contexts.assign(
+            context=[int.from_bytes(digest, "little", signed=True) for digest in digests],
+            **{measure: scored.contexts[f"{measure}_top_1"] for measure in MEASURES},
+        )
+        rows = contexts.iloc[scored.rows["context"]]
+        return {name: rows[name].to_numpy() for name in rows} | {
+            name: scored.rows[name].to_numpy() for name in scored.rows if name != "context"
+        }
 
 
-_Question = _Texts | _Words | _Gaps
-_WITH_EFFECT = {
-    "columns": ("context",),
-    "lemmas": ("cutoffs",),
-    "surprisals": (),
-}
-"""What is asked -> the other options that have an effect on it."""
+def _question(
+    names: Sequence[str],
+    columns: str | Sequence[str] | None,
+    lemmas: Lemmas | None,
+    surprisals: str | Sequence[str] | None,
+    context: str | None,
+    cutoffs: bool,
+) -> _Question:
+    """Return what is asked about each row of a data set with these columns.
+
+    Raises:
+        ValueError: that is not one thing, or an option has no effect on it.
+    """
+    asked = {"columns": columns, "lemmas": lemmas, "surprisals": surprisals}
+    kinds = [name for name, value in asked.items() if value is not None]
+    if len(kinds) != 1:
+        raise ValueError(
+            f"Got {' and '.join(kinds) or 'none of columns, lemmas and surprisals'}; expected one of columns "
+            "(whole texts), lemmas (gaps) and surprisals (words). For several, call it once for each."
+        )
+    for option, value, kind in (("context", context, "columns"), ("cutoffs", cutoffs, "lemmas")):
+        if value and kinds != [kind]:
+            raise ValueError(f"{option} has no effect with {kinds[0]}; remove it.")
+    if lemmas is not None:
+        return _Gaps(_lemma_table(lemmas), set(VERBS) <= set(names), cutoffs)
+    named = columns if surprisals is None else surprisals
+    texts = list(dict.fromkeys([named] if isinstance(named, str) else named or ()))
+    if not texts or not all(isinstance(name, str) for name in [*texts, context or ""]):
+        raise ValueError(f"Got {kinds[0]}={named!r} and context={context!r}; expected names of columns.")
+    return _Words(texts) if columns is None else _Texts(texts, context)
 
 
-@dataclass(frozen=True)
-class Request:
-    """The options of `score_dataset`, which explains them."""
-
-    columns: str | Sequence[str] | None = None
-    lemmas: LemmaTable | None = None
-    surprisals: str | Sequence[str] | None = None
-    context: str | None = None
-    cutoffs: bool = False
-
-    def __post_init__(self) -> None:
-        checked_fields(self)
-
-    def about(self, names: Sequence[str]) -> _Question:
-        """Return what is asked about each row of a data set with these columns.
-
-        Raises:
-            ValueError: that is not one thing, or an option has no effect on it.
-        """
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        options = [name for name, value in values.items() if value is not None and value is not False]
-        kinds = [kind for kind in _WITH_EFFECT if kind in options]
-        if len(kinds) != 1:
-            raise ValueError(
-                f"Got {' and '.join(kinds) or 'none of columns, lemmas and surprisals'}; expected one of columns "
-                "(whole texts), lemmas (gaps) and surprisals (words). For several, call it once for each."
-            )
-        (kind,) = kinds
-        if unused := [name for name in options if name not in (kind, *_WITH_EFFECT[kind])]:
-            raise ValueError(f"{' and '.join(unused)} has no effect with {kind}; remove it.")
-        if self.lemmas is not None:
-            return _Gaps(_lemma_table(self.lemmas), set(_VERBS) <= set(names), self.cutoffs)
-        named = (self.columns if self.surprisals is None else self.surprisals) or ()
-        texts = tuple(dict.fromkeys([named] if isinstance(named, str) else named))
-        return _Texts(texts, self.context) if self.surprisals is None else _Words(texts)
-
-
-def _lemma_table(lemmas: LemmaTable) -> pd.DataFrame:
+def _lemma_table(lemmas: Lemmas) -> pd.DataFrame:
     """Return a checked lemma list."""
     if not isinstance(lemmas, list | pd.DataFrame | Dataset):
         raise ValueError(
             f"Got a {type(lemmas).__name__} as lemmas; expected a table with the columns singular and plural. Give one "
             "split of a data set, a data frame, or a list of dicts."
         )
-    frame = lemmas.to_pandas() if isinstance(lemmas, Dataset) else pd.DataFrame(lemmas)
-    forms = ["singular", "plural"]
-    require_columns(frame, forms, "The lemma list")
-    require_text(frame, forms, "The lemma list")
-    require_once(frame, forms, "The lemma list")
+    frame = pd.DataFrame(lemmas.to_pandas() if isinstance(lemmas, Dataset) else lemmas)
+    for require in (require_columns, require_text, require_once):
+        require(frame, [*NUMBERS], "The lemma list")
     if (frame["singular"] == frame["plural"]).all():
         raise ValueError(
             "All lemmas of the list have two equal forms, which are never compared; expected two different ones. "
             "Correct the columns singular and plural."
         )
-    return frame[forms].reset_index(drop=True)
+    return frame[[*NUMBERS]].reset_index(drop=True)

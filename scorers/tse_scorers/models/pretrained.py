@@ -11,7 +11,6 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from ..engine.forward import PROBED, Forward
@@ -22,11 +21,10 @@ from ..engine.progress import Progress
 from ..engine.run import Reader, TokenReader, run
 from .forms import State, Step, form_logprobs
 from .own_model import OwnModel
-from .scorer import CARRIER, Logprobs, Scorer, Slot, SlotFunction
+from .scorer import CARRIER, Logprobs, Scorer, Slot
 from .text import TooLongError, checked_forms, warn_of_unknown
 
 if TYPE_CHECKING:
-    from torch import Tensor
     from transformers import PreTrainedTokenizerBase
 
     from .own_model import LanguageModel
@@ -209,14 +207,13 @@ class PretrainedScorer(Scorer):
         return form_logprobs(self, list(slots), checked_forms(forms), progress)
 
     def read_slots(
-        self, slots: Iterable[Slot], function: SlotFunction, width: int, progress: Progress | None = None
-    ) -> Logprobs:
-        """Apply a function to the distribution at each gap, (slots, width).
+        self, slots: Iterable[Slot], reader: Reader, progress: Progress | None = None
+    ) -> NDArray[Any]:
+        """Return what a reader makes of the distribution at each gap, (slots,) records of its dtype.
 
         Args:
             slots: sentences with a gap; a causal model does not see the suffix.
-            function: computes numbers from logits; see `SlotFunction`.
-            width: number of values per slot.
+            reader: turns logits into records.
             progress: called with (tokens done, tokens in all).
 
         Raises:
@@ -224,9 +221,8 @@ class PretrainedScorer(Scorer):
         """
         slots = list(slots)
         if not slots:
-            return np.zeros((0, width))
-        plan = self.plan_reads(slots, [self.state_at_gap])
-        return self.run(plan, _SlotReader(function, width), progress)
+            return np.zeros(0, reader.dtype)
+        return self.run(self.plan_reads(slots, [self.state_at_gap]), reader, progress)
 
     @abstractmethod
     def steps_of(self, ids: Sequence[int]) -> list[Step]:
@@ -317,20 +313,6 @@ class PretrainedScorer(Scorer):
         # RoBERTa and similar models count positions from the padding id.
         offset = getattr(config, "pad_token_id", None) or 0
         return (most - offset - 1 if config.model_type in ROBERTA_POSITIONS else most), ""
-
-
-class _SlotReader:
-    """Reads what a function of logits returns, (answers, width)."""
-
-    def __init__(self, function: SlotFunction, width: int) -> None:
-        self._function = function
-        self.dtype = np.dtype(("f8", (width,)))
-        self.fingerprint: str | None = getattr(function, "fingerprint", None)
-
-    def __call__(self, logits: "Tensor", at: Indices, answers: Indices) -> NDArray[Any]:
-        if not np.array_equal(at, np.arange(len(logits))):
-            logits = logits[torch.from_numpy(at).to(logits.device)]
-        return self._function(logits, answers)
 
 
 ROBERTA_POSITIONS = {

@@ -17,20 +17,13 @@ from ..engine.progress import Progress
 from .text import TooLongError
 
 if TYPE_CHECKING:  # results are read, compared and reported without the libraries that run models
-    from torch import Tensor
+    from ..engine.run import Reader
 
 Logprobs = NDArray[np.float64]
 """Natural log-probabilities."""
 Data = TypeVar("Data")
 Query = TypeVar("Query", bound=Hashable)
 Answer = TypeVar("Answer")
-SlotFunction = Callable[["Tensor", Indices], Logprobs]
-"""Computes numbers from the distributions at gaps.
-
-Called once per batch with logits (rows, vocabulary), not normalized, float32 or float64, on the model's device, and
-with the index of each row's slot, in any order. Returns (rows, width) float64 on the CPU. If it has an attribute
-`fingerprint` (a string that identifies what it computes), finished answers can be kept in a journal.
-"""
 
 
 class Slot(NamedTuple):
@@ -146,14 +139,13 @@ class Scorer(ABC):
         raise self._cannot("tokens")
 
     def read_slots(
-        self, slots: Sequence[Slot], function: SlotFunction, width: int, progress: Progress | None = None
-    ) -> Logprobs:
-        """Apply a function to the distribution at each gap, (slots, width).
+        self, slots: Sequence[Slot], reader: "Reader", progress: Progress | None = None
+    ) -> NDArray[Any]:
+        """Return what a reader makes of the distribution at each gap, (slots,) records of its dtype.
 
         Args:
             slots: sentences with a gap.
-            function: computes the numbers from logits, in batches of any size.
-            width: number of values that it returns per slot.
+            reader: turns logits into records, in batches of any size.
             progress: called with (work done, work in all).
 
         Raises:

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..io.runs import ScoreFile
-from ..suites.agreement.ask.outcomes import read_outcomes
+from ..suites.agreement.estimate.outcomes import read_outcomes
 from .blocks import Block, Plot, Table
 
 MOST_SYSTEMS = 7

@@ -242,11 +242,7 @@ def sums_to_one(scorer: NeuralScorer) -> Diagnosis:
     """Check that the probabilities at a gap sum to one, over tokens that the tokenizer has."""
     check, n_tokens = UNKNOWN_IDS, len(scorer.tokenizer)
 
-    def masses(logits: Tensor, _: Indices) -> np.ndarray:
-        probabilities = torch.softmax(logits.cpu().double(), dim=-1)
-        return torch.stack([probabilities.sum(-1), probabilities[:, n_tokens:].sum(-1)], dim=1).numpy()
-
-    total, unknown = scorer.read_slots([CARRIER], masses, 2)[0]
+    ((total, unknown),) = scorer.read_slots([CARRIER], _Masses(n_tokens))
     expected = f"they sum to 1 (to {MASS_TOLERANCE:g})"
     if not abs(total - 1) <= MASS_TOLERANCE:
         return Diagnosis(
@@ -259,6 +255,20 @@ def sums_to_one(scorer: NeuralScorer) -> Diagnosis:
             "Check that model and tokenizer belong together.",
         )  # fmt: skip
     return Diagnosis(check, "ok", f"they sum to {total:.6f}", expected)
+
+
+class _Masses:
+    """Reads the sum of all probabilities, and of those of ids from some number up."""
+
+    dtype = np.dtype(("f8", (2,)))
+    fingerprint: str | None = None
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+
+    def __call__(self, logits: Tensor, at: Indices, answers: Indices) -> np.ndarray:
+        probabilities = torch.softmax(logits.cpu().double(), dim=-1)[at]
+        return torch.stack([probabilities.sum(-1), probabilities[:, self._first :].sum(-1)], dim=1).numpy()
 
 
 def _readable(scorer: NeuralScorer, ids: Sequence[int]) -> str:

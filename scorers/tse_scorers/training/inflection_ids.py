@@ -1,15 +1,30 @@
 """The vocabulary ids that the metric `refined_tse` needs beside logits."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from ..engine.plan import Indices
 from ..loading import load_with_options
 from ..models.options import ModelOptions
-from ..suites.agreement.ask.inflections import Inflections, inflections_in_vocabulary
 from ..suites.agreement.data.tables import load_lemmas
+from ..suites.gaps import list_lemmas
 from .live_model import ModelInTraining, bare_model, undisturbed
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+
+
+class Inflections(NamedTuple):
+    """The lemmas whose two inflections are single, different tokens of a model's vocabulary.
+
+    Attributes:
+        singular: (lemmas,) vocabulary ids of the third person singular.
+        plural: (lemmas,) vocabulary ids of the third person plural.
+        places: (lemmas,) their positions in the whole list.
+    """
+
+    singular: Indices
+    plural: Indices
+    places: Indices
 
 
 def inflection_ids(
@@ -38,4 +53,5 @@ def inflection_ids(
     model = bare_model(model)
     with undisturbed(model):
         scorer = load_with_options(model, ModelOptions(), tokenizer)
-        return inflections_in_vocabulary(scorer, load_lemmas(lemmas), opening)
+        listing = list_lemmas(scorer, load_lemmas(lemmas), [opening])[opening]
+        return Inflections(listing.ids[0], listing.ids[1], listing.places)

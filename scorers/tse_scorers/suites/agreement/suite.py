@@ -18,17 +18,9 @@ from ...models.options import Option, OptionError
 from ...models.scorer import Scorer
 from ..checks import Finding
 from ..contract import Items, Scored, Suite
+from ..gaps import list_lemmas, score_gaps
 from ..measure import Measure
 from ..own_columns import data_signature, own_columns
-from .ask.columns import (
-    CONTEXTS,
-    RESERVED,
-    TOP_FORMS,
-    sides_of,
-)
-from .ask.listing import LISTED, list_lemmas, listed_table
-from .ask.outcomes import LEMMAS, OUTCOMES, lemma_table
-from .ask.template_verbs import PAIRS
 from .data.checks import check_numbers, inspect
 from .data.contrast import (
     FORMS,
@@ -41,6 +33,19 @@ from .estimate.measures import MEASURES, TSE
 from .estimate.scored import METRICS, LemmaTables, scored_contexts, scored_pairs
 from .options import CLAMS, DEFAULT_LIST, AgreementOptions
 from .shown import SHOWN
+from .tables import (
+    CONTEXTS,
+    LEMMAS,
+    LISTED,
+    OUTCOMES,
+    PAIRS,
+    RESERVED,
+    TOP_FORMS,
+    lemma_tables,
+    score_tables,
+    sides_of,
+    top_forms,
+)
 
 _DATASETS = {
     "marvin_linzen": "agreement_templates",
@@ -52,8 +57,6 @@ _FLAWLESS = {("marvin_linzen", "released"), ("marvin_linzen", "clean")}
 """Shipped pairs and lemma lists with which `inspect`, which takes half a second, finds nothing, as a test says."""
 _BUILT = ("newman2021", "blimp")
 """Data sets that a folder of built data may hold."""
-_WITH_LEMMAS = ("lemmas", "listed")
-"""Tables that only one shard has."""
 
 
 class AgreementSuite(Suite):
@@ -131,7 +134,7 @@ class AgreementSuite(Suite):
         options, lemmas = self.options, self._lemmas
         return {
             "metric": "refined_tse",
-            "metric_version": metric_modules("refined_tse").scores.VERSION,
+            "metric_version": metric_modules("refined_tse").definitions.VERSION,
             "dataset": f"{self.dataset}/{self.config}",
             **data_signature(self.pairs, self.items.own_columns),
             "n_pairs": len(self.pairs),
@@ -150,21 +153,22 @@ class AgreementSuite(Suite):
 
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress) -> Tables:
         """Return scores per context and pair, and in one shard the lemmas of all."""
-        from .ask.scores import score_contexts
-        from .ask.top_forms import top_forms
-
-        gaps = self._at_gaps(scorer)
+        scorer, whole_words = self._at_gaps(scorer), self.options.whole_words
         pairs = self._contrast.as_numbers(items)
-        scores = score_contexts(gaps, pairs, self._lemmas, progress, self.items.own_columns, self.options)
-        parts = {
-            table: top_forms(gaps, pairs, self._lemmas) if table == "top_forms" else getattr(scores, table)
-            for table in self.tables
+        scored = score_gaps(scorer, pairs, self._lemmas, whole_words, progress)
+        tables = score_tables(scored, pairs, self.items.own_columns, whole_words)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the scores have warned already
+            # The lemmas of all shards, also if only some have gaps that open their sentences.
+            openings = sorted({*(self.pairs["prefix"] == "")})
+            listings = list_lemmas(scorer, self._lemmas, openings, whole_words)
+            if "top_forms" in self.tables:
+                tables["top_forms"] = top_forms(scorer, pairs, self._lemmas)
+        lemmas = lemma_tables(listings, self.options.forms, self.options.word_end_for(scorer))
+        tables |= {
+            name: table if self.is_first_share else table.slice(0, 0) for name, table in lemmas.items()
         }
-        tables = self._contrast.restored(parts)
-        lemma_tables = self._lemma_tables(gaps)
-        for table in _WITH_LEMMAS:
-            tables[table] = lemma_tables[table] if self.is_first_share else tables[table].slice(0, 0)
-        return tables
+        return self._contrast.restored({name: tables[name] for name in self.tables})
 
     def _at_gaps(self, scorer: Scorer) -> Scorer:
         """Return a scorer that answers at gaps; whole words need no distribution over tokens."""
@@ -175,17 +179,6 @@ class AgreementSuite(Suite):
             f"EW and MW need the distribution at the gap; {scorer.name} only scores whole sentences.{words} Choose a "
             "suite of sentences with --suite, for instance --suite minimal_pairs."
         )
-
-    def _lemma_tables(self, scorer: Scorer) -> dict[str, pa.Table]:
-        """Return the lemmas of all shards, also if only some have gaps that open their sentences."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the scores have warned already
-            listed = list_lemmas(scorer, self._lemmas, (self.pairs["prefix"] == "").to_numpy(), self.options)
-        inflections = {opening: listing.inflections for opening, listing in listed.items()}
-        return {
-            "lemmas": lemma_table(inflections, self._lemmas),
-            "listed": listed_table(listed, self.options, self.options.word_end_for(scorer)),
-        }
 
     @classmethod
     def scored(cls, tables: ScoreTables, measures: Sequence[Measure] | None = None) -> Iterator[Scored]:

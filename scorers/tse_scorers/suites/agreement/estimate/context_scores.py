@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ....statistics import Estimate, difference, mean
 from ...items import Group, GroupDifference, ItemScores
 from ...measure import Measure
-from ..ask.outcomes import Outcomes
 from .intervals import cells_of, groups_of
 from .measures import EW, WHOLE
+from .outcomes import Outcomes
 
 Outcomes01 = NDArray[np.uint8] | NDArray[np.float64]
 """Outcomes of contexts x lemmas: 0 or 1, or means of these over suffixes."""

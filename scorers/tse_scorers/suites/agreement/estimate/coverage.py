@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ....io.result_row import Scalar
 from ....io.table_files import fingerprint
-from ..ask.listing import COUNTS, SCORED
+from ...gaps import REASONS, SCORED
 from .measures import EW, MW
 
 
@@ -51,5 +51,7 @@ def coverage(lemmas: pd.DataFrame) -> dict[str, Scalar]:
     scored = lemmas.loc[lemmas["excluded"] == SCORED, ["singular", "plural"]].sort_values(
         ["singular", "plural"]
     )
-    counts = {key: int((lemmas["excluded"] == reason).sum()) for reason, key in COUNTS.items()}
+    counts = {
+        f"n_{reason.replace(' ', '_')}": int((lemmas["excluded"] == reason).sum()) for reason in REASONS
+    }
     return {"n_lemmas_listed": len(lemmas), "lemmas_scored": fingerprint(scored), **counts}

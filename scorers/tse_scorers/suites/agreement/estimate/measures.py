@@ -6,7 +6,7 @@ from functools import partial
 import pandas as pd
 
 from ...measure import Measure
-from ..ask.columns import POINT, sides_in
+from ..tables import POINT, sides_in
 
 WHOLE = {"cutoff_side": "top", "cutoff": 1.0}
 """The cut-off columns of results over the whole distribution. TSE has no cut-off."""

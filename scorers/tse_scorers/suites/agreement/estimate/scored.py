@@ -16,7 +16,6 @@ from functools import cached_property, partial
 import pandas as pd
 import pyarrow as pa
 
-from ....io.bundle import metric_modules
 from ....io.result_row import Scalar
 from ....io.runs import ScoreTables, TableSource, known_columns, optional_table, table_named
 from ....io.score_columns import Values, described
@@ -24,12 +23,12 @@ from ....statistics import Estimate, mean
 from ...contract import Scored
 from ...items import Group, ItemScores
 from ...measure import Measure
-from ..ask.columns import COUNTS
-from ..ask.outcomes import Outcomes, read_outcomes
+from ..tables import COUNTS
 from .context_scores import KEY, ContextScores, context_groups
 from .coverage import Coverage
 from .intervals import cells_of, groups_of, with_pair_units, with_units
 from .measures import EW, TSE, WITHOUT_LEMMAS, measures_in
+from .outcomes import Outcomes, read_outcomes
 
 METRICS = described(
     ("tse", "double", "share of pairs with the correct form more probable", Values.SHARE),
@@ -157,10 +156,8 @@ def scored_contexts(lemmas: LemmaTables, measures: Sequence[Measure] | None) -> 
     shares = [measure for measure in points if measure.name == WITHOUT_LEMMAS.name]
     stored = [measure.score_column for measure in points if measure not in shares]
     contexts = read_contexts(table, [*COUNTS, *stored], stored if measures is None else ())
-    without_lemmas = metric_modules("refined_tse").averaging.without_lemmas
     derived = {
-        share.score_column: without_lemmas(contexts[EW.moved(share.at).score_column], contexts["n_nonfinite"])
-        for share in shares
+        share.score_column: contexts[EW.moved(share.at).score_column].isna().astype(float) for share in shares
     }
     contexts = contexts.assign(**derived).rename(columns={"n_ties": "tie"})
     columns = {measure: measure.score_column for measure in points if measure.score_column in contexts}

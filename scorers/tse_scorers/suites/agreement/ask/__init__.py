@@ -1,1 +1,0 @@
-"""What models are asked at the gaps, and the tables of their answers."""

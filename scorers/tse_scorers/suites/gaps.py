@@ -1,0 +1,305 @@
+"""EW, MW and TSE at the gaps of sentences: what a model is asked there, and what it answers.
+
+`scorer.map` and the suite agreement call `score_gaps`. The definitions are those of `metrics/refined_tse`.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..engine.plan import Indices, digest
+from ..engine.progress import Progress
+from ..io.bundle import metric_modules
+from ..models.scorer import Logprobs, Scorer, Slot, checked
+from ..models.text import capitalized
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+NUMBERS = ("singular", "plural")
+MEASURES = ("ew", "mw", "covered_mass")
+SCORED = ""
+EQUAL, UNKNOWN, SEVERAL, UNLIKE = REASONS = ("equal forms", "unknown", "several tokens", "different lengths")
+"""Why a lemma is not scored. `different lengths`: a masked model has to be told the number of pieces, and probabilities
+given different numbers are not comparable."""
+WORDS_AT_ONCE = 1 << 24
+"""Log-probabilities of whole words that are held at once: 128 MiB."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The lemma list as one model sees it at one kind of gap.
+
+    Attributes:
+        lemmas: the whole list: `singular`, `plural`, `n_tokens_singular` and `n_tokens_plural` (0 for an unknown word),
+            `excluded` (one of `REASONS`, or `SCORED`).
+        places: (scored,) the scored lemmas in the list.
+        ids: (2, scored) tokens of their singulars and plurals; of whole words, their places among `forms`.
+        forms: the different forms of the scored lemmas, where these are whole words.
+    """
+
+    lemmas: pd.DataFrame
+    places: Indices
+    ids: Indices
+    forms: list[str]
+
+
+class ScoredGaps(NamedTuple):
+    """The answers of one model.
+
+    Attributes:
+        contexts: one row for each context that differs for the model: `prefix`, `suffix`, `number`, `opening`, the
+            scores (`score_columns`), `n_lemmas`, `n_ties`; their index is a range.
+        rows: one row for each row of the data: `context`, and if it has verbs, `logprob_correct` and
+            `logprob_incorrect` (natural logs; NaN where a form cannot be scored) and `tse` (0 or 1; NaN where the two
+            do not compare).
+        listings: whether a gap opens its sentence -> the lemma list there.
+        right: whether a gap opens its sentence -> contexts, and for each whether the correct form of each scored lemma
+            is the more probable one, (contexts, bytes), packed by `numpy.packbits`.
+    """
+
+    contexts: pd.DataFrame
+    rows: pd.DataFrame
+    listings: dict[bool, Listing]
+    right: dict[bool, tuple[Indices, NDArray[np.uint8]]]
+
+
+def score_gaps(
+    scorer: Scorer,
+    data: pd.DataFrame,
+    lemmas: pd.DataFrame,
+    whole_words: bool = False,
+    progress: Progress | None = None,
+) -> ScoredGaps:
+    """Ask a model about each different gap once.
+
+    Args:
+        scorer: gives the distribution at a gap; for whole words, `form_logprobs` is enough.
+        data: `prefix`, `suffix`, `number` (`singular` or `plural`); for TSE also `form_correct` and `form_incorrect`.
+        lemmas: columns `singular` and `plural`.
+        whole_words: score all forms, as words; else only lemmas whose two forms are single tokens.
+        progress: called with (tokens done, tokens in all).
+
+    Raises:
+        ValueError: the model can score no lemma, or a text is too long for it.
+    """
+    context = data.groupby([*scorer.context_columns, "number"], sort=False).ngroup().to_numpy()
+    _, first = np.unique(context, return_index=True)
+    contexts = data[["prefix", "suffix", "number"]].iloc[first].reset_index(drop=True)
+    contexts["opening"] = contexts["prefix"] == ""
+    slots = [Slot(*texts) for texts in contexts[["prefix", "suffix"]].itertuples(index=False)]
+    is_singular, opens = (contexts["number"] == "singular").to_numpy(), contexts["opening"].to_numpy()
+    listings = list_lemmas(scorer, lemmas, np.unique(opens).tolist(), whole_words)
+    verbs: list[str] = []
+    if "form_correct" in data:
+        verbs = pd.unique(data[["form_correct", "form_incorrect"]].to_numpy().ravel()).tolist()
+    own = np.full((len(contexts), len(verbs)), np.nan)
+    n_own_tokens = np.zeros(own.shape, np.int64)
+    parts, right = [], {}
+    for opening, listing in listings.items():
+        at, lengths = np.flatnonzero(opens == opening), _lengths(scorer, verbs, opening, whole_words)
+        known = np.flatnonzero(lengths)
+        some, numbers = [slots[place] for place in at], is_singular[at]
+        n_own_tokens[at] = lengths
+        if whole_words:
+            records = _read_words(scorer, some, listing, numbers, [verbs[place] for place in known], progress)
+        else:
+            words = [capitalized(verbs[place]) if opening else verbs[place] for place in known]
+            reader = GapReader(listing.ids, numbers, scorer.single_token_ids(words, opening))
+            records = scorer.read_slots(some, reader, progress)
+        own[np.ix_(at, known)] = records["verbs"]
+        scores = {name: records[measure][:, of] for name, (measure, of) in score_columns(whole_words).items()}
+        counts = {"n_lemmas": len(listing.places), "n_ties": records["ties"].astype(np.int64)}
+        parts.append(contexts.iloc[at].assign(**scores, **counts))
+        right[opening] = at, records["right"]
+    rows = pd.DataFrame({"context": context}, index=data.index)
+    if len(verbs):
+        number = {verb: place for place, verb in enumerate(verbs)}
+        places = data[["form_correct", "form_incorrect"]].apply(lambda forms: forms.map(number)).to_numpy()
+        logprobs = own[context[:, None], places]
+        rows["logprob_correct"], rows["logprob_incorrect"] = logprobs.T
+        comparable = ~np.isnan(logprobs).any(axis=1)
+        if whole_words and "suffix" in scorer.context_columns:  # P(length) is unknown
+            n_tokens = n_own_tokens[context[:, None], places]
+            comparable &= n_tokens[:, 0] == n_tokens[:, 1]
+        is_right = _definitions().is_correct(logprobs[:, 0], logprobs[:, 1])
+        rows["tse"] = np.where(comparable, is_right, np.nan)
+    return ScoredGaps(pd.concat(parts).sort_index(), rows, listings, right)
+
+
+def score_columns(whole_words: bool = False) -> dict[str, tuple[str, int]]:
+    """Return the columns of scores (`ew_top_0.9`, ...), each with its measure and its place among the cut-offs."""
+    cutoffs = [("top", 1.0)] if whole_words else _definitions().CUTOFFS
+    return {
+        f"{measure}_{side}_{cutoff:g}": (measure, place)
+        for measure in MEASURES
+        for place, (side, cutoff) in enumerate(cutoffs)
+    }
+
+
+def list_lemmas(
+    scorer: Scorer, lemmas: pd.DataFrame, openings: Sequence[bool], whole_words: bool = False
+) -> dict[bool, Listing]:
+    """Say which lemmas a model scores at each kind of gap, and why not the others.
+
+    Args:
+        scorer: the model.
+        lemmas: columns `singular` and `plural`.
+        openings: kinds of gaps: whether the forms open their sentences, with a capital.
+        whole_words: forms of several tokens are scored too.
+
+    Raises:
+        ValueError: a column is missing, no lemma can be scored, or the tokenizer belongs to another model. A kind of
+            gap without lemmas, beside another with some, is a warning.
+    """
+    if missing := {*NUMBERS} - {*lemmas.columns}:
+        raise ValueError(
+            f"The lemma list has the columns {', '.join(map(str, lemmas.columns))}, without {', '.join(missing)}; "
+            "expected singular and plural, for instance eats, eat. Rename its columns."
+        )
+    listings = {opening: _listing(scorer, lemmas, opening, whole_words) for opening in openings}
+    without = [opening for opening, listing in listings.items() if not len(listing.places)]
+    for opening in without:
+        where = " where they open a sentence, capitalized" if opening else ""
+        lacks = "its vocabulary lacks them" if whole_words else "none has both forms as single tokens"
+        others = "" if whole_words else "Score forms of several tokens too (forms='all', --forms all). "
+        problem = (
+            f"{scorer.name} can score none of the {len(lemmas)} lemmas{where}: {lacks}, so EW and MW have nothing to "
+            f"compare. {others}Pass a list that fits the model (--lemmas FILE, with the columns singular and plural), "
+            "or use sentence scores (the suite minimal_pairs)."
+        )
+        if len(without) == len(listings):
+            raise ValueError(problem)
+        warnings.warn(problem, stacklevel=3)
+    return listings
+
+
+def _listing(scorer: Scorer, lemmas: pd.DataFrame, opening: bool, whole_words: bool) -> Listing:
+    forms = lemmas[[*NUMBERS]].reset_index(drop=True)
+    n_tokens = np.stack([_lengths(scorer, forms[number].tolist(), opening) for number in NUMBERS])
+    reasons = {
+        UNLIKE: (n_tokens[0] != n_tokens[1]) & (whole_words and "suffix" in scorer.context_columns),
+        UNKNOWN: (n_tokens < 1).any(axis=0),
+        SEVERAL: (n_tokens > 1).any(axis=0) & (not whole_words),
+        EQUAL: (forms["singular"] == forms["plural"]).to_numpy(),
+    }
+    excluded = np.full(len(forms), SCORED, dtype=object)
+    for reason, holds in reasons.items():
+        excluded[holds] = reason  # the last one that holds is given
+    places = np.flatnonzero(excluded == SCORED)
+    if whole_words:
+        numbers, different = pd.factorize(forms.iloc[places].to_numpy().T.ravel())
+        ids, words = numbers.reshape(2, -1), list(different)
+    else:
+        scored = forms.iloc[places].map(capitalized) if opening else forms.iloc[places]
+        ids = np.stack([scorer.single_token_ids(scored[number].tolist(), opening) for number in NUMBERS])
+        if ids.max(initial=-1) >= scorer.vocabulary_size:
+            raise ValueError(
+                f"The tokenizer gives token {ids.max()} for a verb, but {scorer.name} has only "
+                f"{scorer.vocabulary_size} tokens. They do not belong together: name a folder or repository with both."
+            )
+        same = ids[0] == ids[1]  # two spellings may be one token (an uncased model)
+        excluded[places[same]] = UNKNOWN
+        places, ids, words = places[~same], ids[:, ~same], []
+    counts = {f"n_tokens_{number}": of_form for number, of_form in zip(NUMBERS, n_tokens, strict=True)}
+    return Listing(forms.assign(**counts, excluded=excluded), places, ids.astype(np.int64), words)
+
+
+def _lengths(scorer: Scorer, forms: list[str], opening: bool, whole_words: bool = True) -> Indices:
+    """Return the number of tokens of each form at a gap, (forms,); 0 if it is unknown, or has several and must not."""
+    if scorer.can("form_lengths"):
+        lengths = np.asarray(scorer.form_lengths(forms, opening))
+        return lengths if whole_words else np.where(lengths == 1, 1, 0)
+    words = [*map(capitalized, forms)] if opening else forms
+    return np.where(scorer.single_token_ids(words, opening) >= 0, 1, 0)
+
+
+class GapReader:
+    """Reduces distributions at gaps to records: scores at all cut-offs, which lemmas are right, own verbs.
+
+    Args:
+        ids: (2, lemmas) tokens of the lemmas' singulars and plurals.
+        is_singular: (gaps,) whether the singulars are correct at each gap.
+        verb_ids: tokens whose log-probabilities are read.
+    """
+
+    def __init__(self, ids: Indices, is_singular: NDArray[np.bool_], verb_ids: Indices) -> None:
+        self.dtype = _record(ids.shape[1], len(verb_ids), len(_definitions().CUTOFFS))
+        self._ids, self._is_singular, self._verb_ids = ids, is_singular, verb_ids
+        self._repeated = _definitions().repeated_forms(ids)
+        content = digest(ids[0], ids[1], is_singular.astype(np.int64), verb_ids)
+        self.fingerprint: str | None = f"{_definitions().VERSION} {content}"
+
+    def __call__(self, logits: "Tensor", at: Indices, answers: Indices) -> NDArray[Any]:
+        """Return the records of these gaps."""
+        import torch
+
+        if not np.array_equal(at, np.arange(len(logits))):
+            logits = logits[torch.from_numpy(at).to(logits.device)]
+        if logits.device.type == "mps":
+            logits = logits.cpu()  # it has no float64
+        arrays: tuple[Any, ...] = (
+            logits,
+            *(torch.from_numpy(of).to(logits.device) for of in (self._ids, self._is_singular[answers])),
+        )
+        if logits.device.type == "cpu":  # numpy sorts much faster there
+            arrays = tuple(array.numpy() for array in arrays)
+        scores = _definitions().gap_scores(*arrays, self._repeated)
+        verbs = arrays[0][:, self._verb_ids] - scores.log_normalizer
+        records = _filled(scores, self.dtype)
+        records["verbs"] = torch.as_tensor(verbs).cpu()
+        return records
+
+
+def _read_words(
+    scorer: Scorer,
+    slots: list[Slot],
+    listing: Listing,
+    is_singular: NDArray[np.bool_],
+    verbs: list[str],
+    progress: Progress | None,
+) -> NDArray[Any]:
+    """Return the records of gaps where whole words are scored."""
+    forms = list(dict.fromkeys([*listing.forms, *verbs]))
+    at_verbs = [forms.index(verb) for verb in verbs]
+    dtype, parts = _record(listing.ids.shape[1], len(verbs), 1), []
+    for part in np.array_split(np.arange(len(slots)), max(1, len(slots) * len(forms) // WORDS_AT_ONCE)):
+        some = [slots[place] for place in part]
+        logprobs: Logprobs = checked(
+            scorer, scorer.form_logprobs(some, forms, progress), (len(some), len(forms))
+        )
+        repeated = _definitions().repeated_forms(listing.ids)
+        scores = _definitions().whole_scores(logprobs[:, listing.ids], is_singular[part], repeated)
+        records = _filled(scores, dtype)
+        records["verbs"] = logprobs[:, at_verbs]
+        parts.append(records)
+    return np.concatenate(parts)
+
+
+def _record(n_lemmas: int, n_verbs: int, n_cutoffs: int) -> np.dtype:
+    """Return what is kept of one context."""
+    scores = [(measure, "f8", (n_cutoffs,)) for measure in MEASURES]
+    return np.dtype(
+        [*scores, ("ties", "i4"), ("right", "u1", (-(-n_lemmas // 8),)), ("verbs", "f8", (n_verbs,))]
+    )
+
+
+def _filled(scores: Any, dtype: np.dtype) -> NDArray[Any]:
+    """Return records with the scores of contexts."""
+    import torch
+
+    ew, mw, covered_mass, logprob = (np.asarray(torch.as_tensor(part).cpu()) for part in scores[:4])
+    records = np.zeros(len(ew), dtype)
+    records["ew"], records["mw"], records["covered_mass"] = ew, mw, covered_mass
+    records["ties"] = (logprob[:, 0] == logprob[:, 1]).sum(axis=1)
+    records["right"] = np.packbits(_definitions().is_correct(logprob[:, 0], logprob[:, 1]), axis=1)
+    return records
+
+
+def _definitions() -> Any:
+    return metric_modules("refined_tse").definitions
