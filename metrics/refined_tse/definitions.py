@@ -1,38 +1,43 @@
 """TSE, EW, MW and covered mass at one gap, over the whole distribution and at cut-offs (Newman et al. 2021, section 3).
 
+    TSE       1[P(l+) > P(l-)] of one lemma (equation 1)
     EW        share of lemmas with P(l+) > P(l-)
-    MW        sum of P(l+) / sum of (P(l+) + P(l-))
+    MW        sum of P(l+) / sum of (P(l+) + P(l-)) (equation 2)
     top p     EW counts a lemma with either form inside, MW each form that is inside
     bottom p  EW counts a lemma with both forms inside, MW both forms of those lemmas
     covered   mass of the different forms of the lemmas that EW counts
 
-At cut-off p one token spans the boundary of the ranked vocabulary. A form is inside *before* it if it is ranked strictly
-on the inner side of this token, and inside *after* it if it is that token too; scores are interpolated between the two
-by the share of the token that is inside. So the vocabulary's values are sorted once, cumulative sums find the boundary
-tokens, and all forms are compared with these.
+At cut-off p one token b spans the boundary of the ranked vocabulary: m_b < p <= m_b + q_b, with q its probability and m
+the mass ranked strictly before it. A form is inside *before* b if m + q < p and *after* b if m < p; the two differ only
+where b is a listed form (footnote 3, made exact). Scores are interpolated between them with alpha = (p - m_b) / q_b; a
+score that only exists after b stands alone, and without any lemma inside EW and MW are NaN. From logits, the values
+are sorted once, cumulative sums find the boundary tokens, and all forms are compared with these.
 
-Ties: of equally probable tokens, the one with the lower id ranks higher. This matters only where a listed form is as
-probable as a boundary token; such contexts are ranked again, by value and id. A tie between l+ and l- is not correct.
+Ties: of equally probable tokens, the one with the lower id ranks higher; the ranking from the bottom is the exact
+reverse. This matters only where a listed form is as probable as a boundary token; such contexts are ranked again, by
+value and id. A tie between l+ and l- is not correct.
 
 One code for numpy and torch. Sorting is slow in torch on a CPU: give it numpy arrays there.
 """
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import array_api_compat
 import numpy as np
 
+VERSION = "1.1.0"  # changes whenever a number can change; part of every result's signature
 Array = Any
 """A numpy array or a torch tensor."""
-VERSION = "1.1.0"
-TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97)
-BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
-CUTOFFS = (*(("top", p) for p in TOP), ("top", 1.0), *(("bottom", p) for p in BOTTOM))
-"""All cut-offs of the paper, in the order of the columns of scores."""
-WHOLE = len(TOP)
-"""The column of the whole distribution, top 1.0."""
+TOP_CUTOFFS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
+BOTTOM_CUTOFFS = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
+"""Cut-offs of the paper, section 3. Top 1 is the whole distribution."""
+Cutoffs = tuple[tuple[str, float], ...]
+CUTOFFS: Cutoffs = (*(("top", p) for p in TOP_CUTOFFS), *(("bottom", p) for p in BOTTOM_CUTOFFS))
+"""Sides and shares, in the order of the columns of scores."""
 ROUNDING = 1e-13
-"""Sums that reach a cut-off up to this share have reached it."""
+"""Masses are sums of many thousand floats: those that reach a cut-off up to this share have reached it."""
 AT_ONCE = 1 << 18
 """Logits that are ranked together on a CPU: they fit its cache."""
 
@@ -45,7 +50,7 @@ class GapScores(NamedTuple):
         mw: (contexts, cut-offs) in [0, 1]; NaN where no form with a probability is inside.
         covered_mass: (contexts, cut-offs) in [0, 1].
         logprob: (contexts, 2, lemmas) natural logs of the correct and the incorrect forms.
-        log_normalizer: (contexts, 1) what is subtracted from a logit to get its log-probability.
+        log_normalizer: (contexts, 1) what is subtracted from a logit to get its log-probability; None without logits.
     """
 
     ew: Array
@@ -55,8 +60,8 @@ class GapScores(NamedTuple):
     log_normalizer: Array | None = None
 
 
-def is_correct(correct: Array, incorrect: Array) -> Array:
-    """Return for each pair whether P(l+) > P(l-); ties and NaN are not correct.
+def is_correct(correct: Any, incorrect: Any) -> Any:
+    """Return for each pair whether P(l+) > P(l-) (equation 1); ties and NaN are not correct.
 
     >>> is_correct(np.array([-1.0, -2.0, np.nan]), np.array([-2.0, -2.0, np.nan])).tolist()
     [True, False, False]
@@ -64,23 +69,30 @@ def is_correct(correct: Array, incorrect: Array) -> Array:
     return correct > incorrect
 
 
-def repeated_forms(ids: np.ndarray) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+Repeated = Sequence[tuple[Sequence[int], Sequence[int]]]
+
+
+def repeated_forms(ids: np.ndarray) -> Repeated:
     """Return the places of each form that several lemmas have: which form (0 or 1) of which lemma.
 
     >>> repeated_forms(np.array([[5, 6, 7], [8, 5, 9]]))
-    [((0, 1), (0, 1))]
+    [([0, 1], [0, 1])]
     """
     places: dict[int, list[int]] = {}
     for place, form in enumerate(ids.ravel().tolist()):
         places.setdefault(form, []).append(place)
-    return [
-        tuple(zip(*(divmod(place, ids.shape[1]) for place in of_form), strict=True))
-        for of_form in places.values()
-        if len(of_form) > 1
-    ]
+    several = [np.divmod(of_form, ids.shape[1]) for of_form in places.values() if len(of_form) > 1]
+    return [(forms.tolist(), lemmas.tolist()) for forms, lemmas in several]
 
 
-def gap_scores(logits: Array, ids: Array, is_first: Array, repeated: Any = ()) -> GapScores:
+def gap_scores(
+    logits: Array,
+    ids: Array,
+    is_first: Array,
+    repeated: Repeated = (),
+    cutoffs: Cutoffs = CUTOFFS,
+    threads: int = 1,
+) -> GapScores:
     """Return EW, MW and covered mass of each context at all cut-offs.
 
     Args:
@@ -88,22 +100,30 @@ def gap_scores(logits: Array, ids: Array, is_first: Array, repeated: Any = ()) -
         ids: (2, lemmas) vocabulary ids of the first and the second form of each lemma.
         is_first: (contexts,) whether the first form is the correct one.
         repeated: `repeated_forms(ids)`; their mass is covered once.
+        cutoffs: sides and shares; ("top", 1.0) is the whole distribution.
+        threads: that work on numpy arrays.
 
-    >>> scores = gap_scores(np.log([[0.6, 0.05, 0.1, 0.25]]), np.array([[0, 2], [1, 3]]), np.array([True]))
-    >>> scores.ew[0, [4, WHOLE]].round(6).tolist(), scores.mw[0, [4, WHOLE]].round(6).tolist()
-    ([1.0, 0.5], [1.0, 0.7])
+    >>> scores = gap_scores(
+    ...     np.log([[0.6, 0.05, 0.1, 0.25]]), np.array([[0, 2], [1, 3]]), np.array([True]),
+    ...     cutoffs=(("top", 0.5), ("top", 1.0)),
+    ... )
+    >>> scores.ew.round(6).tolist(), scores.mw.round(6).tolist()
+    ([[1.0, 0.5]], [[1.0, 0.7]])
     """
     xp = array_api_compat.array_namespace(logits)
     step = max(1, AT_ONCE // logits.shape[1]) if array_api_compat.is_numpy_array(logits) else len(logits)
-    parts = [
-        _gap_scores(xp, logits[start : start + step], ids, is_first[start : start + step], repeated)
-        for start in range(0, len(logits), step)
-    ]
+
+    def scored(start: int) -> GapScores:
+        some = slice(start, start + step)
+        return _gap_scores(xp, logits[some], ids, is_first[some], repeated, cutoffs)
+
+    with ThreadPoolExecutor(threads) as pool:  # numpy uses one thread for each call
+        parts = list(pool.map(scored, range(0, len(logits), step)))
     return parts[0] if len(parts) == 1 else GapScores(*(xp.concat(part) for part in zip(*parts, strict=True)))
 
 
-def whole_scores(logprob: Array, is_first: Array, repeated: Any = ()) -> GapScores:
-    """Return the scores of whole words, (contexts, 1) each: over all forms, without cut-offs.
+def whole_scores(logprob: Array, is_first: Array, repeated: Repeated = ()) -> GapScores:
+    """Return the scores over all forms without cut-offs, (contexts, 1) each.
 
     Args:
         logprob: (contexts, 2, lemmas) of the first and the second forms.
@@ -112,68 +132,126 @@ def whole_scores(logprob: Array, is_first: Array, repeated: Any = ()) -> GapScor
     """
     xp = array_api_compat.array_namespace(logprob)
     mass, logprob = xp.exp(logprob), _by_correctness(xp, logprob, is_first)
-    right, correct = is_correct(logprob[:, 0], logprob[:, 1]), _by_correctness(xp, mass, is_first)
-    covered = xp.sum(mass, axis=(1, 2))
+    right = xp.astype(is_correct(logprob[:, 0], logprob[:, 1]), xp.float64)
+    correct, covered = xp.exp(logprob[:, 0]), xp.sum(mass, axis=(1, 2))
+    mw = _ratio(xp, xp.sum(correct, axis=1), covered)
     for forms, lemmas in repeated:
         covered = covered - (len(lemmas) - 1) * mass[:, forms[0], lemmas[0]]
-    right = xp.astype(right, xp.float64)
     ew = _ratio(xp, xp.sum(right, axis=1), xp.sum(xp.ones_like(right), axis=1))
-    mw = _ratio(xp, xp.sum(correct[:, 0], axis=1), xp.sum(correct, axis=(1, 2)))
     return GapScores(ew[:, None], mw[:, None], covered[:, None], logprob)
 
 
-def _gap_scores(xp: Any, logits: Array, ids: Array, is_first: Array, repeated: Any) -> GapScores:
+def ranked_scores(logprob: np.ndarray, masses: dict[str, np.ndarray], cutoffs: Cutoffs) -> GapScores:
+    """Return EW, MW and covered mass of contexts from log-probabilities and the masses ranked before each form.
+
+    Args:
+        logprob: (contexts, 2, lemmas) natural logs of the correct and the incorrect forms. With a NaN, EW over the
+            whole distribution counts that lemma as not correct, and all other scores of the context are NaN.
+        masses: `top` -> mass ranked strictly above each form, `bottom` -> below, of the same shape.
+        cutoffs: those of the sides that are among `masses`, and ("top", 1.0).
+
+    >>> logprob, above = np.log([[[0.6, 0.1], [0.05, 0.25]]]), np.array([[[0.0, 0.85], [0.95, 0.6]]])
+    >>> scores = ranked_scores(logprob, {"top": above}, (("top", 0.6), ("top", 1.0)))
+    >>> scores.ew.round(6).tolist(), scores.mw.round(6).tolist()
+    ([[1.0, 0.5]], [[1.0, 0.7]])
+    """
+    mass, right = np.exp(logprob), is_correct(logprob[:, 0], logprob[:, 1]).astype(float)
+    unknown = np.isnan(logprob).any(axis=(1, 2))
+    whole = whole_scores(logprob, np.ones(len(logprob), bool))
+    columns = []
+    for side, cutoff in cutoffs:
+        if cutoff == 1:
+            columns.append([score[:, 0] for score in whole[:3]])
+            continue
+        before = masses[side]
+        after = before < cutoff * (1 - ROUNDING)
+        inner = after & (before + mass < cutoff)
+        spans = after & ~inner
+        alpha = np.where(spans, (cutoff - before) / np.where(mass > 0, mass, 1.0), 0.0).max(axis=(1, 2))
+        scores = []
+        for inside in (inner, after):
+            lemma: Array = inside.any(axis=1) if side == "top" else inside.all(axis=1)
+            added = mass * (inside if side == "top" else lemma[:, None])
+            n = lemma.sum(axis=1).astype(float)
+            mw = _ratio(np, added[:, 0].sum(axis=1), added.sum(axis=(1, 2)))
+            covered = (mass * lemma[:, None]).sum(axis=(1, 2))
+            scores.append([_ratio(np, (right * lemma).sum(axis=1), n), mw, covered])
+        columns.append(
+            [
+                np.where(unknown, np.nan, _between(np, earlier, later, alpha.clip(0, 1)))
+                for earlier, later in zip(*scores, strict=True)
+            ]
+        )
+    ew, mw, covered = (np.stack(measure, axis=1) for measure in zip(*columns, strict=True))
+    return GapScores(ew, mw, covered, logprob)
+
+
+def _gap_scores(
+    xp: Any, logits: Array, ids: Array, is_first: Array, repeated: Repeated, cutoffs: Cutoffs
+) -> GapScores:
+    top, bottom = ([p for of_side, p in cutoffs if of_side == side and p < 1] for side in ("top", "bottom"))
     ranked = xp.sort(logits, axis=1, stable=False)
     peak = ranked[:, -1:]
     weight = xp.exp(ranked - peak)
     up_to = xp.cumulative_sum(weight, axis=1, dtype=xp.float64)  # from the least probable token
-    boundary, alpha = _boundaries(xp, weight, up_to)
+    boundary, alpha = _boundaries(xp, weight, up_to, top, bottom)
     values = xp.reshape(xp.take(logits, xp.reshape(ids, (-1,)), axis=1), (len(logits), *ids.shape))
     keys, thresholds = _rank_keys(xp, logits, ranked, ids, values, boundary)
     log_normalizer = xp.astype(peak, xp.float64) + xp.log(up_to[:, -1:])
     of_first = xp.astype(values, xp.float64) - log_normalizer[:, :, None]
-    logprob, mass = _by_correctness(xp, of_first, is_first), xp.exp(of_first)
+    mass, whole = xp.exp(of_first), whole_scores(of_first, is_first, repeated)
+    right = xp.astype(is_correct(whole.logprob[:, 0], whole.logprob[:, 1]), xp.float64)
     correct_mass = _by_correctness(xp, mass, is_first)[:, 0]
 
-    right = xp.astype(is_correct(logprob[:, 0], logprob[:, 1]), xp.float64)
     better = xp.max(keys, axis=1)  # if it is inside the top, so is one form; if inside the bottom, both
-    lemmas = _inside(xp, better, [right, xp.ones_like(right), xp.sum(mass, axis=1), correct_mass], thresholds)
+    lemmas = [right, xp.ones_like(right), xp.sum(mass, axis=1), correct_mass]
     is_correct_form = xp.stack([is_first, ~is_first], axis=1)[:, :, None]
-    listed = [xp.where(is_correct_form, mass, 0.0), mass]
-    forms = _inside(xp, _flat(xp, keys), [_flat(xp, masses) for masses in listed], thresholds)
-    is_top = xp.arange(thresholds.shape[1], device=array_api_compat.device(logits)) < len(TOP)
+    listed = [_flat(xp, xp.where(is_correct_form, mass, 0.0)), _flat(xp, mass)]
+    of_lemmas = _inside(xp, better, lemmas, thresholds, len(top))
+    of_forms = _inside(xp, _flat(xp, keys), listed, thresholds, len(top))
+    is_top = xp.arange(thresholds.shape[1], device=array_api_compat.device(logits)) < len(top)
     sides = []
-    for side, (n_right, n, covered, correct), (listed_correct, listed_mass) in zip(
-        ("before", "after"), lemmas, forms, strict=True
+    for before, (n_right, n, covered, correct), (listed_correct, listed_mass) in zip(
+        (True, False), of_lemmas, of_forms, strict=True
     ):
         numerator = xp.where(is_top, listed_correct, correct)
         denominator = xp.where(n > 0, xp.where(is_top, listed_mass, covered), 0.0)
-        twice = _counted_twice(xp, mass, better, repeated, thresholds, side == "before", is_top)
+        twice = _counted_twice(xp, mass, better, repeated, thresholds, before, is_top)
         covered = xp.where(n > 0, covered - twice, 0.0)
         sides.append((_ratio(xp, n_right, n), _ratio(xp, numerator, denominator), covered))
-    whole = whole_scores(of_first, is_first, repeated)
-    scores = []
-    for before, after, uncut in zip(*sides, whole[:3], strict=True):
-        cut = xp.where(xp.isnan(before), after, before + alpha * (after - before))
-        scores.append(xp.concat([cut[:, : len(TOP)], uncut, cut[:, len(TOP) :]], axis=1))
-    return GapScores(*scores, logprob, log_normalizer)
+    places = [("top", p) for p in top] + [("bottom", p) for p in bottom] + [("top", 1.0), ("bottom", 1.0)]
+    order = [places.index(cutoff) for cutoff in cutoffs]
+    scores = [
+        xp.concat([_between(xp, before, after, alpha), uncut, uncut], axis=1)[:, order]
+        for before, after, uncut in zip(*sides, whole[:3], strict=True)
+    ]
+    return GapScores(scores[0], scores[1], scores[2], whole.logprob, log_normalizer)
 
 
-def _boundaries(xp: Any, weight: Array, up_to: Array) -> tuple[Array, Array]:
+def _between(xp: Any, before: Array, after: Array, alpha: Array) -> Array:
+    """Interpolate; a score that only exists after the boundary token stands alone. 1 and 1 give exactly 1."""
+    return xp.where(xp.isnan(before), after, before + alpha * (after - before))
+
+
+def _boundaries(
+    xp: Any, weight: Array, up_to: Array, tops: Sequence[float], bottoms: Sequence[float]
+) -> tuple[Array, Array]:
     """Return the place of each boundary token in the ascending order, and the share of it that is inside.
 
     Args:
+        xp: the namespace of the arrays.
         weight: (contexts, vocabulary) of the tokens, ascending.
         up_to: their cumulative sums, float64.
+        tops: cut-offs of the top below 1.
+        bottoms: those of the bottom.
     """
-    total = up_to[:, -1:]
-    device = array_api_compat.device(weight)
-    top, bottom = (total * xp.asarray([part], dtype=xp.float64, device=device) for part in (TOP, BOTTOM))
+    total, device = up_to[:, -1:], array_api_compat.device(weight)
+    top, bottom = (total * xp.asarray([part], dtype=xp.float64, device=device) for part in (tops, bottoms))
     targets = xp.concat([total - top * (1 - ROUNDING), bottom * (1 - ROUNDING)], axis=1)
     place = xp.clip(_n_below(up_to, targets), 0, weight.shape[1] - 1)
     own = xp.astype(xp.take_along_axis(weight, place, axis=1), xp.float64)
     reached = xp.take_along_axis(up_to, place, axis=1)
-    n = len(TOP)
+    n = len(tops)
     inside = xp.concat([top - (total - reached[:, :n]), bottom - (reached[:, n:] - own[:, n:])], axis=1)
     return place, xp.clip(inside / own, 0.0, 1.0)
 
@@ -205,13 +283,17 @@ def _rank_keys(
     return values, thresholds
 
 
-def _inside(xp: Any, keys: Array, columns: list[Array], thresholds: Array) -> tuple[list[Array], list[Array]]:
+def _inside(
+    xp: Any, keys: Array, columns: list[Array], thresholds: Array, n_top: int
+) -> tuple[list[Array], list[Array]]:
     """Sum columns over the items that are inside before and after each boundary token.
 
     Args:
+        xp: the namespace of the arrays.
         keys: (contexts, items); an item is inside the top above a threshold, inside the bottom below it.
         columns: (contexts, items) each.
         thresholds: (contexts, cut-offs), those of the top first.
+        n_top: how many are of the top.
 
     Returns:
         The sums before, and those after, one (contexts, cut-offs) for each column.
@@ -219,22 +301,22 @@ def _inside(xp: Any, keys: Array, columns: list[Array], thresholds: Array) -> tu
     order = xp.argsort(keys, axis=1, stable=False)
     ascending = xp.take_along_axis(keys, order, axis=1)
     n_below, n_up_to = (_n_below(ascending, thresholds, or_equal) for or_equal in (False, True))
-    n, before, after = len(TOP), [], []
+    before, after = [], []
     for column in columns:
         sums = xp.cumulative_sum(xp.take_along_axis(column, order, axis=1), axis=1, include_initial=True)
         below, up_to = (xp.take_along_axis(sums, places, axis=1) for places in (n_below, n_up_to))
-        before.append(xp.concat([sums[:, -1:] - up_to[:, :n], below[:, n:]], axis=1))
-        after.append(xp.concat([sums[:, -1:] - below[:, :n], up_to[:, n:]], axis=1))
+        before.append(xp.concat([sums[:, -1:] - up_to[:, :n_top], below[:, n_top:]], axis=1))
+        after.append(xp.concat([sums[:, -1:] - below[:, :n_top], up_to[:, n_top:]], axis=1))
     return before, after
 
 
 def _counted_twice(
-    xp: Any, mass: Array, better: Array, repeated: Any, thresholds: Array, before: bool, is_top: Array
+    xp: Any, mass: Array, better: Array, repeated: Repeated, thresholds: Array, before: bool, is_top: Array
 ) -> Array:
     """Return the mass of forms that several eligible lemmas have, beyond the first, (contexts, cut-offs)."""
     twice = xp.zeros_like(thresholds, dtype=xp.float64)
     for forms, lemmas in repeated:
-        keys = better[:, list(lemmas)][:, :, None]
+        keys = better[:, lemmas][:, :, None]
         above, below = keys > thresholds[:, None, :], keys < thresholds[:, None, :]
         inside = xp.where(is_top, above if before else ~below, below if before else ~above)
         extra = xp.sum(xp.astype(inside, xp.float64), axis=1) - 1
@@ -263,5 +345,6 @@ def _n_below(ascending: Array, values: Array, or_equal: bool = False) -> Array:
         import torch
 
         return torch.searchsorted(ascending, values.contiguous(), right=or_equal)
+    search: Callable[..., np.ndarray] = np.searchsorted
     side = "right" if or_equal else "left"
-    return np.stack([np.searchsorted(*row, side=side) for row in zip(ascending, values, strict=True)])
+    return np.stack([search(row, limits, side=side) for row, limits in zip(ascending, values, strict=True)])

@@ -249,7 +249,7 @@ class GapReader:
         )
         if logits.device.type == "cpu":  # numpy sorts much faster there
             arrays = tuple(array.numpy() for array in arrays)
-        scores = _definitions().gap_scores(*arrays, self._repeated)
+        scores = _definitions().gap_scores(*arrays, self._repeated, threads=torch.get_num_threads())
         verbs = arrays[0][:, self._verb_ids] - scores.log_normalizer
         records = _filled(scores, self.dtype)
         records["verbs"] = torch.as_tensor(verbs).cpu()
