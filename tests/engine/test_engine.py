@@ -12,13 +12,12 @@ import torch
 from accelerate import dispatch_model
 from hypothesis import given
 from hypothesis import strategies as st
-from plain_loop import at_mask, causal_sum, float64_model
+from plain_loop import at_mask, float64_model
 from pretended import moved, pretended_devices
 from tiny import NOUNS, SENTENCES, tiny_model
 
 from tse_scorers import Slot, load_scorer
 from tse_scorers.engine import journal as journal_module
-from tse_scorers.engine import run as run_module
 from tse_scorers.engine.forward import BLOCK, Forward
 from tse_scorers.engine.journal import Journal
 from tse_scorers.engine.plan import Plan, plain_rows, prefix_rows
@@ -81,7 +80,7 @@ def forward():
 
 @pytest.fixture(scope="module")
 def expected():
-    """log P of `TOKENS` behind `TEXTS`, one forward pass each."""
+    """Log P of `TOKENS` behind `TEXTS`, one forward pass each."""
     model = float64_model("causal", "gpt2")
     pairs = zip(TEXTS, TOKENS, strict=True)
     return np.array([at_mask(model, text, len(text) - 1)[token].item() for text, token in pairs])
@@ -434,3 +433,286 @@ def test_log_sum_exps_are_not_computed_in_half_precision():
     with torch.inference_mode():
         literal = model(torch.tensor([4])).logits[0].double().log_softmax(0)[3].item()
     assert answer.item() == pytest.approx(literal, abs=1e-5)
+
+
+# ---- what a model can be trusted with ----------------------------------------------------------------------
+
+
+def shares(model, tokenizer, texts):
+    """Whether a scorer shares beginnings of these texts; its scores must be those of texts one by one."""
+    scorer, plain = CausalScorer(model, tokenizer), CausalScorer(model, tokenizer, share_prefixes=False)
+    tolerance = 1e-4 if model.dtype == torch.float32 else 0.5
+    scores = scorer.sentence_logprobs(texts)
+    np.testing.assert_allclose(scores, plain.sentence_logprobs(texts), rtol=0, atol=tolerance)
+    return scorer.execution["prefixes_shared"]
+
+
+def scaled(family, dtype, scale=1.0):
+    """A tiny model with smaller weights, in this dtype, and its tokenizer."""
+    model, tokenizer = tiny_model("causal", family)
+    model = copy.deepcopy(model)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.dim() > 1 and "norm" not in name.lower() and "A_log" not in name:
+                parameter.mul_(scale)
+    return model.to(dtype), tokenizer
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("family", ["gpt2", "llama", "gemma2", "olmo2"])
+def test_models_share_beginnings_in_any_precision(family, dtype):
+    assert shares(*scaled(family, dtype), FAMILY)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+@pytest.mark.parametrize("family", ["mamba2", "rwkv", "recurrent_gemma", "lfm2", "jamba", "bloom", "gpt_oss"])
+def test_half_precision_hides_no_recurrence_window_or_bias_by_distance(family, scale):
+    """With weights as small as trained ones, what leaks from other texts is no larger than rounding."""
+    assert not shares(*scaled(family, torch.bfloat16, scale), FAMILY)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_texts_that_outgrow_a_window_are_found_among_many_that_do_not(dtype):
+    """The mean error over all texts was small in half precision; that of the long ones was not."""
+    model, tokenizer = scaled("mistral", dtype)
+    model.config.sliding_window = 16
+    short = [f"The {noun} {end}" for noun in NOUNS for end in ("near the guards is", "near the guards are")]
+    long = "The author that the guard near the old movie and the pilot admires and the consultant knows"
+    scorer = CausalScorer(model, tokenizer)
+    scorer.sentence_logprobs(short)
+    assert scorer.execution["prefixes_shared"]
+    both = scorer.sentence_logprobs([*short * 4, f"{long} is", f"{long} are"])
+    assert not scorer.execution["prefixes_shared"]  # longer texts are probed anew
+    alone = CausalScorer(model, tokenizer, share_prefixes=False).sentence_logprobs(
+        [f"{long} is", f"{long} are"]
+    )
+    np.testing.assert_allclose(both[-2:], alone, rtol=0, atol=1e-4 if dtype == torch.float32 else 0.5)
+
+
+def test_models_that_see_what_follows_are_told_from_those_that_do_not():
+    assert sees_what_follows(Forward(tiny_model("masked", "bert")[0]))
+    assert not sees_what_follows(Forward(tiny_model("causal", "gpt2")[0]))
+
+
+# ---- journals ---------------------------------------------------------------------------------------------
+
+
+def journaled(forward, folder, stop_at=0, model="m", texts=TEXTS, tokens=TOKENS, batch_tokens=24):
+    """Run with a journal; return the answers (None if stopped at a batch) and the shapes of the batches."""
+    plan, reader = last_tokens(texts), TokenReader(tokens)
+    stop = KeyboardInterrupt()
+    with watched(forward.model, lambda _, number: stop if number == stop_at else None) as shapes:
+        try:
+            journal = Journal(folder, {"model": model}, plan, reader)
+            answers = run(forward, plan, reader, batch_tokens, journal=journal)
+        except KeyboardInterrupt:
+            answers = None
+    return answers, shapes
+
+
+@pytest.mark.parametrize("stop_at", [1, 3, 5])
+def test_a_stopped_run_goes_on_where_it_was(tmp_path, forward, expected, stop_at):
+    _, uninterrupted = journaled(forward, tmp_path / "other")
+    assert journaled(forward, tmp_path / "run", stop_at)[0] is None
+    answers, shapes = journaled(forward, tmp_path / "run")
+    assert shapes == uninterrupted[stop_at - 1 :]
+    np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-5)
+    again, shapes = journaled(forward, tmp_path / "run", batch_tokens=7)
+    assert shapes == []
+    np.testing.assert_array_equal(again, answers)
+
+
+def test_a_killed_run_loses_the_last_seconds_only(tmp_path, forward, expected, monkeypatch):
+    """Nothing runs after SIGKILL: what is on disk in the middle of a run is all there is."""
+    plan, reader, clock = last_tokens(), TokenReader(TOKENS), [0]
+    monkeypatch.setattr(journal_module, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
+    seen = []
+
+    def a_batch_takes_ten_seconds(*_):
+        clock[0] += 10
+        seen.append([path.name for path in tmp_path.iterdir()])
+
+    with watched(forward.model, a_batch_takes_ten_seconds) as shapes:
+        run(forward, plan, reader, 24, journal=Journal(tmp_path, {"model": "m"}, plan, reader))
+    assert [bool(names) for names in seen] == [False, False, *[True] * (len(shapes) - 2)]
+
+
+@pytest.mark.parametrize(
+    "other", [{"model": "n"}, {"texts": [*TEXTS[:-1], TEXTS[-1][::-1]]}, {"tokens": TOKENS + 1}], ids=str
+)
+def test_another_model_other_texts_or_another_reader_begin_anew(tmp_path, forward, other):
+    """`swims` and `swim` at the same gap have the same input: their journals were once one."""
+    expected, all_shapes = journaled(forward, tmp_path / "other", **other)
+    first, _ = journaled(forward, tmp_path)
+    answers, shapes = journaled(forward, tmp_path, **other)
+    assert shapes == all_shapes
+    np.testing.assert_array_equal(answers, expected)
+    again, shapes = journaled(forward, tmp_path)  # runs in one folder keep their journals
+    assert shapes == []
+    np.testing.assert_array_equal(again, first)
+
+
+DAMAGES = {
+    "cut in the middle": lambda content: content[: len(content) // 2],
+    "cut by a byte": lambda content: content[:-1],
+    "empty": lambda content: b"",
+    "something else": lambda content: b"x" * len(content),
+    "zeros at the end": lambda content: content[:-40] + bytes(40),
+    "an answer changed": lambda content: content[:150] + bytes([content[150] ^ 1]) + content[151:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_journal_is_computed_again(tmp_path, forward, expected, damage):
+    """Half a file of answers was filled up with zeros: sentences of the probability one."""
+    journaled(forward, tmp_path)
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    with pytest.warns(UserWarning, match="damaged; its answers are computed again"):
+        answers, _ = journaled(forward, tmp_path)
+    np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert journaled(forward, tmp_path)[1] == []
+
+
+def test_a_disk_without_room_for_all_answers_is_one_sentence_before_the_model_runs(
+    tmp_path, forward, monkeypatch
+):
+    def write(path, content):
+        assert len(content) >= 9 * len(TEXTS)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(tmp_path), "write_bytes", write)
+    with (
+        watched(forward.model) as shapes,
+        pytest.raises(ValueError, match=r"No space left on device\. .*--out"),
+    ):
+        Journal(tmp_path, {"model": "m"}, last_tokens(), TokenReader(TOKENS))
+    assert shapes == []
+
+
+def test_a_disk_that_fills_up_keeps_what_was_saved_before(tmp_path, forward, monkeypatch):
+    journaled(forward, tmp_path, stop_at=3)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(journal_module.os, "replace", full)
+    with pytest.raises(ValueError, match=r"No space left on device\. .*--out"):
+        journaled(forward, tmp_path)
+    monkeypatch.undo()
+    _, shapes = journaled(forward, tmp_path)
+    assert len(shapes) == len(journaled(forward, tmp_path / "other")[1]) - 2
+
+
+def test_a_scorer_journals_only_what_says_what_it_computes(tmp_path):
+    """A function without a fingerprint leaves no answers that another might take for its own."""
+    scorer = MaskedScorer(*tiny_model("masked", "bert"))
+    scorer.journal_folder = tmp_path
+    scorer.read_slots([Slot("The author", ".")], lambda logits, _: logits[:, :2].double().numpy(), 2)
+    assert list(tmp_path.iterdir()) == []
+    first = scorer.sentence_logprobs(SENTENCES)
+    with watched(scorer.model) as shapes:
+        np.testing.assert_array_equal(scorer.sentence_logprobs(SENTENCES), first)
+    assert shapes == [] and len(list(tmp_path.iterdir())) == 1
+
+
+# ---- devices ----------------------------------------------------------------------------------------------
+
+GB = 2**30
+
+
+@pytest.fixture
+def gpus(monkeypatch):
+    """Any device can be used; yields the operations on it."""
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (8 * GB, 16 * GB))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _: 0)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _: 0)
+    with pretended_devices(monkeypatch) as operations:
+        yield operations
+
+
+def scores(scorer):
+    """Scores of sentences and forms, and some logits at gaps."""
+    slots = [Slot("The author", " tall."), Slot("The senators that the guard admires", " old.")]
+    at_gaps = scorer.read_slots(slots, lambda logits, _: logits[:, :9].cpu().numpy(), 9)
+    return [
+        *scorer.sentence_logprobs(SENTENCES),
+        *scorer.form_logprobs(slots, ["is", "exists"]).flat,
+        *at_gaps.flat,
+    ]
+
+
+@pytest.mark.parametrize("device", ["cuda:0", "mps:0"])
+@pytest.mark.parametrize("kind, family", [("causal", "gpt2"), ("masked", "bert"), ("causal", "gemma2")])
+def test_scores_on_a_gpu_are_those_of_the_cpu(gpus, kind, family, device):
+    model, tokenizer = tiny_model(kind, family)
+    expected = scores(load_scorer(model, tokenizer))
+    scorer = load_scorer(moved(copy.deepcopy(model), device), tokenizer)
+    assert scorer.execution["device"] == device
+    np.testing.assert_allclose(scores(scorer), expected, rtol=0, atol=1e-5)
+
+
+def test_a_model_over_two_gpus_runs_its_output_layer_at_reads_only(gpus):
+    """Logits of an output layer on the last GPU were compared across two GPUs, which failed without a word."""
+    tied, tokenizer = tiny_model("causal", "gpt2")
+    model = copy.deepcopy(tied)
+    model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone())
+    first = dict.fromkeys(["wte", "wpe", "drop", "h.0"], "cuda:0") | dict.fromkeys(["h.1", "ln_f"], "cuda:1")
+    places = {f"transformer.{name}": device for name, device in first.items()} | {"lm_head": "cuda:1"}
+    for name, device in places.items():
+        moved(model.get_submodule(name), device)
+    scorer = load_scorer(dispatch_model(model, places, main_device="cuda:0", force_hooks=True), tokenizer)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(scores(scorer), scores(load_scorer(tied, tokenizer)), rtol=0, atol=1e-5)
+
+
+def test_batches_are_those_of_the_memory(gpus, monkeypatch):
+    """What torch keeps for later counts as free: a second run gets as many tokens as the first."""
+    model = copy.deepcopy(tiny_model("causal", "gpt2")[0])
+    assert token_budget(Forward(model)) == 4096  # activations stay in a processor's cache
+    forward = Forward(moved(model, "cuda:0"))
+    assert token_budget(forward) == 65536
+    model.config.hidden_size = 8192
+    assert token_budget(forward) == 8 * GB // (80 * 8192 * 4)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (2 * GB, 16 * GB))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _: 7 * GB)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _: GB)
+    assert token_budget(forward) == 8 * GB // (80 * 8192 * 4)
+
+
+@pytest.mark.parametrize("asked", ["by default", "by the old functions", "by the new functions"])
+def test_float32_is_exact_whatever_a_training_script_asked_for(asked):
+    """LSTMs of cuDNN round to TF32 by default, and the signature said float32."""
+    loaded, backends, new, seen = (
+        load_scorer("tiny-lstm"),
+        torch.backends,
+        asked == "by the new functions",
+        [],
+    )
+    if new and not hasattr(backends.cudnn, "rnn"):
+        pytest.skip("needs torch 2.9")
+
+    def state():
+        if new:
+            return backends.cudnn.rnn.fp32_precision, backends.cuda.matmul.fp32_precision
+        return backends.cudnn.allow_tf32, torch.get_float32_matmul_precision()
+
+    loaded.model.lstm.register_forward_pre_hook(lambda *_: seen.append(state()))
+    try:
+        if asked == "by the old functions":
+            torch.set_float32_matmul_precision("high")
+        if new:
+            backends.cudnn.rnn.fp32_precision, backends.cuda.matmul.fp32_precision = "tf32", "tf32"
+            backends.cudnn.conv.fp32_precision = "ieee"
+        before = state()
+        loaded.sentence_logprobs(SENTENCES)
+        assert state() == before
+        assert seen[-1] == (("ieee", "ieee") if new else (False, "highest")) != before
+    finally:
+        if hasattr(backends.cudnn, "rnn"):
+            backends.cudnn.conv.fp32_precision = backends.cudnn.rnn.fp32_precision = "tf32"
+            backends.cuda.matmul.fp32_precision = "none"
+        torch.set_float32_matmul_precision("highest")
