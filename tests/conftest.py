@@ -32,7 +32,6 @@ LONGEST = (
     "test_scorers.py",
     "test_many_models.py",
     "test_hostile_names.py",
-    "test_compiled.py",
 )
 """The files that take longest: 20 to 80 seconds of a processor."""
 

@@ -64,9 +64,9 @@ unwritable = CausalScorer(*tiny_model("causal", "gpt2"), revision="1")
 unwritable.journal_folder = Path("/proc/nowhere") if rank else folder / "journal"
 score("journal", unwritable)
 causal = tse_scorers.models.causal
-probe, causal.tree_attention_is_exact = causal.tree_attention_is_exact, lambda *_: not rank
+probe, causal.packing_is_exact = causal.packing_is_exact, lambda *_: not rank
 score("probes differ", CausalScorer(*tiny_model("causal", "gpt2")))
-causal.tree_attention_is_exact = lambda *given: full() if rank else probe(*given)
+causal.packing_is_exact = lambda *given: full() if rank else probe(*given)
 score("probe fails", CausalScorer(*tiny_model("causal", "gpt2")))
 (folder / f"{rank}.json").write_text(json.dumps(found))
 torch.distributed.barrier()

@@ -5,9 +5,8 @@ import torch
 from small_training import fresh_model
 
 from tse_scorers import evaluate_live
-from tse_scorers.engine import meeting, run, sharding
-from tse_scorers.engine.forward import ForwardPass
-from tse_scorers.engine.readers import DistributionReader
+from tse_scorers.engine import meeting, sharding
+from tse_scorers.models import pretrained
 
 PAIRS = 36
 
@@ -58,11 +57,9 @@ def test_sharded_models_do_not_retreat_from_full_memory(monkeypatch):
     model, tokenizer = fresh_model()
     for parameter in model.parameters():
         parameter.ds_id = 0  # so DeepSpeed marks what ZeRO-3 has taken to pieces
-    monkeypatch.setattr(run, "smallest", lambda limit: limit)
-    monkeypatch.setattr(DistributionReader, "__call__", _full)
+    monkeypatch.setattr(pretrained._SlotReader, "__call__", _full)
     with pytest.raises(ValueError, match=r"share a model .*smaller batch_tokens"):
         evaluate_live(model.eval(), tokenizer, budget=PAIRS)
-    assert ForwardPass(model).way == "whole model"
 
 
 def _full(*_):

@@ -99,7 +99,7 @@ from tse_scorers.runs import run as runs
 
 nouns, verbs = ("author", "pilot", "farmer", "skater", "chef", "guard"), ("laughs", "laugh", "swims", "swim", "smiles")
 sentences = [f"The {noun} {verb}." for noun, verb in product(nouns, verbs)]
-scorer = load_scorer("tiny-masked", device="cpu")
+scorer = load_scorer("tiny-masked", device="cpu", batch_tokens=40)  # some batches for each process
 weight = scorer.model.get_input_embeddings().weight
 kept = weight.detach().clone()
 

@@ -15,7 +15,7 @@ from tse_scorers.models.options import DESCRIPTIONS, ModelOptions
 SENTENCE = ["The author laughs."]
 GIVEN = {
     "kind": "masked", "device": "cpu", "dtype": "float32", "pll": "original", "bos": True, "leading_space": True,
-    "start_token": "none", "trust_remote_code": True, "device_map": "auto", "batch_tokens": 8, "torch_compile": True,
+    "start_token": "none", "trust_remote_code": True, "device_map": "auto", "batch_tokens": 8,
     "mntp": True, "encoder_input": "mask", "quantization": "4bit",
 }  # fmt: skip
 

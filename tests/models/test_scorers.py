@@ -384,7 +384,7 @@ def test_texts_planned_in_parts_get_the_same_scores_and_one_progress(pll, monkey
 
 def test_texts_that_share_nothing_are_run_one_by_one_without_a_probe(monkeypatch):
     """The probe's rows, and the packed ones, would attend to thousands of strangers for nothing."""
-    monkeypatch.setattr("tse_scorers.models.causal.tree_attention_is_exact", None)
+    monkeypatch.setattr("tse_scorers.models.causal.packing_is_exact", None)
     scorer = CausalScorer(*tiny_model("causal", "gpt2"), bos=True)
     scorer.sentence_logprobs([f"{noun} the old movie near the pilot is tall" for noun in NOUNS])
     assert not scorer.execution["prefixes_shared"]

@@ -48,7 +48,7 @@ NAMES_A_DEFAULT = {
     ("linking", "sum"),
 }  # fmt: skip
 """Values that may be there anyway."""
-EXECUTION = {"device", "batch_tokens", "device_map", "torch_compile"}
+EXECUTION = {"device", "batch_tokens", "device_map"}
 """Options that decide how scores are computed, and change none."""
 PERMISSIONS = {"trust_remote_code", "allow_unverified"}
 """Options that let happen what is refused without them, and change no score."""

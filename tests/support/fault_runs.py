@@ -29,7 +29,7 @@ import torch
 from small_run import MINIMAL_PAIRS, RUN, differing, left_by, write_pairs
 
 from tse_scorers.cli import main as tse
-from tse_scorers.engine.run import BatchRunner
+from tse_scorers.engine import run as engine
 
 REFUSED = {2, 74}
 
@@ -196,20 +196,20 @@ def _same_values(path: Path, whole: bytes) -> bool:
 
 def damaged_journals(undisturbed: dict, n_damages: int) -> Iterator[str]:
     """Yield a line for each damage of the journal of a run that was stopped in its middle."""
-    whole = BatchRunner.run_rows
+    whole = engine._answer
     for how in islice(DAMAGES, n_damages):
         shutil.rmtree("out", ignore_errors=True)
         left = [2]
 
-        def stopped(self, *given, left=left):
-            left[0] -= self.journal is not None
+        def stopped(*given, left=left):
+            left[0] -= 1
             if left[0] < 0:
                 raise KeyboardInterrupt
-            return whole(self, *given)
+            whole(*given)
 
-        with patch.object(BatchRunner, "run_rows", stopped):
+        with patch.object(engine, "_answer", stopped):
             command()
-        (path,) = Path("out").glob("runs/*/journal/*/answers.journal")
+        (path,) = Path("out").glob("runs/*/journal/*.npz")
         path.write_bytes(DAMAGES[how](path.read_bytes()))
         yield f"journal {how}: {again(undisturbed)}"
 

@@ -25,27 +25,26 @@ from small_run import RUN, differing, left_by, write_pairs
 
 from tse_scorers.cli import main as tse
 from tse_scorers.engine import journal
-from tse_scorers.engine.run import BatchRunner
+from tse_scorers.engine import run as engine
 
 FEW = 0.03
 """Seconds that each batch takes longer, so that kills fall into the work."""
 
 
-WHOLE = BatchRunner.run_rows
+WHOLE = engine._answer
 
 
-def slowly(self, *given):
-    """Compute a batch, and take long; the few batches that check the model have no journal."""
-    if self.journal is not None:
-        Path("working").touch()
-        time.sleep(FEW)
-    return WHOLE(self, *given)
+def slowly(*given):
+    """Compute a batch, and take long."""
+    Path("working").touch()
+    time.sleep(FEW)
+    WHOLE(*given)
 
 
 def work() -> None:
     """Be the command, in a process of our own; a file `working` says when the first batch is there."""
-    journal.SECONDS_BETWEEN_FLUSHES = 0.05  # so that most kills find a journal
-    BatchRunner.run_rows = slowly
+    journal.SECONDS_BETWEEN_SAVES = 0.05  # so that most kills find a journal
+    engine._answer = slowly
     torch.set_num_threads(1)
     sys.argv = ["tse", *RUN, *([] if os.environ.get("KILL_REPORTS") else ["--no-report"])]
     tse()
@@ -155,7 +154,7 @@ def trial(folder: Path, number: int, processes: int, early: bool, delay: float) 
         return "in the report"
     if list(out.glob("runs/*/*.parquet")):
         return "while writing scores"
-    return "in the model" if list(out.glob("runs/*/journal/*/*")) else "before the model"
+    return "in the model" if list(out.glob("runs/*/journal/*.npz")) else "before the model"
 
 
 def experiment(kills: int, kills_of_two: int, stops: int, seed: int = 0) -> tuple[int, list[str]]:

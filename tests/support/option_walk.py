@@ -118,7 +118,6 @@ MODEL_VALUES: dict[str, list] = {
     "device_map": ["nosuch", ""],
     "quantization": ["8bit", "4bit", ""],
     "batch_tokens": [1, 0, -1],
-    "torch_compile": [],  # takes a compiler and a minute: tests/engine/test_compiled.py
 }
 
 

@@ -48,7 +48,9 @@ class Journal:
         self._n_saved = 0
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _partial(self._path).touch()  # a folder that cannot be written costs no model time
+            # A folder that cannot be written, or a disk without room for all answers, costs no model time.
+            _partial(self._path).write_bytes(bytes(len(plan.read_of) * (reader.dtype.itemsize + 1)))
+            _partial(self._path).unlink()
         except OSError as error:
             raise _unwritable(self._path, error) from error
 

@@ -1,0 +1,718 @@
+"""The engine, from plans to records: what a model is given, what is read, and what a stopped or full machine keeps."""
+
+import copy
+import itertools
+import types
+import warnings
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import torch
+from accelerate import dispatch_model
+from hypothesis import given
+from hypothesis import strategies as st
+from plain_loop import at_mask, float64_model
+from pretended import moved, pretended_devices
+from tiny import NOUNS, SENTENCES, tiny_model
+
+from tse_scorers import Slot, load_scorer
+from tse_scorers.engine import journal as journal_module
+from tse_scorers.engine.forward import BLOCK, Forward
+from tse_scorers.engine.journal import Journal
+from tse_scorers.engine.plan import Plan, plain_rows, prefix_rows
+from tse_scorers.engine.probe import sees_what_follows
+from tse_scorers.engine.run import TokenReader, run, token_budget
+from tse_scorers.models.causal import CausalScorer
+from tse_scorers.models.masked import MaskedScorer
+
+TEXTS = [[5 + (i * j) % 90 for j in range(1, 3 + i % 4)] for i in range(1, 25)]
+"""24 short texts of gpt2's ids, of 2 to 5 tokens."""
+TOKENS = np.arange(len(TEXTS)) + 7
+FAMILY = [
+    f"The {noun} {rest} {verb} {end}."
+    for noun, rest in itertools.product(
+        ["author", "senators"], ["", "that the guard admires", "near the guards and the old movie"]
+    )
+    for verb, end in itertools.product(["is", "are"], ["tall", "old"])
+]
+"""Sentences that share beginnings."""
+
+
+@contextmanager
+def watched(model, failure=lambda shape, number: None):
+    """Note the shape of each batch, and raise what `failure(shape, number of the batch)` returns."""
+    shapes = []
+
+    def note(_, arguments, keywords):
+        shapes.append(tuple(keywords["input_ids"].shape))
+        if error := failure(shapes[-1], len(shapes)):
+            raise error
+
+    handle = model.register_forward_pre_hook(note, with_kwargs=True)
+    try:
+        yield shapes
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def output_rows(model):
+    """Note how many rows the output layer computes in each of its calls."""
+    rows = []
+    layer = model.get_output_embeddings()
+    handle = layer.register_forward_hook(lambda _, __, logits: rows.append(logits.shape[:-1].numel()))
+    try:
+        yield rows
+    finally:
+        handle.remove()
+
+
+def last_tokens(texts=TEXTS):
+    """A plan that reads each text behind its last token."""
+    return plain_rows(texts, [len(text) - 1 for text in texts])
+
+
+@pytest.fixture(scope="module")
+def forward():
+    return Forward(tiny_model("causal", "gpt2")[0])
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Log P of `TOKENS` behind `TEXTS`, one forward pass each."""
+    model = float64_model("causal", "gpt2")
+    pairs = zip(TEXTS, TOKENS, strict=True)
+    return np.array([at_mask(model, text, len(text) - 1)[token].item() for text, token in pairs])
+
+
+# ---- plans ------------------------------------------------------------------------------------------------
+
+ids = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=6), min_size=1, max_size=12)
+
+
+@given(ids, st.sampled_from([None, 4, 8, 1000]))
+def test_every_token_of_a_text_follows_its_own_predecessors(texts, capacity):
+    rows, nodes = prefix_rows(texts, capacity)
+    token_at, before = {}, {}
+    for row in rows:
+        for column, token in enumerate(row.ids):
+            parent = column - 1 if row.parent is None else row.parent[column]
+            token_at[row.first + column] = token
+            before[row.first + column] = row.first + parent if parent >= 0 else None
+    for text, path in zip(texts, nodes, strict=True):
+        assert [token_at[node] for node in path.tolist()] == text
+        assert [before[node] for node in path.tolist()] == [None, *path.tolist()[:-1]]
+    n_prefixes = len({tuple(text[: end + 1]) for text in texts for end in range(len(text))})
+    if capacity == 1000:  # one row of all, each beginning once
+        assert len(rows) == 1 and len(rows[0].ids) == n_prefixes
+    elif capacity is not None:
+        assert all(len(row.ids) <= max(capacity, *map(len, texts)) for row in rows)
+    else:  # one row for each text that no other continues
+        alone = {tuple(text) for text in texts if not any(o[: len(text)] == text != o for o in texts)}
+        assert sorted(tuple(row.ids) for row in rows) == sorted(alone)
+
+
+@given(ids, st.sampled_from([None, 6]), st.integers(1, 30), st.integers(1, 9))
+def test_batches_hold_each_row_that_is_read_once_within_their_budgets(texts, capacity, tokens, reads):
+    rows, nodes = prefix_rows(texts, capacity)
+    plan = Plan(rows, np.array([path[-1] for path in nodes[:5]]))
+    groups = list(plan.batches(tokens, reads))
+    firsts = [row.first for group in groups for row in group]
+    assert len(firsts) == len(set(firsts))
+    batches = [plan.batch(group) for group in groups]
+    assert sorted(np.concatenate([batch.reads for batch in batches])) == list(range(len(plan.reads)))
+    for group, batch in zip(groups, batches, strict=True):
+        lengths = [len(row.ids) for row in group]
+        assert len(group) == 1 or (batch.ids.size <= tokens and len(batch.reads) <= reads)
+        assert capacity is not None or len(set(lengths)) == 1  # plain rows are never padded
+    widths = [batch.ids.shape[1] for batch in batches]
+    assert widths == sorted(widths, reverse=True)  # what does not fit into memory shows at once
+
+
+def test_plans_of_other_inputs_rows_or_reads_have_other_fingerprints():
+    """[1, 2], [3] and [1], [2, 3] once had one hash, and so would have had their answers on disk."""
+    plans = [
+        plain_rows([[1, 2], [3]], [1, 0]), plain_rows([[1], [2, 3]], [0, 1]), plain_rows([[1, 2], [3]], [0, 0]),
+        Plan(prefix_rows([[1, 2], [1, 3]], 9)[0], np.array([1, 2])), plain_rows([[1, 2], [1, 3]], [1, 0]),
+    ]  # fmt: skip
+    assert len({plan.fingerprint for plan in plans}) == len(plans)
+    assert plain_rows([[1, 2], [3]], [1, 0]).fingerprint == plans[0].fingerprint
+
+
+# ---- what goes through the model, and what is read ---------------------------------------------------------
+
+
+def test_equal_texts_and_shared_beginnings_go_through_the_model_once():
+    scorer = CausalScorer(*tiny_model("causal", "gpt2"))
+    scorer.sentence_logprobs(FAMILY)  # nothing is probed any more
+    inputs = [ids[:-1] for ids in scorer.sentence_ids(FAMILY)]
+    beginnings = {tuple(ids[: end + 1]) for ids in inputs for end in range(len(ids))}
+    with watched(scorer.model) as shapes:
+        once, twice = scorer.sentence_logprobs(FAMILY), scorer.sentence_logprobs(FAMILY * 2)
+    n_tokens = sum(rows * width for rows, width in shapes)
+    assert scorer.execution["prefixes_shared"]
+    assert n_tokens < 1.3 * 2 * len(beginnings) < sum(map(len, inputs))
+    np.testing.assert_allclose(twice, [*once, *once], rtol=0, atol=1e-5)
+    masked = MaskedScorer(*tiny_model("masked", "bert"))
+    masked.forward  # noqa: B018  (probed)
+    with watched(masked.model) as shapes:
+        masked.read_slots([Slot("The author", " tall.")] * 9, lambda logits, _: logits[:, :1].numpy(), 1)
+    assert [rows for rows, _ in shapes] == [1]
+
+
+def test_plain_texts_of_any_lengths_go_through_without_padding(forward, expected):
+    with watched(forward.model) as shapes:
+        answers = run(forward, last_tokens(), TokenReader(TOKENS))
+    assert sum(rows * width for rows, width in shapes) == sum(map(len, {tuple(text): text for text in TEXTS}))
+    np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "kind, family, capacity",
+    [*itertools.product(["causal"], ["gpt2", "gemma2"], [None, 16, 1000]), ("masked", "bert", None)],
+)
+def test_a_read_in_any_place_is_that_of_a_literal_forward_pass(kind, family, capacity):
+    """-1 stands for the total of a group of ids; id 0 is an id like any other."""
+    model, texts = float64_model(kind, family), [*TEXTS[:9], [5, 6, 7], [5, 6, 8], [5, 6]]
+    reads = [(text, place) for text in texts for place in range(len(text))]
+    rows, nodes = prefix_rows(texts, capacity)
+    plan = Plan(rows, np.concatenate(nodes))
+    if kind == "masked":
+        plan = plain_rows([text for text, _ in reads], [place for _, place in reads])
+    tokens, group = np.arange(len(reads)) % 5 - 1, np.arange(model.config.vocab_size) % 3 == 1
+    answers = run(Forward(model), plan, TokenReader(tokens, group), batch_tokens=40)
+    for answer, (text, place), token in zip(answers, reads, tokens, strict=True):
+        logprobs = at_mask(model, text, place)
+        literal = logprobs[torch.from_numpy(group)].logsumexp(0) if token < 0 else logprobs[token]
+        assert answer == pytest.approx(literal.item(), abs=1e-5 if family == "gemma2" else 1e-10)
+
+
+def test_a_reader_gives_records_of_any_type_each_from_its_own_read(forward):
+    class Best:
+        dtype = np.dtype([("token", "i4"), ("is_even", "?"), ("first", "f2", (3,)), ("answer", "i8")])
+        fingerprint = None
+
+        def __call__(self, logits, at, answers):
+            records = np.zeros(len(at), self.dtype)
+            records["token"] = logits.argmax(1).numpy()[at]
+            records["is_even"] = records["token"] % 2 == 0
+            records["first"], records["answer"] = logits[:, :3].numpy()[at], answers
+            return records
+
+    texts = TEXTS + TEXTS[:3]
+    records = run(forward, last_tokens(texts), Best(), batch_tokens=24)
+    assert records.dtype == Best.dtype and records["answer"].tolist() == list(range(len(texts)))
+    for record, text in zip(records, texts, strict=True):
+        best = at_mask(forward.model, text, len(text) - 1).argmax().item()
+        assert record["token"] == best and record["is_even"] == (best % 2 == 0)
+
+
+def test_progress_counts_tokens_up_to_all_of_them(forward):
+    told = []
+    run(forward, last_tokens(), TokenReader(TOKENS), 24, lambda *done: told.append(done))
+    total = sum(len(row.ids) for row in last_tokens().rows)
+    assert told[0] == (0, total) and told[-1] == (total, total) and told == sorted(told) and len(told) > 3
+
+
+# ---- memory -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory."),
+        RuntimeError("CUDA error: out of memory\nCompile with `TORCH_USE_CUDA_DSA` to enable assertions."),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
+        RuntimeError("MPS backend out of memory (MPS allocated: 17.81 GiB, max allowed: 18.13 GiB)."),
+        RuntimeError("Invalid buffer size: 24.58 GiB"),
+        RuntimeError("UR backend failed. UR backend returns:39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory"),
+        RuntimeError("[enforce fail at alloc_cpu.cpp:80] DefaultCPUAllocator: not enough memory: you tried"),
+        MemoryError("Unable to allocate 24.6 GiB for an array"),
+    ],
+    ids=lambda error: str(error)[:40],
+)
+def test_batches_that_do_not_fit_are_halved_and_no_answer_changes(forward, expected, error):
+    """Each device and library says in its own words that memory ran out; some of them ended the run."""
+    with watched(forward.model, lambda shape, _: error if np.prod(shape) > 10 else None) as shapes:
+        answers = run(forward, last_tokens(), TokenReader(TOKENS), batch_tokens=24)
+    np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-5)
+    assert any(np.prod(shape) > 10 for shape in shapes)
+    assert sum(rows for rows, width in shapes if rows * width <= 10) == len(
+        last_tokens().rows
+    )  # no row twice
+
+
+def test_a_single_text_that_does_not_fit_is_one_plain_sentence(forward):
+    full = torch.OutOfMemoryError("CUDA out of memory.")
+    with (
+        watched(forward.model, lambda shape, _: full if np.prod(shape) > 2 else None),
+        pytest.raises(ValueError, match=r"A single text of 5 tokens does not fit .*--dtype bfloat16"),
+    ):
+        run(forward, last_tokens(), TokenReader(TOKENS), batch_tokens=24)
+
+
+def test_memory_that_runs_out_while_logits_are_read_loses_nothing(forward, expected):
+    failed = []
+
+    class Once:
+        dtype, fingerprint = np.dtype("f8"), None
+
+        def __call__(self, logits, at, answers):
+            if not failed and len(answers) > 2:
+                failed.append(True)
+                raise torch.OutOfMemoryError("CUDA out of memory.")
+            return logits.double().log_softmax(1).numpy()[at, TOKENS[answers]]
+
+    answers = run(forward, last_tokens(), Once(), batch_tokens=24)
+    np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-5)
+    assert failed
+
+
+def test_other_errors_of_a_model_pass(forward):
+    wrong = RuntimeError("mat1 and mat2 shapes cannot be multiplied")
+    with watched(forward.model, lambda *_: wrong), pytest.raises(RuntimeError, match="mat1"):
+        run(forward, last_tokens(), TokenReader(TOKENS))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_memory_that_runs_out_in_a_probe_says_nothing_about_the_model(number):
+    model = copy.deepcopy(tiny_model("causal", "gpt2")[0])
+    full = torch.OutOfMemoryError("CUDA out of memory.")
+    with (
+        watched(model, lambda _, count: full if count == number else None),
+        pytest.raises(torch.OutOfMemoryError),
+    ):
+        Forward(model)
+    assert Forward(model).narrows
+
+
+# ---- the output layer -------------------------------------------------------------------------------------
+
+LAYERS = [("causal", "gpt2"), ("masked", "bert"), ("causal", "bloom"), ("causal", "gemma2")]
+
+
+@pytest.mark.parametrize("kind, family", LAYERS)
+def test_the_output_layer_runs_at_reads_only(kind, family):
+    scorer = (CausalScorer if kind == "causal" else MaskedScorer)(*tiny_model(kind, family))
+    slots = [Slot(prefix, " tall.") for prefix in ("The author", "The pilot", "The movie near the guards")]
+
+    def read():
+        return scorer.read_slots(slots, lambda logits, _: logits[:, :4].numpy(), 4)
+
+    read()  # nothing is probed any more
+    with output_rows(scorer.model) as rows:
+        read()
+    assert sum(rows) == len(slots)
+
+
+@pytest.mark.parametrize("scale, dtype", [(0.1, torch.float32), (1.0, torch.float32), (1.0, torch.bfloat16)])
+def test_soft_caps_are_applied_even_where_logits_are_small(scale, dtype):
+    """Tanh is the identity near zero: on small logits a capped model once passed for one without."""
+    model = copy.deepcopy(tiny_model("causal", "gemma2")[0])
+    with torch.no_grad():
+        model.get_output_embeddings().weight.mul_(scale)
+    forward = Forward(model.to(dtype))
+    assert forward.narrows and not forward.sums_by_block
+    with torch.no_grad():
+        model.get_output_embeddings().weight.mul_(30 / scale)  # the cap is 30
+    answers = run(forward, last_tokens(), TokenReader(TOKENS))
+    literal = [
+        at_mask(model, text, len(text) - 1)[token].item() for text, token in zip(TEXTS, TOKENS, strict=True)
+    ]
+    np.testing.assert_allclose(answers, literal, rtol=0.02 if dtype == torch.bfloat16 else 1e-5)
+
+
+class OddLayer(torch.nn.Module):
+    """An output layer that does more than a product of its own, given (texts, positions, width)."""
+
+    def __init__(self, inner, case):
+        super().__init__()
+        self.inner, self.weight, self.case = inner, inner.weight, case
+
+    def forward(self, hidden):
+        if self.case == "refuses one text" and len(hidden) == 1:
+            raise RuntimeError("one text is too few\nat line 3")
+        return self.inner(hidden) + hidden.shape[1]
+
+
+@pytest.mark.parametrize(
+    "case, reason",
+    [
+        ("no layer", "it does not name its output layer"),
+        ("counts positions", "its logits are not those that its output layer gives by itself"),
+        ("refuses one text", "RuntimeError: one text is too few"),
+    ],
+)
+def test_a_model_that_must_run_whole_says_why_and_has_the_same_scores(case, reason):
+    model, tokenizer = tiny_model("causal", "gpt2")
+    model, texts = copy.deepcopy(model), [f"The {noun} laughs." for noun in ("author", "pilot", "guard")]
+    expected = CausalScorer(model, tokenizer).sentence_logprobs(texts)
+    if case == "no layer":
+        model.get_output_embeddings = lambda: None
+    else:
+        model.lm_head = OddLayer(model.lm_head, case)
+    scorer = CausalScorer(model, tokenizer, share_prefixes=False)
+    with pytest.warns(UserWarning, match=f"every position of a text.*because {reason}. The scores"):
+        scores = scorer.sentence_logprobs(texts)
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5)
+
+
+class Bigrams(torch.nn.Module):
+    """The smallest language model: a vector of each id, and an output layer."""
+
+    device, dtype = torch.device("cpu"), torch.float32
+
+    def __init__(self, vocabulary, bias=True, scale=1.0):
+        super().__init__()
+        torch.manual_seed(0)
+        self.hidden = torch.nn.Parameter(scale * torch.randn(vocabulary, 16))
+        self.layer = torch.nn.Linear(16, vocabulary, bias=bias)
+        config = types.SimpleNamespace(vocab_size=vocabulary, get_text_config=lambda: config)
+        self.config = config
+
+    def get_output_embeddings(self):
+        return self.layer
+
+    def forward(self, input_ids, attention_mask=None):
+        return types.SimpleNamespace(logits=self.layer(self.hidden[input_ids]))
+
+    def check(self, tolerance=1e-5):
+        """Compare log-probabilities, of ids and of a group, with a log-softmax in float64."""
+        vocabulary = self.config.vocab_size
+        inputs, tokens = [*range(vocabulary)] * 2, np.arange(2 * vocabulary) % vocabulary
+        tokens[vocabulary:] = -1
+        group = torch.arange(vocabulary) % 3 == 1
+        forward = Forward(self.eval())
+        assert forward.sums_by_block
+        plan = plain_rows([[token] for token in inputs], [0] * len(inputs))
+        with torch.inference_mode():
+            actual = run(forward, plan, TokenReader(tokens, group.numpy()))
+            logprobs = copy.deepcopy(self.layer).double()(self.hidden.double()).log_softmax(1)
+        np.testing.assert_allclose(actual[:vocabulary], logprobs.diagonal(), rtol=1e-6, atol=tolerance)
+        of_group = logprobs[:, group].logsumexp(1)
+        np.testing.assert_allclose(actual[vocabulary:], of_group, rtol=1e-6, atol=tolerance)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("vocabulary", [16, BLOCK, 2 * BLOCK + 5])
+@pytest.mark.parametrize("scale", [0.1, 10.0])
+def test_log_sum_exps_by_blocks_equal_those_of_all_logits(vocabulary, bias, scale):
+    Bigrams(vocabulary, bias, scale).check()
+
+
+@pytest.mark.parametrize("first, other", [(-200, 0), (0, 200), (-torch.inf, 0), (0, -torch.inf)])
+def test_blocks_may_lie_far_apart(first, other):
+    """The largest logit of the first block is the shift of all blocks. Ids at minus infinity are no error."""
+    model = Bigrams(2 * BLOCK)
+    with torch.no_grad():
+        model.layer.bias[:BLOCK], model.layer.bias[BLOCK:] = first, other
+    model.check(1e-4)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+@pytest.mark.parametrize("where", [3, BLOCK + 3])
+def test_a_logit_that_is_no_number_is_an_error_in_any_block(where, value):
+    model = Bigrams(BLOCK + 9)
+    with torch.no_grad():
+        model.layer.bias[where] = value
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        model.check()
+    with torch.no_grad():
+        model.layer.bias[:] = -torch.inf
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        model.check()
+
+
+def test_log_sum_exps_are_not_computed_in_half_precision():
+    model = Bigrams(5000)
+    model.bfloat16().dtype = torch.bfloat16
+    answer = run(Forward(model), plain_rows([[4]], [0]), TokenReader(np.array([3])))
+    with torch.inference_mode():
+        literal = model(torch.tensor([4])).logits[0].double().log_softmax(0)[3].item()
+    assert answer.item() == pytest.approx(literal, abs=1e-5)
+
+
+# ---- what a model can be trusted with ----------------------------------------------------------------------
+
+
+def shares(model, tokenizer, texts):
+    """Whether a scorer shares beginnings of these texts; its scores must be those of texts one by one."""
+    scorer, plain = CausalScorer(model, tokenizer), CausalScorer(model, tokenizer, share_prefixes=False)
+    tolerance = 1e-4 if model.dtype == torch.float32 else 0.5
+    scores = scorer.sentence_logprobs(texts)
+    np.testing.assert_allclose(scores, plain.sentence_logprobs(texts), rtol=0, atol=tolerance)
+    return scorer.execution["prefixes_shared"]
+
+
+def scaled(family, dtype, scale=1.0):
+    """A tiny model with smaller weights, in this dtype, and its tokenizer."""
+    model, tokenizer = tiny_model("causal", family)
+    model = copy.deepcopy(model)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.dim() > 1 and "norm" not in name.lower() and "A_log" not in name:
+                parameter.mul_(scale)
+    return model.to(dtype), tokenizer
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("family", ["gpt2", "llama", "gemma2", "olmo2"])
+def test_models_share_beginnings_in_any_precision(family, dtype):
+    assert shares(*scaled(family, dtype), FAMILY)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+@pytest.mark.parametrize("family", ["mamba2", "rwkv", "recurrent_gemma", "lfm2", "jamba", "bloom", "gpt_oss"])
+def test_half_precision_hides_no_recurrence_window_or_bias_by_distance(family, scale):
+    """With weights as small as trained ones, what leaks from other texts is no larger than rounding."""
+    assert not shares(*scaled(family, torch.bfloat16, scale), FAMILY)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_texts_that_outgrow_a_window_are_found_among_many_that_do_not(dtype):
+    """The mean error over all texts was small in half precision; that of the long ones was not."""
+    model, tokenizer = scaled("mistral", dtype)
+    model.config.sliding_window = 16
+    short = [f"The {noun} {end}" for noun in NOUNS for end in ("near the guards is", "near the guards are")]
+    long = "The author that the guard near the old movie and the pilot admires and the consultant knows"
+    scorer = CausalScorer(model, tokenizer)
+    scorer.sentence_logprobs(short)
+    assert scorer.execution["prefixes_shared"]
+    both = scorer.sentence_logprobs([*short * 4, f"{long} is", f"{long} are"])
+    assert not scorer.execution["prefixes_shared"]  # longer texts are probed anew
+    alone = CausalScorer(model, tokenizer, share_prefixes=False).sentence_logprobs(
+        [f"{long} is", f"{long} are"]
+    )
+    np.testing.assert_allclose(both[-2:], alone, rtol=0, atol=1e-4 if dtype == torch.float32 else 0.5)
+
+
+def test_models_that_see_what_follows_are_told_from_those_that_do_not():
+    assert sees_what_follows(Forward(tiny_model("masked", "bert")[0]))
+    assert not sees_what_follows(Forward(tiny_model("causal", "gpt2")[0]))
+
+
+# ---- journals ---------------------------------------------------------------------------------------------
+
+
+def journaled(forward, folder, stop_at=0, model="m", texts=TEXTS, tokens=TOKENS, batch_tokens=24):
+    """Run with a journal; return the answers (None if stopped at a batch) and the shapes of the batches."""
+    plan, reader = last_tokens(texts), TokenReader(tokens)
+    stop = KeyboardInterrupt()
+    with watched(forward.model, lambda _, number: stop if number == stop_at else None) as shapes:
+        try:
+            journal = Journal(folder, {"model": model}, plan, reader)
+            answers = run(forward, plan, reader, batch_tokens, journal=journal)
+        except KeyboardInterrupt:
+            answers = None
+    return answers, shapes
+
+
+@pytest.mark.parametrize("stop_at", [1, 3, 5])
+def test_a_stopped_run_goes_on_where_it_was(tmp_path, forward, expected, stop_at):
+    _, uninterrupted = journaled(forward, tmp_path / "other")
+    assert journaled(forward, tmp_path / "run", stop_at)[0] is None
+    answers, shapes = journaled(forward, tmp_path / "run")
+    assert shapes == uninterrupted[stop_at - 1 :]
+    np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-5)
+    again, shapes = journaled(forward, tmp_path / "run", batch_tokens=7)
+    assert shapes == []
+    np.testing.assert_array_equal(again, answers)
+
+
+def test_a_killed_run_loses_the_last_seconds_only(tmp_path, forward, expected, monkeypatch):
+    """Nothing runs after SIGKILL: what is on disk in the middle of a run is all there is."""
+    plan, reader, clock = last_tokens(), TokenReader(TOKENS), [0]
+    monkeypatch.setattr(journal_module, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
+    seen = []
+
+    def a_batch_takes_ten_seconds(*_):
+        clock[0] += 10
+        seen.append([path.name for path in tmp_path.iterdir()])
+
+    with watched(forward.model, a_batch_takes_ten_seconds) as shapes:
+        run(forward, plan, reader, 24, journal=Journal(tmp_path, {"model": "m"}, plan, reader))
+    assert [bool(names) for names in seen] == [False, False, *[True] * (len(shapes) - 2)]
+
+
+@pytest.mark.parametrize(
+    "other", [{"model": "n"}, {"texts": [*TEXTS[:-1], TEXTS[-1][::-1]]}, {"tokens": TOKENS + 1}], ids=str
+)
+def test_another_model_other_texts_or_another_reader_begin_anew(tmp_path, forward, other):
+    """`swims` and `swim` at the same gap have the same input: their journals were once one."""
+    expected, all_shapes = journaled(forward, tmp_path / "other", **other)
+    first, _ = journaled(forward, tmp_path)
+    answers, shapes = journaled(forward, tmp_path, **other)
+    assert shapes == all_shapes
+    np.testing.assert_array_equal(answers, expected)
+    again, shapes = journaled(forward, tmp_path)  # runs in one folder keep their journals
+    assert shapes == []
+    np.testing.assert_array_equal(again, first)
+
+
+DAMAGES = {
+    "cut in the middle": lambda content: content[: len(content) // 2],
+    "cut by a byte": lambda content: content[:-1],
+    "empty": lambda content: b"",
+    "something else": lambda content: b"x" * len(content),
+    "zeros at the end": lambda content: content[:-40] + bytes(40),
+    "an answer changed": lambda content: content[:150] + bytes([content[150] ^ 1]) + content[151:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_journal_is_computed_again(tmp_path, forward, expected, damage):
+    """Half a file of answers was filled up with zeros: sentences of the probability one."""
+    journaled(forward, tmp_path)
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    with pytest.warns(UserWarning, match="damaged; its answers are computed again"):
+        answers, _ = journaled(forward, tmp_path)
+    np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert journaled(forward, tmp_path)[1] == []
+
+
+def test_a_disk_without_room_for_all_answers_is_one_sentence_before_the_model_runs(
+    tmp_path, forward, monkeypatch
+):
+    def write(path, content):
+        assert len(content) >= 9 * len(TEXTS)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(tmp_path), "write_bytes", write)
+    with (
+        watched(forward.model) as shapes,
+        pytest.raises(ValueError, match=r"No space left on device\. .*--out"),
+    ):
+        Journal(tmp_path, {"model": "m"}, last_tokens(), TokenReader(TOKENS))
+    assert shapes == []
+
+
+def test_a_disk_that_fills_up_keeps_what_was_saved_before(tmp_path, forward, monkeypatch):
+    journaled(forward, tmp_path, stop_at=3)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(journal_module.os, "replace", full)
+    with pytest.raises(ValueError, match=r"No space left on device\. .*--out"):
+        journaled(forward, tmp_path)
+    monkeypatch.undo()
+    _, shapes = journaled(forward, tmp_path)
+    assert len(shapes) == len(journaled(forward, tmp_path / "other")[1]) - 2
+
+
+def test_a_scorer_journals_only_what_says_what_it_computes(tmp_path):
+    """A function without a fingerprint leaves no answers that another might take for its own."""
+    scorer = MaskedScorer(*tiny_model("masked", "bert"))
+    scorer.journal_folder = tmp_path
+    scorer.read_slots([Slot("The author", ".")], lambda logits, _: logits[:, :2].double().numpy(), 2)
+    assert list(tmp_path.iterdir()) == []
+    first = scorer.sentence_logprobs(SENTENCES)
+    with watched(scorer.model) as shapes:
+        np.testing.assert_array_equal(scorer.sentence_logprobs(SENTENCES), first)
+    assert shapes == [] and len(list(tmp_path.iterdir())) == 1
+
+
+# ---- devices ----------------------------------------------------------------------------------------------
+
+GB = 2**30
+
+
+@pytest.fixture
+def gpus(monkeypatch):
+    """Any device can be used; yields the operations on it."""
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (8 * GB, 16 * GB))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _: 0)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _: 0)
+    with pretended_devices(monkeypatch) as operations:
+        yield operations
+
+
+def scores(scorer):
+    """Scores of sentences and forms, and some logits at gaps."""
+    slots = [Slot("The author", " tall."), Slot("The senators that the guard admires", " old.")]
+    at_gaps = scorer.read_slots(slots, lambda logits, _: logits[:, :9].cpu().numpy(), 9)
+    return [
+        *scorer.sentence_logprobs(SENTENCES),
+        *scorer.form_logprobs(slots, ["is", "exists"]).flat,
+        *at_gaps.flat,
+    ]
+
+
+@pytest.mark.parametrize("device", ["cuda:0", "mps:0"])
+@pytest.mark.parametrize("kind, family", [("causal", "gpt2"), ("masked", "bert"), ("causal", "gemma2")])
+def test_scores_on_a_gpu_are_those_of_the_cpu(gpus, kind, family, device):
+    model, tokenizer = tiny_model(kind, family)
+    expected = scores(load_scorer(model, tokenizer))
+    scorer = load_scorer(moved(copy.deepcopy(model), device), tokenizer)
+    assert scorer.execution["device"] == device
+    np.testing.assert_allclose(scores(scorer), expected, rtol=0, atol=1e-5)
+
+
+def test_a_model_over_two_gpus_runs_its_output_layer_at_reads_only(gpus):
+    """Logits of an output layer on the last GPU were compared across two GPUs, which failed without a word."""
+    tied, tokenizer = tiny_model("causal", "gpt2")
+    model = copy.deepcopy(tied)
+    model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone())
+    first = dict.fromkeys(["wte", "wpe", "drop", "h.0"], "cuda:0") | dict.fromkeys(["h.1", "ln_f"], "cuda:1")
+    places = {f"transformer.{name}": device for name, device in first.items()} | {"lm_head": "cuda:1"}
+    for name, device in places.items():
+        moved(model.get_submodule(name), device)
+    scorer = load_scorer(dispatch_model(model, places, main_device="cuda:0", force_hooks=True), tokenizer)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(scores(scorer), scores(load_scorer(tied, tokenizer)), rtol=0, atol=1e-5)
+
+
+def test_batches_are_those_of_the_memory(gpus, monkeypatch):
+    """What torch keeps for later counts as free: a second run gets as many tokens as the first."""
+    model = copy.deepcopy(tiny_model("causal", "gpt2")[0])
+    assert token_budget(Forward(model)) == 4096  # activations stay in a processor's cache
+    forward = Forward(moved(model, "cuda:0"))
+    assert token_budget(forward) == 65536
+    model.config.hidden_size = 8192
+    assert token_budget(forward) == 8 * GB // (80 * 8192 * 4)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (2 * GB, 16 * GB))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _: 7 * GB)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _: GB)
+    assert token_budget(forward) == 8 * GB // (80 * 8192 * 4)
+
+
+@pytest.mark.parametrize("asked", ["by default", "by the old functions", "by the new functions"])
+def test_float32_is_exact_whatever_a_training_script_asked_for(asked):
+    """LSTMs of cuDNN round to TF32 by default, and the signature said float32."""
+    loaded, backends, new, seen = (
+        load_scorer("tiny-lstm"),
+        torch.backends,
+        asked == "by the new functions",
+        [],
+    )
+    if new and not hasattr(backends.cudnn, "rnn"):
+        pytest.skip("needs torch 2.9")
+
+    def state():
+        if new:
+            return backends.cudnn.rnn.fp32_precision, backends.cuda.matmul.fp32_precision
+        return backends.cudnn.allow_tf32, torch.get_float32_matmul_precision()
+
+    loaded.model.lstm.register_forward_pre_hook(lambda *_: seen.append(state()))
+    try:
+        if asked == "by the old functions":
+            torch.set_float32_matmul_precision("high")
+        if new:
+            backends.cudnn.rnn.fp32_precision, backends.cuda.matmul.fp32_precision = "tf32", "tf32"
+            backends.cudnn.conv.fp32_precision = "ieee"
+        before = state()
+        loaded.sentence_logprobs(SENTENCES)
+        assert state() == before
+        assert seen[-1] == (("ieee", "ieee") if new else (False, "highest")) != before
+    finally:
+        if hasattr(backends.cudnn, "rnn"):
+            backends.cudnn.conv.fp32_precision = backends.cudnn.rnn.fp32_precision = "tf32"
+            backends.cuda.matmul.fp32_precision = "none"
+        torch.set_float32_matmul_precision("highest")
