@@ -16,7 +16,7 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
 log = logging.getLogger("mkdocs.hooks.documented_names")
-CONTRACTS = ("tse_scorers.models.base", "tse_scorers.suites.contract")
+CONTRACTS = ("tse_scorers.models.scorer", "tse_scorers.suites.contract")
 _shown: set[str] = set()
 
 

@@ -1,15 +1,11 @@
 """Rules that hold in all parts: what minus infinity means, and what is no log-probability."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-import tse_scorers
 from tse_scorers import run
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.models.base import ScoredTokens
+from tse_scorers.models.scorer import ScoredTokens, Scorer
 
 ZERO = -np.inf
 SIDES = {"right": (-1.0, ZERO), "wrong": (ZERO, -1.0), "tied": (ZERO, ZERO)}
@@ -20,36 +16,24 @@ def test_minus_infinity_is_a_probability_of_zero_in_every_metric(name):
     """It is below every other log-probability, ties with another zero, and is never a missing value."""
     correct, incorrect = SIDES[name]
     pair = metric_modules("minimal_pair_accuracy").accuracy.outcomes([correct], [incorrect])
-    scores = metric_modules("refined_tse").scores
-    forms = (scores.GivenForms(np.array([[logprob]])) for logprob in (correct, incorrect))
-    lemma = scores.context_scores(*forms, (1.0,), ())
+    lemma = metric_modules("refined_tse").definitions.whole_scores(
+        np.array([[[correct], [incorrect]]]), np.array([True])
+    )
     variation = metric_modules("minimal_variation_auc").variation_sets
     sentences = [("t", cases, "123") for cases in ("NDA", *variation.violations("NDA"))]
     scores = [correct, *[incorrect] * (len(sentences) - 1)]
     compared = variation.compare(scores, *zip(*sentences, strict=True))
     expected = {"right": 1.0, "wrong": 0.0, "tied": 0.0}[name]
     assert (pair.correct.item(), pair.tie.item()) == (expected, name == "tied") and not pair.nonfinite.any()
-    assert (lemma.top.ew.item(), lemma.n_ties.item(), lemma.n_nonfinite.item()) == (
-        expected,
-        name == "tied",
-        0,
-    )
+    assert lemma.ew.item() == expected
     credit = compared.credit[compared.present & compared.exists[..., None]]
     assert set(credit) == {0.5 if name == "tied" else expected} and not compared.nonfinite.any()
-
-
-def test_every_metric_takes_the_same_values():
-    """A metric on the Hub is one folder, so each has this file: a correction of one must be a correction of all."""
-    metrics = Path(__file__).resolve().parents[2] / "metrics"
-    texts = {path.parent.name: path.read_text(encoding="utf-8") for path in metrics.glob("*/values.py")}
-    assert set(texts) == {path.name for path in metrics.iterdir() if (path / f"{path.name}.py").is_file()}
-    assert len(set(texts.values())) == 1
 
 
 PAIRS = "UID,sentence_good,sentence_bad\npassive_1,The author laughs.,The author laugh.\n"
 
 
-class Liar:
+class Liar(Scorer):
     """Answers everything with one value."""
 
     name = "liar"
@@ -79,7 +63,7 @@ def test_what_is_no_log_probability_enters_no_suite(tmp_path, suite, value):
     options = {"minimal_pairs": {"data": table}, "german": {"limit": 1}, "regions": {"data": table}}
     if suite == "regions":
         table.write_text("item,condition,region,text\n1,a,subject,The author\n1,b,subject,The authors\n")
-    with pytest.raises((ValueError, TypeError), match=r"liar: Liar\.\w+ returned .* expected a natural"):
+    with pytest.raises((ValueError, TypeError), match=r"liar returned .* expected natural"):
         run(Liar(value), suite, tmp_path / "out", report=False, **options[suite])
     assert not list(tmp_path.rglob("*.parquet"))
 
@@ -88,12 +72,3 @@ def test_small_rounding_above_zero_is_kept(tmp_path):
     (tmp_path / "pairs.csv").write_text(PAIRS)
     rows = run(Liar(1e-4), "minimal_pairs", tmp_path / "out", data=str(tmp_path / "pairs.csv"), report=False)
     assert {row["score"] for row in rows} == {0.0} and {row["n_ties"] for row in rows} == {1}
-
-
-def test_suites_ask_scorers_in_one_place():
-    """`models/answers.py` checks what is answered; a suite that asks by itself would take anything."""
-    package = Path(tse_scorers.__file__).parent
-    asks = re.compile(r"\.(sentence_logprobs|continuation_logprobs|(pair|word|token)_logprobs)\(")
-    places = [path for folder in ("suites", "runs") for path in (package / folder).rglob("*.py")]
-    found = {path.name for path in places if asks.search(path.read_text(encoding="utf-8"))}
-    assert found == set()

@@ -23,8 +23,8 @@ from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.agreement.ask import scores as agreement
-from tse_scorers.suites.agreement.ask.top_forms import top_forms
+import scored_gaps as agreement
+from tse_scorers.suites.agreement.tables import top_forms
 from tse_scorers.suites.agreement.data.paper_examples import TABLE_3, positions
 from tse_scorers.suites.agreement.suite import AgreementSuite
 

@@ -21,7 +21,7 @@ from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.runs.run import Run
-from tse_scorers.suites.agreement.ask import scores as agreement
+import scored_gaps as agreement
 from tse_scorers.suites.agreement.estimate.coverage import coverage, main_list
 from tse_scorers.suites.agreement.options import AgreementOptions
 

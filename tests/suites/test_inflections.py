@@ -9,7 +9,7 @@ from tiny import tiny_model
 
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.suites.agreement.ask.inflections import inflections_in_vocabulary
+from tse_scorers.suites.gaps import list_lemmas
 
 
 def causal():
@@ -25,19 +25,18 @@ def test_inflections_are_those_with_both_forms_as_different_single_tokens():
     lemmas = pd.DataFrame(
         {"singular": ["laughs", "unlikes", "swim", "has"], "plural": ["laugh", "like", "swim", "have"]}
     )
-    found = inflections_in_vocabulary(scorer, lemmas)
+    found = list_lemmas(scorer, lemmas, [False])[False]
     ids = scorer.single_token_ids(["laughs", "has", "laugh", "have"])
-    assert (len(found), found.n_listed) == (2, 4)
-    correct, incorrect = found.correct_and_incorrect(np.array([True, False]))
-    assert correct.tolist() == [ids[:2].tolist(), ids[2:].tolist()]
-    assert incorrect.tolist() == [ids[2:].tolist(), ids[:2].tolist()]
+    assert found.places.tolist() == [0, 3]
+    assert found.lemmas["excluded"].tolist() == ["", "several tokens", "equal forms", ""]
+    np.testing.assert_array_equal(found.ids, [ids[:2], ids[2:]])
 
 
 def test_inflections_none_of_which_the_tokenizer_knows():
     with pytest.raises(ValueError, match="none of the 1 lemmas"):
-        inflections_in_vocabulary(masked(), pd.DataFrame({"singular": ["zxs"], "plural": ["zx"]}))
-    with pytest.raises(ValueError, match="expected 'singular' and 'plural'"):
-        inflections_in_vocabulary(masked(), pd.DataFrame({"singular": ["is"]}))
+        list_lemmas(masked(), pd.DataFrame({"singular": ["zxs"], "plural": ["zx"]}), [False])
+    with pytest.raises(ValueError, match="expected singular and plural"):
+        list_lemmas(masked(), pd.DataFrame({"singular": ["is"]}), [False])
 
 
 @pytest.mark.parametrize("make", [causal, masked])
@@ -47,5 +46,5 @@ def test_inflections_of_another_models_tokenizer(make):
     model.resize_token_embeddings(max(scorer.single_token_ids(["laughs", "laugh"])))
     small = type(scorer)(model, scorer.tokenizer)
     lemmas = pd.DataFrame({"singular": ["laughs"], "plural": ["laugh"]})
-    with pytest.raises(ValueError, match=r"inflection.* only \d+ tokens.*belong together"):
-        inflections_in_vocabulary(small, lemmas)
+    with pytest.raises(ValueError, match=r"for a verb.* only \d+ tokens.*belong together"):
+        list_lemmas(small, lemmas, [False])

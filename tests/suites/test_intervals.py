@@ -14,13 +14,8 @@ from scipy import stats
 import tse_scorers
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.statistics import Units, mean
-from tse_scorers.suites.agreement.ask.outcomes import (
-    encode,
-    outcome_table,
-    outcome_width,
-    read_outcomes,
-)
 from tse_scorers.suites.agreement.estimate.intervals import with_units
+from tse_scorers.suites.agreement.estimate.outcomes import read_outcomes
 from tse_scorers.suites.agreement.suite import AgreementSuite
 from tse_scorers.suites.checks import DataWarning
 from tse_scorers.suites.variation_sets.suite import VariationSetSuite
@@ -40,12 +35,8 @@ def logprobs():
 @pytest.fixture(scope="module")
 def outcomes(logprobs):
     correct, incorrect = logprobs
-    numbers = encode(correct > incorrect)
-    assert numbers.shape == (N_CONTEXTS, outcome_width(N_LEMMAS))
-    assert (
-        numbers == np.round(numbers)
-    ).all() and numbers.max() < 2**48  # exact, also when summed with zeros
-    table = outcome_table({False: (np.arange(N_CONTEXTS), numbers, N_LEMMAS)})
+    bits = [row.tobytes() for row in np.packbits((correct > incorrect).numpy(), axis=1)]
+    table = pa.table({"context_id": np.arange(N_CONTEXTS), "opening": [False] * N_CONTEXTS, "correct": bits})
     names = pd.DataFrame({"opening": False, "lemma": np.arange(N_LEMMAS)})
     names["singular"], names["plural"] = names["lemma"].map("v{}s".format), names["lemma"].map("v{}".format)
     (found,) = read_outcomes(table, pa.Table.from_pandas(names))

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from tse_scorers import Results, make_suite, run
 from tse_scorers.cli.app import app
-from tse_scorers.models.answers import sentence_logprobs
+from tse_scorers.models.scorer import ask_sentences
 from tse_scorers.suites import registry
 from tse_scorers.suites.contract import Suite
 from tse_scorers.suites.measure import Measure
@@ -42,8 +42,8 @@ class WordOrder(Suite):
     def ask(self, scorer, items, progress):
         texts = items["sentence"].tolist()
         reversals = [" ".join(text.rstrip(".").split()[::-1]) + "." for text in texts]
-        forward = sentence_logprobs(scorer, texts, progress)
-        return items.assign(in_order=forward > sentence_logprobs(scorer, reversals, progress))
+        forward = ask_sentences(scorer, texts, progress)
+        return items.assign(in_order=forward > ask_sentences(scorer, reversals, progress))
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from own_tables import WORDS, write_table
 
-from tse_scorers.suites.agreement.ask import scores as agreement
+import scored_gaps as agreement
 from tse_scorers.suites.hub_data import own_table
 from tse_scorers.suites.minimal_pairs.data.pair_tables import pair_table
 from tse_scorers.suites.variation_sets import scores as german

@@ -17,7 +17,7 @@ import tse_scorers
 from tse_scorers import load_scorer, make_suite
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
-from tse_scorers.models.base import ScoredTokens
+from tse_scorers.models.scorer import ScoredTokens
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.runs.merge import merge
