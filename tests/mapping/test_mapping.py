@@ -10,7 +10,7 @@ import pytest
 from datasets import Dataset, DatasetDict, IterableDataset, load_dataset
 from launching import finished, launched
 
-from tse_scorers import load_scorer, run, score_dataset
+from tse_scorers import Scorer, load_scorer, run, score_dataset
 
 REAL = pytest.param("smollm2", marks=[pytest.mark.real, pytest.mark.slow])
 
@@ -212,7 +212,7 @@ def test_other_words_than_the_texts_are_refused():
         score_dataset([{"text": "The author."}], Lowering(), surprisals="text")
 
 
-class Counted:
+class Counted(Scorer):
     """A scorer that counts the texts it is asked about."""
 
     name = "counted"

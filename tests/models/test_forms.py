@@ -9,15 +9,15 @@ import pytest
 import torch
 from plain_loop import causal_form, float64_model, masked_form
 from tiny import tiny_model
+from tse_scorers.models.base import FormScorer
+from tse_scorers.models.tokens import continuing_ids
 
 from tse_scorers import Slot, load_scorer
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.models import forms as form_module
-from tse_scorers.models.base import FormScorer
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM, word_tokenizer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.models.tokens import continuing_ids
 
 FORMS = ["laughs", "laugh", "swims", "swim", "predicts", "predict", "unlikes", "unlike", "zigzags", "zigzag"]
 SLOTS = [

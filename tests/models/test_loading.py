@@ -11,13 +11,13 @@ from loopback_hub import LoopbackHub
 from loopback_store import Blob
 from tiny import tiny_model
 from transformers import AutoModel
+from tse_scorers.models.from_pretrained import choose_device, choose_dtype, kind_of
 
 import tse_scorers
 from tse_scorers import load_scorer
 from tse_scorers.loading import load_with_options, options_of_models
 from tse_scorers.models import from_pretrained, model_source
 from tse_scorers.models.causal import CausalScorer
-from tse_scorers.models.from_pretrained import choose_device, choose_dtype, kind_of
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.model_source import model_digest
 from tse_scorers.models.options import ModelOptions

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from faults.ngrams import NGRAMS
 from ngrams import train_ngram
+from tse_scorers.models.base import FormScorer, GapScorer
 
 from tse_scorers import Slot
 from tse_scorers.models import ngram
-from tse_scorers.models.base import FormScorer, GapScorer
 from tse_scorers.models.ngram import KenlmScorer
 from tse_scorers.models.words import WordSplitter
 

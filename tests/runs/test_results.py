@@ -8,7 +8,7 @@ import matplotlib
 import pandas as pd
 import pytest
 
-from tse_scorers import Results, run
+from tse_scorers import Results, Scorer, run
 from tse_scorers.io.results import read_results
 from tse_scorers.runs.refresh import refresh_results
 
@@ -26,7 +26,7 @@ PAIRS = pd.DataFrame(
 )
 
 
-class Lengths:
+class Lengths(Scorer):
     """Each letter costs one nat."""
 
     def __init__(self, name):

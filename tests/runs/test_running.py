@@ -8,7 +8,7 @@ import pytest
 from run_records import record_of
 
 import tse_scorers
-from tse_scorers import load_data, make_suite
+from tse_scorers import Scorer, load_data, make_suite
 from tse_scorers.report.page import write_report
 from tse_scorers.runs.jobs import Failure, Job, not_scored, remember_failures
 from tse_scorers.runs.merge import merge
@@ -24,7 +24,7 @@ PAIRS = pd.DataFrame(
 )
 
 
-class Lengths:
+class Lengths(Scorer):
     """A scorer without a model: the longer, the more probable."""
 
     def __init__(self, name="lengths", revision="1", dtype="float32"):

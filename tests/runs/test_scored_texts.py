@@ -8,7 +8,7 @@ import pytest
 from faults.scorers import ANSWERS, Lengths
 from faults.tables import save
 
-from tse_scorers import load_scorer
+from tse_scorers import Scorer, load_scorer
 from tse_scorers.runs.score_sentences import ScoreRequest
 
 
@@ -114,7 +114,7 @@ def test_numbers_in_a_list_are_an_answer():
 
 @faults(ANSWERS)
 def test_a_wrong_answer_of_a_scorer_is_refused(change, said):
-    class Wrong:
+    class Wrong(Scorer):
         name = "wrong"
         signature = {"model": "wrong", "revision": "1"}  # noqa: RUF012
 

@@ -13,6 +13,7 @@ import literal_tse
 import numpy as np
 import pandas as pd
 import pytest
+import scored_gaps as agreement
 import torch
 from plain_loop import at_mask, next_token
 from run_records import record_of
@@ -23,10 +24,9 @@ from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.merge import merge
 from tse_scorers.runs.run import Run
-import scored_gaps as agreement
-from tse_scorers.suites.agreement.tables import top_forms
 from tse_scorers.suites.agreement.data.paper_examples import TABLE_3, positions
 from tse_scorers.suites.agreement.suite import AgreementSuite
+from tse_scorers.suites.agreement.tables import top_forms
 
 TOP = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 1.0)
 BOTTOM = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)

@@ -11,17 +11,17 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 import pytest
+import scored_gaps as agreement
 from ngrams import train_ngram
 from tiny import tiny_model
 from typer.testing import CliRunner
 
-from tse_scorers import LiveEvaluation, Slot, load_scorer, make_suite
+from tse_scorers import LiveEvaluation, Scorer, Slot, load_scorer, make_suite
 from tse_scorers.cli.app import app
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.runs.run import Run
-import scored_gaps as agreement
 from tse_scorers.suites.agreement.estimate.coverage import coverage, main_list
 from tse_scorers.suites.agreement.options import AgreementOptions
 
@@ -125,7 +125,7 @@ TWICE = pd.DataFrame([("is", "are"), ("is", "be"), ("has", "have")], columns=["s
 GIVEN = {"is": 0.3, "are": 0.15, "be": 0.05, "has": 0.06, "have": 0.04}
 
 
-class GivenScorer:
+class GivenScorer(Scorer):
     """Gives each form the same probability at all gaps."""
 
     name = "given"

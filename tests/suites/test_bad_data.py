@@ -29,7 +29,7 @@ from run_records import table_path
 from transformers import GPT2Config, GPT2Model
 from typer.testing import CliRunner
 
-from tse_scorers import load_scorer, make_suite, run
+from tse_scorers import Scorer, load_scorer, make_suite, run
 from tse_scorers.cli.app import app
 from tse_scorers.suites.agreement.data.checks import check_numbers, inspect
 from tse_scorers.suites.agreement.data.tables import load, load_lemmas
@@ -225,7 +225,7 @@ def test_what_is_remarkable_is_warned_about_in_python(tmp_path):
 
 
 def test_an_ngram_model_is_refused_before_another_model_runs(tmp_path):
-    class Unanswerable:
+    class Unanswerable(Scorer):
         name = "sentences-only"
         signature = {"model": "sentences-only", "revision": "1"}  # noqa: RUF012
 

@@ -18,7 +18,7 @@ from loopback_store import Blob
 from run_records import SINGLE
 from scoring_tables import evaluate_pairs
 
-from tse_scorers import make_suite
+from tse_scorers import Scorer, make_suite
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.minimal_pairs import scores as blimp
 from tse_scorers.suites.minimal_pairs.data.pair_tables import PREFIX_COLUMNS, pair_table
@@ -27,7 +27,7 @@ from tse_scorers.suites.minimal_pairs.data.tables import HUB_REVISION
 from tse_scorers.suites.minimal_pairs.suite import MinimalPairSuite
 
 
-class HashScorer:
+class HashScorer(Scorer):
     """Scores that depend on the text alone, and what was asked."""
 
     name = "hash"

@@ -11,7 +11,7 @@ from run_records import SINGLE
 from scipy import stats
 from scoring_tables import evaluate_sentences
 
-from tse_scorers import load_data, make_suite, run
+from tse_scorers import Scorer, load_data, make_suite, run
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.variation_sets import scores as german
 from tse_scorers.suites.variation_sets.estimate.agreement_with_people import human_agreement
@@ -20,7 +20,7 @@ from tse_scorers.suites.variation_sets.suite import VariationSetSuite
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 
-class CaseCounter:
+class CaseCounter(Scorer):
     """Prefers sentences with three different cases; can count words."""
 
     def __init__(self, ours: pd.DataFrame) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tse_scorers import load_scorer, make_suite
+from tse_scorers import Scorer, load_scorer, make_suite
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.minimal_pairs.ask.linking import n_scored
 
@@ -129,7 +129,7 @@ def test_the_mean_over_a_continuation_is_that_of_its_authors_code(model, tmp_pat
 
 
 def test_continuations_are_refused_where_they_cannot_be_scored(pairs):
-    class Sentences:
+    class Sentences(Scorer):
         name, signature = "sentences", {"model": "sentences", "revision": "1"}
 
         def sentence_logprobs(self, sentences, progress=None):

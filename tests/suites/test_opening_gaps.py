@@ -10,15 +10,15 @@ import literal_tse
 import numpy as np
 import pandas as pd
 import pytest
+import scored_gaps as agreement
 from plain_loop import at_mask, next_token
 from tiny import OTHER, VERBS, tiny_model
 
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-import scored_gaps as agreement
-from tse_scorers.suites.gaps import list_lemmas
-from tse_scorers.suites.agreement.tables import top_forms
 from tse_scorers.suites.agreement.suite import AgreementSuite
+from tse_scorers.suites.agreement.tables import top_forms
+from tse_scorers.suites.gaps import list_lemmas
 
 LEMMAS = pd.DataFrame(
     [("laughs", "laugh"), ("likes", "like"), ("knows", "know"), ("is", "are"), ("has", "have")],

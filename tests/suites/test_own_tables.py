@@ -4,9 +4,9 @@ from time import process_time
 
 import pandas as pd
 import pytest
+import scored_gaps as agreement
 from own_tables import WORDS, write_table
 
-import scored_gaps as agreement
 from tse_scorers.suites.hub_data import own_table
 from tse_scorers.suites.minimal_pairs.data.pair_tables import pair_table
 from tse_scorers.suites.variation_sets import scores as german

@@ -8,7 +8,7 @@ from run_records import read_table, signature_of
 from tiny import tiny_model
 
 import tse_scorers
-from tse_scorers import load_scorer, make_suite
+from tse_scorers import Scorer, load_scorer, make_suite
 from tse_scorers.models.causal import CausalScorer
 
 CONTEXTS = ["", "The pilot swims.", "The movie is old. The guards laugh.", "The pilot swims."]
@@ -107,7 +107,7 @@ def test_contexts_decide_the_signature_and_are_stored_and_shown(own, tmp_path):
 
 
 def test_what_cannot_be_scored_is_refused(own, tmp_path):
-    class Sentences:
+    class Sentences(Scorer):
         name, signature = "sentences", {"model": "sentences", "revision": "1"}
 
         def sentence_logprobs(self, sentences, progress=None):

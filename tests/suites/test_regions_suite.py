@@ -14,11 +14,11 @@ from tiny import tiny_model
 from typer.testing import CliRunner
 
 import tse_scorers
-from tse_scorers import load_scorer, make_suite
+from tse_scorers import Scorer, load_scorer, make_suite
 from tse_scorers.cli.app import app
 from tse_scorers.io.results import read_results
-from tse_scorers.models.scorer import ScoredTokens
 from tse_scorers.models.causal import CausalScorer
+from tse_scorers.models.scorer import ScoredTokens
 from tse_scorers.runs.comparing.compare import compare
 from tse_scorers.runs.merge import merge
 from tse_scorers.suites.regions.averages import surprisal_rows
@@ -255,7 +255,7 @@ def test_an_ngram_model_scores_regions_by_words(tmp_path):
 # --- SyntaxGym -----------------------------------------------------------------------------------------------
 
 
-class GoldenScorer:
+class GoldenScorer(Scorer):
     """Gives the surprisals of a file that SyntaxGym's own tools made (`data/test*/*surp_*.txt`)."""
 
     name, signature = "golden", {"model": "golden", "revision": "1", "kind": "causal"}

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tse_scorers import load_scorer, make_suite
+from tse_scorers import Scorer, load_scorer, make_suite
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.agreement.data import tables as agreement
 from tse_scorers.suites.agreement.data.tables import CLAMS
@@ -47,7 +47,7 @@ def test_released_data_are_known_in_a_file_with_other_columns(tmp_path):
         described("clams_french", "french", **options)
 
 
-class Nothing:
+class Nothing(Scorer):
     name, signature = "nothing", {}
 
     def sentence_logprobs(self, sentences, progress=None):

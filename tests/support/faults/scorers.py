@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from tse_scorers import Scorer
+
 ANSWERS = {
     "one too few": (lambda texts: np.zeros(len(texts) - 1), "values of shape .3,.; expected .* 4 values"),
     "one too many": (lambda texts: np.zeros(len(texts) + 1), "values of shape .5,.; expected .* 4 values"),
@@ -25,7 +27,7 @@ ANSWERS = {
 }
 
 
-class Lengths:
+class Lengths(Scorer):
     """A word's log-probability is minus its length; as an n-gram model, it scores the sentence's end."""
 
     name = "lengths"
