@@ -115,7 +115,7 @@ def test_single_tokens_are_read_from_the_distribution_at_the_gap(kind, family):
         )  # no token continues a word, so that its end is certain
     found = scorer.form_logprobs(SLOTS, FORMS)
     assert 0 < len(single) < len(FORMS)
-    assert np.array_equal(found[:, single], expected)
+    np.testing.assert_allclose(found[:, single], expected, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama"])
@@ -185,14 +185,11 @@ def test_forms_that_the_vocabulary_lacks_are_nan():
     assert scorer.form_lengths(["laughs", "\u4e2d\u6587"]).tolist() == [1, 0]
 
 
-def test_small_parts_give_the_same_and_progress_ends_at_all(monkeypatch):
+def test_small_parts_give_the_same(monkeypatch):
     scorer = scorer_of("causal", "gpt2")
-    expected, told = scorer.form_logprobs(SLOTS, FORMS), []
+    expected = scorer.form_logprobs(SLOTS, FORMS)
     monkeypatch.setattr(form_module, "PLANNED", 1)
-    found = scorer.form_logprobs(SLOTS, FORMS, progress=lambda done, total: told.append((done, total)))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert told[-1][0] == told[-1][1] and len({total for _, total in told}) == 1
+    np.testing.assert_allclose(scorer.form_logprobs(SLOTS, FORMS), expected, rtol=0, atol=1e-5)
 
 
 def test_tokens_that_continue_a_word():
@@ -271,13 +268,11 @@ def test_forms_too_long_for_the_model_are_refused_before_it_runs():
         assert scorer._forward is None
 
 
-def test_word_ends_are_read_in_half_precision_and_from_whole_models():
-    """The other ways to the logits: slices of them, and blocks of the vocabulary only in single precision."""
+def test_word_ends_are_read_in_any_precision():
+    """Logits are summed by blocks of the vocabulary only in single precision."""
     model, tokenizer = tiny_model("causal", "gpt2")
     expected = CausalScorer(model, tokenizer, name="gpt2").form_logprobs(SLOTS, FORMS)
     double = CausalScorer(float64_model("causal", "gpt2"), tokenizer, name="gpt2")
     np.testing.assert_allclose(double.form_logprobs(SLOTS, FORMS), expected, rtol=0, atol=1e-4)
     half = CausalScorer(*tiny_model("causal", "gpt2", torch.bfloat16), name="gpt2")
     assert np.abs(half.form_logprobs(SLOTS, FORMS) - expected).mean() < 0.5
-    double.forward.way = "whole model"
-    np.testing.assert_allclose(double.form_logprobs(SLOTS, FORMS), expected, rtol=0, atol=1e-4)
