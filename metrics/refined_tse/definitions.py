@@ -133,8 +133,9 @@ def whole_scores(logprob: Array, is_first: Array, repeated: Repeated = ()) -> Ga
     xp = array_api_compat.array_namespace(logprob)
     mass, logprob = xp.exp(logprob), _by_correctness(xp, logprob, is_first)
     right = xp.astype(is_correct(logprob[:, 0], logprob[:, 1]), xp.float64)
-    correct, covered = xp.exp(logprob[:, 0]), xp.sum(mass, axis=(1, 2))
-    mw = _ratio(xp, xp.sum(correct, axis=1), covered)
+    correct, incorrect = (xp.sum(xp.exp(logprob[:, form]), axis=1) for form in (0, 1))
+    covered = correct + incorrect  # in this order, so that MW is never above 1
+    mw = _ratio(xp, correct, covered)
     for forms, lemmas in repeated:
         covered = covered - (len(lemmas) - 1) * mass[:, forms[0], lemmas[0]]
     ew = _ratio(xp, xp.sum(right, axis=1), xp.sum(xp.ones_like(right), axis=1))
@@ -201,24 +202,24 @@ def _gap_scores(
     of_first = xp.astype(values, xp.float64) - log_normalizer[:, :, None]
     mass, whole = xp.exp(of_first), whole_scores(of_first, is_first, repeated)
     right = xp.astype(is_correct(whole.logprob[:, 0], whole.logprob[:, 1]), xp.float64)
-    correct_mass = _by_correctness(xp, mass, is_first)[:, 0]
+    by_correctness = _by_correctness(xp, mass, is_first)
 
     better = xp.max(keys, axis=1)  # if it is inside the top, so is one form; if inside the bottom, both
-    lemmas = [right, xp.ones_like(right), xp.sum(mass, axis=1), correct_mass]
+    lemmas = [right, xp.ones_like(right), by_correctness[:, 0], by_correctness[:, 1]]
     is_correct_form = xp.stack([is_first, ~is_first], axis=1)[:, :, None]
-    listed = [_flat(xp, xp.where(is_correct_form, mass, 0.0)), _flat(xp, mass)]
+    listed = [_flat(xp, xp.where(of_form, mass, 0.0)) for of_form in (is_correct_form, ~is_correct_form)]
     of_lemmas = _inside(xp, better, lemmas, thresholds, len(top))
     of_forms = _inside(xp, _flat(xp, keys), listed, thresholds, len(top))
     is_top = xp.arange(thresholds.shape[1], device=array_api_compat.device(logits)) < len(top)
     sides = []
-    for before, (n_right, n, covered, correct), (listed_correct, listed_mass) in zip(
+    for before, (n_right, n, correct, incorrect), (listed_correct, listed_incorrect) in zip(
         (True, False), of_lemmas, of_forms, strict=True
     ):
         numerator = xp.where(is_top, listed_correct, correct)
-        denominator = xp.where(n > 0, xp.where(is_top, listed_mass, covered), 0.0)
+        both = numerator + xp.where(is_top, listed_incorrect, incorrect)
         twice = _counted_twice(xp, mass, better, repeated, thresholds, before, is_top)
-        covered = xp.where(n > 0, covered - twice, 0.0)
-        sides.append((_ratio(xp, n_right, n), _ratio(xp, numerator, denominator), covered))
+        covered = xp.where(n > 0, correct + incorrect - twice, 0.0)
+        sides.append((_ratio(xp, n_right, n), _ratio(xp, numerator, xp.where(n > 0, both, 0.0)), covered))
     places = [("top", p) for p in top] + [("bottom", p) for p in bottom] + [("top", 1.0), ("bottom", 1.0)]
     order = [places.index(cutoff) for cutoff in cutoffs]
     scores = [

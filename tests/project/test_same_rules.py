@@ -55,7 +55,7 @@ class Liar(Scorer):
 
 
 @pytest.mark.parametrize("suite", ["minimal_pairs", "german", "regions"])
-@pytest.mark.parametrize("value", [5.0, np.inf, -1e308, "-1.0", True, np.True_])
+@pytest.mark.parametrize("value", [5.0, np.inf, "-1.0", True, np.True_])
 def test_what_is_no_log_probability_enters_no_suite(tmp_path, suite, value):
     """A scorer that answered +5.0, "-1.0" or True got an accuracy without a word."""
     table = tmp_path / "t.csv"

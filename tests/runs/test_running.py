@@ -273,7 +273,7 @@ def test_results_of_somebody_else_are_replaced_on_demand_only(source, tmp_path):
 def test_a_scorer_that_does_not_say_which_model_it_is(signature, tmp_path):
     """It failed with KeyError: 'model'."""
 
-    class Plain:
+    class Plain(Scorer):
         name = "plain"
 
         def sentence_logprobs(self, sentences, progress=None):

@@ -215,7 +215,7 @@ def test_shipped_data_has_the_columns_and_the_signature_that_it_had():
     scorer = load_scorer("tiny-causal")
     assert "own_columns" not in suite.signature(scorer)
     contexts, pairs, *_ = suite.score(scorer, lambda done, total: None).values()
-    assert pairs.column_names[-1] == "tse" and contexts.column_names[-1] == "n_nonfinite"
+    assert pairs.column_names[-1] == "tse" and contexts.column_names[-1] == "n_ties"
 
 
 def test_what_is_remarkable_is_warned_about_in_python(tmp_path):
@@ -237,21 +237,19 @@ def test_an_ngram_model_is_refused_before_another_model_runs(tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
-@faults(ANSWERS)
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 @pytest.mark.parametrize("suite", ["minimal_pairs", "german"])
-def test_a_wrong_answer_of_a_scorer_is_refused(tmp_path, change, said, suite):
-    class Wrong:
+def test_a_wrong_answer_of_a_scorer_is_refused(tmp_path, answer, suite):
+    class Wrong(Scorer):
         name = "wrong"
         signature = {"model": "wrong", "revision": "1"}  # noqa: RUF012
 
         def sentence_logprobs(self, sentences, progress=None):
-            return change(list(sentences))
+            return answer(list(sentences))
 
     option = {"data": save(PAIRS[:2], tmp_path / "own.jsonl")} if suite == "minimal_pairs" else {"limit": 1}
-    with pytest.raises((ValueError, TypeError), match=r"Wrong\.sentence_logprobs") as raised:
+    with pytest.raises(TypeError, match=r"wrong returned .*; expected natural log-probabilities"):
         run(Wrong(), suite=suite, out=tmp_path / "out", report=False, **option)
-    if suite != "german":
-        assert pd.Series([str(raised.value)]).str.contains(said).all(), raised.value
     assert not list(tmp_path.glob("out/**/*.parquet"))
 
 

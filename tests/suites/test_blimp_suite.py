@@ -49,7 +49,7 @@ class HashScorer(Scorer):
         return np.array([self.logprob(f"{p}|{c}") for p, c in zip(prefixes, continuations, strict=True)])
 
 
-class SentenceScorer:
+class SentenceScorer(Scorer):
     """Knows given sentences only, no prefixes."""
 
     name = "sentences"
@@ -604,9 +604,11 @@ def test_the_signature_changes_with_the_pairs(tmp_path):
 
 
 def test_tokens_are_the_scorers_where_it_counts_them(tmp_path):
-    scorer = HashScorer()
-    scorer.token_counts = lambda sentences: np.array([len(sentence) for sentence in sentences])
-    examples = blimp.score_pairs(scorer, blimp.load(write(tmp_path, FULL)), methods=("full",))
+    class Counting(HashScorer):
+        def token_counts(self, sentences):
+            return np.array([len(sentence) for sentence in sentences])
+
+    examples = blimp.score_pairs(Counting(), blimp.load(write(tmp_path, FULL)), methods=("full",))
     assert examples["n_tokens_good"].to_pylist() == [len(FULL["sentence_good"])]
 
 

@@ -39,7 +39,7 @@ class CaseCounter(Scorer):
         return np.array([len(text.split()) for text in sentences])
 
 
-class Lengths:
+class Lengths(Scorer):
     """Scores by length alone, and knows neither tokens nor progress."""
 
     signature: dict = {"model": "lengths"}  # noqa: RUF012
@@ -243,7 +243,7 @@ def test_released_file_and_folder_are_read(upstream):
 def test_cells_that_are_equal_as_fractions_have_equal_ranks(tmp_path):
     """Cells of the same share of comparisons differed in their last bits, so that ranks told them apart."""
 
-    class Coarse:
+    class Coarse(Scorer):
         name, signature = "coarse", {"model": "coarse", "revision": "1"}
 
         def sentence_logprobs(self, sentences, progress=None):

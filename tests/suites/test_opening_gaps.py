@@ -183,7 +183,7 @@ def test_a_vocabulary_without_capitals_has_scores_elsewhere():
     pd.testing.assert_frame_equal(contexts.iloc[: len(PLAIN)], alone, check_exact=True)
     opening = contexts.iloc[len(PLAIN) :]
     assert opening[["ew_top_1", "mw_top_1", "ew_bottom_0.5"]].isna().all(axis=None)
-    assert (opening[["n_lemmas", "n_ties", "n_nonfinite", "covered_mass_top_1"]] == 0).all(axis=None)
+    assert (opening[["n_lemmas", "n_ties", "covered_mass_top_1"]] == 0).all(axis=None)
     assert pairs["tse"].notna().tolist() == [True] * len(PLAIN) + [False] * len(OPENING)
     rows = {
         (row["group"], row["metric"]): row

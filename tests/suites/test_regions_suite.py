@@ -317,7 +317,7 @@ def test_surprisals_of_regions_are_those_of_syntaxgym(upstream, names, model):
     assert design.criteria[0].formula.holds(ours).tolist() == published
 
 
-class GivenRegions:
+class GivenRegions(Scorer):
     """Gives each region of a table its surprisal, as if it were one token."""
 
     name, signature = "given", {"model": "given", "revision": "1", "kind": "causal"}

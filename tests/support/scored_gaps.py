@@ -8,10 +8,10 @@ from tse_scorers.suites.agreement.tables import lemma_tables, score_tables
 from tse_scorers.suites.gaps import score_columns, score_gaps  # noqa: F401
 
 
-def score_contexts(scorer, pairs, lemmas, user_columns=(), options=None):
+def score_contexts(scorer, pairs, lemmas, progress=None, user_columns=(), options=None):
     """Return `contexts`, `pairs`, `outcomes`, `lemmas` and `listed` as tables."""
     options = options or AgreementOptions()
-    scored = score_gaps(scorer, pairs, lemmas, options.whole_words)
+    scored = score_gaps(scorer, pairs, lemmas, options.whole_words, progress)
     tables = score_tables(scored, pairs, user_columns, options.whole_words)
     lists = lemma_tables(scored.listings, options.forms, options.word_end_for(scorer))
     return SimpleNamespace(**tables, **lists)

@@ -231,7 +231,7 @@ def ask_sentences(scorer: Scorer, sentences: Iterable[str], progress: Progress |
     """
 
     def answer(texts: list[str]) -> Logprobs:
-        return checked(scorer, scorer.sentence_logprobs(texts, progress), (len(texts),))
+        return checked(scorer, scorer.sentence_logprobs(texts, **_keyword(progress)), (len(texts),))
 
     answers, places = each_once(sentences, answer)
     return answers[places]
@@ -244,7 +244,9 @@ def ask_continuations(
 
     def answer(asked: list[tuple[str, str]]) -> Logprobs:
         prefixes, continuations = (list(texts) for texts in zip(*asked, strict=True))
-        return checked(scorer, scorer.continuation_logprobs(prefixes, continuations, progress), (len(asked),))
+        return checked(
+            scorer, scorer.continuation_logprobs(prefixes, continuations, **_keyword(progress)), (len(asked),)
+        )
 
     answers, places = each_once(pairs, answer)
     return answers[places]
@@ -254,7 +256,7 @@ def ask_words(
     scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
 ) -> list[list[tuple[str, float]]]:
     """Return the words of each sentence and log P of each; raises as `ask_sentences`."""
-    answers, places = each_once(sentences, lambda texts: scorer.word_logprobs(texts, progress))
+    answers, places = each_once(sentences, lambda texts: scorer.word_logprobs(texts, **_keyword(progress)))
     for words in answers:
         checked(scorer, [logprob for _, logprob in words], (len(words),))
     return [answers[place] for place in places]
@@ -264,10 +266,15 @@ def ask_tokens(
     scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
 ) -> list[ScoredTokens]:
     """Return the tokens of each sentence, with log P of each; raises as `ask_sentences`."""
-    answers, places = each_once(sentences, lambda texts: scorer.token_logprobs(texts, progress))
+    answers, places = each_once(sentences, lambda texts: scorer.token_logprobs(texts, **_keyword(progress)))
     for tokens in answers:
         checked(scorer, tokens.logprobs, (len(tokens.starts),))
     return [answers[place] for place in places]
+
+
+def _keyword(progress: Progress | None) -> dict[str, Any]:
+    """Return the keyword argument; none without progress, which a scorer need not take."""
+    return {} if progress is None else {"progress": progress}
 
 
 def each_once(
@@ -302,5 +309,8 @@ def checked(scorer: Scorer, answer: object, shape: tuple[int, ...]) -> Logprobs:
         raise TypeError(f"{scorer.name} returned {array.dtype} of shape {array.shape}; {expected}.")
     values = array.astype(np.float64)
     if (values > ROUNDING).any():
-        raise ValueError(f"{scorer.name} returned {values.max():g}; {expected}, each at most 0.")
+        place = int((values > ROUNDING).argmax())
+        raise ValueError(
+            f"{scorer.name} returned {values.flat[place]:g} in place {place}; {expected}, each at most 0."
+        )
     return values
