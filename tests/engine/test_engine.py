@@ -219,30 +219,28 @@ def test_progress_counts_tokens_up_to_all_of_them(forward):
 
 
 @pytest.mark.parametrize(
-    "error",
+    "message",
     [
+        "CUDA error: out of memory\nCompile with `TORCH_USE_CUDA_DSA` to enable assertions.",
+        "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+        "cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
+        "MPS backend out of memory (MPS allocated: 17.81 GiB, max allowed: 18.13 GiB).",
+        "Invalid buffer size: 24.58 GiB",
+        "UR backend failed. UR backend returns:39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)",
+        "[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory",
+        "[enforce fail at alloc_cpu.cpp:80] DefaultCPUAllocator: not enough memory: you tried",
         torch.OutOfMemoryError("CUDA out of memory."),
-        RuntimeError("CUDA error: out of memory\nCompile with `TORCH_USE_CUDA_DSA` to enable assertions."),
-        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
-        RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
-        RuntimeError("MPS backend out of memory (MPS allocated: 17.81 GiB, max allowed: 18.13 GiB)."),
-        RuntimeError("Invalid buffer size: 24.58 GiB"),
-        RuntimeError("UR backend failed. UR backend returns:39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)"),
-        RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory"),
-        RuntimeError("[enforce fail at alloc_cpu.cpp:80] DefaultCPUAllocator: not enough memory: you tried"),
         MemoryError("Unable to allocate 24.6 GiB for an array"),
     ],
-    ids=lambda error: str(error)[:40],
 )
-def test_batches_that_do_not_fit_are_halved_and_no_answer_changes(forward, expected, error):
+def test_batches_that_do_not_fit_are_halved_and_no_answer_changes(forward, expected, message):
     """Each device and library says in its own words that memory ran out; some of them ended the run."""
+    error = RuntimeError(message) if isinstance(message, str) else message
     with watched(forward.model, lambda shape, _: error if np.prod(shape) > 10 else None) as shapes:
         answers = run(forward, last_tokens(), TokenReader(TOKENS), batch_tokens=24)
     np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-5)
-    assert any(np.prod(shape) > 10 for shape in shapes)
-    assert sum(rows for rows, width in shapes if rows * width <= 10) == len(
-        last_tokens().rows
-    )  # no row twice
+    run_rows = [rows for rows, width in shapes if rows * width <= 10]
+    assert len(run_rows) < len(shapes) and sum(run_rows) == len(last_tokens().rows)  # no row twice
 
 
 def test_a_single_text_that_does_not_fit_is_one_plain_sentence(forward):
@@ -277,16 +275,13 @@ def test_other_errors_of_a_model_pass(forward):
         run(forward, last_tokens(), TokenReader(TOKENS))
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_memory_that_runs_out_in_a_probe_says_nothing_about_the_model(number):
-    model = copy.deepcopy(tiny_model("causal", "gpt2")[0])
+def test_memory_that_runs_out_in_a_probe_says_nothing_about_the_model(forward):
     full = torch.OutOfMemoryError("CUDA out of memory.")
     with (
-        watched(model, lambda _, count: full if count == number else None),
+        watched(forward.model, lambda _, number: full if number == 2 else None),
         pytest.raises(torch.OutOfMemoryError),
     ):
-        Forward(model)
-    assert Forward(model).narrows
+        Forward(forward.model)
 
 
 # ---- the output layer -------------------------------------------------------------------------------------
@@ -426,15 +421,6 @@ def test_a_logit_that_is_no_number_is_an_error_in_any_block(where, value):
         model.check()
 
 
-def test_log_sum_exps_are_not_computed_in_half_precision():
-    model = Bigrams(5000)
-    model.bfloat16().dtype = torch.bfloat16
-    answer = run(Forward(model), plain_rows([[4]], [0]), TokenReader(np.array([3])))
-    with torch.inference_mode():
-        literal = model(torch.tensor([4])).logits[0].double().log_softmax(0)[3].item()
-    assert answer.item() == pytest.approx(literal, abs=1e-5)
-
-
 # ---- what a model can be trusted with ----------------------------------------------------------------------
 
 
@@ -522,19 +508,18 @@ def test_a_stopped_run_goes_on_where_it_was(tmp_path, forward, expected, stop_at
     np.testing.assert_array_equal(again, answers)
 
 
-def test_a_killed_run_loses_the_last_seconds_only(tmp_path, forward, expected, monkeypatch):
+def test_a_killed_run_loses_the_last_seconds_only(tmp_path, forward, monkeypatch):
     """Nothing runs after SIGKILL: what is on disk in the middle of a run is all there is."""
-    plan, reader, clock = last_tokens(), TokenReader(TOKENS), [0]
-    monkeypatch.setattr(journal_module, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
-    seen = []
+    clock, on_disk = [0], []
 
     def a_batch_takes_ten_seconds(*_):
         clock[0] += 10
-        seen.append([path.name for path in tmp_path.iterdir()])
+        on_disk.append(len(list(tmp_path.iterdir())))
 
+    monkeypatch.setattr(journal_module, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
     with watched(forward.model, a_batch_takes_ten_seconds) as shapes:
-        run(forward, plan, reader, 24, journal=Journal(tmp_path, {"model": "m"}, plan, reader))
-    assert [bool(names) for names in seen] == [False, False, *[True] * (len(shapes) - 2)]
+        journaled(forward, tmp_path)
+    assert on_disk == [0, 0, *[1] * (len(shapes) - 2)]
 
 
 @pytest.mark.parametrize(
@@ -590,20 +575,6 @@ def test_a_disk_without_room_for_all_answers_is_one_sentence_before_the_model_ru
     ):
         Journal(tmp_path, {"model": "m"}, last_tokens(), TokenReader(TOKENS))
     assert shapes == []
-
-
-def test_a_disk_that_fills_up_keeps_what_was_saved_before(tmp_path, forward, monkeypatch):
-    journaled(forward, tmp_path, stop_at=3)
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(journal_module.os, "replace", full)
-    with pytest.raises(ValueError, match=r"No space left on device\. .*--out"):
-        journaled(forward, tmp_path)
-    monkeypatch.undo()
-    _, shapes = journaled(forward, tmp_path)
-    assert len(shapes) == len(journaled(forward, tmp_path / "other")[1]) - 2
 
 
 def test_a_scorer_journals_only_what_says_what_it_computes(tmp_path):
@@ -686,33 +657,36 @@ def test_batches_are_those_of_the_memory(gpus, monkeypatch):
 @pytest.mark.parametrize("asked", ["by default", "by the old functions", "by the new functions"])
 def test_float32_is_exact_whatever_a_training_script_asked_for(asked):
     """LSTMs of cuDNN round to TF32 by default, and the signature said float32."""
-    loaded, backends, new, seen = (
+    scorer, cudnn, matmul, seen = (
         load_scorer("tiny-lstm"),
-        torch.backends,
-        asked == "by the new functions",
+        torch.backends.cudnn,
+        torch.backends.cuda.matmul,
         [],
     )
-    if new and not hasattr(backends.cudnn, "rnn"):
+    new = asked == "by the new functions"
+    if new and not hasattr(cudnn, "rnn"):
         pytest.skip("needs torch 2.9")
+    operations = (
+        [(cudnn.rnn, "tf32", "tf32"), (matmul, "tf32", "none"), (cudnn.conv, "ieee", "tf32")] if new else []
+    )
 
     def state():
         if new:
-            return backends.cudnn.rnn.fp32_precision, backends.cuda.matmul.fp32_precision
-        return backends.cudnn.allow_tf32, torch.get_float32_matmul_precision()
+            return cudnn.rnn.fp32_precision, matmul.fp32_precision
+        return cudnn.allow_tf32, torch.get_float32_matmul_precision()
 
-    loaded.model.lstm.register_forward_pre_hook(lambda *_: seen.append(state()))
+    scorer.model.lstm.register_forward_pre_hook(lambda *_: seen.append(state()))
     try:
+        for operation, precision, _ in operations:
+            operation.fp32_precision = precision
         if asked == "by the old functions":
             torch.set_float32_matmul_precision("high")
-        if new:
-            backends.cudnn.rnn.fp32_precision, backends.cuda.matmul.fp32_precision = "tf32", "tf32"
-            backends.cudnn.conv.fp32_precision = "ieee"
         before = state()
-        loaded.sentence_logprobs(SENTENCES)
+        scorer.sentence_logprobs(SENTENCES[:1])
         assert state() == before
         assert seen[-1] == (("ieee", "ieee") if new else (False, "highest")) != before
     finally:
-        if hasattr(backends.cudnn, "rnn"):
-            backends.cudnn.conv.fp32_precision = backends.cudnn.rnn.fp32_precision = "tf32"
-            backends.cuda.matmul.fp32_precision = "none"
-        torch.set_float32_matmul_precision("highest")
+        for operation, _, precision in operations:
+            operation.fp32_precision = precision
+        if not new:
+            torch.set_float32_matmul_precision("highest")

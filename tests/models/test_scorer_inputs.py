@@ -284,14 +284,6 @@ def test_nan_is_an_error_not_a_score(kind, family, value):
         distributions(scorer, [Slot("The author", ".")])
 
 
-def test_ids_that_a_model_never_gives_are_no_error():
-    """Some models mask unused ids with minus infinity."""
-    model, tokenizer = copy.deepcopy(tiny_model("masked", "bert"))
-    model.cls.predictions.bias.data[-1] = -torch.inf
-    scorer = MaskedScorer(model, tokenizer)
-    assert np.isfinite(scorer.sentence_logprobs(SENTENCES)).all()
-
-
 @pytest.mark.parametrize(
     "make, most", [(causal, 64), (masked, 64), (functools.partial(masked, "roberta"), 62)]
 )

@@ -73,12 +73,6 @@ def test_prefixes_are_shared_where_that_is_exact(family):
     assert scorer.forward.narrows
 
 
-@pytest.mark.parametrize("family", [family for family in CAUSAL if family not in PLAIN])
-def test_packed_equals_plain(family):
-    plain = causal(family, share_prefixes=False).sentence_logprobs(TEXTS)
-    np.testing.assert_allclose(causal(family).sentence_logprobs(TEXTS), plain, rtol=0, atol=1e-4)
-
-
 def check_batches(scorer, ask, texts):
     """Scores are the same in any batch, order and company, but for rounding of float32."""
     expected = ask(texts)
