@@ -38,14 +38,6 @@ def test_minus_infinity_is_a_probability_of_zero_in_every_metric(name):
     assert set(credit) == {0.5 if name == "tied" else expected} and not compared.nonfinite.any()
 
 
-def test_every_metric_takes_the_same_values():
-    """A metric on the Hub is one folder, so each has this file: a correction of one must be a correction of all."""
-    metrics = Path(__file__).resolve().parents[2] / "metrics"
-    texts = {path.parent.name: path.read_text(encoding="utf-8") for path in metrics.glob("*/values.py")}
-    assert set(texts) == {path.name for path in metrics.iterdir() if (path / f"{path.name}.py").is_file()}
-    assert len(set(texts.values())) == 1
-
-
 PAIRS = "UID,sentence_good,sentence_bad\npassive_1,The author laughs.,The author laugh.\n"
 
 
