@@ -23,7 +23,7 @@ def test_minus_infinity_is_a_probability_of_zero_in_every_metric(name):
     scores = metric_modules("refined_tse").scores
     forms = (scores.GivenForms(np.array([[logprob]])) for logprob in (correct, incorrect))
     lemma = scores.context_scores(*forms, (1.0,), ())
-    variation = metric_modules("minimal_variation_auc").variation_sets
+    variation = metric_modules("minimal_variation_auc").definitions
     sentences = [("t", cases, "123") for cases in ("NDA", *variation.violations("NDA"))]
     scores = [correct, *[incorrect] * (len(sentences) - 1)]
     compared = variation.compare(scores, *zip(*sentences, strict=True))
@@ -34,8 +34,9 @@ def test_minus_infinity_is_a_probability_of_zero_in_every_metric(name):
         name == "tied",
         0,
     )
-    credit = compared.credit[compared.present & compared.exists[..., None]]
-    assert set(credit) == {0.5 if name == "tied" else expected} and not compared.nonfinite.any()
+    assert (
+        set(compared["credit"]) == {0.5 if name == "tied" else expected} and not compared["nonfinite"].any()
+    )
 
 
 PAIRS = "UID,sentence_good,sentence_bad\npassive_1,The author laughs.,The author laugh.\n"
