@@ -19,7 +19,7 @@ SIDES = {"right": (-1.0, ZERO), "wrong": (ZERO, -1.0), "tied": (ZERO, ZERO)}
 def test_minus_infinity_is_a_probability_of_zero_in_every_metric(name):
     """It is below every other log-probability, ties with another zero, and is never a missing value."""
     correct, incorrect = SIDES[name]
-    pair = metric_modules("minimal_pair_accuracy").accuracy.outcomes([correct], [incorrect])
+    pair = metric_modules("minimal_pair_accuracy").definitions.outcomes([correct], [incorrect])
     scores = metric_modules("refined_tse").scores
     forms = (scores.GivenForms(np.array([[logprob]])) for logprob in (correct, incorrect))
     lemma = scores.context_scores(*forms, (1.0,), ())

@@ -10,7 +10,7 @@ from tse_scorers import load_scorer, make_suite
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.minimal_pairs.ask.linking import n_scored
 
-linking = metric_modules("minimal_pair_accuracy").linking
+linking = metric_modules("minimal_pair_accuracy").definitions
 SENTENCE = "Ünï is 走."
 LITERAL = {
     "sum": -12.0,

@@ -177,7 +177,7 @@ def top_forms(suffix: str = " are young.") -> pd.DataFrame:
 
 def paradigms() -> dict[str, tuple[str, str]]:
     """BLiMP's paradigms with phenomenon and field."""
-    return metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    return metric_modules("minimal_pair_accuracy").definitions.BLIMP_PARADIGMS
 
 
 def blimp_rows(model: str, seed: int = 0, prefixes: bool = True) -> list[dict[str, Any]]:
