@@ -19,7 +19,7 @@ T and B are the number of scored tokens and bytes; P_R is the probability, given
 the first word on in which the two sentences of a pair differ. Of a masked model, log P is the pseudo-log-likelihood.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -143,6 +143,29 @@ def _logprobs(values: Sequence[float], name: str) -> np.ndarray:
     return array
 
 
+def paired(good: Sequence[float], bad: Sequence[float], **labels: Sequence[str] | None) -> pd.DataFrame:
+    """Return one row per pair: its outcome and those of its labels that are not None.
+
+    Raises:
+        TypeError: labels are not a list.
+        ValueError: see `outcomes`; columns of different lengths.
+    """
+    pairs = pd.DataFrame(outcomes(good, bad)._asdict())
+    for name, values in labels.items():
+        if values is None:
+            continue
+        if not isinstance(values, Sized):
+            raise TypeError(
+                f"{name} is a {type(values).__name__}; expected a list of names, one for each pair."
+            )
+        if len(values) != len(pairs):
+            raise ValueError(
+                f"Mismatched lengths: {len(pairs)} pairs and {len(values)} values of {name}. Give one per pair."
+            )
+        pairs[name] = list(values)
+    return pairs
+
+
 def accuracies(
     good: Sequence[float],
     bad: Sequence[float],
@@ -153,16 +176,17 @@ def accuracies(
     """Score minimal pairs by paradigm, phenomenon, field and overall.
 
     Args:
-        good: natural log-probabilities of the acceptable sides, (pairs,).
-        bad: those of the unacceptable sides.
-        paradigm: each pair's paradigm. None: only the overall share of correct pairs is computed.
-        phenomenon: each pair's phenomenon. None: known for BLiMP's paradigms by their names; other paradigms then
-            only count in the overall accuracy.
-        field: each pair's field. None: see `phenomenon`.
+        good: natural log-probability of each pair's acceptable sentence (or word, for the prefix methods), (pairs,).
+        bad: those of the unacceptable ones.
+        paradigm: each pair's paradigm. Without it, only the overall share of correct pairs is computed.
+        phenomenon: each pair's phenomenon. Without it, it is known for BLiMP's paradigms by their names; other
+            paradigms then only count in the overall accuracy.
+        field: each pair's field. Without it: see `phenomenon`.
 
     Returns:
-        `accuracy` (overall, 0 to 1), `n`, `n_ties`, `n_nonfinite`, and `by_paradigm`, `by_phenomenon`,
-        `by_field`: for each name a dict with the same four keys (and `n_paradigms` in the latter two).
+        `accuracy` (overall, 0 to 1); `n`, `n_ties`, `n_nonfinite`: pairs, ties, and pairs with NaN or plus infinity
+        (both not correct); `by_paradigm`, `by_phenomenon`, `by_field`: for each name a dict with the same four keys
+        (and `n_paradigms` in the latter two).
 
     Raises:
         ValueError: no pairs, columns of different lengths, only some pairs with a paradigm, or a paradigm with two
@@ -171,36 +195,29 @@ def accuracies(
     >>> accuracies([-1, -2, -3], [-2, -3, -2], ["a", "a", "b"])["accuracy"]
     0.5
     """
-    pairs = pd.DataFrame(outcomes(good, bad)._asdict())
+    pairs = paired(good, bad, paradigm=paradigm, phenomenon=phenomenon, field=field)
     if pairs.empty:
         raise ValueError(
             "There are no minimal pairs to score: good and bad are empty. Give at least one pair."
         )
-    groups = {"paradigm": paradigm, "phenomenon": phenomenon, "field": field}
-    for name, labels in groups.items():
-        if labels is None:
-            continue
+    for name in pairs.columns.drop(["correct", "tie", "nonfinite"]):
         if paradigm is None:
             raise ValueError(
                 f"{name} was given without paradigm, but its scores are means over paradigms. Give paradigm=[...], one "
                 "name per pair."
             )
-        if len(labels) != len(pairs):
-            raise ValueError(
-                f"Mismatched lengths: {len(pairs)} pairs and {len(labels)} values of {name}. Give one per pair."
-            )
-        if n_empty := sum(label is None or label == "" for label in labels):
+        if n_empty := (pairs[name].isna() | (pairs[name] == "")).sum():
             raise ValueError(
                 f"{n_empty} of {len(pairs)} pairs have no {name}. Give a {name} for every pair, or for none."
             )
-        pairs[name] = [str(label) for label in labels]
+        pairs[name] = pairs[name].map(str)
     sums = {"accuracy": ("correct", "mean"), "n": ("correct", "size")}
     sums |= {"n_ties": ("tie", "sum"), "n_nonfinite": ("nonfinite", "sum")}
     by: dict[str, dict[str, Any]] = {"by_paradigm": {}, "by_phenomenon": {}, "by_field": {}}
     if paradigm is None:
-        return _records(pairs.groupby(np.zeros(len(pairs))).agg(**sums))[0.0] | by
+        return pairs.groupby(np.zeros(len(pairs))).agg(**sums).to_dict("index")[0.0] | by
     paradigms = pairs.groupby("paradigm").agg(**sums)
-    by["by_paradigm"] = _records(paradigms)
+    by["by_paradigm"] = paradigms.to_dict("index")
     for place, name in enumerate(("phenomenon", "field")):
         if name in pairs:
             of_paradigm = pairs.groupby("paradigm")[name].unique()
@@ -222,34 +239,9 @@ def accuracies(
     return _mean(paradigms) | by
 
 
-def _records(shares: pd.DataFrame) -> dict[Any, dict[str, Any]]:
-    """Return rows as dicts of Python numbers."""
-    records: dict[Any, dict[str, Any]] = shares.to_dict("index")
-    return records
-
-
 def _mean(shares: pd.DataFrame) -> dict[str, Any]:
     counts = shares[["n", "n_ties", "n_nonfinite"]].sum()
     return {"accuracy": float(np.mean(shares["accuracy"].to_numpy()))} | counts.to_dict()
-
-
-class SentenceStatistics(NamedTuple):
-    """What linking functions need to know about sentences; arrays of shape (sentences,).
-
-    Attributes:
-        logprob: natural log-probabilities.
-        n_tokens: tokens whose log-probabilities are summed in `logprob`.
-        n_bytes: bytes of UTF-8.
-        continuation_logprob: natural log-probabilities of what follows the words that a pair's sentences share; None if
-            they are unknown.
-        n_continuation_tokens: tokens whose log-probabilities are summed in `continuation_logprob`.
-    """
-
-    logprob: np.ndarray
-    n_tokens: np.ndarray
-    n_bytes: np.ndarray
-    continuation_logprob: np.ndarray | None = None
-    n_continuation_tokens: np.ndarray | None = None
 
 
 LINKING_FUNCTIONS = ("sum", "mean_token", "mean_byte", "mean_continuation", "slln")
@@ -263,28 +255,40 @@ def require_linking(name: str) -> None:
         )
 
 
-def linked_scores(name: str, sentences: SentenceStatistics) -> np.ndarray:
+def linked_scores(
+    name: str,
+    logprob: np.ndarray,
+    n_tokens: np.ndarray,
+    n_bytes: np.ndarray,
+    continuation_logprob: np.ndarray | None = None,
+    n_continuation_tokens: np.ndarray | None = None,
+) -> np.ndarray:
     """Return the score of each sentence, (sentences,); NaN for a sentence without scored tokens.
+
+    Args:
+        name: the linking function.
+        logprob: natural log-probabilities, (sentences,).
+        n_tokens: tokens whose log-probabilities are summed in `logprob`.
+        n_bytes: bytes of UTF-8.
+        continuation_logprob: natural log-probabilities of what follows the words that a pair's sentences share.
+        n_continuation_tokens: tokens whose log-probabilities are summed in `continuation_logprob`.
 
     Raises:
         ValueError: the name is unknown, or it needs log-probabilities of continuations, and there are none.
     """
     require_linking(name)
-    logprob, n_tokens, n_bytes, rest, n_rest = sentences
+    length = {
+        "sum": np.ones(len(n_tokens)),
+        "mean_token": n_tokens,
+        "mean_byte": n_bytes,
+        "slln": n_tokens**0.5,
+    }
+    if name == "mean_continuation":
+        if continuation_logprob is None or n_continuation_tokens is None:
+            raise ValueError(
+                "The linking function mean_continuation needs the log-probability and the number of tokens of each "
+                "continuation, and there are none. Give both (continuation_logprob, n_continuation_tokens)."
+            )
+        logprob, length[name] = continuation_logprob, n_continuation_tokens
     with np.errstate(divide="ignore", invalid="ignore"):
-        if name == "mean_continuation":
-            if rest is None or n_rest is None:
-                raise ValueError(
-                    "The linking function mean_continuation needs the log-probability and the number of tokens of each "
-                    "continuation, and there are none. Give both (continuation_logprob, n_continuation_tokens)."
-                )
-            scores = np.where(n_rest > 0, rest / n_rest, np.nan)
-        else:
-            length = {
-                "sum": 1,
-                "mean_token": n_tokens,
-                "mean_byte": n_bytes,
-                "slln": np.asarray(n_tokens) ** 0.5,
-            }
-            scores = logprob / length[name]
-    return np.where(np.asarray(n_tokens) > 0, scores, np.nan)
+        return np.where((n_tokens > 0) & (length[name] > 0), logprob / length[name], np.nan)

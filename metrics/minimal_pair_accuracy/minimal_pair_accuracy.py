@@ -1,13 +1,13 @@
 """Accuracy on minimal pairs (`evaluate` module): how often the acceptable sentence is more probable, as in BLiMP."""
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import datasets
 import evaluate
 import pandas as pd
 
-from .definitions import VERSION, accuracies, outcomes
+from .definitions import VERSION, accuracies, paired
 
 _DESCRIPTION = """\
 The share of minimal pairs whose acceptable sentence has the higher log-probability, by paradigm, by
@@ -15,27 +15,12 @@ phenomenon and by field of linguistics (each the mean of its paradigms), and ove
 paradigms). Ties, NaN and plus infinity are not correct; they are counted. Minus infinity is a probability of 0.
 """
 
-_INPUTS = """
-Args:
-    good: natural log-probability of each pair's acceptable sentence (or word, for the prefix methods).
-    bad: natural log-probability of its unacceptable one.
-    paradigm: name of each pair's paradigm. Without it, only the overall share is computed.
-    phenomenon, field: names of each pair's phenomenon and field. Without them, they are known for the paradigms of
-        BLiMP by their names.
-    predictions: a data set that a scorer's `map` added scores to, or a data frame or list of its rows. The other
-        arguments then name its columns; `good` is `logprob_sentence_good` and `bad` `logprob_sentence_bad` by default.
+_INPUTS = f"""{accuracies.__doc__}
+The result also has `signature`: name and version of the metric, pairs, paradigms.
 
-Returns:
-    accuracy: overall accuracy in [0, 1].
-    n, n_ties, n_nonfinite: number of pairs, of ties, and of pairs with NaN or plus infinity (both not correct).
-    by_paradigm, by_phenomenon, by_field: for each name the same four numbers.
-    signature: name and version of the metric, pairs, paradigms.
-
-Examples:
-    >>> import evaluate
-    >>> metric = evaluate.load("minimal_pair_accuracy")  # doctest: +SKIP
-    >>> metric.compute(good=[-20.1, -18.3], bad=[-22.4, -18.0])["accuracy"]  # doctest: +SKIP
-    0.5
+Instead of lists, `compute` takes `predictions`: a data set that a scorer's `map` added scores to, or a data frame or
+list of its rows. The other arguments then name its columns; `good` is `logprob_sentence_good` and `bad`
+`logprob_sentence_bad` by default.
 """
 
 _CITATION = """\
@@ -83,20 +68,10 @@ class MinimalPairAccuracy(evaluate.Metric):
                 f"{'good' if good is None else 'bad'} is missing. Give good=[...] and bad=[...], the natural "
                 "log-probabilities of the acceptable and the unacceptable side of each pair."
             )
-        n_pairs = len(outcomes(good, bad).correct)
-        columns = dict.fromkeys(_LABELS, [""] * n_pairs)  # the stored table has every column
-        for name, values in labels.items():
-            if values is None:
-                continue
-            if not isinstance(values, Sized):
-                raise TypeError(
-                    f"{name} is a {type(values).__name__}; expected a list of names, one for each pair."
-                )
-            if len(values) != n_pairs:
-                raise ValueError(
-                    f"Mismatched lengths: {n_pairs} pairs and {len(values)} values of {name}. Give one per pair."
-                )
-            columns[name] = values
+        absent = [""] * len(paired(good, bad, **labels))  # the stored table has every column
+        columns = dict.fromkeys(_LABELS, absent) | {
+            name: values for name, values in labels.items() if values is not None
+        }
         super().add_batch(good=good, bad=bad, **columns)
 
     def add(self, *, good: float, bad: float, **labels: str | None) -> None:
@@ -143,14 +118,13 @@ def _columns(scored: Any, names: list[str]) -> list[list[Any]]:
             f"predictions are a {type(scored).__name__}; expected a data set (one split, not streamed), a data frame, "
             "or a list of dicts. Load the split with split=..."
         )
-    columns = scored.column_names if isinstance(scored, datasets.Dataset) else list(scored.columns)
-    missing = [name for name in dict.fromkeys(names) if name not in columns]
-    if missing:
+    columns = list(scored.features if isinstance(scored, datasets.Dataset) else scored)
+    if missing := [name for name in dict.fromkeys(names) if name not in columns]:
         raise ValueError(
             f"The predictions lack the column{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}; "
             f"they have {', '.join(map(str, columns)) or 'none'}. Add scores with scorer.map(dataset, columns=[...]), "
             "or correct the name of a column of your own."
         )
     if isinstance(scored, datasets.Dataset):
-        scored = scored.with_format("arrow").select_columns(list(dict.fromkeys(names)))[:].to_pandas()
+        scored = scored.select_columns(list(dict.fromkeys(names))).to_pandas()
     return [scored[name].astype(object).where(scored[name].notna(), None).tolist() for name in names]

@@ -152,14 +152,13 @@ def _columns(scored: Any, names: list[str]) -> list[list[Any]]:
             f"predictions are a {type(scored).__name__}; expected a data set (one split, not streamed), a data frame, "
             "or a list of dicts. Load the split with split=..."
         )
-    columns = scored.column_names if isinstance(scored, datasets.Dataset) else list(scored.columns)
-    missing = [name for name in dict.fromkeys(names) if name not in columns]
-    if missing:
+    columns = list(scored.features if isinstance(scored, datasets.Dataset) else scored)
+    if missing := [name for name in dict.fromkeys(names) if name not in columns]:
         raise ValueError(
             f"The predictions lack the column{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}; "
             f"they have {', '.join(map(str, columns)) or 'none'}. Add scores with scorer.map(dataset, columns=[...]), "
             "or correct the name of a column of your own."
         )
     if isinstance(scored, datasets.Dataset):
-        scored = scored.with_format("arrow").select_columns(list(dict.fromkeys(names)))[:].to_pandas()
+        scored = scored.select_columns(list(dict.fromkeys(names))).to_pandas()
     return [scored[name].astype(object).where(scored[name].notna(), None).tolist() for name in names]

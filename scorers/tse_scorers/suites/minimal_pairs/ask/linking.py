@@ -49,8 +49,9 @@ def linked_columns(
     for name, side in sides.items():
         n_bytes = np.array([len(text.encode("utf-8", "surrogatepass")) for text in side.texts])
         of_rest = (None, None) if continuations is None else continuations[name]
-        statistics = definitions.SentenceStatistics(side.logprobs, side.n_tokens, n_bytes, *of_rest)
-        columns[f"score_{name}"] = definitions.linked_scores(linking, statistics)
+        columns[f"score_{name}"] = definitions.linked_scores(
+            linking, side.logprobs, side.n_tokens, n_bytes, *of_rest
+        )
     return columns
 
 
