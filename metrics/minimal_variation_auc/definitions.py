@@ -33,6 +33,10 @@ ROLE_ASSIGNMENTS = ("ag1,re2,pa3", "ag2,re1,pa3", "ag1,re3,pa2", "ag2,re3,pa1", 
 DOUBLED_CASES = {"1-6": "NAD", "1-2_nominative": "N", "1-2_accusative": "A", "1-2_dative": "D"}
 
 
+Column = Iterable[Any]
+"""One value per sentence."""
+
+
 def violations(case_order: str, doubled: str = "NAD") -> tuple[str, ...]:
     """Return the case patterns that double one of `doubled` by replacing one case of `case_order`.
 
@@ -72,12 +76,7 @@ _COMPARISONS = pd.DataFrame(
 ).sort_values("cell", kind="stable")
 
 
-def compare(
-    scores: Iterable[float],
-    template: Iterable[str | int],
-    cases: Iterable[str],
-    positions: Iterable[str | int],
-) -> pd.DataFrame:
+def compare(scores: Column, template: Column, cases: Column, positions: Column) -> pd.DataFrame:
     """Compare every acceptable sentence with its six violations.
 
     Args:
@@ -92,8 +91,7 @@ def compare(
         1/2 if equal, else 0), and whether they are `tied`, one is `nonfinite`, the violation is `present`.
 
     Raises:
-        ValueError: a score is not a number, there is no acceptable sentence, a pattern is unknown, or a sentence is
-            there twice.
+        ValueError: a score is not a number, a pattern is unknown, a sentence is there twice, or none is acceptable.
     """
     design = {
         "template": np.asarray(list(template)),
@@ -132,18 +130,15 @@ def compare(
     return pairs
 
 
-def as_numbers(values: Iterable[float]) -> np.ndarray:
+def as_numbers(scores: Column) -> np.ndarray:
     """Return scores as float64, (sentences,), None as NaN; raises ValueError for anything else that is not a number."""
-    values = (
-        values if hasattr(values, "dtype") else np.array([*values, None], dtype=object)[:-1]
-    )  # None: no nesting
-    if values.dtype.kind not in "iuf":
-        for value in values:
+    values = scores if hasattr(scores, "dtype") else pd.Series(list(scores), dtype=object).to_numpy()
+    try:
+        for value in () if values.dtype.kind in "iuf" else values:
             if value is not None and (isinstance(value, bool | np.bool_) or not isinstance(value, Real)):
                 raise ValueError(
                     f"A score is {value!r:.60}, a {type(value).__name__}; expected one number per sentence."
                 )
-    try:
         return np.asarray(values, dtype=np.float64)
     except OverflowError as error:
         raise ValueError("A score is too large for a float; expected one number per sentence.") from error
@@ -173,21 +168,12 @@ def set_aucs(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def variation_rows(
-    scores: Iterable[float],
-    template: Iterable[str | int],
-    cases: Iterable[str],
-    positions: Iterable[str | int],
-    incomplete: str = "raise",
+    scores: Column, template: Column, cases: Column, positions: Column, incomplete: str = "raise"
 ) -> list[dict[str, Any]]:
     """Return the AUC of each cell, of each case order and role assignment, and of all, for the four kinds of set.
 
-    Args:
-        scores: one number per sentence, higher for more acceptable sentences.
-        template: the template of each sentence.
-        cases: case pattern in the order of the sentence.
-        positions: numbers of the nouns in the order of the sentence.
-        incomplete: what to do with an acceptable sentence if a violation is missing: `raise` an error, or `exclude` it
-            from the kinds of set that need the violation, and count it.
+    The columns are those of `compare`. If a violation of an acceptable sentence is missing, `raise` an error, or
+    `exclude` the sentence from the kinds of set that need the violation, and count it.
 
     Returns:
         4 x (36 + 6 + 6 + 1) rows with `variation_set`, `group` (`cell:NDA|ag1,re2,pa3`, `case_order:NDA`,

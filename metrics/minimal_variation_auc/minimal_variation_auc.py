@@ -1,13 +1,12 @@
 """Minimal variation set AUC (`evaluate` module): German verb argument structure, Rochereau et al. (2020)."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import datasets
 import evaluate
 import pandas as pd
 
-from .definitions import DOUBLED_CASES, VERSION, as_numbers, variation_rows
+from .definitions import DOUBLED_CASES, VERSION, Column, as_numbers, variation_rows
 
 _DESCRIPTION = """\
 AUC of acceptable German sentences against their minimal violations. An acceptable sentence has one
@@ -80,16 +79,11 @@ class MinimalVariationAUC(evaluate.Metric):
             ),
         )
 
-    def add_batch(self, *, predictions: Sequence[float] = (), **columns: Iterable[str | int]) -> None:
+    def add_batch(self, *, predictions: Column = (), **columns: Column) -> None:
         """Add sentences; `template` and `positions` may be numbers or strings."""
         scores = as_numbers(predictions)
         if scores.ndim != 1 or not len(scores):
             raise ValueError(f"predictions have shape {scores.shape}; expected a non-empty list of numbers.")
-        for name, column in columns.items():
-            if not isinstance(column, Iterable):
-                raise TypeError(
-                    f"{name} is a {type(column).__name__}; expected a list, one value per sentence."
-                )
         strings = {name: [str(value) for value in column] for name, column in columns.items()}
         lengths = {"predictions": len(scores)} | {name: len(column) for name, column in strings.items()}
         if len(set(lengths.values())) > 1:
@@ -99,11 +93,7 @@ class MinimalVariationAUC(evaluate.Metric):
         super().add_batch(predictions=scores, **strings)
 
     def compute(
-        self,
-        *,
-        predictions: Scored | Sequence[float] | None = None,
-        scores: str = "logprob_sentence",
-        **others: Any,
+        self, *, predictions: Scored | Column | None = None, scores: str = "logprob_sentence", **others: Any
     ) -> dict[str, Any]:
         """Compute the AUCs of the sentences added and of those given here, or of a scored data set."""
         rows = isinstance(predictions, list) and predictions and isinstance(predictions[0], dict)
@@ -117,10 +107,10 @@ class MinimalVariationAUC(evaluate.Metric):
 
     def _compute(
         self,
-        predictions: Iterable[float],
-        template: Iterable[str],
-        cases: Iterable[str],
-        positions: Iterable[str],
+        predictions: Column,
+        template: Column,
+        cases: Column,
+        positions: Column,
         incomplete: str = "raise",
     ) -> dict[str, Any]:
         rows = variation_rows(predictions, map(str, template), cases, positions, incomplete)
