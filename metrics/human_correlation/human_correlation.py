@@ -1,6 +1,7 @@
 """Correlation of a model's values with human ones (`evaluate` module): Pearson, Spearman, Kendall, with intervals."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import datasets
 import evaluate
@@ -53,7 +54,11 @@ class HumanCorrelation(evaluate.Metric):
         n_resamples: int = 1000,
         seed: int = 0,
     ) -> dict[str, object]:
-        options = {"confidence_level": confidence_level, "n_resamples": n_resamples, "seed": seed}
+        options: dict[str, Any] = {
+            "confidence_level": confidence_level,
+            "n_resamples": n_resamples,
+            "seed": seed,
+        }
         result = correlations(predictions, references, **options)
         metric = {
             "metric": "human_correlation",

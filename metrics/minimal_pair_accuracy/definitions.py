@@ -121,7 +121,7 @@ def outcomes(good: Sequence[float], bad: Sequence[float]) -> Outcomes:
     return Outcomes((higher > lower) & ~nonfinite, (higher == lower) & ~nonfinite, nonfinite)
 
 
-def _logprobs(values: Sequence[float], name: str) -> np.ndarray:
+def _logprobs(values: Any, name: str) -> np.ndarray:
     """Return one side as float64, (pairs,), None as NaN; raises ValueError for anything else that is not a number."""
     if getattr(getattr(values, "dtype", None), "kind", "") not in ("i", "u", "f"):
         values = np.asarray(values, dtype=object)
