@@ -93,13 +93,8 @@ def compare(scores: Column, template: Column, cases: Column, positions: Column) 
     Raises:
         ValueError: a score is not a number, a pattern is unknown, a sentence is there twice, or none is acceptable.
     """
-    design = {
-        "template": np.asarray(list(template)),
-        "positions": map(str, positions),
-        "case_order": map(str, cases),
-    }
-    sentences = pd.DataFrame({name: list(column) for name, column in design.items()})
-    sentences["score"] = as_numbers(scores)
+    sentences = pd.DataFrame({"template": np.asarray(list(template)), "score": as_numbers(scores)})
+    sentences["positions"], sentences["case_order"] = list(map(str, positions)), list(map(str, cases))
     for name, levels in (("positions", _POSITIONS), ("case_order", _PATTERNS)):
         if not (known := sentences[name].isin(levels)).all():
             raise ValueError(

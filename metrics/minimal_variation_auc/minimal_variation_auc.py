@@ -102,8 +102,8 @@ class MinimalVariationAUC(evaluate.Metric):
             result: dict[str, Any] = super().compute(**batch, **others)
             return result
         labels = [others.get(name) or name for name in ("template", "cases", "positions")]
-        numbers, *design = _columns(predictions, [scores, *labels])
-        return self._compute(numbers, *design, others.get("incomplete", "raise"))
+        numbers, template, cases, positions = _columns(predictions, [scores, *labels])
+        return self._compute(numbers, template, cases, positions, others.get("incomplete", "raise"))
 
     def _compute(
         self,
