@@ -1,43 +1,22 @@
 """Correlation of a model's values with human ones (`evaluate` module): Pearson, Spearman, Kendall, with intervals."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import datasets
 import evaluate
 import scipy
 
-from .correlation import CONFIDENCE_LEVEL, N_RESAMPLES, SEED, VERSION, check_values, correlations
-from .values import as_numbers
-
-__all__ = ["VERSION", "HumanCorrelation", "as_numbers", "correlations"]
+from .definitions import VERSION, check_values, correlations
 
 _DESCRIPTION = """\
 Agreement of a model with humans: Pearson's r, Spearman's rho and Kendall's tau-b between the model's and the
 human values of the same items, cells or paradigms, with p-values and paired bootstrap intervals.
 """
 
-_INPUTS = """
-Args:
-    predictions: the model's values, one number per item.
-    references: the human values of the same items, in the same order.
-    confidence_level: of the intervals (0.95).
-    n_resamples: bootstrap samples (1000); 0 means no intervals.
-    seed: of the resampling (0).
-
-Returns:
-    pearson, spearman, kendall: correlations in [-1, 1].
-    pearson_pvalue, ...: two-sided p-values of no correlation.
-    pearson_interval, ...: [low, high].
-    n, n_excluded: items used, and items excluded because a value is not finite.
-    undefined: None, or the reason why the correlations are NaN (a constant side).
-    signature: name and version of the metric, options, version of scipy.
-
-Examples:
-    >>> import evaluate
-    >>> metric = evaluate.load("human_correlation")  # doctest: +SKIP
-    >>> metric.compute(predictions=[0.9, 0.6, 0.5], references=[0.99, 0.7, 0.4])["spearman"]  # doctest: +SKIP
-    1.0
-"""
+_INPUTS = (
+    f"{correlations.__doc__}\nThe result also has `signature`: metric, version, options, version of scipy."
+)
 
 _CITATION = """\
 @article{rochereau2020neural,
@@ -52,16 +31,12 @@ class HumanCorrelation(evaluate.Metric):
     """Pearson, Spearman and Kendall between model and human values."""
 
     def _info(self) -> evaluate.MetricInfo:
+        number = datasets.Value("float64")
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_INPUTS,
-            features=datasets.Features(
-                predictions=datasets.Value("float64"), references=datasets.Value("float64")
-            ),
-            reference_urls=[
-                "https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.bootstrap.html"
-            ],
+            features=datasets.Features(predictions=number, references=number),
         )
 
     def add_batch(
@@ -75,25 +50,20 @@ class HumanCorrelation(evaluate.Metric):
         self,
         predictions: Sequence[float],
         references: Sequence[float],
-        confidence_level: float = CONFIDENCE_LEVEL,
-        n_resamples: int = N_RESAMPLES,
-        seed: int = SEED,
+        confidence_level: float = 0.95,
+        n_resamples: int = 1000,
+        seed: int = 0,
     ) -> dict[str, object]:
-        result = correlations(
-            predictions,
-            references,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            seed=seed,
-        )
-        signature = {
+        options: dict[str, Any] = {
+            "confidence_level": confidence_level,
+            "n_resamples": n_resamples,
+            "seed": seed,
+        }
+        result = correlations(predictions, references, **options)
+        metric = {
             "metric": "human_correlation",
             "version": VERSION,
             "n": result["n"],
             "interval": "percentile",
-            "confidence_level": confidence_level,
-            "n_resamples": n_resamples,
-            "seed": seed,
-            "scipy": scipy.__version__,
         }
-        return {**result, "signature": signature}
+        return {**result, "signature": {**metric, **options, "scipy": scipy.__version__}}

@@ -1,16 +1,13 @@
 """The metric's page: paste log-probabilities of minimal pairs, get the accuracies."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import evaluate
 import gradio as gr
 import pandas as pd
 from pandas.io.formats.style import Styler
 from scipy.stats import norm
-
-if TYPE_CHECKING:
-    from .accuracy import Accuracies
 
 METRIC = evaluate.load(str(Path(__file__).with_name("minimal_pair_accuracy.py")))
 RESULTS = ["name", "accuracy", "low", "high", "pairs", "ties", "level"]
@@ -61,7 +58,7 @@ def score(pairs: pd.DataFrame) -> tuple[str, Styler]:
     return text, table
 
 
-def effective_pairs(result: "Accuracies") -> float:
+def effective_pairs(result: dict[str, Any]) -> float:
     """Return the pairs that an unweighted mean would take to be as sure as the mean over paradigms: K² / sum of 1/n."""
     pairs = [paradigm["n"] for paradigm in result["by_paradigm"].values()]
     return len(pairs) ** 2 / sum(1 / n for n in pairs) if pairs else float(result["n"])

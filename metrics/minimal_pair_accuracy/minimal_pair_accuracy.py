@@ -1,30 +1,13 @@
 """Accuracy on minimal pairs (`evaluate` module): how often the acceptable sentence is more probable, as in BLiMP."""
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import datasets
 import evaluate
 import pandas as pd
 
-from .accuracy import VERSION, Accuracies, Outcomes, accuracies, outcomes
-from .blimp_paradigms import BLIMP_PARADIGMS
-from .linking import LINKING_FUNCTIONS, SentenceStatistics, linked_scores, require_linking
-from .values import as_numbers
-
-__all__ = [
-    "BLIMP_PARADIGMS",
-    "LINKING_FUNCTIONS",
-    "VERSION",
-    "MinimalPairAccuracy",
-    "Outcomes",
-    "SentenceStatistics",
-    "accuracies",
-    "as_numbers",
-    "linked_scores",
-    "outcomes",
-    "require_linking",
-]
+from .definitions import VERSION, accuracies, paired
 
 _DESCRIPTION = """\
 The share of minimal pairs whose acceptable sentence has the higher log-probability, by paradigm, by
@@ -32,27 +15,12 @@ phenomenon and by field of linguistics (each the mean of its paradigms), and ove
 paradigms). Ties, NaN and plus infinity are not correct; they are counted. Minus infinity is a probability of 0.
 """
 
-_INPUTS = """
-Args:
-    good: natural log-probability of each pair's acceptable sentence (or word, for the prefix methods).
-    bad: natural log-probability of its unacceptable one.
-    paradigm: name of each pair's paradigm. Without it, only the overall share is computed.
-    phenomenon, field: names of each pair's phenomenon and field. Without them, they are known for the paradigms of
-        BLiMP by their names.
-    predictions: a data set that a scorer's `map` added scores to, or a data frame or list of its rows. The other
-        arguments then name its columns; `good` is `logprob_sentence_good` and `bad` `logprob_sentence_bad` by default.
+_INPUTS = f"""{accuracies.__doc__}
+The result also has `signature`: name and version of the metric, pairs, paradigms.
 
-Returns:
-    accuracy: overall accuracy in [0, 1].
-    n, n_ties, n_nonfinite: number of pairs, of ties, and of pairs with NaN or plus infinity (both not correct).
-    by_paradigm, by_phenomenon, by_field: for each name the same four numbers.
-    signature: name and version of the metric, pairs, paradigms.
-
-Examples:
-    >>> import evaluate
-    >>> metric = evaluate.load("minimal_pair_accuracy")  # doctest: +SKIP
-    >>> metric.compute(good=[-20.1, -18.3], bad=[-22.4, -18.0])["accuracy"]  # doctest: +SKIP
-    0.5
+Instead of lists, `compute` takes `predictions`: a data set that a scorer's `map` added scores to, or a data frame or
+list of its rows. The other arguments then name its columns; `good` is `logprob_sentence_good` and `bad`
+`logprob_sentence_bad` by default.
 """
 
 _CITATION = """\
@@ -65,32 +33,22 @@ _CITATION = """\
 }
 """
 
-_OPTIONAL = ("paradigm", "phenomenon", "field")
-
+_LABELS = ("paradigm", "phenomenon", "field")
 
 Scored: TypeAlias = datasets.Dataset | pd.DataFrame | list[dict[str, object]]
 """A data set with scores, as a data set, a data frame, or a list of its rows."""
-
-
-class SignedAccuracies(Accuracies):
-    """What `compute` returns; the description of the module says what its keys are."""
-
-    signature: dict[str, str | int]
 
 
 class MinimalPairAccuracy(evaluate.Metric):
     """Share of minimal pairs whose acceptable side is more probable."""
 
     def _info(self) -> evaluate.MetricInfo:
+        number, text = datasets.Value("float64"), datasets.Value("string")
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_INPUTS,
-            features=datasets.Features(
-                good=datasets.Value("float64"),
-                bad=datasets.Value("float64"),
-                **{name: datasets.Value("string") for name in _OPTIONAL},
-            ),
+            features=datasets.Features(good=number, bad=number, **dict.fromkeys(_LABELS, text)),
             reference_urls=["https://doi.org/10.1162/tacl_a_00321", "https://github.com/alexwarstadt/blimp"],
         )
 
@@ -99,9 +57,7 @@ class MinimalPairAccuracy(evaluate.Metric):
         *,
         good: Sequence[float] | None = None,
         bad: Sequence[float] | None = None,
-        paradigm: Sequence[str] | None = None,
-        phenomenon: Sequence[str] | None = None,
-        field: Sequence[str] | None = None,
+        **labels: Sequence[str] | None,
     ) -> None:
         """Add minimal pairs: natural log-probabilities of both sides and, if known, their labels.
 
@@ -112,56 +68,32 @@ class MinimalPairAccuracy(evaluate.Metric):
                 f"{'good' if good is None else 'bad'} is missing. Give good=[...] and bad=[...], the natural "
                 "log-probabilities of the acceptable and the unacceptable side of each pair."
             )
-        pairs = outcomes(good, bad)
-        labels = {"paradigm": paradigm, "phenomenon": phenomenon, "field": field}
-        for name, values in labels.items():
-            if values is not None and not isinstance(values, Sized):
-                raise TypeError(
-                    f"{name} is a {type(values).__name__}; expected one name for each pair. Give a list of names."
-                )
-            if values is not None and len(values) != len(pairs.correct):
-                raise ValueError(
-                    f"Mismatched lengths: {len(pairs.correct)} pairs and {len(values)} values of {name}. "
-                    "Give one per pair."
-                )
-        absent = [""] * len(pairs.correct)  # the stored table has every column
-        columns = {name: absent if values is None else values for name, values in labels.items()}
+        absent = [""] * len(paired(good, bad, **labels))  # the stored table has every column
+        columns = dict.fromkeys(_LABELS, absent) | {
+            name: values for name, values in labels.items() if values is not None
+        }
         super().add_batch(good=good, bad=bad, **columns)
 
-    def add(
-        self,
-        *,
-        good: float,
-        bad: float,
-        paradigm: str | None = None,
-        phenomenon: str | None = None,
-        field: str | None = None,
-    ) -> None:
+    def add(self, *, good: float, bad: float, **labels: str | None) -> None:
         """Add one minimal pair."""
-        labels = {"paradigm": paradigm, "phenomenon": phenomenon, "field": field}
-        columns: dict[str, list[str]] = {name: [label] for name, label in labels.items() if label is not None}
+        columns = {name: [label] for name, label in labels.items() if label is not None}
         self.add_batch(good=[good], bad=[bad], **columns)
 
     def compute(
-        self,
-        *,
-        predictions: Scored | None = None,
-        good: Any = None,
-        bad: Any = None,
-        **others: Any,
-    ) -> SignedAccuracies:
+        self, *, predictions: Scored | None = None, good: Any = None, bad: Any = None, **others: Any
+    ) -> dict[str, Any]:
         """Compute the accuracies of the pairs added and of those given here, or of a scored data set."""
         if predictions is None:
             sides = {"good": good, "bad": bad} if good is not None or bad is not None else {}
-            result: SignedAccuracies = super().compute(**sides, **others)
+            result: dict[str, Any] = super().compute(**sides, **others)
             return result
-        unknown = sorted(set(others) - {*_OPTIONAL, "references"})
+        unknown = sorted(set(others) - {*_LABELS, "references"})
         if unknown:
-            raise ValueError(f"Unknown argument {unknown[0]!r}; expected {', '.join(_OPTIONAL)}. Remove it.")
+            raise ValueError(f"Unknown argument {unknown[0]!r}; expected {', '.join(_LABELS)}. Remove it.")
         names = {"good": good or "logprob_sentence_good", "bad": bad or "logprob_sentence_bad"}
-        names |= {name: others[name] for name in _OPTIONAL if others.get(name)}
+        names |= {name: others[name] for name in _LABELS if others.get(name)}
         columns = dict(zip(names, _columns(predictions, list(names.values())), strict=True))
-        return self._compute(**{name: columns.get(name, ()) for name in ("good", "bad", *_OPTIONAL)})
+        return self._compute(**{name: columns.get(name, []) for name in ("good", "bad", *_LABELS)})
 
     def _compute(
         self,
@@ -170,44 +102,29 @@ class MinimalPairAccuracy(evaluate.Metric):
         paradigm: Sequence[str],
         phenomenon: Sequence[str],
         field: Sequence[str],
-    ) -> SignedAccuracies:
-        result = accuracies(
-            good,
-            bad,
-            *(labels if any(labels) else None for labels in (paradigm, phenomenon, field)),
-        )
-        signature: dict[str, str | int] = {
-            "metric": "minimal_pair_accuracy",
-            "version": VERSION,
-            "n": result["n"],
-            "n_paradigms": len(result["by_paradigm"]),
-        }
-        return {**result, "signature": signature}
+    ) -> dict[str, Any]:
+        labels = [column if any(column) else None for column in (paradigm, phenomenon, field)]
+        result = accuracies(good, bad, *labels)
+        signature = {"metric": "minimal_pair_accuracy", "version": VERSION, "n": result["n"]}
+        return {**result, "signature": {**signature, "n_paradigms": len(result["by_paradigm"])}}
 
 
-def _columns(scored: Scored, names: list[str]) -> list[Any]:
-    """Return columns of a data set, a data frame or a list of dicts."""
-    if isinstance(scored, datasets.Dataset):
-        columns = scored.column_names
-    elif isinstance(scored, pd.DataFrame):
-        columns = list(scored.columns)
-    elif isinstance(scored, list) and all(isinstance(row, dict) for row in scored):
-        columns = list(scored[0]) if scored else []
-    else:
+def _columns(scored: Any, names: list[str]) -> list[list[Any]]:
+    """Return columns of a data set, a data frame or a list of dicts; a missing value is None."""
+    if isinstance(scored, list):
+        scored = pd.DataFrame(scored, dtype=object)
+    if not isinstance(scored, datasets.Dataset | pd.DataFrame):
         raise TypeError(
             f"predictions are a {type(scored).__name__}; expected a data set (one split, not streamed), a data frame, "
             "or a list of dicts. Load the split with split=..."
         )
-    missing = [name for name in dict.fromkeys(names) if name not in columns]
-    if missing:
+    columns = list(scored.features if isinstance(scored, datasets.Dataset) else scored)
+    if missing := [name for name in dict.fromkeys(names) if name not in columns]:
         raise ValueError(
             f"The predictions lack the column{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}; "
             f"they have {', '.join(map(str, columns)) or 'none'}. Add scores with scorer.map(dataset, columns=[...]), "
             "or correct the name of a column of your own."
         )
-    if isinstance(scored, list):
-        return [[row.get(name) for row in scored] for name in names]
-    if isinstance(scored, pd.DataFrame):
-        return [scored[name].astype(object).where(scored[name].notna(), None).tolist() for name in names]
-    table = scored.with_format("arrow").select_columns(list(dict.fromkeys(names)))[:]
-    return [table[name].to_numpy() for name in names]
+    if isinstance(scored, datasets.Dataset):
+        scored = scored.select_columns(list(dict.fromkeys(names))).to_pandas()
+    return [scored[name].astype(object).where(scored[name].notna(), None).tolist() for name in names]

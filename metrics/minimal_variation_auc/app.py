@@ -3,16 +3,13 @@
 import io
 from itertools import permutations, product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import evaluate
 import gradio as gr
 import pandas as pd
 from pandas.io.formats.style import Styler
 from scipy.stats import ttest_1samp
-
-if TYPE_CHECKING:
-    from .minimal_variation_auc import VariationScores
 
 METRIC = evaluate.load(str(Path(__file__).with_name("minimal_variation_auc.py")))
 COLUMNS = ["score", "template", "cases", "positions"]
@@ -63,10 +60,10 @@ def score(text: str, file: str | None, kind: str) -> tuple[str, Styler, Styler]:
     )
 
 
-def computed(table: pd.DataFrame) -> "VariationScores":
+def computed(table: pd.DataFrame) -> dict[str, Any]:
     """Return what the metric says of scored sentences."""
     columns = {name: table[name].tolist() for name in COLUMNS[1:]}
-    scores: VariationScores = METRIC.compute(predictions=table["score"].tolist(), **columns)
+    scores: dict[str, Any] = METRIC.compute(predictions=table["score"].tolist(), **columns)
     return scores
 
 
@@ -98,7 +95,7 @@ def read(text: str) -> pd.DataFrame:
     return table
 
 
-def cells(result: "VariationScores", kind: str, form: str) -> Styler:
+def cells(result: dict[str, Any], kind: str, form: str) -> Styler:
     """Return the 36 cells with their means as a heat map; case orders in columns, whose names are short."""
     by_order, by_role = result["case_order"][kind], result["role_assignment"][kind]
     rows = [

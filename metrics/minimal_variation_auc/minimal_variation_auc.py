@@ -1,40 +1,12 @@
-"""Minimal variation set AUC (`evaluate` module): German verb argument structure, Rochereau et al. (2020).
+"""Minimal variation set AUC (`evaluate` module): German verb argument structure, Rochereau et al. (2020)."""
 
-The formulas are in `variation_sets.py`, on numpy arrays.
-"""
-
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias
 
 import datasets
 import evaluate
 import pandas as pd
 
-from .values import as_numbers
-from .variation_sets import (
-    CASE_ORDERS,
-    ROLE_ASSIGNMENTS,
-    VARIATION_SETS,
-    VERSION,
-    Incomplete,
-    VariationRow,
-    margins,
-    role_assignment,
-    variation_rows,
-    violations,
-)
-
-__all__ = [
-    "CASE_ORDERS",
-    "ROLE_ASSIGNMENTS",
-    "VARIATION_SETS",
-    "VERSION",
-    "MinimalVariationAUC",
-    "margins",
-    "role_assignment",
-    "variation_rows",
-    "violations",
-]
+from .definitions import DOUBLED_CASES, VERSION, Column, as_numbers, variation_rows
 
 _DESCRIPTION = """\
 AUC of acceptable German sentences against their minimal violations. An acceptable sentence has one
@@ -92,136 +64,91 @@ Scored: TypeAlias = datasets.Dataset | pd.DataFrame | list[dict[str, object]]
 """A data set with scores, as a data set, a data frame, or a list of its rows."""
 
 
-class VariationScores(TypedDict):
-    """What `compute` returns; the description of the module says what its keys are."""
-
-    auc: dict[str, float]
-    cells: dict[str, dict[str, float]]
-    case_order: dict[str, dict[str, float]]
-    role_assignment: dict[str, dict[str, float]]
-    n_sets: int
-    n_excluded: int
-    n_ties: int
-    n_nonfinite: int
-    rows: list[VariationRow]
-    signature: dict[str, str]
-
-
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class MinimalVariationAUC(evaluate.Metric):
     """Cells and means of the AUC over minimal variation sets."""
 
     def _info(self) -> evaluate.MetricInfo:
+        text = datasets.Value("string")
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
             features=datasets.Features(
-                {
-                    "predictions": datasets.Value("float64"),
-                    "template": datasets.Value("string"),
-                    "cases": datasets.Value("string"),
-                    "positions": datasets.Value("string"),
-                }
+                predictions=datasets.Value("float64"), template=text, cases=text, positions=text
             ),
         )
 
-    def add_batch(
-        self, *, predictions: Sequence[float] | None = None, **columns: Iterable[str | int]
-    ) -> None:
+    def add_batch(self, *, predictions: Column = (), **columns: Column) -> None:
         """Add sentences; `template` and `positions` may be numbers or strings."""
-        scores = as_numbers(predictions, "predictions hold", "one number per sentence")
+        scores = as_numbers(predictions)
         if scores.ndim != 1 or not len(scores):
             raise ValueError(f"predictions have shape {scores.shape}; expected a non-empty list of numbers.")
-        for name, column in columns.items():
-            if not isinstance(column, Iterable):
-                raise TypeError(
-                    f"{name} is a {type(column).__name__}; expected one value for each sentence. Give a list."
-                )
         strings = {name: [str(value) for value in column] for name, column in columns.items()}
         lengths = {"predictions": len(scores)} | {name: len(column) for name, column in strings.items()}
         if len(set(lengths.values())) > 1:
             raise ValueError(
-                f"The columns have different lengths: {lengths}. Expected one value per sentence in each column."
+                f"The columns have different lengths: {lengths}. Give one value per sentence in each."
             )
         super().add_batch(predictions=scores, **strings)
 
     def compute(
-        self,
-        *,
-        predictions: Scored | Sequence[float] | None = None,
-        scores: str = "logprob_sentence",
-        **others: Any,
-    ) -> VariationScores:
+        self, *, predictions: Scored | Column | None = None, scores: str = "logprob_sentence", **others: Any
+    ) -> dict[str, Any]:
         """Compute the AUCs of the sentences added and of those given here, or of a scored data set."""
         rows = isinstance(predictions, list) and predictions and isinstance(predictions[0], dict)
         if not (rows or hasattr(predictions, "columns") or hasattr(predictions, "column_names")):
             batch = {} if predictions is None else {"predictions": predictions}
-            result: VariationScores = super().compute(**batch, **others)
+            result: dict[str, Any] = super().compute(**batch, **others)
             return result
         labels = [others.get(name) or name for name in ("template", "cases", "positions")]
-        numbers, *design = _columns(predictions, [scores, *labels])
-        template, cases, positions = ([str(value) for value in column] for column in design)
-        return self._compute(list(numbers), template, cases, positions, others.get("incomplete", "raise"))
+        numbers, template, cases, positions = _columns(predictions, [scores, *labels])
+        return self._compute(numbers, template, cases, positions, others.get("incomplete", "raise"))
 
     def _compute(
         self,
-        predictions: Sequence[float],
-        template: Sequence[str],
-        cases: Sequence[str],
-        positions: Sequence[str],
-        incomplete: Incomplete = "raise",
-    ) -> VariationScores:
-        rows = variation_rows(predictions, template, cases, positions, incomplete)
+        predictions: Column,
+        template: Column,
+        cases: Column,
+        positions: Column,
+        incomplete: str = "raise",
+    ) -> dict[str, Any]:
+        rows = variation_rows(predictions, map(str, template), cases, positions, incomplete)
+        aucs: dict[str, dict[str, Any]] = {
+            level: {kind: {} for kind in DOUBLED_CASES} for level in ("all", "cell", "case_order", "role")
+        }
+        for row in rows:
+            level, _, value = row["group"].partition(":")
+            aucs[level][row["variation_set"]][value] = row["auc"]
         total = next(row for row in rows if row["variation_set"] == "1-6" and row["group"] == "all")
         return {
-            "auc": {row["variation_set"]: row["auc"] for row in rows if row["group"] == "all"},
-            "cells": _by_kind(rows, "cell:"),
-            "case_order": _by_kind(rows, "case_order:"),
-            "role_assignment": _by_kind(rows, "role:"),
+            "auc": {kind: auc[""] for kind, auc in aucs["all"].items()},
+            "cells": aucs["cell"],
+            "case_order": aucs["case_order"],
+            "role_assignment": aucs["role"],
             "n_sets": total["n"],
-            "n_excluded": total["n_excluded"],
-            "n_ties": total["n_ties"],
-            "n_nonfinite": total["n_nonfinite"],
+            **{name: total[name] for name in ("n_excluded", "n_ties", "n_nonfinite")},
             "rows": rows,
             "signature": {"metric": "minimal_variation_auc", "version": VERSION, "incomplete": incomplete},
         }
 
 
-def _by_kind(rows: list[VariationRow], prefix: str) -> dict[str, dict[str, float]]:
-    return {
-        kind: {
-            row["group"].removeprefix(prefix): row["auc"]
-            for row in rows
-            if row["variation_set"] == kind and row["group"].startswith(prefix)
-        }
-        for kind in VARIATION_SETS
-    }
-
-
-def _columns(scored: Scored, names: list[str]) -> list[Any]:
-    """Return columns of a data set, a data frame or a list of dicts."""
-    if isinstance(scored, datasets.Dataset):
-        columns = scored.column_names
-    elif isinstance(scored, pd.DataFrame):
-        columns = list(scored.columns)
-    elif isinstance(scored, list) and all(isinstance(row, dict) for row in scored):
-        columns = list(scored[0]) if scored else []
-    else:
+def _columns(scored: Any, names: list[str]) -> list[list[Any]]:
+    """Return columns of a data set, a data frame or a list of dicts; a missing value is None."""
+    if isinstance(scored, list):
+        scored = pd.DataFrame(scored, dtype=object)
+    if not isinstance(scored, datasets.Dataset | pd.DataFrame):
         raise TypeError(
             f"predictions are a {type(scored).__name__}; expected a data set (one split, not streamed), a data frame, "
             "or a list of dicts. Load the split with split=..."
         )
-    missing = [name for name in dict.fromkeys(names) if name not in columns]
-    if missing:
+    columns = list(scored.features if isinstance(scored, datasets.Dataset) else scored)
+    if missing := [name for name in dict.fromkeys(names) if name not in columns]:
         raise ValueError(
             f"The predictions lack the column{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}; "
             f"they have {', '.join(map(str, columns)) or 'none'}. Add scores with scorer.map(dataset, columns=[...]), "
             "or correct the name of a column of your own."
         )
-    if isinstance(scored, list):
-        return [[row.get(name) for row in scored] for name in names]
-    if isinstance(scored, pd.DataFrame):
-        return [scored[name].astype(object).where(scored[name].notna(), None).tolist() for name in names]
-    table = scored.with_format("arrow").select_columns(list(dict.fromkeys(names)))[:]
-    return [table[name].to_numpy() for name in names]
+    if isinstance(scored, datasets.Dataset):
+        scored = scored.select_columns(list(dict.fromkeys(names))).to_pandas()
+    return [scored[name].astype(object).where(scored[name].notna(), None).tolist() for name in names]

@@ -99,7 +99,7 @@ def _describe(row: _Sentence, index: int) -> dict[str, object]:
     """Return the row of a sentence: what follows from its cases and positions."""
     cases, positions = row["cases"], row["positions"]
     acceptable = len(set(cases)) == 3
-    roles = metric_modules("minimal_variation_auc").variation_sets.role_assignment
+    roles = metric_modules("minimal_variation_auc").definitions.role_assignment
     return {
         "index": index,
         "sentence_id": f"{row['template']:02d}-{cases}-{positions}",

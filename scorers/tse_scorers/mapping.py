@@ -115,21 +115,30 @@ def _rows(dataset: object) -> pd.DataFrame:
         return pd.DataFrame(list(dataset.with_format(None).take(1)))
     if isinstance(dataset, Dataset):
         return cast(pd.DataFrame, dataset.with_format(None).to_pandas())
-    rows = dataset if isinstance(dataset, list) and all(isinstance(row, Mapping) for row in dataset) else None
-    if rows is None and not isinstance(dataset, pd.DataFrame):
+    if isinstance(dataset, list) and all(isinstance(row, Mapping) for row in dataset):
+        for number, row in enumerate(dataset, 1):
+            _refuse_half_characters(dict(row), number)
+        return pd.DataFrame.from_records(dataset)
+    if not isinstance(dataset, pd.DataFrame):
         raise TypeError(
             f"Got a {type(dataset).__name__}; expected a Dataset, DatasetDict, IterableDataset, data frame, or list of "
             "dicts. Read files with datasets.load_dataset."
         )
-    frame = dataset if isinstance(dataset, pd.DataFrame) else pd.DataFrame.from_records(rows or [])
-    for name in frame.columns:
-        if frame[name].map(has_half_character).any():
-            number = int(frame[name].map(has_half_character).to_numpy().argmax())
-            raise ValueError(
-                f"{TABLE} holds {HALF_CHARACTER} in {name!r}, row {number + 1}; expected a text with whole characters. "
-                "Fix this row."
-            )
-    return frame
+    if dataset.columns.nlevels > 1 or not dataset.columns.is_unique:
+        raise ValueError(
+            f"{TABLE} has two columns with one name, or names of several levels: "
+            f"{', '.join(map(str, dataset.columns))}; expected one name for each column. Rename them."
+        )
+    for number, row in enumerate(dataset.select_dtypes(["object", "str"]).to_dict("records"), 1):
+        _refuse_half_characters(row, number)
+    return dataset
+
+
+def _refuse_half_characters(row: object, number: int) -> None:
+    if has_half_character(row):
+        raise ValueError(
+            f"{TABLE} holds {HALF_CHARACTER} in row {number}; expected a text with whole characters. Fix this row."
+        )
 
 
 def _mapped(
@@ -204,11 +213,6 @@ class _Question:
 
     def check(self, frame: pd.DataFrame) -> None:
         """Raise ValueError where the rows cannot be scored by any model."""
-        if frame.columns.nlevels > 1 or not frame.columns.is_unique:
-            raise ValueError(
-                f"{TABLE} has two columns with one name, or names of several levels: "
-                f"{', '.join(map(str, frame.columns))}; expected one name for each column. Rename them."
-            )
         require_unreserved(frame, list(self.types()), TABLE)
         require_columns(frame, self.needed, TABLE)
         require_text(frame, self.needed, TABLE)
@@ -404,9 +408,12 @@ def _question(
     if lemmas is not None:
         return _Gaps(_lemma_table(lemmas), set(VERBS) <= set(names), cutoffs)
     named = columns if surprisals is None else surprisals
-    texts = list(dict.fromkeys([named] if isinstance(named, str) else named or ()))
+    texts = [named] if isinstance(named, str) else named if isinstance(named, list | tuple) else []
     if not texts or not all(isinstance(name, str) for name in [*texts, context or ""]):
-        raise ValueError(f"Got {kinds[0]}={named!r} and context={context!r}; expected names of columns.")
+        raise TypeError(
+            f"Got {kinds[0]}={named!r:.80} ({type(named).__name__}); expected a text or a list of texts."
+        )
+    texts = list(dict.fromkeys(texts))
     return _Words(texts) if columns is None else _Texts(texts, context)
 
 

@@ -1,16 +1,13 @@
 """`score_dataset` and `scorer.map`: data sets in, data sets out, straight into the metrics."""
 
-import json
-import sys
-
 import evaluate as hf_evaluate
 import numpy as np
 import pandas as pd
 import pytest
 from datasets import Dataset, DatasetDict, IterableDataset, load_dataset
-from launching import finished, launched
 
 from tse_scorers import Scorer, load_scorer, run, score_dataset
+from tse_scorers.models.causal import CausalScorer
 
 REAL = pytest.param("smollm2", marks=[pytest.mark.real, pytest.mark.slow])
 
@@ -245,20 +242,16 @@ def test_a_cached_result_asks_no_model(tmp_path):
     assert len(in_memory.asked) == 4
 
 
-class CountedGaps:
+class CountedGaps(CausalScorer):
     """A bundled model that counts the passes over gaps."""
 
     def __init__(self, scorer) -> None:
-        self._scorer = scorer
-        self.signature = scorer.signature | {"revision": "counted"}
+        super().__init__(scorer.model, scorer.tokenizer, name="counted", revision="counted")
         self.passes = 0
-
-    def __getattr__(self, name):
-        return getattr(self._scorer, name)
 
     def read_slots(self, *arguments, **options):
         self.passes += 1
-        return self._scorer.read_slots(*arguments, **options)
+        return super().read_slots(*arguments, **options)
 
 
 def test_other_lemmas_and_options_are_asked_again(causal, pairs, lemmas, tmp_path):
@@ -282,43 +275,6 @@ def test_other_lemmas_and_options_are_asked_again(causal, pairs, lemmas, tmp_pat
     assert again[3]["ew"] == found[0]["ew"]
     score_dataset(data.select_columns(["prefix", "suffix", "number"]), scorer, lemmas=first)
     assert scorer.passes == asked + 1
-
-
-TWO_PROCESSES = """
-import json, sys
-from datasets import Dataset, disable_progress_bars
-from tse_scorers import load_scorer
-disable_progress_bars()
-pairs, lemmas = (Dataset.from_parquet(path, cache_dir=sys.argv[3]) for path in sys.argv[1:3])
-scorer = load_scorer("tiny-causal", device="cpu")
-gaps = scorer.map(pairs, lemmas=lemmas, cutoffs=True)
-texts = scorer.map(pairs.map(lambda row: {"text": row["prefix"] + " " + row["form_correct"]}), "text")
-words = scorer.map(texts, surprisals="text")
-stream = scorer.map(pairs.to_iterable_dataset(), lemmas=lemmas)
-columns = [gaps["ew"][:], gaps["mw_top_0.1"][:], gaps["context"][:], texts["logprob_text"][:]]
-columns += [[value for row in words["surprisals_text"] for value in row], [row["ew"] for row in stream]]
-print("RESULT " + json.dumps(columns), flush=True)
-"""
-
-
-@pytest.mark.slow
-def test_two_processes_equal_one(root, pairs, tmp_path):
-    """Processes share the work of one `map`, and each gets all rows."""
-    script = tmp_path / "script.py"
-    script.write_text(TWO_PROCESSES)
-    lemmas = root / "datasets/verb_lemmas/released/train.parquet"
-
-    def results(printed):
-        return [
-            json.loads(line.partition("RESULT ")[2]) for line in printed.splitlines() if "RESULT " in line
-        ]
-
-    arguments = [str(script), str(pairs), str(lemmas), str(tmp_path / "cache")]
-    [alone] = results(finished([sys.executable, *arguments], 300))
-    both = results(launched(2, *arguments))
-    assert len(both) == 2 and both[0] == both[1]
-    for found, expected in zip(both[0], alone, strict=True):
-        assert found == pytest.approx(expected, abs=1e-5, nan_ok=True)
 
 
 def test_a_stream_is_asked_in_parts():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tse_scorers import load_data
 from tse_scorers.io.bundle import bundle_path, metric_modules
 
-variation_sets = metric_modules("minimal_variation_auc").variation_sets
+variation_sets = metric_modules("minimal_variation_auc").definitions
 
 PATTERNS = ["".join(p) for p in product("NDA", repeat=3) if len(set(p)) > 1]
 ORDERS = ["".join(p) for p in permutations("123")]
@@ -71,9 +71,9 @@ def test_violations_are_those_of_the_paper():
 
 
 def test_every_noun_order_is_one_role_assignment_per_case_order():
-    for row in variation_sets.POSITION_OF:
-        assert sorted(row) == list(range(6))
-    assert set(variation_sets.POSITIONS) == set(ORDERS)
+    for order in variation_sets.CASE_ORDERS:
+        roles = {variation_sets.role_assignment(order, positions) for positions in ORDERS}
+        assert roles == set(variation_sets.ROLE_ASSIGNMENTS)
     assert set(variation_sets.CASE_ORDERS) == {p for p in PATTERNS if len(set(p)) == 3}
     assert variation_sets.role_assignment("DAN", "213") == "ag3,re2,pa1"
 
@@ -82,7 +82,7 @@ def test_rows_are_complete_and_means_are_of_means():
     frame = design(3)
     rows = score(frame, np.random.default_rng(0).normal(size=len(frame)))
     assert len(rows) == 4 * (36 + 6 + 6 + 1)
-    for kind in variation_sets.VARIATION_SETS:
+    for kind in variation_sets.DOUBLED_CASES:
         cells = {group: row for (k, group), row in rows.items() if k == kind and group.startswith("cell:")}
         assert all(row["n"] == 3 for row in cells.values())
         for group in ("case_order:NDA", "role:ag2,re3,pa1", "all"):
@@ -163,7 +163,7 @@ def test_a_sum_over_words_cannot_depend_on_case_order(weights):
         for c, p in zip(frame["cases"], frame["positions"], strict=True)
     ]
     rows = score(frame, sums)
-    for kind, role in product(variation_sets.VARIATION_SETS, variation_sets.ROLE_ASSIGNMENTS):
+    for kind, role in product(variation_sets.DOUBLED_CASES, variation_sets.ROLE_ASSIGNMENTS):
         assert len({rows[kind, f"cell:{order}|{role}"]["auc"] for order in variation_sets.CASE_ORDERS}) == 1
     assert rows["1-6", "all"]["auc"] == pytest.approx(0.5, abs=1e-12)
 
@@ -190,7 +190,7 @@ def test_set_with_a_violation_missing():
         score(frame[~gap], scores[~gap])
     rows = score(frame[~gap], scores[~gap], incomplete="exclude")
     # NNA doubles the nominative of NDA and, standing where the dative stood, of DNA.
-    assert [rows[kind, "all"]["n_excluded"] for kind in variation_sets.VARIATION_SETS] == [2, 2, 0, 0]
+    assert [rows[kind, "all"]["n_excluded"] for kind in variation_sets.DOUBLED_CASES] == [2, 2, 0, 0]
     assert rows["1-6", "cell:NDA|ag1,re2,pa3"]["n"] == 1
     assert rows["1-2_dative", "cell:NDA|ag1,re2,pa3"]["n"] == 2
     assert rows["1-6", "all"]["auc"] == 1.0

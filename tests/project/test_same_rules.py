@@ -15,19 +15,19 @@ SIDES = {"right": (-1.0, ZERO), "wrong": (ZERO, -1.0), "tied": (ZERO, ZERO)}
 def test_minus_infinity_is_a_probability_of_zero_in_every_metric(name):
     """It is below every other log-probability, ties with another zero, and is never a missing value."""
     correct, incorrect = SIDES[name]
-    pair = metric_modules("minimal_pair_accuracy").accuracy.outcomes([correct], [incorrect])
+    pair = metric_modules("minimal_pair_accuracy").definitions.outcomes([correct], [incorrect])
     lemma = metric_modules("refined_tse").definitions.whole_scores(
         np.array([[[correct], [incorrect]]]), np.array([True])
     )
-    variation = metric_modules("minimal_variation_auc").variation_sets
+    variation = metric_modules("minimal_variation_auc").definitions
     sentences = [("t", cases, "123") for cases in ("NDA", *variation.violations("NDA"))]
     scores = [correct, *[incorrect] * (len(sentences) - 1)]
     compared = variation.compare(scores, *zip(*sentences, strict=True))
     expected = {"right": 1.0, "wrong": 0.0, "tied": 0.0}[name]
     assert (pair.correct.item(), pair.tie.item()) == (expected, name == "tied") and not pair.nonfinite.any()
     assert lemma.ew.item() == expected
-    credit = compared.credit[compared.present & compared.exists[..., None]]
-    assert set(credit) == {0.5 if name == "tied" else expected} and not compared.nonfinite.any()
+    credits = set(compared["credit"])
+    assert credits == {0.5 if name == "tied" else expected} and not compared["nonfinite"].any()
 
 
 PAIRS = "UID,sentence_good,sentence_bad\npassive_1,The author laughs.,The author laugh.\n"

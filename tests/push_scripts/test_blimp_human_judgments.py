@@ -143,7 +143,7 @@ def test_committed_accuracy_is_the_published_one(root, golden, tmp_path):
     """88.6 % individual and 96.4 % majority (323 of 335 pairs): Warstadt et al. (2020), section 3.4."""
     folder = root / "datasets" / "blimp_human_judgments"
     table = load_dataset(str(folder), "accuracy", split="test", cache_dir=str(tmp_path)).to_pandas()
-    assert set(table.paradigm) == set(metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS)
+    assert set(table.paradigm) == set(metric_modules("minimal_pair_accuracy").definitions.BLIMP_PARADIGMS)
     assert round(table.individual_accuracy.mean() * 100, 1) == 88.6
     assert round(table.majority_accuracy.mean() * 100, 1) == 96.4
     assert sum(table.majority_accuracy * table.n_pairs) == pytest.approx(323)
@@ -194,9 +194,7 @@ def test_the_judgments_are_all_there(built):
     assert rows[~rows.attention_check].groupby("paradigm").sentence_good.nunique().eq(5).all()
     counted = rows[~rows.attention_check & ~rows.rejected]
     assert round(counted.correct.mean() * 100, 1) == 88.6
-    assert set(counted.paradigm) == set(
-        metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
-    )
+    assert set(counted.paradigm) == set(metric_modules("minimal_pair_accuracy").definitions.BLIMP_PARADIGMS)
 
 
 @pytest.mark.upstream

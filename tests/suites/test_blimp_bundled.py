@@ -18,7 +18,7 @@ AGREEMENT = (
 
 @pytest.fixture(scope="module")
 def pairs(upstream):
-    paradigms = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    paradigms = metric_modules("minimal_pair_accuracy").definitions.BLIMP_PARADIGMS
     one_of_each = {phenomenon: uid for uid, (phenomenon, _) in paradigms.items()}
     table = blimp.load(upstream / "blimp", groups=[*AGREEMENT, *one_of_each.values()], limit=12)
     assert set(table["phenomenon"]) == {phenomenon for phenomenon, _ in paradigms.values()}

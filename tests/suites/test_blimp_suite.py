@@ -240,7 +240,7 @@ def hub(monkeypatch, tmp_path):
 def hub_files(version):
     """Each paradigm with one pair; the Hub's copy has `pair_id` and no prefix columns."""
     keep = ("sentence_good", "sentence_bad", "one_prefix_method", "two_prefix_method")
-    for paradigm in metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS:
+    for paradigm in metric_modules("minimal_pair_accuracy").definitions.BLIMP_PARADIGMS:
         row = {"npi_present_2": ONE, "npi_present_1": ONE, "transitive": TWO}.get(paradigm, FULL)
         row = {key: row[key] for key in keep} | {"UID": paradigm, "pair_id": 0}
         row["sentence_good"] = row["sentence_good"].replace("greeted", f"greeted {version}")
@@ -631,7 +631,7 @@ def test_all_of_blimp_is_read(released):
     """67 paradigms of 1,000 pairs; 20 support one-prefix, 20 two-prefix (Warstadt et al. 2020, Table 4)."""
     assert released.groupby("paradigm").size().eq(1000).all()
     assert set(released["paradigm"]) == set(
-        metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+        metric_modules("minimal_pair_accuracy").definitions.BLIMP_PARADIGMS
     )
     for method in ("one_prefix", "two_prefix"):
         supported = released[released[f"{method}_method"]]

@@ -108,7 +108,7 @@ def test_rows_come_from_the_scores_alone(counted):
 def test_rows_equal_the_metric(ours):
     examples, rows = evaluate_sentences(Lengths(), ours)
     assert examples["n_tokens"].null_count == len(examples)
-    expected = metric_modules("minimal_variation_auc").variation_sets.variation_rows(
+    expected = metric_modules("minimal_variation_auc").definitions.variation_rows(
         [-float(len(text)) for text in ours["sentence"]], ours["template"], ours["cases"], ours["positions"]
     )
     found = by_group(rows)

@@ -10,7 +10,7 @@ from tse_scorers import Scorer, load_scorer, make_suite
 from tse_scorers.io.bundle import metric_modules
 from tse_scorers.suites.minimal_pairs.ask.linking import n_scored
 
-linking = metric_modules("minimal_pair_accuracy").linking
+linking = metric_modules("minimal_pair_accuracy").definitions
 SENTENCE = "Ünï is 走."
 LITERAL = {
     "sum": -12.0,
@@ -36,17 +36,17 @@ def pairs(tmp_path):
 @pytest.mark.parametrize("name", linking.LINKING_FUNCTIONS)
 def test_each_function_is_its_formula(name):
     assert len(SENTENCE.encode()) == 13
-    of = linking.SentenceStatistics(*(np.array([x]) for x in (-12.0, 5, 13, -7.0, 2)))
-    assert linking.linked_scores(name, of).tolist() == pytest.approx([LITERAL[name]], rel=1e-12)
+    sentence = (np.array([x]) for x in (-12.0, 5, 13, -7.0, 2))
+    assert linking.linked_scores(name, *sentence).tolist() == pytest.approx([LITERAL[name]], rel=1e-12)
 
 
 def test_a_sentence_without_scored_tokens_has_no_score():
-    of = linking.SentenceStatistics(*(np.array([x]) for x in (0.0, 0, 1)))
-    assert np.isnan(linking.linked_scores("mean_token", of)).all()
+    sentence = [np.array([x]) for x in (0.0, 0, 1)]
+    assert np.isnan(linking.linked_scores("mean_token", *sentence)).all()
     with pytest.raises(
         ValueError, match=r"mean_continuation .*\(continuation_logprob, n_continuation_tokens\)"
     ):
-        linking.linked_scores("mean_continuation", of)
+        linking.linked_scores("mean_continuation", *sentence)
 
 
 @pytest.mark.parametrize("name", ["product", "slln:0.5", "mean_token "])

@@ -68,7 +68,7 @@ def test_the_data_of_others_have_these_fingerprints(upstream, tmp_path):
 def test_blimp_has_its_fingerprints_with_and_without_prefixes(upstream):
     folder = upstream / "blimp" / "data"
     local = load(folder)
-    paradigms = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    paradigms = metric_modules("minimal_pair_accuracy").definitions.BLIMP_PARADIGMS
     frames = [own_table(str(folder / f"{name}.jsonl")) for name in paradigms]
     as_on_the_hub = [_without_prefixes(frame) for frame in frames]
     tables = [pair_table(frame, "hub") for frame in as_on_the_hub]

@@ -177,7 +177,7 @@ def top_forms(suffix: str = " are young.") -> pd.DataFrame:
 
 def paradigms() -> dict[str, tuple[str, str]]:
     """BLiMP's paradigms with phenomenon and field."""
-    return metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    return metric_modules("minimal_pair_accuracy").definitions.BLIMP_PARADIGMS
 
 
 def blimp_rows(model: str, seed: int = 0, prefixes: bool = True) -> list[dict[str, Any]]:
@@ -234,11 +234,11 @@ def blimp_scores(seed: int = 0, n: int = 4000) -> pd.DataFrame:
 
 def german_rows(model: str, seed: int = 0, config: str = "ours") -> list[dict[str, Any]]:
     """AUCs of one model by cell, case order, role and over all, for the four kinds of set."""
-    metric = metric_modules("minimal_variation_auc").variation_sets
+    metric = metric_modules("minimal_variation_auc").definitions
     generator = np.random.default_rng(seed)
     about = {"suite": "german", "dataset": "german_argument_structure", "config": config, "model": model}
     rows = []
-    for shift, kind in zip((0.0, -0.3, 0.0, 0.2), metric.VARIATION_SETS, strict=True):
+    for shift, kind in zip((0.0, -0.3, 0.0, 0.2), metric.DOUBLED_CASES, strict=True):
         cells = np.clip(generator.normal(0.6 + shift, 0.15, (6, 6)), 0, 1)
         by_order, by_role, overall = metric.margins(cells)
         scores = {f"case_order:{order}": by_order[i] for i, order in enumerate(metric.CASE_ORDERS)}

@@ -96,7 +96,7 @@ def published(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _places() -> Any:
     """Return BLiMP's paradigms -> (phenomenon, field of linguistics)."""
-    return metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    return metric_modules("minimal_pair_accuracy").definitions.BLIMP_PARADIGMS
 
 
 def curves(rows: pd.DataFrame, of_run: pd.DataFrame) -> pd.DataFrame:

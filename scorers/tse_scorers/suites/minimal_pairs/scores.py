@@ -95,7 +95,7 @@ def describe(scorer: Scorer, table: pd.DataFrame, methods: Sequence[str] | None 
     """Return what decides the scores besides the scorer."""
     return {
         "metric": "minimal_pair_accuracy",
-        "metric_version": metric_modules("minimal_pair_accuracy").accuracy.VERSION,
+        "metric_version": metric_modules("minimal_pair_accuracy").definitions.VERSION,
         "methods": list(_methods(scorer, methods)),
         **data_signature(table, names_of_own(table)),
         "n_pairs": len(table),
@@ -184,7 +184,7 @@ def _score_method(
         linked = linked_columns(
             used, sides, continuations(scorer, table, progress) if needs_continuations else None
         )
-    pairs = metric_modules("minimal_pair_accuracy").accuracy.outcomes(
+    pairs = metric_modules("minimal_pair_accuracy").definitions.outcomes(
         linked.get("score_good", good), linked.get("score_bad", bad)
     )
     columns = {

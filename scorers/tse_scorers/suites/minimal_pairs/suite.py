@@ -66,7 +66,7 @@ class MinimalPairSuite(Suite):
         """Read the pairs; raises ValueError where there are none."""
         options = self.options
         if options.linking is not None:
-            metric_modules("minimal_pair_accuracy").linking.require_linking(options.linking)
+            metric_modules("minimal_pair_accuracy").definitions.require_linking(options.linking)
         self.linking = options.linking
         self.set_signature: dict[str, object] = {}
         self.authors_pll = ""
@@ -93,7 +93,7 @@ class MinimalPairSuite(Suite):
         if self.linking == "sum":
             self.linking = None
         pairs = load(own_pairs or options.source, options.groups, options.limit)
-        paradigms = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+        paradigms = metric_modules("minimal_pair_accuracy").definitions.BLIMP_PARADIGMS
         downloaded = own_pairs is None and options.source is None
         others = pairs.loc[~pairs["paradigm"].isin(paradigms), "paradigm"]
         is_blimp = downloaded or not len(others)

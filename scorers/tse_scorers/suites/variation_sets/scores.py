@@ -107,7 +107,7 @@ def load(data: str | Path = OWN, source: Path | None = None, limit: int | None =
     if limit is not None:
         frame = frame[frame["template"].isin(frame["template"].unique()[:limit])]
     # Unknown patterns, repetitions and gaps in the sets are found by the metric itself.
-    metric_modules("minimal_variation_auc").variation_sets.variation_rows(
+    metric_modules("minimal_variation_auc").definitions.variation_rows(
         np.zeros(len(frame)), frame["template"], frame["cases"], frame["positions"]
     )
     return frame[[*COLUMNS, *user_columns]].reset_index(drop=True)
@@ -186,7 +186,7 @@ def describe(sentences: pd.DataFrame, user_columns: Collection[str], dataset: st
     """Return what decides the scores besides the scorer; `user_columns` names the user's own columns."""
     return {
         "metric": "minimal_variation_auc",
-        "metric_version": metric_modules("minimal_variation_auc").variation_sets.VERSION,
+        "metric_version": metric_modules("minimal_variation_auc").definitions.VERSION,
         "dataset": dataset,
         **data_signature(sentences, user_columns),
         "n_sentences": len(sentences),
@@ -211,7 +211,7 @@ def score_variation_sentences(
     texts = sentences["sentence"].tolist()
     logprobs = ask_sentences(scorer, texts, progress)
     counts = scorer.token_counts(texts) if scorer.can("token_counts") else [None] * len(texts)
-    role_assignment = metric_modules("minimal_variation_auc").variation_sets.role_assignment
+    role_assignment = metric_modules("minimal_variation_auc").definitions.role_assignment
     is_acceptable = acceptable(sentences["cases"])
     roles = [
         role_assignment(cases, positions) if right else None

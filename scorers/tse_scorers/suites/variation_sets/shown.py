@@ -1,6 +1,5 @@
 """What is shown of the suite: what it asks, and each acceptable clause against its violations."""
 
-import numpy as np
 import pandas as pd
 
 from ...io.bundle import metric_modules
@@ -35,26 +34,13 @@ _COLUMNS = ["template", "case_order", "positions", "sentence", "logprob"]
 
 def comparisons(file: ScoreFile) -> pd.DataFrame | None:
     """Return a row per comparison of an acceptable clause with a violation, with the credit that the metric gives."""
-    variation_sets = metric_modules("minimal_variation_auc").variation_sets
     sentences = file.read(_COLUMNS).astype({"template": str, "positions": str})
     sentences = sentences.drop_duplicates(["template", "positions", "case_order"])
-    compared = variation_sets.compare(
+    pairs: pd.DataFrame = metric_modules("minimal_variation_auc").definitions.compare(
         sentences["logprob"], sentences["template"], sentences["case_order"], sentences["positions"]
     )
-    is_compared = compared.exists[..., None] & compared.present
-    template, order, role, violation = np.nonzero(is_compared)
-    of_order = np.array([variation_sets.violations(order) for order in variation_sets.CASE_ORDERS])
-    pairs = pd.DataFrame(
-        {
-            "template": np.unique(sentences["template"].to_numpy())[template],
-            "positions": np.asarray(variation_sets.POSITIONS)[variation_sets.POSITION_OF[order, role]],
-            "case_order": np.asarray(variation_sets.CASE_ORDERS)[order],
-            "violation": of_order[order, violation],
-            "role": np.asarray(variation_sets.ROLE_ASSIGNMENTS)[role],
-            "doubled": np.asarray(list(CASES.values()))[violation // 2],
-            "auc": compared.credit[is_compared],
-        }
-    )
+    pairs = pairs[pairs["present"]].rename(columns={"credit": "auc"}).replace({"doubled": CASES})
+    pairs = pairs[["template", "positions", "case_order", "violation", "role", "doubled", "auc"]]
     for pattern, side in (("case_order", "good"), ("violation", "bad")):
         texts = sentences[_COLUMNS].set_axis(
             ["template", pattern, "positions", f"sentence_{side}", f"logprob_{side}"], axis=1

@@ -1,7 +1,7 @@
 """What linking functions need, and their scores of some pairs.
 
-The formulas are in `metrics/minimal_pair_accuracy/linking.py`. They are functions of a sentence's log-probability; only
-`mean_continuation` asks the model for something else (`continuations.py`).
+The formulas are in `metrics/minimal_pair_accuracy/definitions.py`. They are functions of a sentence's log-probability;
+only `mean_continuation` asks the model for something else (`continuations.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,13 +44,14 @@ def linked_columns(
         continuations: log-probabilities and numbers of tokens of what follows the words that both share, where the
             function needs it.
     """
-    definitions = metric_modules("minimal_pair_accuracy").linking
+    definitions = metric_modules("minimal_pair_accuracy").definitions
     columns: dict[str, Logprobs | list[str]] = {"linking": [linking] * len(sides["good"].texts)}
     for name, side in sides.items():
         n_bytes = np.array([len(text.encode("utf-8", "surrogatepass")) for text in side.texts])
         of_rest = (None, None) if continuations is None else continuations[name]
-        statistics = definitions.SentenceStatistics(side.logprobs, side.n_tokens, n_bytes, *of_rest)
-        columns[f"score_{name}"] = definitions.linked_scores(linking, statistics)
+        columns[f"score_{name}"] = definitions.linked_scores(
+            linking, side.logprobs, side.n_tokens, n_bytes, *of_rest
+        )
     return columns
 
 

@@ -120,7 +120,7 @@ def known_paradigms() -> dict[str, tuple[str, str]]:
     """Return BLiMP's paradigms, each with its phenomenon and field."""
     paradigms: dict[str, tuple[str, str]] = metric_modules(
         "minimal_pair_accuracy"
-    ).blimp_paradigms.BLIMP_PARADIGMS
+    ).definitions.BLIMP_PARADIGMS
     return paradigms
 
 

@@ -76,7 +76,7 @@ def _paradigms_are_units(pairs: pd.DataFrame) -> bool:
     """Whether the overall accuracy has paradigms as units: BLiMP's, or enough of the user's own."""
     if not pairs["unit"].eq(CRITICAL_WORDS).all():
         return False
-    blimp_paradigms = metric_modules("minimal_pair_accuracy").blimp_paradigms.BLIMP_PARADIGMS
+    blimp_paradigms = metric_modules("minimal_pair_accuracy").definitions.BLIMP_PARADIGMS
     n_paradigms = pairs["stratum"].nunique()
     return n_paradigms >= MIN_GROUPS or (
         n_paradigms > 1 and bool(pairs["paradigm"].isin(blimp_paradigms).all())

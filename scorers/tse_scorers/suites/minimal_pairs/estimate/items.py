@@ -34,7 +34,7 @@ def scored_pairs(table: TableSource, measures: Sequence[Measure]) -> Iterator[Sc
     )
     compared = ["score_good", "score_bad"] if "score_good" in frame else ["logprob_good", "logprob_bad"]
     if {*compared} <= {*frame}:
-        outcomes = metric_modules("minimal_pair_accuracy").accuracy.outcomes(
+        outcomes = metric_modules("minimal_pair_accuracy").definitions.outcomes(
             *(frame[side] for side in compared)
         )
         is_known = frame["score"].notna()

@@ -102,8 +102,8 @@ class Convention:
     """How the authors score their set.
 
     Attributes:
-        linking: the linking function; see `metrics/minimal_pair_accuracy/linking.py`. Empty if theirs is another one:
-            then sentences are compared by the sum.
+        linking: the linking function; see `metrics/minimal_pair_accuracy/definitions.py`. Empty if theirs is another
+            one: then sentences are compared by the sum.
         pll: the pseudo-log-likelihood of masked models: `original`, `within_word_l2r`, or empty.
         first_token: what the first token of a sentence is conditioned on.
         ties: what a tie counts as: `wrong` or `correct`; `not stated`.
@@ -198,7 +198,7 @@ def read_set(path: Path) -> PairSet:
 def _check(pair_set: PairSet, path: Path) -> None:
     """Raise ValueError where a value is not one of those that are expected."""
     if pair_set.convention.linking:
-        metric_modules("minimal_pair_accuracy").linking.require_linking(pair_set.convention.linking)
+        metric_modules("minimal_pair_accuracy").definitions.require_linking(pair_set.convention.linking)
     wrong = [
         (f"licence.share is {pair_set.licence.share!r}", SHARING, pair_set.licence.share in SHARING),
         (f"convention.pll is {pair_set.convention.pll!r}", PLLS, pair_set.convention.pll in ("", *PLLS)),

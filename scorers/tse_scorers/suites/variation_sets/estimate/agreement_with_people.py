@@ -58,7 +58,7 @@ def _correlations(cells: pd.DataFrame) -> dict[str, float]:
     measures = ("pearson", "spearman", "kendall")
     if len(cells) < 3:
         return dict.fromkeys(measures, math.nan)
-    correlations = metric_modules("human_correlation").correlation.correlations(
+    correlations = metric_modules("human_correlation").definitions.correlations(
         cells["auc"], cells["people"], n_resamples=0
     )
     return {name: float(correlations[name]) for name in measures}

@@ -27,36 +27,12 @@ def set_aucs(examples: pd.DataFrame) -> pd.DataFrame:
         examples: columns `template`, `case_order`, `positions`, `logprob`.
 
     Returns:
-        `template`, `variation_set`, `case_order`, `role`, `cell`, `auc`, and what it is made of: `credit`, the sum over
-        comparisons, which is exact; `n_comparisons`, `n_ties` and `n_nonfinite`, 0 where a violation is missing.
+        The columns of `set_aucs` in `metrics/minimal_variation_auc/definitions.py`.
     """
-    metric = metric_modules("minimal_variation_auc").variation_sets
-    templates = examples["template"].tolist()
-    cases, positions = (examples[column].astype(str).tolist() for column in ("case_order", "positions"))
-    compared = metric.compare(examples["logprob"], templates, cases, positions)
-    template, order, role = there = np.nonzero(compared.exists)
-    sets = pd.DataFrame(
-        {
-            "template": np.unique(np.asarray(templates))[template],
-            "case_order": np.asarray(metric.CASE_ORDERS)[order],
-            "role": np.asarray(metric.ROLE_ASSIGNMENTS)[role],
-            "cell": order * len(metric.ROLE_ASSIGNMENTS) + role,
-        }
-    )
-    made_of = {
-        "credit": compared.credit,
-        "n_comparisons": compared.present,
-        "n_ties": compared.tied,
-        "n_nonfinite": compared.nonfinite,
-    }
-    parts = []
-    for kind, doubled in metric.DOUBLED_CASES.items():
-        chosen = ["NAD".index(case) * 2 + which for case in doubled for which in (0, 1)]
-        complete = compared.present[there][:, chosen].all(axis=1)
-        sums = {name: values[there][:, chosen].sum(axis=1) * complete for name, values in made_of.items()}
-        auc = np.where(complete, sums["credit"] / len(chosen), np.nan)
-        parts.append(sets.assign(variation_set=kind, **sums, auc=auc))
-    return pd.concat(parts, ignore_index=True)
+    metric = metric_modules("minimal_variation_auc").definitions
+    pairs = metric.compare(*(examples[name] for name in ("logprob", "template", "case_order", "positions")))
+    sets: pd.DataFrame = metric.set_aucs(pairs)
+    return sets
 
 
 def grouped(sets: pd.DataFrame) -> Iterator[Group]:

@@ -10,40 +10,56 @@ the 36 cells) and of Warstadt et al. (2020, Figure 1, over the 67 paradigms).
 """
 
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from .values import as_numbers
-
 VERSION = "1.0.0"
-CONFIDENCE_LEVEL = 0.95
-N_RESAMPLES = 1000
+# More resamples take minutes and gigabytes, and do not change the interval's second digit.
 MOST_RESAMPLES = 1_000_000
-"""They take minutes and gigabytes; more would not change the interval's second digit."""
-Correlations = dict[str, float | str | list[float] | None]
-"""Values, p-values, intervals and counts of `correlations` by name."""
-Statistic = Callable[..., np.ndarray | float]
-"""A correlation along an axis."""
-MEASURES = ("pearson", "spearman", "kendall")
-SEED = 0
-
 # Values in one chunk of resamples; limits memory.
 _CHUNK_VALUES = 1_000_000
+
+
+def check_values(*sides: Sequence[float] | None) -> list[np.ndarray]:
+    """Return predictions and references as float64, (items,), None as NaN; raises ValueError for anything else."""
+    arrays = []
+    for name, values in zip(("predictions", "references"), sides, strict=True):
+        if values is None:
+            raise ValueError(f"{name} are missing. Give one number per item on both sides.")
+        is_number = getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u", "f")
+        for value in () if is_number else np.asarray(values, dtype=object).flat:
+            if value is not None and (isinstance(value, bool | np.bool_) or not isinstance(value, Real)):
+                raise ValueError(
+                    f"{name} hold something that is not a number ({str(value)!r:.60} is of the type "
+                    f"{type(value).__name__}). Expected one number per item."
+                )
+        try:
+            array = np.asarray(values, dtype=np.float64)
+        except OverflowError as error:
+            raise ValueError(f"{name} hold a number that is too large for a float.") from error
+        if array.ndim != 1:
+            raise ValueError(f"{name} have shape {array.shape}; expected one number per item.")
+        arrays.append(array)
+    if len(arrays[0]) != len(arrays[1]):
+        raise ValueError(
+            f"Mismatched lengths: {len(arrays[0])} predictions and {len(arrays[1])} references. Give both values of "
+            "each item, in the same order."
+        )
+    return arrays
 
 
 def correlations(
     predictions: Sequence[float],
     references: Sequence[float],
     *,
-    confidence_level: float = CONFIDENCE_LEVEL,
-    n_resamples: int = N_RESAMPLES,
-    seed: int = SEED,
-    intervals: Collection[str] = MEASURES,
-    measures: Collection[str] = MEASURES,
-) -> Correlations:
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    seed: int = 0,
+) -> dict[str, Any]:
     """Correlate a model's values with human ones.
 
     Args:
@@ -52,8 +68,6 @@ def correlations(
         confidence_level: of the intervals, between 0 and 1.
         n_resamples: bootstrap samples; 0 means no intervals (None).
         seed: of the resampling; the same seed gives the same intervals.
-        intervals: the measures that get one; Kendall's takes nearly all of the time.
-        measures: those that are computed.
 
     Returns:
         `pearson`, `spearman`, `kendall` in [-1, 1]; `<name>_pvalue` (two-sided, of no correlation) and
@@ -74,10 +88,7 @@ def correlations(
         )
     for option, value, most in (("n_resamples", n_resamples, MOST_RESAMPLES), ("seed", seed, 2**63 - 1)):
         if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= value <= most:
-            of_zero = " (no intervals)" if option == "n_resamples" else ""
-            raise ValueError(
-                f"{option} is {value!r:.60}; expected a whole number from 0{of_zero} to {most:,}. Change {option}."
-            )
+            raise ValueError(f"{option} is {value!r:.60}; expected a whole number from 0 to {most:,}.")
     usable = np.isfinite(model) & np.isfinite(human)
     if usable.sum() < 3:
         raise ValueError(
@@ -85,41 +96,17 @@ def correlations(
             "least 3. Check why values are missing."
         )
     model, human = model[usable], human[usable]
-    result: Correlations = {"n": len(model), "n_excluded": int((~usable).sum()), "undefined": None}
+    result: dict[str, Any] = {"n": len(model), "n_excluded": int((~usable).sum()), "undefined": None}
     constant = [name for name, side in (("predictions", model), ("references", human)) if np.ptp(side) == 0]
     if constant:
         result["undefined"] = f"{' and '.join(constant)} are constant, so the correlation is undefined"
-    for name in measures:
-        point, resampled = _MEASURES[name]
+    for name, (point, statistic) in _MEASURES.items():
         value, pvalue = (np.nan, np.nan) if constant else point(model, human)
-        result[name], result[f"{name}_pvalue"] = float(value), float(pvalue)
-        result[f"{name}_interval"] = None
-        if n_resamples and name in intervals:
-            result[f"{name}_interval"] = [float("nan")] * 2
-            if not constant:
-                bounds = _interval(resampled, model, human, confidence_level, n_resamples, seed)
-                result[f"{name}_interval"] = [float(bound) for bound in bounds]
+        bounds = [np.nan, np.nan] if n_resamples else None
+        if n_resamples and not constant:
+            bounds = _interval(statistic, (model, human), confidence_level, n_resamples, seed)
+        result |= {name: float(value), f"{name}_pvalue": float(pvalue), f"{name}_interval": bounds}
     return result
-
-
-def check_values(
-    predictions: Sequence[float] | None, references: Sequence[float] | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return both sides as float64 arrays of the same length; raises ValueError if they are not numbers."""
-    sides = []
-    for name, values in (("predictions", predictions), ("references", references)):
-        if values is None:
-            raise ValueError(f"{name} are missing. Give one number per item on both sides.")
-        side = as_numbers(values, f"{name} hold", "one number per item")
-        if side.ndim != 1:
-            raise ValueError(f"{name} have shape {side.shape}; expected one number per item.")
-        sides.append(side)
-    if len(sides[0]) != len(sides[1]):
-        raise ValueError(
-            f"Mismatched lengths: {len(sides[0])} predictions and {len(sides[1])} references. Give both values of "
-            "each item, in the same order."
-        )
-    return sides[0], sides[1]
 
 
 def _pearson(x: np.ndarray, y: np.ndarray, axis: int = -1) -> np.ndarray:
@@ -134,37 +121,23 @@ def _spearman(x: np.ndarray, y: np.ndarray, axis: int = -1) -> np.ndarray:
     return _pearson(stats.rankdata(x, axis=axis), stats.rankdata(y, axis=axis), axis)
 
 
-def _kendall(x: np.ndarray, y: np.ndarray) -> float:
-    return float(stats.kendalltau(x, y).statistic)
-
-
 # Functions for the value and its p-value, and for the resampled statistic.
-_MEASURES: dict[str, tuple[Callable[[np.ndarray, np.ndarray], tuple[float, float]], Statistic]] = {
+_MEASURES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "pearson": (stats.pearsonr, _pearson),
     "spearman": (stats.spearmanr, _spearman),
-    "kendall": (stats.kendalltau, _kendall),
+    "kendall": (stats.kendalltau, lambda x, y: stats.kendalltau(x, y).statistic),
 }
 
 
 def _interval(
-    statistic: Statistic,
-    model: np.ndarray,
-    human: np.ndarray,
-    level: float,
-    n_resamples: int,
-    seed: int,
-) -> np.ndarray:
+    statistic: Callable[..., Any], sides: Sequence[np.ndarray], level: float, n_resamples: int, seed: int
+) -> list[float]:
     """Return the percentile interval; resamples with a constant side have no correlation and are excluded."""
+    chunk = max(1, _CHUNK_VALUES // len(sides[0]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scipy warns for each constant resample
-        result = stats.bootstrap(
-            (model, human),
-            statistic,
-            paired=True,
-            n_resamples=n_resamples,
-            batch=max(1, _CHUNK_VALUES // len(model)),
-            method="percentile",
-            random_state=np.random.default_rng(seed),
-        )
+        options = {"paired": True, "n_resamples": n_resamples, "batch": chunk, "method": "percentile"}
+        result = stats.bootstrap(sides, statistic, random_state=np.random.default_rng(seed), **options)
     drawn = np.clip(result.bootstrap_distribution, -1, 1)  # rounding errors may exceed 1
-    return np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    bounds: list[float] = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return bounds
