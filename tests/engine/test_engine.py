@@ -303,7 +303,7 @@ def test_the_output_layer_runs_at_reads_only(kind, family):
     assert sum(rows) == len(slots)
 
 
-@pytest.mark.parametrize("scale, dtype", [(0.1, torch.float32), (1.0, torch.float32), (1.0, torch.bfloat16)])
+@pytest.mark.parametrize("scale, dtype", [(0.02, torch.float32), (1.0, torch.float32), (1.0, torch.bfloat16)])
 def test_soft_caps_are_applied_even_where_logits_are_small(scale, dtype):
     """Tanh is the identity near zero: on small logits a capped model once passed for one without."""
     model = copy.deepcopy(tiny_model("causal", "gemma2")[0])
@@ -379,7 +379,7 @@ class Bigrams(torch.nn.Module):
         vocabulary = self.config.vocab_size
         inputs, tokens = [*range(vocabulary)] * 2, np.arange(2 * vocabulary) % vocabulary
         tokens[vocabulary:] = -1
-        group = torch.arange(vocabulary) % 3 == 1
+        group = torch.arange(vocabulary) >= vocabulary - 9
         forward = Forward(self.eval())
         assert forward.sums_by_block
         plan = plain_rows([[token] for token in inputs], [0] * len(inputs))
@@ -398,7 +398,7 @@ def test_log_sum_exps_by_blocks_equal_those_of_all_logits(vocabulary, bias, scal
     Bigrams(vocabulary, bias, scale).check()
 
 
-@pytest.mark.parametrize("first, other", [(-200, 0), (0, 200), (-torch.inf, 0), (0, -torch.inf)])
+@pytest.mark.parametrize("first, other", [(-200, 0), (0, 200), (0, -200), (-torch.inf, 0), (0, -torch.inf)])
 def test_blocks_may_lie_far_apart(first, other):
     """The largest logit of the first block is the shift of all blocks. Ids at minus infinity are no error."""
     model = Bigrams(2 * BLOCK)
@@ -457,10 +457,12 @@ def test_half_precision_hides_no_recurrence_window_or_bias_by_distance(family, s
     assert not shares(*scaled(family, torch.bfloat16, scale), FAMILY)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_texts_that_outgrow_a_window_are_found_among_many_that_do_not(dtype):
+@pytest.mark.parametrize(
+    "dtype, scale", [(torch.float32, 1.0), (torch.bfloat16, 1.0), (torch.bfloat16, 0.07)]
+)
+def test_texts_that_outgrow_a_window_are_found_among_many_that_do_not(dtype, scale):
     """The mean error over all texts was small in half precision; that of the long ones was not."""
-    model, tokenizer = scaled("mistral", dtype)
+    model, tokenizer = scaled("mistral", dtype, scale)
     model.config.sliding_window = 16
     short = [f"The {noun} {end}" for noun in NOUNS for end in ("near the guards is", "near the guards are")]
     long = "The author that the guard near the old movie and the pilot admires and the consultant knows"
