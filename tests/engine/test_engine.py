@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from accelerate import dispatch_model
+from from_logits import FromLogits
 from hypothesis import given
 from hypothesis import strategies as st
 from plain_loop import at_mask, float64_model
@@ -157,7 +158,9 @@ def test_equal_texts_and_shared_beginnings_go_through_the_model_once():
     masked = MaskedScorer(*tiny_model("masked", "bert"))
     masked.forward  # noqa: B018  (probed)
     with watched(masked.model) as shapes:
-        masked.read_slots([Slot("The author", " tall.")] * 9, lambda logits, _: logits[:, :1].numpy(), 1)
+        masked.read_slots(
+            [Slot("The author", " tall.")] * 9, FromLogits(lambda logits, _: logits[:, :1].numpy(), 1)
+        )
     assert [rows for rows, _ in shapes] == [1]
 
 
@@ -295,7 +298,7 @@ def test_the_output_layer_runs_at_reads_only(kind, family):
     slots = [Slot(prefix, " tall.") for prefix in ("The author", "The pilot", "The movie near the guards")]
 
     def read():
-        return scorer.read_slots(slots, lambda logits, _: logits[:, :4].numpy(), 4)
+        return scorer.read_slots(slots, FromLogits(lambda logits, _: logits[:, :4].numpy(), 4))
 
     read()  # nothing is probed any more
     with output_rows(scorer.model) as rows:
@@ -583,7 +586,9 @@ def test_a_scorer_journals_only_what_says_what_it_computes(tmp_path):
     """A function without a fingerprint leaves no answers that another might take for its own."""
     scorer = MaskedScorer(*tiny_model("masked", "bert"))
     scorer.journal_folder = tmp_path
-    scorer.read_slots([Slot("The author", ".")], lambda logits, _: logits[:, :2].double().numpy(), 2)
+    scorer.read_slots(
+        [Slot("The author", ".")], FromLogits(lambda logits, _: logits[:, :2].double().numpy(), 2)
+    )
     assert list(tmp_path.iterdir()) == []
     first = scorer.sentence_logprobs(SENTENCES)
     with watched(scorer.model) as shapes:
@@ -609,7 +614,7 @@ def gpus(monkeypatch):
 def scores(scorer):
     """Scores of sentences and forms, and some logits at gaps."""
     slots = [Slot("The author", " tall."), Slot("The senators that the guard admires", " old.")]
-    at_gaps = scorer.read_slots(slots, lambda logits, _: logits[:, :9].cpu().numpy(), 9)
+    at_gaps = scorer.read_slots(slots, FromLogits(lambda logits, _: logits[:, :9].cpu().numpy(), 9))
     return [
         *scorer.sentence_logprobs(SENTENCES),
         *scorer.form_logprobs(slots, ["is", "exists"]).flat,

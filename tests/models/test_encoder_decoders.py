@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 import torch
+from from_logits import FromLogits
 from tiny import SENTENCES, byte_level_tokenizer, unigram_tokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import BartConfig, BartForConditionalGeneration, T5Config, T5ForConditionalGeneration
@@ -100,7 +101,7 @@ def test_parts_of_a_sentence_add_up_and_gaps_are_distributions(family):
     def read(logits, _):
         return torch.log_softmax(logits.double(), dim=-1)[:, scorer.single_token_ids(["laughs"])].numpy()
 
-    at_gap = scorer.read_slots([Slot("The author", ".")], read, 1)[0, 0]
+    at_gap = scorer.read_slots([Slot("The author", ".")], FromLogits(read, 1))[0, 0]
     difference = scorer.sentence_logprobs(["The author laughs"]) - scorer.sentence_logprobs(["The author"])
     assert at_gap == pytest.approx(float(difference[0]), abs=1e-4)
 
@@ -126,7 +127,9 @@ def test_the_encoder_follows_the_weights_and_the_dtype(family):
 def test_a_mask_before_the_text_takes_one_position():
     scorer = load_scorer(*FAMILIES["bart"], kind="seq2seq", encoder_input="mask")
     with pytest.raises(ValueError, match="is longer than the 63 positions"):
-        scorer.read_slots([Slot("a" + " a" * 31, ".")], lambda logits, _: logits[:, :1].numpy(), 1)
+        scorer.read_slots(
+            [Slot("a" + " a" * 31, ".")], FromLogits(lambda logits, _: logits[:, :1].numpy(), 1)
+        )
 
 
 def test_a_saved_model_is_recognized_and_bart_stays_a_masked_model(tmp_path):

@@ -7,17 +7,16 @@ import unicodedata
 import numpy as np
 import pytest
 import torch
+from from_logits import FromLogits
 from plain_loop import causal_form, float64_model, masked_form
 from tiny import tiny_model
-from tse_scorers.models.base import FormScorer
-from tse_scorers.models.tokens import continuing_ids
 
 from tse_scorers import Slot, load_scorer
-from tse_scorers.io.bundle import metric_modules
 from tse_scorers.models import forms as form_module
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.lstm import LstmConfig, LstmForCausalLM, word_tokenizer
 from tse_scorers.models.masked import MaskedScorer
+from tse_scorers.models.text import continuing_ids
 
 FORMS = ["laughs", "laugh", "swims", "swim", "predicts", "predict", "unlikes", "unlike", "zigzags", "zigzag"]
 SLOTS = [
@@ -105,10 +104,9 @@ def test_single_tokens_are_read_from_the_distribution_at_the_gap(kind, family):
     single = np.flatnonzero(ids >= 0)
 
     def today(logits, _):
-        logprobs = metric_modules("refined_tse").ranking.form_logprobs(logits, ids[single])
-        return logprobs.numpy()
+        return logits.double().log_softmax(-1)[:, ids[single]].numpy()
 
-    expected = scorer.read_slots(SLOTS, today, len(single))
+    expected = scorer.read_slots(SLOTS, FromLogits(today, len(single)))
     if kind == "causal":
         scorer._continuing = np.zeros_like(
             scorer._continuing
@@ -159,7 +157,7 @@ def test_forms_capitalize_where_the_gap_opens_the_sentence():
         def today(logits, _, ids=ids):
             return logits.log_softmax(-1)[:, ids].double().numpy()
 
-        expected = scorer.read_slots(slots[:1], today, 2)
+        expected = scorer.read_slots(slots[:1], FromLogits(today, 2))
         found = scorer.form_logprobs(slots, ["laughs", "laugh"])
         np.testing.assert_allclose(found[0], expected[0], rtol=0, atol=1e-5)
         inside = scorer.form_logprobs(slots[1:], ["laughs", "laugh"])
@@ -207,8 +205,8 @@ def test_tokens_that_continue_a_word():
 
 
 def test_scorers_of_both_kinds_answer_forms():
-    assert isinstance(scorer_of("causal", "gpt2"), FormScorer)
-    assert isinstance(scorer_of("masked", "bert"), FormScorer)
+    assert scorer_of("causal", "gpt2").can("form_logprobs")
+    assert scorer_of("masked", "bert").can("form_logprobs")
 
 
 def test_forms_of_a_model_of_whole_words_end_for_certain():

@@ -1,7 +1,6 @@
 """From a name to a scorer: what is loaded, and what each kind of wrong name or broken folder says."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -11,16 +10,13 @@ from loopback_hub import LoopbackHub
 from loopback_store import Blob
 from tiny import tiny_model
 from transformers import AutoModel
-from tse_scorers.models.from_pretrained import choose_device, choose_dtype, kind_of
 
 import tse_scorers
 from tse_scorers import load_scorer
-from tse_scorers.loading import load_with_options, options_of_models
-from tse_scorers.models import from_pretrained, model_source
 from tse_scorers.models.causal import CausalScorer
+from tse_scorers.models.load import choose_device, choose_dtype, kind_of
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.models.model_source import model_digest
-from tse_scorers.models.options import ModelOptions
 
 
 def save(folder, kind, family):
@@ -201,35 +197,6 @@ def test_classifiers_are_no_language_models(gpt2):
     (gpt2 / "config.json").write_text(json.dumps(changed))
     assert "GPT2ForSequenceClassification was trained for another task" in refused(gpt2)
     assert type(load_scorer(gpt2, kind="causal")) is CausalScorer
-
-
-def test_a_model_that_was_looked_for_is_not_read_again_unless_its_files_changed(gpt2, monkeypatch):
-    read = []
-    whole = from_pretrained.describe
-    monkeypatch.setattr(
-        from_pretrained, "describe", lambda name, *given: read.append(name) or whole(name, *given)
-    )
-    monkeypatch.setattr(model_source, "SECONDS_UNTIL_SETTLED", 0.0)
-    names, options, known = [str(gpt2), "tiny-causal"], ModelOptions(), from_pretrained.Descriptions()
-    options_of_models(names, options, known)
-    for name in names:
-        load_with_options(name, options, descriptions=known)
-    assert read == names
-    options_of_models(names, options, known)
-    os.utime(gpt2 / "tokenizer.json")
-    for name in names:
-        load_with_options(name, options, descriptions=known)
-    assert read == [*names, *names, str(gpt2)]
-
-
-def test_models_are_looked_for_before_the_first_is_run(gpt2, bert, tmp_path):
-    options_of_models([str(gpt2), str(bert), "tiny-causal"], ModelOptions())
-    with pytest.raises(ValueError, match="There is no folder"):
-        options_of_models([str(gpt2), str(tmp_path / "nothing")], ModelOptions())
-    run = []
-    with pytest.raises(ValueError, match="There is no folder"):
-        tse_scorers.run([gpt2, tmp_path / "nothing"], out=tmp_path / "out", announce=run.append)
-    assert not run
 
 
 @pytest.mark.parametrize("name", ["a" * 300, "org/" + "ä" * 150, "models/" + "a" * 300 + "/last"])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from from_logits import FromLogits
 from tiny import SENTENCES, tiny_model
 
 from tse_scorers import Slot, load_scorer
@@ -51,7 +52,7 @@ def test_gaps_and_forms_are_read_before_the_mask():
     def read(logits, _):
         return torch.log_softmax(logits.double(), dim=-1)[:, scorer.single_token_ids(forms)].numpy()
 
-    assert scorer.read_slots([slot], read, 2)[0] == pytest.approx(expected, abs=1e-5)
+    assert scorer.read_slots([slot], FromLogits(read, 2))[0] == pytest.approx(expected, abs=1e-5)
     assert scorer.form_logprobs([slot], forms)[0] == pytest.approx(expected, abs=1e-5)
 
 

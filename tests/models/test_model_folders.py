@@ -1,6 +1,5 @@
 """Folders of models: what changes when their files change, and whether all of their weights are there."""
 
-import json
 import os
 import shutil
 import time
@@ -10,7 +9,6 @@ from tiny import tiny_model
 
 from tse_scorers.models import model_source
 from tse_scorers.models.model_source import file_stamp
-from tse_scorers.models.revisions import is_complete
 
 
 @pytest.fixture(scope="module")
@@ -35,20 +33,3 @@ def test_a_changed_file_of_the_same_size_and_time_is_noticed(saved, tmp_path):
         weights.write_bytes(content)
         os.utime(weights, ns=(old, old))
         assert file_stamp(str(folder)) not in (before, None)
-
-
-def test_incomplete_checkpoints_are_recognized(saved, tmp_path):
-    folder = shutil.copytree(saved, tmp_path / "model")
-    weights, whole = folder / "model.safetensors", (folder / "model.safetensors").read_bytes()
-    assert is_complete(folder)
-    for content in (b"", whole[:5], whole[:100], whole[:-1], whole + b"\0", b"\xff" * 100):
-        weights.write_bytes(content)
-        assert not is_complete(folder)
-    weights.unlink()
-    (folder / "model-00001-of-00002.safetensors").write_bytes(whole)
-    assert not is_complete(folder)  # the index is written last
-    index = {"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
-    assert not is_complete(folder)
-    (folder / "model-00002-of-00002.safetensors").write_bytes(whole)
-    assert is_complete(folder)

@@ -5,18 +5,19 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from command_line import refused
 from tiny import tiny_model
 from typer.main import get_command
 
-from tse_scorers import LiveEvaluation, load_scorer, loading, run
+from tse_scorers import LiveEvaluation, load_scorer, run
 from tse_scorers.cli.app import app
-from tse_scorers.models.options import DESCRIPTIONS, ModelOptions
+from tse_scorers.models.options import ModelOptions
 
 SENTENCE = ["The author laughs."]
 GIVEN = {
     "kind": "masked", "device": "cpu", "dtype": "float32", "pll": "original", "bos": True, "leading_space": True,
-    "start_token": "none", "trust_remote_code": True, "device_map": "auto", "batch_tokens": 8,
-    "mntp": True, "encoder_input": "mask", "quantization": "4bit",
+    "start_token": "none", "trust_remote_code": True, "batch_tokens": 8, "mntp": True, "encoder_input": "mask",
+    "model_arg": {"device_map": "auto"},
 }  # fmt: skip
 
 
@@ -36,8 +37,8 @@ def test_every_option_is_known_everywhere():
     names = {field.name for field in fields(ModelOptions)}
     assert names == set(GIVEN)
     keywords = inspect.signature(load_scorer).parameters
-    assert names == set(keywords) - {"model", "tokenizer", "tokens"}
-    assert {name: keywords[name].default for name in names} == vars(ModelOptions())
+    assert names - {"model_arg"} == set(keywords) - {"model", "tokenizer", "from_pretrained"}
+    assert all(keywords[name].default == vars(ModelOptions())[name] for name in names - {"model_arg"})
     flags = {"--" + name.replace("_", "-") for name in names}
     for command in ("run", "score"):
         options = get_command(app).commands[command].params
@@ -53,35 +54,29 @@ def test_every_option_is_known_everywhere():
         ("tiny-masked", "encoder_input", "mask", "a masked model"),
     ],
 )
-def test_options_without_effect_are_refused_before_the_weights_are_loaded(
-    model, option, value, what, monkeypatch
-):
-    def load(*_):
-        raise AssertionError("the weights were loaded")
-
-    monkeypatch.setattr(loading, "load_weights", load)
+def test_options_of_another_kind_of_model_are_refused(model, option, value, what):
     with pytest.raises(ValueError, match=rf"^{option} .*no effect .*{model}, {what}; remove"):
         load_scorer(model, **{option: value})
 
 
-@pytest.mark.parametrize(
-    "model, option, value",
-    [
-        ("tiny-masked", "bos", False),
-        ("tiny-causal", "pll", "within_word_l2r"),
-        ("tiny-causal", "encoder_input", "empty"),
-        ("tiny-masked", "leading_space", True),
-        ("tiny-lstm", "bos", True),
-        ("tiny-lstm", "bos", False),
-    ],
-)
-def test_options_that_changed_nothing(model, option, value):
-    """They were accepted: as the default of other models, or since the tokenizer does what it does anyway.
+def test_of_several_models_each_takes_its_options_and_the_others_are_named(tmp_path):
+    options = {"pll": "original"}
+    with pytest.warns(UserWarning, match="pll without effect on tiny-causal, a causal model"):
+        run(["tiny-causal", "tiny-masked"], "german", tmp_path, limit=1, report=False, model_options=options)
+    alone = load_scorer("tiny-masked", **options).sentence_logprobs(SENTENCE)
+    assert alone != load_scorer("tiny-masked").sentence_logprobs(SENTENCE)
 
-    The tokenizer of tiny-lstm opens every text with its start token, and that of tiny-masked drops spaces.
-    """
-    with pytest.raises(ValueError, match=rf"^{option} .*no effect .*{model}, .* model; remove"):
-        load_scorer(model, **{option: value})
+
+def test_arguments_of_from_pretrained_are_passed_on(tmp_path):
+    found = load_scorer("tiny-causal", device_map="cpu").sentence_logprobs(SENTENCE)
+    assert found == load_scorer("tiny-causal").sentence_logprobs(SENTENCE)
+    for wrong in ({"device_map": "nosuch"}, {"dtpye": "float32"}):
+        with pytest.raises(
+            ValueError, match=rf"tiny-causal.*{[*wrong.values(), *wrong][0]}|tiny-causal.*dtpye"
+        ):
+            load_scorer("tiny-causal", **wrong)
+    done = refused("run", "--model", "tiny-causal", "--model-arg", "eager", "--out", tmp_path, code=2)
+    assert "--model-arg 'eager'; expected KEY=VALUE" in done
 
 
 def test_the_signature_tells_a_start_token_that_the_tokenizer_puts_before_gaps():
@@ -91,46 +86,17 @@ def test_the_signature_tells_a_start_token_that_the_tokenizer_puts_before_gaps()
     assert load_scorer("tiny-causal").signature["bos_at_gap"] is False
 
 
-@pytest.mark.parametrize(
-    "model, suite, option, value",
-    [
-        ("tiny-causal", "german", "bos", True),
-        ("tiny-causal", "agreement", "start_token", "none"),
-        ("tiny-masked", "agreement", "pll", "original"),
-    ],
-)
-def test_options_of_other_questions_than_a_suite_asks(model, suite, option, value, tmp_path):
-    """The same scores had another signature: no gap is asked for in sentences, and no sentence at gaps."""
-    kind = DESCRIPTIONS[load_scorer(model).signature["kind"]]
-    told = rf"^{option} .*no effect .*{model}, {kind}, .*suite {suite}; remove"
-    with pytest.raises(ValueError, match=told):
-        run(model, suite, tmp_path, limit=1, model_options={option: value})
-
-
-def test_options_of_other_questions_than_a_live_evaluation_asks():
-    live = LiveEvaluation(["german"], budget=72, model_options={"bos": True})
-    with pytest.raises(ValueError, match=r"bos .*no effect .*suite german; remove"):
-        live(*tiny_model("causal", "gpt2"))
-
-
 @pytest.mark.parametrize("option", GIVEN)
 def test_files_take_no_option_at_all(option, published, trigram):
-    for path, family in ((published, "published"), (trigram, "ngram")):
-        with pytest.raises(ValueError, match=rf"{option} .*no effect .*, {DESCRIPTIONS[family]}; remove"):
-            load_scorer(path, **{option: GIVEN[option]})
+    value = {option: GIVEN[option]} if option != "model_arg" else GIVEN[option]
+    for path, family in ((published, "file of scores"), (trigram, "n-gram model")):
+        with pytest.raises(ValueError, match=rf"{option} .*no effect .*, an? {family}; remove"):
+            load_scorer(path, **value)
 
 
-def test_a_map_of_devices_decides_where_a_model_is_loaded_and_changes_no_score():
-    text = ["The author laughs."]
-    found = load_scorer("tiny-causal", device_map="cpu").sentence_logprobs(text)
-    assert found == load_scorer("tiny-causal").sentence_logprobs(text)
-    with pytest.raises(ValueError, match=r"tiny-causal.*nosuch"):
-        load_scorer("tiny-causal", device_map="nosuch")
-
-
-@pytest.mark.parametrize("option", ["device", "dtype", "device_map", "trust_remote_code", "quantization"])
+@pytest.mark.parametrize("option", ["device", "dtype", "trust_remote_code"])
 def test_a_model_that_is_already_loaded_stays_where_and_what_it_is(option):
-    with pytest.raises(ValueError, match=rf"{option} .*no effect .*already loaded"):
+    with pytest.raises(ValueError, match=rf"{option} .*no effect .*model in memory"):
         load_scorer(*tiny_model("causal", "gpt2"), **{option: GIVEN[option]})
 
 
@@ -142,22 +108,11 @@ def test_defaults_are_those_that_were_always_there():
     np.testing.assert_array_equal(named.sentence_logprobs(SENTENCE), masked.sentence_logprobs(SENTENCE))
 
 
-def test_of_several_models_each_takes_the_options_that_have_an_effect_on_it(published):
-    names = ["tiny-causal", str(published), "tiny-masked"]
-    given = ModelOptions(pll="original", device="cpu")
-    assert loading.options_of_models(names, given) == [
-        ModelOptions(device="cpu"), ModelOptions(), ModelOptions(pll="original", device="cpu")
-    ]  # fmt: skip
-    with pytest.raises(ValueError, match=r"pll .*no effect .*models tiny-causal, .*published"):
-        loading.options_of_models(names[:2], given)
-
-
 @pytest.mark.parametrize(
     "option, value, said",
     [
         ("kind", "decoder", "kind 'decoder'; .*masked or causal or seq2seq"),
         ("encoder_input", "copy", "encoder_input 'copy'; .*empty or mask"),
-        ("quantization", "2bit", "quantization '2bit'; .*8bit or 4bit"),
         ("pll", "full", "pll 'full'; .*within_word_l2r or original"),
     ],
 )

@@ -6,6 +6,7 @@ import functools
 import numpy as np
 import pytest
 import torch
+from from_logits import FromLogits
 from plain_loop import at_mask, causal_sum, float64_model, masked_sum, next_token
 from tiny import CAUSAL, MASKED, SENTENCES, VERBS, tiny_model
 from tokenizers import pre_tokenizers, processors
@@ -14,7 +15,6 @@ from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 from tse_scorers import Slot
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.models.words import TextWarning, name_unknown
 from tse_scorers.runs.doctor import diagnose
 
 
@@ -31,7 +31,7 @@ def softmax(logits, _):
 
 
 def distributions(scorer, slots):
-    return scorer.read_slots(slots, softmax, scorer.forward.vocabulary_size)
+    return scorer.read_slots(slots, FromLogits(softmax, scorer.forward.vocabulary_size))
 
 
 class WatchedModel:
@@ -243,13 +243,6 @@ def test_single_tokens_do_not_hang_on_is_and_has():
     bare = PreTrainedTokenizerFast(tokenizer_object=fewer, unk_token="[UNK]", mask_token="[MASK]")
     ids = MaskedScorer(model, bare).single_token_ids(["is", "has", "likes", "like"])
     assert ids.tolist() == [-1, -1, -1, bare.convert_tokens_to_ids("like")]
-
-
-def test_a_long_unknown_word_is_shortened():
-    """All 1,900 characters of one were printed."""
-    with pytest.warns(TextWarning, match=r"does not know 1 words, .*: 'zzz") as told:
-        name_unknown("m", [["z" * 1_900]], "<unk>", set())
-    assert len(str(told[0].message)) < 300
 
 
 def test_no_words_no_ids():

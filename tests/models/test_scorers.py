@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from from_logits import FromLogits
 from plain_loop import at_mask, causal_sum, float64_model, masked_sum, next_token
 from tiny import CAUSAL, MASKED, NOUNS, SENTENCES, tiny_model
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
@@ -49,7 +50,7 @@ def softmax(logits, _):
 
 
 def distributions(scorer, slots):
-    return scorer.read_slots(slots, softmax, scorer.forward.vocabulary_size)
+    return scorer.read_slots(slots, FromLogits(softmax, scorer.forward.vocabulary_size))
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 import copy
 
 import pytest
+from from_logits import FromLogits
 from plain_loop import causal_sum
 from tiny import SENTENCES, tiny_model
 from tokenizers import processors
@@ -135,7 +136,9 @@ def test_at_a_gap_the_tokenizers_own_chat_token_is_replaced(bos):
     ids = scorer.slot_ids(["The author"])[0]
     assert ids[0] == scorer.start_token == tokenizer.convert_tokens_to_ids("<s>") and own not in ids
     assert CausalScorer(model, tokenizer, start_token="none").slot_ids(["The author"])[0] == ids[1:]
-    scorer.read_slots([Slot("The author", ".")], lambda logits, _: logits[:, :1].double().numpy(), 1)
+    scorer.read_slots(
+        [Slot("The author", ".")], FromLogits(lambda logits, _: logits[:, :1].double().numpy(), 1)
+    )
 
 
 def test_the_terminal_says_it_once(tmp_path):

@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from from_logits import FromLogits
 from tiny import SENTENCES, tiny_model
 
 from tse_scorers import Slot, load_scorer
@@ -63,5 +64,5 @@ def test_gaps_may_come_from_an_iterator(kind, family):
     def first_two(logits, _):
         return logits[:, :2].double().numpy()
 
-    expected = scorer.read_slots(slots, first_two, 2)
-    np.testing.assert_array_equal(scorer.read_slots(iter(slots), first_two, 2), expected)
+    expected = scorer.read_slots(slots, FromLogits(first_two, 2))
+    np.testing.assert_array_equal(scorer.read_slots(iter(slots), FromLogits(first_two, 2)), expected)

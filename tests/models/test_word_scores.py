@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from plain_loop import _logprobs, float64_model, masked_sum
 from tiny import SENTENCES, tiny_model
-from tse_scorers.models.tokens import boundary_ids, sum_by_word, words_of_tokens
 from white_space import SPACES
 
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
+from tse_scorers.models.text import boundary_ids, sum_by_word, words_of_tokens
 from tse_scorers.models.words import WordSplitter
 
 TEXTS = [SENTENCES[0], SENTENCES[3], "The unlikely guards  swimming near unpredictability laugh.", "Pilots"]

@@ -1,0 +1,14 @@
+"""A reader that applies a function of logits at gaps."""
+
+import numpy as np
+
+
+class FromLogits:
+    """Reads (answers, width) numbers: `function(logits, answers)`, one row of logits for each answer."""
+
+    def __init__(self, function, width, fingerprint=None):
+        self._function, self.fingerprint = function, fingerprint
+        self.dtype = np.dtype(("f8", (width,)))
+
+    def __call__(self, logits, at, answers):
+        return self._function(logits[at], answers)
