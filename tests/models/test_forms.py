@@ -235,7 +235,7 @@ def test_finished_answers_are_taken_from_the_journal(tmp_path, monkeypatch):
 @pytest.mark.parametrize("forms", [["laughs", ""], ["laughs", " laugh"], ["laughs", None]])
 def test_what_is_no_word_is_refused(forms):
     for kind, family in (("causal", "gpt2"), ("masked", "bert")):
-        with pytest.raises(ValueError, match=r"Form 1 .*expected a word"):
+        with pytest.raises(ValueError, match=r"(Form|Text) 1 .*expected (a|at least one) word"):
             scorer_of(kind, family).form_logprobs(SLOTS, forms)
 
 
@@ -244,7 +244,7 @@ def test_no_forms_or_no_gaps_are_no_error_and_one_string_is():
         scorer = scorer_of(kind, family)
         assert scorer.form_logprobs([], FORMS).shape == (0, len(FORMS))
         assert scorer.form_logprobs(SLOTS, []).shape == (len(SLOTS), 0)
-        with pytest.raises(TypeError, match="list of forms"):
+        with pytest.raises(TypeError, match="list of texts"):
             scorer.form_logprobs(SLOTS, "laughs")
 
 

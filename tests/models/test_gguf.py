@@ -13,10 +13,8 @@ from tiny_gguf import write_tiny_gguf
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from tse_scorers import Slot, load_scorer
-from tse_scorers.loading import options_of_models
 from tse_scorers.models import model_source
 from tse_scorers.models.causal import CausalScorer
-from tse_scorers.models.options import ModelOptions
 from tse_scorers.runs.doctor import diagnose
 
 pytest.importorskip("gguf", reason="needs gguf: pip install 'refined-tse[gguf]'")
@@ -60,8 +58,7 @@ def test_scores_are_those_of_the_model_that_transformers_reads(tiny):
 
 
 def test_options_are_those_of_a_causal_model(tiny):
-    (used, _) = options_of_models([str(tiny), "tiny-causal"], ModelOptions(bos=True))
-    assert used.bos
+    assert load_scorer(tiny, bos=True).signature["bos_at_gap"]
     with pytest.raises(ValueError, match=r"pll .*no effect .*causal model"):
         load_scorer(tiny, pll="original")
 

@@ -16,7 +16,6 @@ from tse_scorers import load_scorer
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.load import choose_device, choose_dtype, kind_of
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.models.model_source import model_digest
 
 
 def save(folder, kind, family):
@@ -181,13 +180,11 @@ def test_folder_of_checkpoints(tmp_path):
     assert "checkpoint-10, checkpoint-5" in message and "--revisions" in message
 
 
-def test_the_settings_of_an_adapter_are_part_of_the_model(gpt2):
-    """With another `lora_alpha`, the scores of the old one were reported."""
-    digests = {model_digest(gpt2)}
-    for alpha in (8, 640):
-        (gpt2 / "adapter_config.json").write_text(json.dumps({"lora_alpha": alpha}))
-        digests.add(model_digest(gpt2))
-    assert len(digests) == 3
+def test_an_adapter_is_refused_because_its_base_is_elsewhere(gpt2):
+    """Another base under the same name would have been reused as the same model."""
+    (gpt2 / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "org/base"}))
+    assert "is an adapter" in refused(gpt2) or "holds an adapter" in refused(gpt2)
+    assert "merge_and_unload" in refused(gpt2)
 
 
 def test_classifiers_are_no_language_models(gpt2):

@@ -58,13 +58,13 @@ def test_token_counts_and_progress(tmp_path):
 
 def test_bad_input_says_what_to_do(tmp_path):
     scorer = ngram.load(train_ngram(tmp_path, 1, TEXT))
-    with pytest.raises(ValueError, match="Sentence 1 is ' '"):
+    with pytest.raises(ValueError, match="Text 1 is ' '"):
         scorer.sentence_logprobs(["a", " "])
     with pytest.raises(TypeError, match="one string"):
         scorer.sentence_logprobs("The cat")
     with pytest.raises(ValueError, match="2 prefixes and 1 continuations"):
         scorer.continuation_logprobs(["a", "b"], ["c"])
-    with pytest.raises(ValueError, match="Continuation 0"):
+    with pytest.raises(ValueError, match="Text 0"):
         scorer.continuation_logprobs(["a"], [""])
     with pytest.raises(ValueError, match="Cannot tell what kind"):
         ngram.load(tmp_path / "model.pkl")

@@ -312,12 +312,12 @@ class TestRefusals:
 
     @pytest.mark.parametrize("sentence", ["", "  ", None, float("nan"), 3])
     def test_no_text(self, make, sentence):
-        with pytest.raises(ValueError, match=r"Sentence 1 is .*; expected text"):
+        with pytest.raises(ValueError, match=r"Text 1 is .*; expected at least"):
             make().sentence_logprobs(["The author laughs.", sentence])
 
     @pytest.mark.parametrize("word", ["", " ", None, float("nan")])
     def test_no_continuation(self, make, word):
-        with pytest.raises(ValueError, match=r"Continuation 0 is .*; expected"):
+        with pytest.raises(ValueError, match=r"Text 0 is .*; expected"):
             make().continuation_logprobs(["The author"], [word])
 
     def test_mismatched_lengths(self, make):

@@ -38,7 +38,6 @@ def with_start(token, end="</s>", template=None, family="gpt2"):
     [
         ("<|im_start|>", CHATML, True),
         ("<|im_start|>", None, True),
-        ("<turn>", OWN_TURNS, True),  # a name that nobody knows: the template tells
         ("<turn>", None, False),
         ("<|endoftext|>", CHATML, False),
         ("<s>", LLAMA_2, False),  # opens each exchange of Llama 2, and its documents
@@ -46,7 +45,7 @@ def with_start(token, end="</s>", template=None, family="gpt2"):
         ("<s>", "{{ raise_exception('no') }}", False),
     ],
 )
-def test_chat_tokens_are_known_by_name_or_by_template(token, template, opens):
+def test_chat_tokens_are_known_by_name(token, template, opens):
     _, tokenizer = with_start(token, template=template)
     assert opens_chat_turns(tokenizer, tokenizer.bos_token_id) is opens
 
@@ -61,42 +60,6 @@ def test_a_chat_token_gives_way_to_the_token_of_documents(token):
     ids = tokenizer(SENTENCES[0], add_special_tokens=False)["input_ids"]
     expected = causal_sum(model, [start, *ids])
     assert scorer.sentence_logprobs(SENTENCES[:1])[0] == pytest.approx(expected, abs=1e-3)
-
-
-def test_without_a_token_of_documents_the_end_of_texts_serves_but_no_end_of_turns():
-    model, tokenizer = with_start("<turn>", "</turn>", OWN_TURNS)
-    vocabulary = tokenizer.get_vocab()
-    assert "<|endoftext|>" in vocabulary
-    known = {"<turn>", "</turn>", "<end>"}
-    hidden = _Without(tokenizer, known)
-    # </turn> ends turns: nothing better is known.
-    assert CausalScorer(model, hidden).start_token_text == "<turn>"
-    hidden.eos_token = "<|endoftext|>"
-    hidden.known.add("<|endoftext|>")
-    assert CausalScorer(model, hidden).start_token_text == "<|endoftext|>"
-
-
-def test_a_token_of_documents_that_opens_chat_turns_here_is_passed_over():
-    """The template decides, not the name: where each turn begins with <|endoftext|>, the end of texts serves."""
-    turns = "{% for m in messages %}{{ '<|endoftext|>' + m['role'] + ' ' + m['content'] }}{% endfor %}"
-    model, tokenizer = with_start("<|im_start|>", "<end>", turns)
-    assert CausalScorer(model, tokenizer).start_token_text == "<end>"
-
-
-class _Without:
-    """A tokenizer whose vocabulary has, of the special tokens, only some."""
-
-    def __init__(self, tokenizer, known):
-        self._tokenizer, self.known, self.eos_token = tokenizer, known, tokenizer.eos_token
-
-    def __getattr__(self, name):
-        return getattr(self._tokenizer, name)
-
-    def __call__(self, *args, **options):
-        return self._tokenizer(*args, **options)
-
-    def convert_tokens_to_ids(self, token):
-        return self._tokenizer.convert_tokens_to_ids(token) if token in self.known else None
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama"])

@@ -1,6 +1,7 @@
 """A reader that applies a function of logits at gaps."""
 
 import numpy as np
+import torch
 
 
 class FromLogits:
@@ -11,4 +12,4 @@ class FromLogits:
         self.dtype = np.dtype(("f8", (width,)))
 
     def __call__(self, logits, at, answers):
-        return self._function(logits[at], answers)
+        return self._function(logits[torch.as_tensor(at, device=logits.device)], answers)

@@ -23,7 +23,7 @@ from ..engine.progress import Progress
 from ..engine.run import TokenReader
 from .forms import END, State, Step
 from .options import NO_TOKEN, Option, OptionError
-from .pretrained import PretrainedScorer
+from .pretrained import PretrainedScorer, one_at_a_time
 from .scorer import CARRIER, Logprobs, ScoredTokens, Slot
 from .start_tokens import choose_start_token, opens_chat_turns, opens_gaps, own_start_token
 from .text import (
@@ -191,8 +191,9 @@ class CausalScorer(PretrainedScorer):
         capacity = None
         if self._share_prefixes is not False and self._tree_is_exact is not False and len(sequences) > 1:
             capacity = capacity_for(sequences)
-        shared = capacity is not None and self._may_share(sequences, capacity)
-        self.execution["prefixes_shared"] = shared
+        with one_at_a_time:  # a probe runs the model
+            shared = capacity is not None and self._may_share(sequences, capacity)
+            self.execution["prefixes_shared"] = shared
         return capacity if shared else None
 
     def _may_share(self, sequences: list[list[int]], capacity: int) -> bool:

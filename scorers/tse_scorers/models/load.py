@@ -9,6 +9,7 @@ import torch
 
 from ..engine.forward import is_out_of_memory
 from ..io.declared import parse
+from .masked import require_mask
 from .model_source import MERGE, is_gguf, local_revision, locate, name_a_model, require_gguf
 from .options import ModelKind, ModelOptions, Option, OptionError
 
@@ -38,6 +39,7 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
     Raises:
         ValueError: it cannot be found, is no language model, lacks weights or does not fit into memory.
     """
+    from huggingface_hub import try_to_load_from_cache
     from transformers import (
         AutoConfig,
         AutoModelForCausalLM,
@@ -58,13 +60,17 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
     elif not Path(where).is_dir():
         _require_reachable(name, where, revision)
     config = _pretrained(AutoConfig, name, where, **shared)
-    # The rest of the model comes from the same commit, even if the branch changes.
-    shared["revision"] = getattr(config, "_commit_hash", None) or revision
+    if not Path(where).is_dir():
+        # The rest of the model comes from the same commit, even if the branch changes.
+        found = try_to_load_from_cache(where, "config.json", revision=revision)
+        shared["revision"] = Path(found).parent.name if isinstance(found, str) else revision
     adapter = {"revision": shared["revision"], "_raise_exceptions_for_missing_entries": False}
     if not Path(where).is_dir() and cached_file(where, "adapter_config.json", **adapter):
         raise ValueError(f"{name!r} is an adapter (PEFT), whose base model is elsewhere; {MERGE}")
     tokenizer = _pretrained(AutoTokenizer, name, where, **shared)
     kind = options.kind or kind_of(config, tokenizer)
+    if kind == "masked":
+        require_mask(tokenizer, name)
     options = options.for_model(name, f"{kind} model", one_of_several)
     for activation in ("hidden_act", "activation_function"):
         if getattr(config, activation, None) == "gelu_new":

@@ -416,8 +416,10 @@ class ModelOptions:
         unused = [name for name in self.given if family not in UNUSED or name in UNUSED[family]]
         if not unused:
             return self
+        kind = {"seq2seq model": "an encoder-decoder model", "n-gram model": "an n-gram model"}
+        described = kind.get(family, f"a {family}")
         if not one_of_several:
-            raise OptionError(f"{Option(unused[0])} has no effect on {model}, a {family}; remove it.")
-        warnings.warn(f"{' and '.join(unused)} without effect on {model}, a {family}.", stacklevel=2)
+            raise OptionError(f"{Option(unused[0])} has no effect on {model}, {described}; remove it.")
+        warnings.warn(f"{' and '.join(unused)} without effect on {model}, {described}.", stacklevel=2)
         defaults: dict[str, Any] = {field.name: field.default for field in fields(self)}
         return replace(self, **{name: defaults[name] for name in unused})

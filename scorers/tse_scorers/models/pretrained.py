@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 OPENED = Slot("The", " author.")
 """`CARRIER` for words that open a sentence; they replace its first word."""
-_lock = RLock()
+one_at_a_time = RLock()
 """One thread at a time runs a model: scorers of one model share its forward hooks."""
 
 
@@ -105,7 +105,7 @@ class PretrainedScorer(Scorer):
             raise ValueError(
                 f"{self.name} is in training mode, so dropout makes its scores random. Call model.eval() first."
             )
-        with _lock:
+        with one_at_a_time:
             if self._forward is None:
                 self._forward = self._probed()
                 reason = self._forward.slow_because
@@ -252,7 +252,7 @@ class PretrainedScorer(Scorer):
 
     def run(self, plan: Plan, reader: Reader | TokenReader, progress: Progress | None = None) -> NDArray[Any]:
         """Run a plan and return (answers,) records; with `journal_folder` set, finished answers are kept there."""
-        with _lock:
+        with one_at_a_time:
             if rank_and_size()[1] == 1:
                 forward, journal = self.forward, self._journal(plan, reader)
             else:

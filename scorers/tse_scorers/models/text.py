@@ -88,7 +88,9 @@ def checked_pairs(prefixes: Iterable[str], continuations: Iterable[str]) -> tupl
     (['The author', ''], [' laughs.', 'The author'])
     """
     continuations = checked_texts(continuations)
-    prefixes = [prefixes] if isinstance(prefixes, str) else list(prefixes)
+    if isinstance(prefixes, str):
+        raise TypeError("Expected a list of prefixes, got one string; put it into a list.")
+    prefixes = list(prefixes)
     if len(prefixes) != len(continuations) or not all(isinstance(prefix, str) for prefix in prefixes):
         raise ValueError(
             f"Got {len(prefixes)} prefixes and {len(continuations)} continuations; expected equally many texts."
