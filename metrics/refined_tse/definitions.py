@@ -343,8 +343,7 @@ def _ratio(xp: Any, part: Array, total: Array) -> Array:
 def _n_below(ascending: Array, values: Array, or_equal: bool = False) -> Array:
     """Return how many entries of each row are below (or equal to) each of its values, (rows, values)."""
     if array_api_compat.is_torch_array(ascending):
-        import torch
-
+        torch = array_api_compat.array_namespace(ascending)
         return torch.searchsorted(ascending, values.contiguous(), right=or_equal)
     search: Callable[..., np.ndarray] = np.searchsorted
     side = "right" if or_equal else "left"

@@ -25,6 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, TypeAlias
 
+import array_api_compat
 import datasets
 import evaluate
 import numpy as np
@@ -327,12 +328,11 @@ def _rows_of_list(logits: Array, ids: np.ndarray, is_first: np.ndarray, cutoffs:
     threads: int = 1
     arrays: list[Array] = [ids.astype(np.int64), is_first]
     if hasattr(logits, "detach"):
-        import torch
-
+        torch = array_api_compat.array_namespace(logits)  # torch's functions without importing it
         if logits.device.type == "cpu":  # numpy sorts much faster there
             logits, threads = logits.numpy(), torch.get_num_threads()
         else:
-            arrays = [torch.from_numpy(array).to(logits.device) for array in arrays]
+            arrays = [torch.asarray(array, device=logits.device) for array in arrays]
     peak = np.asarray(on_host(logits.max(axis=1) if isinstance(logits, np.ndarray) else logits.amax(dim=1)))
     finite = np.isfinite(peak)
     if not finite.all():

@@ -173,7 +173,7 @@ def _mapped(
         return dataset.map(scored, batched=True, batch_size=CHUNK, features=features)
     reusable = scorer.signature.get("revision") is not None
     data = dataset._fingerprint, fingerprint(frame[question.needed])  # a folder's own one ignores its content
-    identity = Hasher.hash([*data, scorer.signature, question.identity()])
+    identity = Hasher.hash([*data, scorer.signature, question.identity(), list(types)])
     all_scores: list[pa.Table] = []
 
     def lookup(batch: pa.Table, places: list[int]) -> pa.Table:

@@ -63,8 +63,6 @@ CASES = [
     ("scored.csv.signature.json", "", [], SCORE, "signature.json is not the signature that `tse score` wrote"),
     ("model/config.json", "architectures", 3, "score -m model sentences.csv --out new.csv --device cpu",
      "architectures is 3; expected a list or nothing. Correct its config.json"),
-    ("model/tokenizer_config.json", "model_max_length", "abc", "score -m model sentences.csv --out n.csv --device cpu",
-     'model_max_length is "abc"; expected a number. Correct its tokenizer_config.json'),
 ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from small_training import fresh_model
 
 from tse_scorers import evaluate_live
 from tse_scorers.engine import meeting, sharding
-from tse_scorers.suites.gaps import GapReader
+from tse_scorers.engine.forward import Forward
 
 PAIRS = 36
 
@@ -57,7 +57,7 @@ def test_sharded_models_do_not_retreat_from_full_memory(monkeypatch):
     model, tokenizer = fresh_model()
     for parameter in model.parameters():
         parameter.ds_id = 0  # so DeepSpeed marks what ZeRO-3 has taken to pieces
-    monkeypatch.setattr(GapReader, "__call__", _full)
+    monkeypatch.setattr(Forward, "logits", _full)
     with pytest.raises(ValueError, match=r"share a model .*smaller batch_tokens"):
         evaluate_live(model.eval(), tokenizer, budget=PAIRS)
 

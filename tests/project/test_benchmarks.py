@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 WRONG_PACKAGE = """
-class Scorer(Scorer):
+class Scorer:
     def sentence_logprobs(self, sentences):
         return [0.0] * len(sentences)
 

@@ -50,7 +50,6 @@ FRONT_DOORS = {
     "runs.doctor.diagnose": "the checks of a model, as `tse doctor` prints them",
     "runs.merge.merge": "shards put together",
     "runs.run.Run": "a run of a suite and scorers that a test has made",
-    "suites.checks.purpose_of": "what a suite asks of a model, which decides the options that have an effect",
     "suites.registry.all_measures": "all suites by name, with their headline measures",
     "suites.registry.find_suite": "the class of a suite: its options, averages and sections",
 }
@@ -58,6 +57,7 @@ FRONT_DOORS = {
 SERVES = {
     "fault_runs.py": "engine",  # stops a run between two batches
     "kill_runs.py": "engine",
+    "scored_gaps.py": "suites",
 }
 """File in `tests/support` -> the one room whose modules it imports; the others have no room."""
 OWN = re.compile(r"tse_scorers(\.\w+)+")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tse_scorers import run
+from tse_scorers import Scorer, run
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.models.scorer import ScoredTokens, Scorer
+from tse_scorers.models.scorer import ScoredTokens
 
 ZERO = -np.inf
 SIDES = {"right": (-1.0, ZERO), "wrong": (ZERO, -1.0), "tied": (ZERO, ZERO)}

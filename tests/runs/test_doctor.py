@@ -57,7 +57,7 @@ def test_words_of_the_checks_are_not_reported_as_the_users(recwarn):
     scorer = load_scorer("tiny-causal-german")
     assert unhealthy(diagnose(scorer)) == []
     assert [str(warning.message) for warning in recwarn if "does not know" in str(warning.message)] == []
-    with pytest.warns(UserWarning, match=r"does not know 1 words.*'author'"):
+    with pytest.warns(UserWarning, match=r"does not know a word in 1 of 1 texts.*author"):
         scorer.sentence_logprobs(["Der author lacht."])
 
 

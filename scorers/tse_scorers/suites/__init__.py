@@ -9,6 +9,7 @@
     sampling.py          the rows that a suite asks about; a share or a sample of them
     checks.py            what limits the scores of a table: counted and said
     own_columns.py       the user's own columns, copied to the scores
+    gaps.py              EW, MW and TSE at gaps: what a model is asked, and what it answers
     items.py             scores of items: averages, comparisons
     published_scores.py  scores from a file, in place of a model
     hub_data.py          tables of the user's own, on the Hub too; data sets that a suite knows
@@ -23,6 +24,7 @@ In a suite's folder:
 
     options.py   what can be chosen
     suite.py     the class: data, signature
+    tables.py    columns of stored scores
     data/        data as a checked table
     ask/         what models are asked, and their answers as scores per item
     estimate/    averages with intervals, and what `tse compare` compares; no model runs here
