@@ -253,7 +253,7 @@ class Section:
 
     `name` is of its anchors and files, `title` the data, `question` and `lede` what is asked of a model, in one and in
     two sentences. `terms` are the measures and what they mean, `parts` headings and what is below, `source` the papers
-    that it follows, `lowest` says where the best model is worst, `notices` what is to be known before it is read.
+    that it follows, `lowest` says where each of the best models is worst.
     """
 
     name: str
@@ -265,7 +265,6 @@ class Section:
     source: str = ""
     example: Example | None = None
     lowest: str = ""
-    notices: Sequence[str] = ()
 
 
 def latex(text: str) -> str:

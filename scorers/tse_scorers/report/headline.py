@@ -21,10 +21,9 @@ NOTE = (
     "other model (95 %, adjusted over all models and rows)."
 )
 GREY = " Grey: as published, without intervals, over the same groups as ours."
-TESTS = "; tse compare tests the differences"
 
 
-def summary(rows: pd.DataFrame, notices: Sequence[str] = (), otherwise: str = TESTS) -> list[Block]:
+def summary(rows: pd.DataFrame, notices: Sequence[str] = ()) -> list[Block]:
     """Return a sentence for each data set, what does not compare (`notices`), and the table of headline scores.
 
     Published ones among the tidy `rows`, `best_first`, are shown where there is a single data set.
@@ -35,7 +34,7 @@ def summary(rows: pd.DataFrame, notices: Sequence[str] = (), otherwise: str = TE
         return ["There is no score over everything; the parts below have what was scored.", *notices]
     of_data = list(ours.groupby("data", sort=False))
     is_single = len(of_data) < 2
-    answers: list[Block] = [answer(of, "" if is_single else data, otherwise) for data, of in of_data]
+    answers: list[Block] = [answer(of, "" if is_single else data) for data, of in of_data]
     shown = lines if is_single else ours
     return [*answers, *notices, standing(shown, "headlines", "Scores over everything")]
 
@@ -52,11 +51,10 @@ def standing(lines: pd.DataFrame, name: str, title: str) -> Table:
     return Table(name, f"{title}.", shown, "system", columns, note, intervals=has_room, words=words)
 
 
-def answer(lines: pd.DataFrame, data: str = "", otherwise: str = "") -> str:
+def answer(lines: pd.DataFrame, data: str = "") -> str:
     """Say who leads in a data set's leading measure, which others it lies above, and whether it is above guessing.
 
-    `lines` are headline scores of our systems on one data set; `data` is its name, where the sentence has to say it;
-    `otherwise` says what tests systems that are not told apart.
+    `lines` are headline scores of our systems on one data set; `data` is its name, where the sentence has to say it.
     """
     lines = lines[lines["leads"].astype(bool)].drop_duplicates("system", keep="last")
     usable = lines[lines["usable"].astype(bool) & lines["score"].notna()]

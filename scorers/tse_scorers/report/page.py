@@ -15,11 +15,9 @@ from ..io.files import check_folder, printable, write_text
 from ..io.runs import OutputFolder, Runs, read_runs
 from ..io.table_files import write_table
 from ..runs.comparing.comparable import listed
-from ..runs.comparing.compare import Comparison
 from ..runs.jobs import not_scored
-from . import differences
 from .blocks import Block, Plain, Plot, Section, Table
-from .headline import TESTS, counted, of_lemmas, summary
+from .headline import counted, of_lemmas, summary
 from .scores import best_first, headlines, last_revisions, published_of, tidy
 from .sections import notices_of, sections_of, settings
 
@@ -52,8 +50,8 @@ class Report:
                 yield from blocks
 
 
-def report_of(runs: Runs, comparison: Comparison | None = None, missing: Sequence[str] = ()) -> Report:
-    """Return what is shown of runs, a comparison of them first; `missing` models could not be scored."""
+def report_of(runs: Runs, missing: Sequence[str] = ()) -> Report:
+    """Return what is shown of runs; `missing` models could not be scored."""
     every = tidy(runs)
     rows = published_of(best_first(last_revisions(every)))
     notices = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
@@ -61,24 +59,17 @@ def report_of(runs: Runs, comparison: Comparison | None = None, missing: Sequenc
         notices += notices_of(runs, str(suite), None if pd.isna(config) else str(config))
     notices = list(dict.fromkeys([*notices, *of_lemmas(headlines(rows))]))
     sections = sections_of(runs, rows, every)
-    if comparison is not None:
-        sections = [*differences.sections(comparison, list(rows["system"].unique())), *sections]
-    shown = settings(runs, set(rows["system"]))
-    otherwise = TESTS if comparison is None else ""  # they are tested on this page
-    return Report(counted(rows), summary(rows, notices, otherwise), notices, sections, shown)
+    return Report(
+        counted(rows), summary(rows, notices), notices, sections, settings(runs, set(rows["system"]))
+    )
 
 
-def write_report(
-    out: Path | str,
-    folders: Sequence[Path | str | OutputFolder] | None = None,
-    comparison: Comparison | None = None,
-) -> Path:
+def write_report(out: Path | str, folders: Sequence[Path | str | OutputFolder] | None = None) -> Path:
     """Write `report.html`, and `tables.csv` with all scores that its tables show, one row each; return the page's path.
 
     Args:
         out: where they go; by default also the run that is reported.
         folders: output folders of `tse run` to report together, or what was read of them, instead of `out` alone.
-        comparison: of these folders, which comes first.
 
     Raises:
         ValueError: a folder has no results, or a file cannot be written.
@@ -87,7 +78,7 @@ def write_report(
     sources = [of if isinstance(of, OutputFolder) else Path(of) for of in (folders or [out])]
     paths = [source.path if isinstance(source, OutputFolder) else source for source in sources]
     missing = [Path(model).name for path in paths for model in not_scored(path)]
-    report = report_of(read_runs(sources), comparison, missing)
+    report = report_of(read_runs(sources), missing)
     css = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     page = _template().render(report=report, is_single=len(report.sections) == 1, css=css)
     _write_tables(report, out)
