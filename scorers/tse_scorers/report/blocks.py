@@ -49,6 +49,7 @@ class Table:
         words: a second line of headings.
         systems: ours, best first, for their colours; those of the scores if empty.
         is_share: whether scores are proportions (else surprisals, slopes).
+        below: a heading above published rows.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Table:
     words: Mapping[str, str] = field(default_factory=dict)
     systems: Sequence[str] = ()
     is_share: bool = True
+    below: str = ""
 
     @property
     def hues(self) -> dict[str, int]:

@@ -17,8 +17,8 @@ from ..io.table_files import write_table
 from ..runs.comparing.comparable import listed
 from ..runs.jobs import not_scored
 from .blocks import Block, Plain, Plot, Section, Table
-from .headline import counted, of_lemmas, summary
-from .scores import best_first, headlines, last_revisions, published_of, tidy
+from .headline import counted, summary
+from .scores import best_first, last_revisions, published_of, tidy
 from .sections import notices_of, sections_of, settings
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def report_of(runs: Runs, missing: Sequence[str] = ()) -> Report:
     notices = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
     for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
         notices += notices_of(runs, str(suite), None if pd.isna(config) else str(config))
-    notices = list(dict.fromkeys([*notices, *of_lemmas(headlines(rows))]))
+    notices = list(dict.fromkeys(notices))
     sections = sections_of(runs, rows, every)
     return Report(
         counted(rows), summary(rows, notices), notices, sections, settings(runs, set(rows["system"]))

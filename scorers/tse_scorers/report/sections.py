@@ -20,7 +20,7 @@ from . import verbs
 from .blocks import Block, Example, Plain, Plot, Section, Table
 from .headline import basis
 from .items import items_of
-from .numbers import MISSING, number
+from .numbers import MISSING, number, with_interval
 from .scores import ALL, LEAST_OF_SERIES, MOST_ACROSS, files_of, headlines, places_in_series
 
 MOST_CONDITIONS = 8
@@ -73,20 +73,24 @@ def _section(runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.Data
     terms = {**text.terms, "What the scores are over": " ".join(basis(lines))}
     return Section(
         name, data, text.question, text.lede, terms, {of: blocks for of, blocks in shown.items() if blocks},
-        text.source, example(items, systems), lowest(rows, suite),
+        text.source, example(items, systems), lowest(rows, suite, systems[:MOST_ACROSS]),
     )  # fmt: skip
 
 
-def lowest(rows: pd.DataFrame, suite: type[Suite]) -> str:
-    """Say in which group the first system has its lowest score, of the level that stands for the suite."""
+def lowest(rows: pd.DataFrame, suite: type[Suite], systems: Sequence[str]) -> str:
+    """Say in which group each of some systems has its lowest score, of the level that stands for the suite."""
     level = leading(suite.measures).main_level or next((of for of in rows["level"] if of != ALL), ALL)
-    is_of = rows["leads"].eq(True) & rows["usable"].eq(True) & rows["level"].eq(level) & rows["score"].notna()
-    groups = rows[is_of & rows["system"].eq(rows["system"].iloc[0])].sort_values("score", kind="stable")
-    if level == ALL or len(groups) < 2:
+    groups = rows[
+        rows["leads"].eq(True) & rows["usable"].eq(True) & rows["level"].eq(level) & rows["score"].notna()
+    ]
+    if level == ALL or groups["value"].nunique() < 2:
         return ""
-    first = groups.iloc[0]
-    where = f"{first['label']} ({first['measure']} {number(first['score'], int(first['digits']))})"
-    return f"Lowest for {first['system']}: {where}."
+    of_each = {system: groups[groups["system"] == system] for system in systems}
+    worst = {system: of.loc[of["score"].astype(float).idxmin()] for system, of in of_each.items() if len(of)}
+    each = (
+        f"{system} {with_interval(row, int(row['digits']))} ({row['label']})" for system, row in worst.items()
+    )
+    return f"Lowest {groups['measure'].iloc[0]}: {'; '.join(each)}."
 
 
 def _is_empty(block: Block) -> bool:
@@ -105,22 +109,12 @@ def _named(block: Block, name: str, suite: type[Suite]) -> Block:
     return replace(block, title=title)
 
 
-_WORDS = {
-    r"Partial run \(": "Part of the data (", r"--limit (\d+)": r"a sample of \1 items a group", "--groups ": "only ",
-    "lemma list": "list of verbs",
-}  # fmt: skip
-"""What notices call the options of a run -> words for readers of the page."""
-
-
 def notices_of(runs: Runs, suite: str, config: str | None) -> list[str]:
     """Say which systems were run on a part of the data, on own data, or unlike most of the others."""
     signatures = {key: of for key, of in runs.signatures.items() if key[1:] == (suite, config)}
     unpublished = unpublished_notice(signatures, suite, names().heading)
     notices = [f"{unpublished} Not comparable with published numbers."] if unpublished else []
-    notices += filter(None, [unlike_notice(signatures, suite)])
-    for option, words in _WORDS.items():
-        notices = [re.sub(option, words, notice) for notice in notices]
-    return notices
+    return [*notices, *filter(None, [unlike_notice(signatures, suite)])]
 
 
 def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:
