@@ -23,7 +23,7 @@ INTERVALS = (
 FEW = f"* over fewer than {MIN_RELIABLE_UNITS} independent units: do not rely on the interval."
 BOLD = "Bold: above every other model by more than chance explains; the more models and rows, the stricter the test."
 FEW_UNITS = 10
-"""Effective units below which a heading says how many there are, as the reason of wide intervals."""
+"""Effective units below which a heading says how many there are: intervals are wide for that reason."""
 
 
 def summary(rows: pd.DataFrame, notices: Sequence[str] = ()) -> list[Block]:
@@ -71,7 +71,7 @@ def noted(table: Table) -> Table:
 def _heading(words: str, lines: pd.DataFrame) -> str:
     """Say what a measure is, and why its intervals are wide where it rests on few units."""
     few = lines.loc[lines["n_units_effective"] < FEW_UNITS, "n_units_effective"]
-    return f"{words}; {ranged(few, 1)} independent units, so wide intervals" if len(few) else words
+    return f"{words}; few independent units: {ranged(few, 1)}" if len(few) else words
 
 
 def answer(lines: pd.DataFrame, data: str = "") -> str:
@@ -92,7 +92,8 @@ def answer(lines: pd.DataFrame, data: str = "") -> str:
         reaches, of_all = "reaches", ""
         if len(others):
             reaches, of_all = "has the highest", f", of the {len(lines)} models run here"
-        score = f"{first['measure']}{_words(first)}: {with_interval(first, int(first['digits']))}{of_all}"
+        words = "" if data else _words(first)  # among several data, their sections say it
+        score = f"{first['measure']}{words}: {with_interval(first, int(first['digits']))}{of_all}"
         text = f"{first['system']} {reaches} {score}.{_apart(first, others)}{_guessing(first, len(ranked))}"
     return f"{data}: {text}" if data else text
 
@@ -110,8 +111,8 @@ def _apart(first: "pd.Series[Any]", others: pd.DataFrame) -> str:
     if n == 0:
         return ""
     if len(near) == n:
-        which = f"any of the {n} others" if n > 1 else near.iloc[0]
-        return f" Chance may explain its distance from {which}; tse compare tests it item by item."
+        which = f"each of the {n} others" if n > 1 else near.iloc[0]
+        return f" Chance may explain its distance from {which} (tse compare tests it)."
     others_above = f"all {n} others" if near.empty else f"{n - len(near)} of {n} others"
     return f" It is above {others_above if n > 1 else others['system'].iloc[0]} by more than chance explains."
 

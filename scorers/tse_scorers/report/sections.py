@@ -26,6 +26,8 @@ from .scores import ALL, LEAST_OF_SERIES, MOST_ACROSS, files_of, headlines, plac
 MOST_CONDITIONS = 8
 """A column of the user's with more values than this is a name or a number of items, not a condition."""
 MOST_ITEMS = 20
+MOST_LOWEST = 3
+"""Systems whose lowest group is named, the best ones."""
 ITEM_SYSTEMS = 4
 """Systems whose wrong items are listed, the best ones."""
 _UNITS = {"item", "cluster", "pair_id"}
@@ -73,18 +75,20 @@ def _section(runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.Data
     terms = {**text.terms, "What the scores are over": " ".join(basis(lines))}
     return Section(
         name, data, text.question, text.lede, terms, {of: blocks for of, blocks in shown.items() if blocks},
-        text.source, example(items, systems), lowest(rows, suite, systems[:MOST_ACROSS]),
+        text.source, example(items, systems), lowest(rows, suite),
     )  # fmt: skip
 
 
-def lowest(rows: pd.DataFrame, suite: type[Suite], systems: Sequence[str]) -> str:
-    """Say in which group each of some systems has its lowest score, of the level that stands for the suite."""
+def lowest(rows: pd.DataFrame, suite: type[Suite]) -> str:
+    """Say where the best systems, or the last of a series, have their lowest score, of the suite's leading groups."""
     level = leading(suite.measures).main_level or next((of for of in rows["level"] if of != ALL), ALL)
     groups = rows[
         rows["leads"].eq(True) & rows["usable"].eq(True) & rows["level"].eq(level) & rows["score"].notna()
     ]
     if level == ALL or groups["value"].nunique() < 2:
         return ""
+    systems = groups["system"].unique()
+    systems = systems[:MOST_LOWEST] if groups["model"].nunique() > 1 else systems[-1:]
     of_each = {system: groups[groups["system"] == system] for system in systems}
     worst = {system: of.loc[of["score"].astype(float).idxmin()] for system, of in of_each.items() if len(of)}
     each = (
