@@ -50,9 +50,8 @@ class Report:
                 yield from blocks
 
 
-def report_of(runs: Runs, missing: Sequence[str] = ()) -> Report:
-    """Return what is shown of runs; `missing` models could not be scored."""
-    every = tidy(runs)
+def report_of(runs: Runs, every: pd.DataFrame, missing: Sequence[str] = ()) -> Report:
+    """Return what is shown of runs, whose `tidy` rows are given; `missing` models could not be scored."""
     rows = published_of(best_first(last_revisions(every)))
     notices = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
     for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
@@ -64,12 +63,18 @@ def report_of(runs: Runs, missing: Sequence[str] = ()) -> Report:
     )
 
 
-def write_report(out: Path | str, folders: Sequence[Path | str | OutputFolder] | None = None) -> Path:
+def write_report(
+    out: Path | str,
+    folders: Sequence[Path | str | OutputFolder] | None = None,
+    rows: pd.DataFrame | None = None,
+) -> Path:
     """Write `report.html`, and `tables.csv` with all scores that its tables show, one row each; return the page's path.
 
     Args:
         out: where they go; by default also the run that is reported.
         folders: output folders of `tse run` to report together, or what was read of them, instead of `out` alone.
+
+        rows: their `tidy` rows, where these are known: all outcomes were read for them.
 
     Raises:
         ValueError: a folder has no results, or a file cannot be written.
@@ -78,7 +83,8 @@ def write_report(out: Path | str, folders: Sequence[Path | str | OutputFolder] |
     sources = [of if isinstance(of, OutputFolder) else Path(of) for of in (folders or [out])]
     paths = [source.path if isinstance(source, OutputFolder) else source for source in sources]
     missing = [Path(model).name for path in paths for model in not_scored(path)]
-    report = report_of(read_runs(sources), missing)
+    runs = read_runs(sources)
+    report = report_of(runs, tidy(runs) if rows is None else rows, missing)
     css = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     page = _template().render(report=report, is_single=len(report.sections) == 1, css=css)
     _write_tables(report, out)
@@ -94,7 +100,8 @@ def write_paper(folders: Sequence[Path | OutputFolder], out: Path, width: float 
     """
     from .draw import draw, style
 
-    report = report_of(read_runs(folders))
+    runs = read_runs(folders)
+    report = report_of(runs, tidy(runs))
     _write_tables(report, out)
     for block in report.blocks():
         if block is report.summary[-1] and isinstance(
@@ -126,11 +133,13 @@ def svg(plot: Plot) -> str:
     """Draw a figure of the page; its colours of text and grid follow the reader's, also in the dark."""
     from io import StringIO
 
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     from .draw import INK, RULE, draw, style
 
     drawn = StringIO()
-    with style():
-        draw(plot, PAGE).savefig(drawn, format="svg", metadata={"Date": None})
+    with style():  # `savefig` would draw twice
+        FigureCanvasSVG(draw(plot, PAGE)).print_svg(drawn, metadata={"Date": None})
     text = drawn.getvalue().replace(INK, "var(--ink)").replace(RULE, "var(--rule)")
     dark = (
         "<style>text, tspan { font-family: system-ui, sans-serif !important; } "
