@@ -128,10 +128,6 @@ class Table:
             )
         return self.pivot(pd.Series(shown, self.scores.index, dtype=object)).fillna(MISSING)
 
-    def best(self) -> pd.DataFrame:
-        """Return which cells are `marks`."""
-        return self.pivot(self.marks()).fillna(False).astype(bool)
-
     def marks(self) -> "pd.Series[bool]":
         """Mark in each place (row, measure) the system that lies above each other one, (scores,).
 
@@ -158,7 +154,7 @@ class Table:
 
     def latex(self) -> str:
         """Return a LaTeX table with booktabs rules, across both columns of a paper, the best of each row in bold."""
-        bold = self.best().map(lambda is_best: "font-weight:bold" * bool(is_best))
+        bold = self.pivot(self.marks()).map(lambda is_best: "font-weight:bold" * (is_best is True))
         return _latex(self, _styler(self.text(), "latex").apply(lambda _: bold, axis=None))
 
     def rich(self) -> "Group":
@@ -285,17 +281,9 @@ def _styler(frame: pd.DataFrame, escape: str) -> "Styler":
     return shown.format_index(_flat, escape=escape).format_index(_flat, escape=escape, axis=1)
 
 
-_SIGNS = str.maketrans(
-    {
-        "−": "$-$",
-        "–": "--",
-        "…": r"\ldots{}",
-        "✓": "$+$",
-        "✗": r"$\times$",
-        "·": r"$\cdot$",
-        "†": r"$\dagger$",
-    }
-)
+_SIGNS = str.maketrans({
+    "−": "$-$", "–": "--", "…": r"\ldots{}", "✓": "$+$", "✗": r"$\times$", "·": r"$\cdot$", "†": r"$\dagger$",
+})  # fmt: skip
 """What pdflatex has no letter for."""
 
 

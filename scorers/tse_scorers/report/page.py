@@ -50,13 +50,16 @@ class Report:
                 yield from blocks
 
 
-def report_of(runs: Runs, every: pd.DataFrame, missing: Sequence[str] = ()) -> Report:
-    """Return what is shown of runs, whose `tidy` rows are given; `missing` models could not be scored."""
+def report_of(runs: Runs, missing: Sequence[str] = (), every: pd.DataFrame | None = None) -> Report:
+    """Return what is shown of runs; `missing` models could not be scored; `every` are its `tidy` rows, if known."""
+    every = tidy(runs) if every is None else every
     rows = published_of(best_first(last_revisions(every)))
     notices = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
-    for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
-        notices += notices_of(runs, str(suite), None if pd.isna(config) else str(config))
-    notices = list(dict.fromkeys(notices))
+    of_data = rows[["suite", "config", "data"]].drop_duplicates()
+    for suite, config, data in of_data.itertuples(index=False, name=None):
+        start = f"{data}: " if rows["data"].nunique() > 1 else ""
+        of_this = notices_of(runs, str(suite), None if pd.isna(config) else str(config))
+        notices += [start + notice for notice in of_this]
     sections = sections_of(runs, rows, every)
     return Report(
         counted(rows), summary(rows, notices), notices, sections, settings(runs, set(rows["system"]))
@@ -73,7 +76,6 @@ def write_report(
     Args:
         out: where they go; by default also the run that is reported.
         folders: output folders of `tse run` to report together, or what was read of them, instead of `out` alone.
-
         rows: their `tidy` rows, where these are known: all outcomes were read for them.
 
     Raises:
@@ -83,8 +85,7 @@ def write_report(
     sources = [of if isinstance(of, OutputFolder) else Path(of) for of in (folders or [out])]
     paths = [source.path if isinstance(source, OutputFolder) else source for source in sources]
     missing = [Path(model).name for path in paths for model in not_scored(path)]
-    runs = read_runs(sources)
-    report = report_of(runs, tidy(runs) if rows is None else rows, missing)
+    report = report_of(read_runs(sources), missing, rows)
     css = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     page = _template().render(report=report, is_single=len(report.sections) == 1, css=css)
     _write_tables(report, out)
@@ -100,13 +101,10 @@ def write_paper(folders: Sequence[Path | OutputFolder], out: Path, width: float 
     """
     from .draw import draw, style
 
-    runs = read_runs(folders)
-    report = report_of(runs, tidy(runs))
+    report = report_of(read_runs(folders))
     _write_tables(report, out)
     for block in report.blocks():
-        if block is report.summary[-1] and isinstance(
-            block, Table
-        ):  # what does not compare belongs into its caption
+        if block is report.summary[-1] and isinstance(block, Table):  # its caption says what does not compare
             block = replace(block, note=" ".join([block.note, *report.notices]))
         if isinstance(block, Plot):
             with style():
