@@ -63,7 +63,7 @@ def test_the_leaderboard_has_the_headline_scores_of_all_folders_the_best_first(e
         table = Results.load(folder).table()
         shown = board.loc[table.index, table.columns.map(": ".join)]
         assert shown.to_numpy().tolist() == table.to_numpy().tolist()
-    assert any("Partial run" in remark for remark in explored.remarks)
+    assert any("Part of the data" in remark for remark in explored.remarks)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ class Explored:
 
     def leaderboard(self) -> pd.DataFrame:
         """Return the headline scores as text, with their intervals: systems down, the best first."""
-        text = replace(standing(self._lines, "scores", TITLE), intervals=True).text()
+        text = replace(standing(self._lines), intervals=True).text()
         called = [": ".join(key) if isinstance(key, tuple) else str(key) for key in text.columns]
         return text.set_axis(called, axis=1).reset_index(names="model")
 

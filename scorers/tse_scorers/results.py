@@ -138,7 +138,7 @@ class Results(Sequence[ResultRow]):
         from .report.headline import standing
         from .report.scores import best_first, headlines, tidy
 
-        shown = standing(headlines(best_first(tidy(self._runs))), "headlines", "Scores")
+        shown = standing(headlines(best_first(tidy(self._runs))))
         return replace(shown, columns=("data", "measure"), intervals=True)
 
     def _suite(self, chosen: str | None) -> str:

@@ -30,8 +30,8 @@ def scores(*rows, **more) -> pd.DataFrame:
 
 
 def best_of(frame: pd.DataFrame) -> set[tuple[str, str]]:
-    best = Table("t", "T", frame).best()
-    return {(system, label) for label in best.index for system in best if best.loc[label, system]}
+    best = frame[Table("t", "T", frame).marks()]
+    return set(zip(best["system"], best["label"], strict=True))
 
 
 def test_the_best_is_told_apart_from_each_other_one_among_all_pairs_of_the_column():

@@ -52,9 +52,12 @@ def test_the_page_asks_answers_and_shows(results, tmp_path):
     assert (
         "tiny-causal has the highest EW (share of listed verbs whose right form is the more probable one): "
         in page.text
+        and ", of the 2 models run here." in page.text
     )
-    assert "It lies above tiny-masked (95 %). The score is above guessing (0.5)." in page.text
-    assert "Lowest for tiny-causal: " in page.text
+    assert "It is above tiny-masked by more than chance explains. It is above guessing (0.5)." in page.text
+    assert re.search(r"Lowest EW: tiny-causal 0\.\d\d \[.+\] \(.+\); tiny-masked 0\.", page.text)
+    assert "Scores over a part of the data." in page.text
+    assert "Published, on all of the data: not comparable" in page.text
     assert "Part of the data (only Simple, only VP coordination): tiny-causal, tiny-masked." in page.text
     assert set(page.links) >= {"#top", "#settings"} and not page.handlers and "script" not in page.tags
     assert all(link.startswith(("#", "data:image/svg+xml;base64,")) for link in page.links)

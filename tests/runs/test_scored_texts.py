@@ -117,5 +117,5 @@ def test_a_wrong_answer_of_a_scorer_is_refused(answer):
         def sentence_logprobs(self, sentences, progress=None):
             return answer(list(sentences))
 
-    with pytest.raises(TypeError, match="wrong returned .*; expected natural log-probabilities"):
+    with pytest.raises(TypeError, match=r"wrong returned .*; expected natural log-probabilities"):
         ScoreRequest().score(Wrong(), pd.DataFrame({"sentence": [f"It rains {n}." for n in range(4)]}))

@@ -21,7 +21,7 @@ app = App()
 @app.command()
 def compare(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run`.")],
-    out: Annotated[Path, option("Output folder of the common report.", OUTPUT)] = Path("tse-comparison"),
+    out: Annotated[Path, option("Folder of the tables (CSV).", OUTPUT)] = Path("tse-comparison"),
     json_file: Annotated[
         Path | None,
         option("Also write the differences to this JSON file.", OUTPUT, "--json"),
@@ -66,7 +66,7 @@ def compare(
         ),
     ] = False,
 ) -> None:
-    """Report several runs together and compare each system with a reference, item by item."""
+    """Compare each system with a reference, item by item."""
     check_folder(out)
     if json_file is not None:
         check_file(json_file, (".json",))
@@ -75,12 +75,11 @@ def compare(
         from ..io.runs import read_runs
         from ..io.table_files import check_table, write_table
         from ..report.differences import for_terminal
-        from ..report.page import write_report
         from ..runs.comparing.compare import as_json, with_own_lemmas
         from ..runs.comparing.compare import common_lemmas as scores_over_common_lemmas
         from ..runs.comparing.compare import compare as compare_runs
 
-        _keep_inputs(folders, out, json_file)
+        _keep_inputs(folders, json_file)
         if csv_file is not None:
             check_table(csv_file)
         compared = compare_runs(folders, reference, allow_different, common_lemmas, by or (), measure or ())
@@ -101,20 +100,13 @@ def compare(
         write_text(json_file, json.dumps(written, indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
         write_table(compared.rows, csv_file)
-    with terminal.waiting("Writing the report"):
-        page = write_report(out, folders, compared)
-    terminal.say(f"Report: {page}")
+    terminal.say(f"Tables: {out}")
 
 
-def _keep_inputs(folders: Sequence[Path], out: Path, json_file: Path | None) -> None:
-    """Raise ValueError where the output would replace a file of the runs that are compared."""
-    from ..io.records import RUNS, listing
+def _keep_inputs(folders: Sequence[Path], json_file: Path | None) -> None:
+    """Raise ValueError where the JSON file would replace one of the runs that are compared."""
+    from ..io.records import RUNS
 
-    if listing(out):
-        raise ValueError(
-            f"{out} has scores, and its report would be replaced by that of the comparison. Choose another folder "
-            "with --out."
-        )
     if json_file is None:
         return
     for folder in map(Path.resolve, folders):

@@ -38,11 +38,13 @@ def show_report(out: Path, folder: "OutputFolder | None" = None) -> None:
     with terminal.waiting("Writing the report"):
         from ..io.runs import read_folder, runs_of
         from ..report.page import write_report
+        from ..report.scores import tidy
 
         folder = folder or read_folder(out)
-        page = write_report(out, [folder])
-    runs = runs_of([folder])
-    terminal.summary(runs)
+        runs = runs_of([folder])
+        rows = tidy(runs)
+        page = write_report(out, [folder], rows)
+    terminal.summary(rows)
     terminal.lemmas(runs.rows)
     terminal.not_comparable(runs.runs)
     terminal.say(f"Report: {page}")

@@ -16,7 +16,6 @@ from ..io.files import printable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..io.runs import Runs
     from ..models.scorer import Scorer
     from ..report.blocks import Block
     from ..suites.checks import Finding
@@ -89,14 +88,13 @@ def starting(activity: str = "Starting") -> AbstractContextManager[object]:
     return _err.status(activity) if os.environ.get("RANK", "0") == "0" else nullcontext()
 
 
-def summary(runs: "Runs") -> None:
-    """Print the first screen of a report: a sentence for each data set, the scores, and intervals to distrust."""
+def summary(every: "pd.DataFrame") -> None:
+    """Print the first screen of `tidy` rows: a sentence for each data set, the scores, and intervals to distrust."""
     from ..report.blocks import Table
     from ..report.headline import basis, remarks
     from ..report.headline import summary as first_screen
-    from ..report.scores import best_first, headlines, last_revisions, tidy
+    from ..report.scores import best_first, headlines, last_revisions
 
-    every = tidy(runs)
     rows = last_revisions(every)
     for block in first_screen(best_first(rows)):
         if isinstance(block, Table) and rows["data"].nunique() == 1:

@@ -1,13 +1,14 @@
 """Tables 2 and 3 and Figures 1 to 4 of Newman, Ang, Gong & Hewitt (2021), on results of the suite agreement."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from ..io.runs import ScoreFile
 from ..report.blocks import Block, Plain, Plot, Table
-from ..report.headline import of_lemmas
+from ..report.headline import noted
 from ..report.scores import ALL, MOST_ACROSS, drawn
 from ..suites.agreement.data.paper_examples import positions
 from .published import rows as published_rows
@@ -33,10 +34,6 @@ FIGURES = {
 CUT_OFFS = "verbs that count, by their probability at the gap"
 OF_SCORES = " Band: 95 % interval; hollow: too few nouns; dashed: guessing."
 TITLE = "by construction, which is what stands between the subject and the verb (Table 2)."
-NOTE = (
-    "Line: 95 % interval and score, from 0 to 1; tick: guessing. * over too few units: do not rely on it. † over other "
-    "verbs. Bold: above each other model (95 %, adjusted over all models and rows). Hover for the interval."
-)
 WHY_CUT_OFF = (
     "Right half of a panel: only the verbs in the likeliest p % of what the model would say at each place, up to all. "
     "Left half: only verbs in the rarest p %, which it would hardly ever say. A model that knows agreement as a rule "
@@ -89,14 +86,11 @@ def table2(rows: pd.DataFrame) -> list[Block]:
     shown = uncut(rows[rows["metric"].isin(METRICS)])
     ours, theirs = shown[shown["source"] == "run"], shown[shown["source"] != "run"]
     title, across = TITLE if len(theirs) else "by construction.", ("measure", "system")
-    note = " ".join([NOTE, *of_lemmas(shown[shown["level"] == ALL])])
-    tables = [Table("table2", f"Scores {title}", ours, columns=across, note=note, intervals=False)]
+    tables = [noted(Table("table2", f"Scores {title}", ours, columns=across, intervals=False))]
     if ours["system"].nunique() > MOST_ACROSS:
         tables = [
-            Table(
-                f"table2_{label}", f"{label} {title}", of, "system", ("label",), note, intervals=False,
-                folded=label != "EW",
-            )
+            noted(replace(tables[0], name=f"table2_{label}", title=f"{label} {title}", scores=of, rows="system",
+                          columns=("label",), folded=label != "EW"))
             for label, of in ours.groupby("measure", sort=False)
         ]  # fmt: skip
     title = "As published (Table 2), for the constructions of this run."

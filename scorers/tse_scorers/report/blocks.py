@@ -49,6 +49,7 @@ class Table:
         words: a second line of headings.
         systems: ours, best first, for their colours; those of the scores if empty.
         is_share: whether scores are proportions (else surprisals, slopes).
+        below: a heading above published rows.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Table:
     words: Mapping[str, str] = field(default_factory=dict)
     systems: Sequence[str] = ()
     is_share: bool = True
+    below: str = ""
 
     @property
     def hues(self) -> dict[str, int]:
@@ -126,10 +128,6 @@ class Table:
             )
         return self.pivot(pd.Series(shown, self.scores.index, dtype=object)).fillna(MISSING)
 
-    def best(self) -> pd.DataFrame:
-        """Return which cells are `marks`."""
-        return self.pivot(self.marks()).fillna(False).astype(bool)
-
     def marks(self) -> "pd.Series[bool]":
         """Mark in each place (row, measure) the system that lies above each other one, (scores,).
 
@@ -156,7 +154,7 @@ class Table:
 
     def latex(self) -> str:
         """Return a LaTeX table with booktabs rules, across both columns of a paper, the best of each row in bold."""
-        bold = self.best().map(lambda is_best: "font-weight:bold" * bool(is_best))
+        bold = self.pivot(self.marks()).map(lambda is_best: "font-weight:bold" * (is_best is True))
         return _latex(self, _styler(self.text(), "latex").apply(lambda _: bold, axis=None))
 
     def rich(self) -> "Group":
@@ -253,7 +251,7 @@ class Section:
 
     `name` is of its anchors and files, `title` the data, `question` and `lede` what is asked of a model, in one and in
     two sentences. `terms` are the measures and what they mean, `parts` headings and what is below, `source` the papers
-    that it follows, `lowest` says where the best model is worst, `notices` what is to be known before it is read.
+    that it follows, `lowest` says where each of the best models is worst.
     """
 
     name: str
@@ -265,7 +263,6 @@ class Section:
     source: str = ""
     example: Example | None = None
     lowest: str = ""
-    notices: Sequence[str] = ()
 
 
 def latex(text: str) -> str:
@@ -284,17 +281,9 @@ def _styler(frame: pd.DataFrame, escape: str) -> "Styler":
     return shown.format_index(_flat, escape=escape).format_index(_flat, escape=escape, axis=1)
 
 
-_SIGNS = str.maketrans(
-    {
-        "−": "$-$",
-        "–": "--",
-        "…": r"\ldots{}",
-        "✓": "$+$",
-        "✗": r"$\times$",
-        "·": r"$\cdot$",
-        "†": r"$\dagger$",
-    }
-)
+_SIGNS = str.maketrans({
+    "−": "$-$", "–": "--", "…": r"\ldots{}", "✓": "$+$", "✗": r"$\times$", "·": r"$\cdot$", "†": r"$\dagger$",
+})  # fmt: skip
 """What pdflatex has no letter for."""
 
 

@@ -1,4 +1,4 @@
-"""What `tse compare` shows, on the page and in the terminal: differences, conditions, scores over common lemmas."""
+"""What `tse compare` prints: differences, conditions, scores over common lemmas."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,65 +12,28 @@ from ..statistics import MIN_RELIABLE_UNITS
 from ..suites.measure import measure_named
 from ..suites.names import groups_of
 from ..suites.registry import all_measures, names
-from .blocks import Block, Plain, Plot, Section, Table
+from .blocks import Block, Plain, Table
 from .numbers import MISSING, UNRELIABLE, count, number, p_value, plain, signed, with_interval
-from .scores import ALL, MOST_DRAWN
+from .scores import ALL
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
-MOST_GROUPS = 24
-"""Groups that a figure shows: those that differ most."""
 KEYS = {
-    "config": "data", "measure": "measure", "label": "group", "system": "model", "condition": "condition",
-    "lemmas": "over",
+    "config": "data", "measure": "measure", "system": "model", "condition": "condition", "lemmas": "over",
 }  # fmt: skip
 """Columns that head a row of a table -> their own heading."""
-LEDE = (
-    "Each model's score minus that of the reference, over the items that both scored and, where a measure has lemmas, "
-    "the lemmas that both have. So scores here can differ from those over everything."
-)
-TERMS = {
-    "p": "How often chance alone gives a difference this large, if there is none; below 0.05 where the interval beside "
-    "it excludes 0.",
-    "p adjusted": "The same by Holm's method over a family: a measure's differences of all models, overall or for the "
-    "groups of one level, or all contrasts of conditions. Sentences that count what differs use it.",
-    "Detectable": "The smallest true difference that such data detect with a power of 80 %.",
-}
-CONTRASTS = (
-    "A difference is between two conditions of one model; units that both have are compared with themselves. An "
-    "interaction is how much more the second factor changes the score at one value of the first than at the other."
-)
-
-
-def sections(comparison: Comparison, systems: Sequence[str] = ()) -> list[Section]:
-    """Return a section for each data set and reference, and for conditions; `systems`, best first, have colours."""
-    found = []
-    blocks: list[Block]
-    for place, (heading, rows) in enumerate(_data_of(comparison.rows), 1):
-        name, reference, is_all = f"compared_{place}", str(rows["reference"].iloc[0]), rows["level"] == ALL
-        blocks = [" ".join(findings(rows[is_all])), *_forest(rows, f"{name}_forest", reference, systems)]
-        table = _plain(rows, f"{name}_all", "All differences.", [*_tested(rows), "detectable", "units"])
-        parts: dict[str, Sequence[Block]] = {"Differences": [*blocks, *findings(rows[~is_all]), table]}
-        notices = [*_unlike(rows), *(comparison.not_compared if place == 1 else ())]
-        title = f"{heading}, against {reference}"
-        found.append(Section(name, title, "", LEDE, TERMS, parts, notices=notices))
-    for place, (heading, rows) in enumerate(_conditions_of(comparison.conditions), 1):
-        blocks = [" ".join(_over_conditions(rows)), *_contrasts(rows, f"conditions_{place}_", heading)]
-        terms = {name: words for name, words in TERMS.items() if name != "Detectable"}
-        found.append(Section(f"conditions_{place}", heading, "", CONTRASTS, terms, {"Conditions": blocks}))
-    return found
 
 
 def for_terminal(comparison: Comparison, common: pd.DataFrame | None = None) -> Iterator[Block]:
     """Yield the overall differences and how many groups differ; conditions; scores over own and `common` lemmas."""
     for heading, rows in _conditions_of(comparison.conditions):
-        yield from _contrasts(rows, "", heading)
+        yield from _contrasts(rows, heading)
         yield from _over_conditions(rows)
     for heading, rows in _data_of(comparison.rows):
         overall = rows[rows["level"] == ALL]
         only = f"{overall['system'].iloc[0]} " if overall["system"].nunique() == 1 else ""
         title = f"{heading}: {only}on the items shared with {rows['reference'].iloc[0]}"
-        yield _plain(overall, "overall", title, [*_tested(overall), "n"])
+        yield _plain(overall, title, [*_tested(overall), "n"])
         yield from findings(rows)
         for measure, of in overall.groupby("measure", sort=False):
             row = of.sort_values("reliable", kind="stable").iloc[0]
@@ -81,7 +44,7 @@ def for_terminal(comparison: Comparison, common: pd.DataFrame | None = None) -> 
     if common is not None:
         rows = common[common["group"] == ALL]
         rows = pd.concat(of for _, of in rows.groupby(["config", "measure"], sort=False, dropna=False))
-        yield _plain(rows, "common", "Over own and over common lemmas", ["lemmas", "score and interval"])
+        yield _plain(rows, "Over own and over common lemmas", ["lemmas", "score and interval"])
 
 
 def findings(rows: pd.DataFrame) -> Iterator[str]:
@@ -152,13 +115,11 @@ def _over_conditions(rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _data_of(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the heading and the differences of each data set and reference, by measure, with names of groups."""
+    """Yield the heading and the differences of each data set and reference, by measure."""
     keys = ["suite", "config", "reference"]
     n_groups = rows.groupby([*keys, "level"], dropna=False)["value"].transform("nunique")
     shown = rows[(rows["level"] == ALL) | n_groups.gt(1)]  # a single group is everything
     for _, of in shown.groupby(keys, sort=False, dropna=False):
-        called = pd.Series(names().groups(of["suite"].iloc[0], of["level"], of["value"]), of.index)
-        of = of.assign(label=called.where(of["level"] != ALL, "Overall"))
         yield _heading(of), pd.concat(part for _, part in of.groupby("measure", sort=False))
 
 
@@ -190,15 +151,9 @@ CELLS: Mapping[str, Callable[[Row], str]] = {
     "95 % interval": _interval,
     "p": lambda row: p_value(row["p"]),
     "p adjusted": lambda row: p_value(row["p_adjusted"]),
-    "detectable": lambda row: (
-        "more than any" if row["minimum_detectable"] > 1 else number(row["minimum_detectable"], 3)
-    ),
     "n": lambda row: count(row["n_items"]),
-    "units": units,
     "lemmas": lambda row: count(row["n_lemmas"]),
-    "score and interval": lambda row: with_interval(
-        {"reliable": row["n_units"] >= MIN_RELIABLE_UNITS, **row}
-    ),
+    "score and interval": with_interval,
 }
 """Heading -> how its cells are printed."""
 
@@ -210,39 +165,20 @@ def _tested(rows: pd.DataFrame) -> list[str]:
     )
 
 
-def _plain(rows: pd.DataFrame, name: str, title: str, headings: Sequence[str], **more: Any) -> Plain:
+def _plain(rows: pd.DataFrame, title: str, headings: Sequence[str]) -> Plain:
     """Return a table with a line for each row; its headers are those of `KEYS` that tell the rows apart."""
     kept = [c for c in KEYS if c in rows and (c == "condition" or rows[c].nunique() > 1)] or ["measure"]
     cells = {of: [CELLS[of](row) for row in rows.to_dict("records")] for of in headings}
     index = pd.MultiIndex.from_frame(rows[kept].rename(columns=KEYS))
-    return Plain(name, title, pd.DataFrame(cells, index), **more)
+    return Plain("compared", title, pd.DataFrame(cells, index))
 
 
-def _contrasts(rows: pd.DataFrame, name: str, title: str) -> Iterator[Table | Plain]:
+def _contrasts(rows: pd.DataFrame, title: str) -> Iterator[Table | Plain]:
     """Yield the scores of conditions, and each kind of contrasts between them."""
     for kind, of in rows.groupby("kind", sort=False):
         if kind == "score":
             digits = _digits(of.iloc[0].to_dict())
             of = of.assign(score=of["value"], n=of["n_items"], source="run", digits=digits, usable=False)
-            yield Table(f"{name}{kind}", f"{title}: scores", of, "condition")
+            yield Table("compared", f"{title}: scores", of, "condition")
         else:
-            cells = ["value", *_tested(of)[3:], "n"]
-            yield _plain(of, f"{name}{kind}", f"{title}: {kind}s", cells, folded=False)
-
-
-def _forest(rows: pd.DataFrame, name: str, reference: str, systems: Sequence[str]) -> Iterator[Plot]:
-    """Draw the overall differences and the groups that differ most; of many systems, the overall ones."""
-    points = rows[rows["difference"].notna()]
-    points = points.assign(y=points["difference"], panel=points["measure"], series=points["system"])
-    ranked = points.sort_values("difference", key=abs, ascending=False, kind="stable")
-    groups, left_out = ranked.loc[ranked["level"] != ALL, "label"].unique(), ""
-    if points["system"].nunique() > MOST_DRAWN:
-        points = points[points["level"] == ALL].assign(label=points["system"]).drop(columns="series")
-        points = points.sort_values("difference", ascending=False, kind="stable")
-        left_out = " Overall differences only; those of the groups are in the table."
-    elif len(groups) > MOST_GROUPS:
-        points = points[(points["level"] == ALL) | points["label"].isin(groups[:MOST_GROUPS])]
-        left_out = f" The {MOST_GROUPS} groups that differ most; all are in the table."
-    title = f"Difference from {reference} with its 95 % interval; right of the line, the model is better.{left_out}"
-    if len(points):
-        yield Plot(name, title, "dots", points, f"difference from {reference}", chance=0, systems=systems)
+            yield _plain(of, f"{title}: {kind}s", ["value", *_tested(of)[3:], "n"])

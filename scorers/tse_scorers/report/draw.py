@@ -95,6 +95,8 @@ def _drawn(plot: Plot, width: float) -> "Figure":
     if len(handles) > 1:
         columns = max(1, int(width // (0.5 + 0.075 * max(map(len, handles)))))  # no more names than fit
         figure.legend(handles.values(), handles, loc="outside upper left", ncols=columns)
+    figure.get_layout_engine().execute(figure)  # type: ignore[union-attr]
+    figure.set_layout_engine("none")  # saving would lay it out again, twice
     return figure
 
 

@@ -15,12 +15,10 @@ from ..io.files import check_folder, printable, write_text
 from ..io.runs import OutputFolder, Runs, read_runs
 from ..io.table_files import write_table
 from ..runs.comparing.comparable import listed
-from ..runs.comparing.compare import Comparison
 from ..runs.jobs import not_scored
-from . import differences
 from .blocks import Block, Plain, Plot, Section, Table
-from .headline import TESTS, counted, of_lemmas, summary
-from .scores import best_first, headlines, last_revisions, published_of, tidy
+from .headline import counted, summary
+from .scores import best_first, last_revisions, published_of, tidy
 from .sections import notices_of, sections_of, settings
 
 if TYPE_CHECKING:
@@ -52,33 +50,33 @@ class Report:
                 yield from blocks
 
 
-def report_of(runs: Runs, comparison: Comparison | None = None, missing: Sequence[str] = ()) -> Report:
-    """Return what is shown of runs, a comparison of them first; `missing` models could not be scored."""
-    every = tidy(runs)
+def report_of(runs: Runs, missing: Sequence[str] = (), every: pd.DataFrame | None = None) -> Report:
+    """Return what is shown of runs; `missing` models could not be scored; `every` are its `tidy` rows, if known."""
+    every = tidy(runs) if every is None else every
     rows = published_of(best_first(last_revisions(every)))
     notices = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
-    for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
-        notices += notices_of(runs, str(suite), None if pd.isna(config) else str(config))
-    notices = list(dict.fromkeys([*notices, *of_lemmas(headlines(rows))]))
+    of_data = rows[["suite", "config", "data"]].drop_duplicates()
+    for suite, config, data in of_data.itertuples(index=False, name=None):
+        start = f"{data}: " if rows["data"].nunique() > 1 else ""
+        of_this = notices_of(runs, str(suite), None if pd.isna(config) else str(config))
+        notices += [start + notice for notice in of_this]
     sections = sections_of(runs, rows, every)
-    if comparison is not None:
-        sections = [*differences.sections(comparison, list(rows["system"].unique())), *sections]
-    shown = settings(runs, set(rows["system"]))
-    otherwise = TESTS if comparison is None else ""  # they are tested on this page
-    return Report(counted(rows), summary(rows, notices, otherwise), notices, sections, shown)
+    return Report(
+        counted(rows), summary(rows, notices), notices, sections, settings(runs, set(rows["system"]))
+    )
 
 
 def write_report(
     out: Path | str,
     folders: Sequence[Path | str | OutputFolder] | None = None,
-    comparison: Comparison | None = None,
+    rows: pd.DataFrame | None = None,
 ) -> Path:
     """Write `report.html`, and `tables.csv` with all scores that its tables show, one row each; return the page's path.
 
     Args:
         out: where they go; by default also the run that is reported.
         folders: output folders of `tse run` to report together, or what was read of them, instead of `out` alone.
-        comparison: of these folders, which comes first.
+        rows: their `tidy` rows, where these are known: all outcomes were read for them.
 
     Raises:
         ValueError: a folder has no results, or a file cannot be written.
@@ -87,7 +85,7 @@ def write_report(
     sources = [of if isinstance(of, OutputFolder) else Path(of) for of in (folders or [out])]
     paths = [source.path if isinstance(source, OutputFolder) else source for source in sources]
     missing = [Path(model).name for path in paths for model in not_scored(path)]
-    report = report_of(read_runs(sources), comparison, missing)
+    report = report_of(read_runs(sources), missing, rows)
     css = files(__package__).joinpath("page.css").read_text(encoding="utf-8")
     page = _template().render(report=report, is_single=len(report.sections) == 1, css=css)
     _write_tables(report, out)
@@ -106,9 +104,7 @@ def write_paper(folders: Sequence[Path | OutputFolder], out: Path, width: float 
     report = report_of(read_runs(folders))
     _write_tables(report, out)
     for block in report.blocks():
-        if block is report.summary[-1] and isinstance(
-            block, Table
-        ):  # what does not compare belongs into its caption
+        if block is report.summary[-1] and isinstance(block, Table):  # its caption says what does not compare
             block = replace(block, note=" ".join([block.note, *report.notices]))
         if isinstance(block, Plot):
             with style():
@@ -135,11 +131,13 @@ def svg(plot: Plot) -> str:
     """Draw a figure of the page; its colours of text and grid follow the reader's, also in the dark."""
     from io import StringIO
 
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     from .draw import INK, RULE, draw, style
 
     drawn = StringIO()
-    with style():
-        draw(plot, PAGE).savefig(drawn, format="svg", metadata={"Date": None})
+    with style():  # `savefig` would draw twice
+        FigureCanvasSVG(draw(plot, PAGE)).print_svg(drawn, metadata={"Date": None})
     text = drawn.getvalue().replace(INK, "var(--ink)").replace(RULE, "var(--rule)")
     dark = (
         "<style>text, tspan { font-family: system-ui, sans-serif !important; } "

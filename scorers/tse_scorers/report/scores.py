@@ -2,8 +2,8 @@
 
 A row is one score: `system`, `suite`, `config`, `data` (the heading of both), `source` ("run", "paper" or "people"),
 `measure` (its label: `EW`, `EW@top-0.9`), the group (`level`, `value`, and `label`, what it is called), `score`,
-`ci_low`, `ci_high`, `n`, `n_units_effective`, `reliable`, `unlike` (of another part of the data or over other lemmas
-than most), and `usable`: whether it can be the best of its place.
+`ci_low`, `ci_high`, `n`, `n_units_effective`, `reliable`, `part` (whether it is from a part of the data), `unlike` (of
+another part or over other lemmas than most), and `usable`: whether it can be the best of its place.
 
 Models with unlike vocabularies score unlike lemmas. Then EW over the whole distribution is given over the lemmas that
 all of them score, from the stored outcomes, and `score_own_lemmas` is EW over a model's own; other scores that are over
@@ -55,7 +55,8 @@ def _of_data(runs: Runs, suite: str, config: str | None, rows: pd.DataFrame) -> 
     declared = find_suite(suite)
     signatures = {key[0]: of for key, of in runs.signatures.items() if key[1:] == (suite, config)}
     part = usual([scored_part(signature) for signature in signatures.values()])
-    others = {s for s, signature in signatures.items() if scored_part(signature) != part}
+    parts = {system: scored_part(signature) for system, signature in signatures.items()}
+    others = {system for system, of_system in parts.items() if of_system != part}
     rows, of_other_lemmas = over_common_lemmas(runs, suite, config, rows)
     unknown = dict.fromkeys(("leads", "headline", "tied", "other_lemmas"), False)
     about = pd.DataFrame({"measure": rows["metric"], "chance": np.nan, "digits": 2, **unknown})
@@ -78,7 +79,8 @@ def _of_data(runs: Runs, suite: str, config: str | None, rows: pd.DataFrame) -> 
     usable = rows["reliable"].ne(False) & ~few & ~about["tied"] & ~unlike
     return rows.assign(
         source="run", data=names().heading(suite, config), label=with_levels(called, list(rows["level"])),
-        reliable=rows["reliable"].where(rows["reliable"].notna(), ~few), usable=usable, unlike=unlike, **about,
+        reliable=rows["reliable"].where(rows["reliable"].notna(), ~few), usable=usable, unlike=unlike,
+        part=rows["system"].map(parts).fillna("").ne(""), **about,
     )  # fmt: skip
 
 

@@ -20,12 +20,14 @@ from . import verbs
 from .blocks import Block, Example, Plain, Plot, Section, Table
 from .headline import basis
 from .items import items_of
-from .numbers import MISSING, number
+from .numbers import MISSING, number, with_interval
 from .scores import ALL, LEAST_OF_SERIES, MOST_ACROSS, files_of, headlines, places_in_series
 
 MOST_CONDITIONS = 8
 """A column of the user's with more values than this is a name or a number of items, not a condition."""
 MOST_ITEMS = 20
+MOST_LOWEST = 3
+"""Systems whose lowest group is named, the best ones."""
 ITEM_SYSTEMS = 4
 """Systems whose wrong items are listed, the best ones."""
 _UNITS = {"item", "cluster", "pair_id"}
@@ -78,15 +80,21 @@ def _section(runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.Data
 
 
 def lowest(rows: pd.DataFrame, suite: type[Suite]) -> str:
-    """Say in which group the first system has its lowest score, of the level that stands for the suite."""
+    """Say where the best systems, or the last of a series, have their lowest score, of the suite's leading groups."""
     level = leading(suite.measures).main_level or next((of for of in rows["level"] if of != ALL), ALL)
-    is_of = rows["leads"].eq(True) & rows["usable"].eq(True) & rows["level"].eq(level) & rows["score"].notna()
-    groups = rows[is_of & rows["system"].eq(rows["system"].iloc[0])].sort_values("score", kind="stable")
-    if level == ALL or len(groups) < 2:
+    groups = rows[
+        rows["leads"].eq(True) & rows["usable"].eq(True) & rows["level"].eq(level) & rows["score"].notna()
+    ]
+    if level == ALL or groups["value"].nunique() < 2:
         return ""
-    first = groups.iloc[0]
-    where = f"{first['label']} ({first['measure']} {number(first['score'], int(first['digits']))})"
-    return f"Lowest for {first['system']}: {where}."
+    systems = groups["system"].unique()
+    systems = systems[:MOST_LOWEST] if groups["model"].nunique() > 1 else systems[-1:]
+    of_each = {system: groups[groups["system"] == system] for system in systems}
+    worst = {system: of.loc[of["score"].astype(float).idxmin()] for system, of in of_each.items() if len(of)}
+    each = (
+        f"{system} {with_interval(row, int(row['digits']))} ({row['label']})" for system, row in worst.items()
+    )
+    return f"Lowest {groups['measure'].iloc[0]}: {'; '.join(each)}."
 
 
 def _is_empty(block: Block) -> bool:
@@ -105,22 +113,12 @@ def _named(block: Block, name: str, suite: type[Suite]) -> Block:
     return replace(block, title=title)
 
 
-_WORDS = {
-    r"Partial run \(": "Part of the data (", r"--limit (\d+)": r"a sample of \1 items a group", "--groups ": "only ",
-    "lemma list": "list of verbs",
-}  # fmt: skip
-"""What notices call the options of a run -> words for readers of the page."""
-
-
 def notices_of(runs: Runs, suite: str, config: str | None) -> list[str]:
     """Say which systems were run on a part of the data, on own data, or unlike most of the others."""
     signatures = {key: of for key, of in runs.signatures.items() if key[1:] == (suite, config)}
     unpublished = unpublished_notice(signatures, suite, names().heading)
     notices = [f"{unpublished} Not comparable with published numbers."] if unpublished else []
-    notices += filter(None, [unlike_notice(signatures, suite)])
-    for option, words in _WORDS.items():
-        notices = [re.sub(option, words, notice) for notice in notices]
-    return notices
+    return [*notices, *filter(None, [unlike_notice(signatures, suite)])]
 
 
 def by_group(rows: pd.DataFrame, name: str) -> dict[str, Sequence[Block]]:

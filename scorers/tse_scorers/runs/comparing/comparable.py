@@ -1,5 +1,6 @@
 """Which scores are not comparable: with published ones, or with each other although one table shows them."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -33,6 +34,11 @@ _HOW = {
     _PART: "on a different part of the data",
 }
 """What differs -> how a model was run; it was run *with* anything else."""
+_WORDS = {
+    r"--limit (\d+)": r"at most \1 items of each group", r"--groups ": "only ", "--shard ": "share ",
+    "lemma list": "list of verbs",
+}  # fmt: skip
+"""What says why a run is on a part of the data -> words for readers who do not know its options."""
 _NAMED = 5
 """A sentence names at most this many models."""
 
@@ -188,8 +194,10 @@ def _is_unpublished(signature: Mapping[str, Any]) -> bool:
 
 def _notice(request: Mapping[str, Any], identity: Mapping[str, Any]) -> str:
     why = ", ".join(map(str, request.get("partial_reasons") or ["unknown"]))
+    for option, words in _WORDS.items():
+        why = re.sub(option, words, why)
     if not request.get("own_data"):
-        return f"Partial run ({why})"
+        return f"Part of the data ({why})"
     return (
         f"Part of your own data ({why})" if request.get("partial") else f"Own data ({identity.get('config')})"
     )

@@ -317,11 +317,7 @@ def _own_and_common(systems: Sequence[SystemScores]) -> Iterator[dict[str, objec
                         "system": name,
                         "lemmas": lemmas,
                         "score": estimate.mean,
-                        "se": estimate.se,
-                        "ci_low": estimate.low,
-                        "ci_high": estimate.high,
-                        "unit": estimate.unit,
-                        "n_units": estimate.n_units,
+                        **estimate.columns(),
                         "n_items": group.n_items,
                         "n_lemmas": item_scores.n_lemmas,
                     }

@@ -79,7 +79,7 @@ def item_table(file: ScoreFile) -> pd.DataFrame | None:
     with_suffix = of_contexts.assign(suffix=_seen(of_contexts, signature)).set_index("context_id")
     both = frame.join(with_suffix[[column for column in with_suffix if column not in frame]], on="context_id")
     for side, verb in (("good", "form_correct"), ("bad", "form_incorrect")):
-        texts = zip(both["prefix"], both[verb], both["suffix"], strict=True)
+        texts = zip(*(both[column].tolist() for column in ("prefix", verb, "suffix")), strict=True)
         both[f"sentence_{side}"] = [sentence(*text) for text in texts]
     units = {"unit": subject_clusters(with_construction(both)), "verb": verb_lemmas(both)}
     both = both.assign(**{name: values for name, values in units.items() if name not in both})
@@ -103,7 +103,7 @@ def _of_shipped_data(pairs: pd.DataFrame, signature: Mapping[str, object]) -> pd
     sentences_of = load(str(config)).set_index("pair_id")[sentences].reindex(pairs["pair_id"])
     is_shipped = np.full(len(pairs), True)
     for column in sentences:
-        starts = zip(sentences_of[column].fillna(""), pairs[column], strict=True)
+        starts = zip(sentences_of[column].fillna("").tolist(), pairs[column].tolist(), strict=True)
         is_shipped &= np.array([text.startswith(start) for text, start in starts], dtype=bool)
     for column in sentences:
         pairs[column] = pairs[column].where(~is_shipped, sentences_of[column].to_numpy())

@@ -49,7 +49,7 @@ def subject_nouns(pairs: pd.DataFrame) -> "pd.Series[str]":
     """
     if (users_units := own_units(pairs, "prefix")) is not None:
         return users_units[1].rename("subject")
-    subjects = map(_subject_noun, pairs["construction"], pairs["prefix"])
+    subjects = map(_subject_noun, pairs["construction"].tolist(), pairs["prefix"].tolist())
     return pd.Series(list(subjects), index=pairs.index, name="subject", dtype=object).astype(str)
 
 

@@ -20,8 +20,8 @@ Outcomes01 = NDArray[np.uint8] | NDArray[np.float64]
 KEY = ("group", "prefix", "suffix", "number")
 """What makes two contexts the same in two runs."""
 OTHER_LEMMAS = (
-    "the models score different lemmas, and only EW is known for each lemma; run them with one list of lemmas that all "
-    "can score (--lemmas FILE)"
+    "the models score different lemmas, since their vocabularies differ, and only EW is stored for each one; to "
+    "compare it, run all models again with a list of lemmas that they share (tse run --lemmas)"
 )
 """Why MW is not compared."""
 

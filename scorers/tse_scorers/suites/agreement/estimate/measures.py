@@ -17,7 +17,7 @@ _over_lemmas = partial(
 TSE = Measure(
     "tse",
     "TSE",
-    "the usual test: share of given pairs of forms that are right",
+    "the usual test: as EW, over the few verbs of the data",
     table="pairs",
     live_key="tse/tse",
     right_or_wrong=True,
@@ -35,7 +35,7 @@ EW = _over_lemmas(
 MW = _over_lemmas(
     "mw",
     "MW",
-    "share of their probability that is on right forms",
+    "share of listed verbs' probability that is on right forms",
     column=f"mw{POINT}",
     live_key="tse/mw",
 )
