@@ -4,7 +4,7 @@ import pytest
 import torch
 from small_training import fresh_model
 
-from tse_scorers import evaluate_live
+from tse_scorers import load_scorer
 from tse_scorers.engine import meeting, sharding
 from tse_scorers.engine.forward import Forward
 
@@ -57,12 +57,10 @@ def test_sharded_models_do_not_retreat_from_full_memory(monkeypatch):
     model, tokenizer = fresh_model()
     for parameter in model.parameters():
         parameter.ds_id = 0  # so DeepSpeed marks what ZeRO-3 has taken to pieces
-    logits = Forward.logits
-    monkeypatch.setattr(
-        Forward, "logits", lambda self, batch: _full() if len(batch.reads) > 3 else logits(self, batch)
-    )
+    monkeypatch.setattr(Forward, "token_logprobs", _full)
+    scorer = load_scorer(model.eval(), tokenizer)
     with pytest.raises(ValueError, match=r"share a model .*smaller batch_tokens"):
-        evaluate_live(model.eval(), tokenizer, budget=PAIRS)
+        scorer.sentence_logprobs(["The author laughs.", "The author smiles."])
 
 
 def _full(*_):

@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from command_line import tse
 from doc_snippets import EMPTY_PICTURE, ROOT
 from generated_pages import on_page_markdown
-from option_walk import tse
 from tiny_gguf import write_tiny_gguf
 
 from tse_scorers import Results, load_data

@@ -7,8 +7,10 @@ from contextlib import redirect_stderr
 from unittest.mock import patch
 
 import pytest
+from typer.testing import CliRunner
 
 from tse_scorers.cli import main
+from tse_scorers.cli.app import app
 
 
 def refused(*words: object, code: int = 2) -> str:
@@ -23,3 +25,10 @@ def refused(*words: object, code: int = 2) -> str:
         main()
     assert stopped.value.code == code, printed.getvalue()
     return " ".join(printed.getvalue().split())
+
+
+def tse(*arguments: object) -> tuple[int, str]:
+    """Run a command; return the exit code and everything that it printed."""
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    said = done.output + ("" if done.exception is None else str(done.exception))
+    return (2 if isinstance(done.exception, ValueError | TypeError) else done.exit_code), said

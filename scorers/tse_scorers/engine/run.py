@@ -190,16 +190,16 @@ def _fits(
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
+        if forward.sharded:
+            raise ValueError(
+                f"A batch of {len(group)} texts of {len(group[0].ids)} tokens does not fit into the memory of the "
+                "device. Processes that share a model must all run the same batches; use a smaller batch_tokens."
+            ) from error
         if len(group) == 1:
             raise ValueError(
                 f"A single text of {len(group[0].ids)} tokens does not fit into the memory of the device together with "
                 "the model. Use dtype='bfloat16' (--dtype bfloat16), another device (--device), or device_map='auto' "
                 "(--model-arg device_map=auto) to spread the model over several GPUs."
-            ) from error
-        if forward.sharded:
-            raise ValueError(
-                f"A batch of {len(group)} texts of {len(group[0].ids)} tokens does not fit into the memory of the "
-                "device. Processes that share a model must all run the same batches; use a smaller batch_tokens."
             ) from error
         return False
     return True
