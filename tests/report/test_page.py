@@ -163,6 +163,7 @@ def test_what_does_not_compare_is_said_and_not_bold(results, tmp_path):
     other = run("tiny-causal", suite="agreement", groups=GROUPS[:1], out=tmp_path / "o", report=False)
     page = written(tmp_path / "both", results.folder, other.folder)
     assert "do not compare their scores" in page.text
+    assert re.search(r"† From another part of the data .*: tiny-causal \(o\)\.", page.text)
     tables = pd.read_csv(tmp_path / "both" / "tables.csv")
     odd = tables[(tables["table"] == "headlines") & tables["system"].str.contains(r"\(o\)")]
     assert len(odd) and not odd["is_best"].any() and not odd["usable"].any()
@@ -189,6 +190,13 @@ def test_few_units_are_marked_and_lead_to_no_answer(tmp_path):
     rows = made.agreement("m", "k", reliable=False, n_units_effective=2.0)
     page = written(tmp_path, made.write_run(tmp_path / "run", rows, {}))
     assert "Too few units for an answer" in page.text and re.search(r"\d\.\d\d\*", page.text)
+    assert "* over fewer than 4 effective units" in page.text and "; few effective units: 2.0" in page.text
+
+
+def test_only_marks_that_are_shown_are_explained(tmp_path):
+    page = written(tmp_path, made.write_run(tmp_path / "run", made.agreement("m"), {}))
+    assert "Brackets and line: the 95 % interval" in page.text and "Published, on the same data" in page.text
+    assert not any(words in page.text for words in ("* over fewer", "† ", "Bold: ", "few effective units"))
 
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE.keys())

@@ -102,7 +102,7 @@ def test_the_report_names_the_values(scorer, write, tmp_path):
 
 def test_a_file_with_the_name_of_our_data_has_no_published_values(scorer, write, tmp_path):
     Run(agreement(write(PAIRS, "marvin_linzen.csv")), tmp_path).add(scorer)
-    assert "as published" not in write_report(tmp_path).read_text(encoding="utf-8")
+    assert "Published, on" not in write_report(tmp_path).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

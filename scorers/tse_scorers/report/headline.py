@@ -20,7 +20,7 @@ INTERVALS = (
     ": the 95 % interval, where the score is expected to lie on other items of the same kind; the scale is 0 to 1, its "
     "tick guessing."
 )
-FEW = f"* over fewer than {MIN_RELIABLE_UNITS} independent units: do not rely on the interval."
+FEW = f"* over fewer than {MIN_RELIABLE_UNITS} effective units: do not rely on the interval."
 BOLD = "Bold: above every other model by more than chance explains; the more models and rows, the stricter the test."
 FEW_UNITS = 10
 """Effective units below which a heading says how many there are: intervals are wide for that reason."""
@@ -71,7 +71,7 @@ def noted(table: Table) -> Table:
 def _heading(words: str, lines: pd.DataFrame) -> str:
     """Say what a measure is, and why its intervals are wide where it rests on few units."""
     few = lines.loc[lines["n_units_effective"] < FEW_UNITS, "n_units_effective"]
-    return f"{words}; few independent units: {ranged(few, 1)}" if len(few) else words
+    return f"{words}; few effective units: {ranged(few, 1)}" if len(few) else words
 
 
 def answer(lines: pd.DataFrame, data: str = "") -> str:

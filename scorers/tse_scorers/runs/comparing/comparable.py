@@ -35,7 +35,7 @@ _HOW = {
 }
 """What differs -> how a model was run; it was run *with* anything else."""
 _WORDS = {
-    r"--limit (\d+)": r"at most \1 items of each group", r"--groups ": "only ", "--shard ": "share ",
+    r"--limit (\d+)": r"at most \1 items of each group", r"--groups ": "only ",
     "lemma list": "list of verbs",
 }  # fmt: skip
 """What says why a run is on a part of the data -> words for readers who do not know its options."""

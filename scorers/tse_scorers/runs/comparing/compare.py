@@ -117,12 +117,8 @@ def compare(
         rows += pair_rows
         items.append(pair.system.most_different(pair.reference, N_ITEMS).assign(**pair.names._asdict()))
     if not rows and by:
-        return Comparison(
-            pd.DataFrame(columns=list(COLUMNS)),
-            pd.DataFrame(columns=list(ITEM_COLUMNS)),
-            [],
-            of_conditions,
-        )
+        no_rows, no_items = (pd.DataFrame(columns=list(of)) for of in (COLUMNS, ITEM_COLUMNS))
+        return Comparison(no_rows, no_items, [], of_conditions)
     if not rows:
         if runs.rows["system"].nunique() == 1:
             raise OptionError(
