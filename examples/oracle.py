@@ -2,8 +2,10 @@
 
     python examples/oracle.py MODEL [--limit 20] [--blimp FOLDER]
 
-MODEL is what `transformers` loads. Each definition is written as its paper says it, one forward pass after the other,
-so this is slow. A test of the package holds its numbers against these. Log-probabilities are natural logs.
+MODEL is what `transformers` loads as a causal or masked language model. Each definition is written as its paper says
+it, one forward pass after the other, so this is slow. A test of the package holds its numbers against these.
+Log-probabilities are natural logs. Not covered: encoder-decoder models, cut-offs, prefix methods, forms of several
+tokens, chat models whose start token opens a turn.
 
 Newman et al. (2021), Refining Targeted Syntactic Evaluation; Warstadt et al. (2020), BLiMP; Rochereau et al. (2020),
 Neural language modeling of free word order argument structure; Salazar et al. (2020) and Kauf & Ivanova (2023) for
@@ -50,10 +52,19 @@ class Model:
     def _at_gap(self, prefix: str, suffix: str) -> np.ndarray:
         """Return log P at the gap between two texts, (vocabulary,): of a mask, or of what follows the prefix."""
         if not self.is_masked:
-            return self.logprobs(self.tokenizer(prefix)["input_ids"])[-1].numpy()
-        mask = self.tokenizer.mask_token
-        ids = self.tokenizer(f"{prefix} {mask}{suffix}".lstrip())["input_ids"]
-        return self.logprobs(ids)[ids.index(self.tokenizer.mask_token_id)].numpy()
+            encoded = self.tokenizer(prefix, return_special_tokens_mask=True)
+            ends = encoded["special_tokens_mask"][::-1].index(
+                0
+            )  # tokens that the tokenizer puts after a text
+            return self.logprobs(encoded["input_ids"][: len(encoded["input_ids"]) - ends])[-1].numpy()
+        # A word stands in the gap while the text is tokenized, because a mask may be tokenized without its space.
+        encoded = self.tokenizer(f"{prefix} is{suffix}", return_offsets_mapping=True)
+        first, end = len(prefix), len(f"{prefix} is")
+        spans = enumerate(encoded["offset_mapping"])
+        inside = [place for place, (start, stop) in spans if stop > first and start < end and stop > start]
+        ids = encoded["input_ids"]
+        masked = [*ids[: inside[0]], self.tokenizer.mask_token_id, *ids[inside[-1] + 1 :]]
+        return self.logprobs(masked)[inside[0]].numpy()
 
     def token(self, form: str) -> int | None:
         """Return the id of a word after a space, None where it is several tokens or unknown."""
@@ -64,9 +75,12 @@ class Model:
         """Return log P(sentence); masked: the pseudo-log-likelihood, later tokens of the same word masked too."""
         if not self.is_masked:
             ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-            start = self.tokenizer.bos_token_id  # one start token before the first word
-            rows = self.logprobs([start, *ids])
-            return float(sum(rows[place, token] for place, token in enumerate(ids)))
+            start = (
+                self.tokenizer.bos_token_id
+            )  # one start token before the first word, which is not scored without
+            given = ids if start is None else [start, *ids]
+            rows = self.logprobs(given)
+            return float(sum(rows[place - 1, given[place]] for place in range(1, len(given))))
         encoded = self.tokenizer(text, return_special_tokens_mask=True)
         ids, words, total = encoded["input_ids"], encoded.word_ids(), 0.0
         for place, token in enumerate(ids):
@@ -140,6 +154,12 @@ def german(model: Model, sentences: pd.DataFrame) -> dict[str, float]:
     }
 
 
+def sampled(frame: pd.DataFrame, group: str, limit: int) -> pd.DataFrame:
+    """Return at most so many rows of each group: those that `tse run --limit` takes."""
+    chosen = frame.sample(frac=1.0, random_state=0).groupby(group).head(limit)
+    return frame.loc[chosen.index.sort_values()]
+
+
 def main() -> None:
     """Print the scores of a model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -150,14 +170,14 @@ def main() -> None:
     parser.add_argument("--blimp", type=Path, help="folder with BLiMP's *.jsonl")
     given = parser.parse_args()
     model = Model(given.model)
-    pairs = pd.read_parquet(PAIRS).groupby("group").head(given.limit)
+    pairs = sampled(pd.read_parquet(PAIRS), "group", given.limit)
     print("Marvin & Linzen:", agreement(model, pairs, pd.read_parquet(LEMMAS)))
     sentences = pd.read_parquet(GERMAN)
     print("German word order:", german(model, sentences[sentences["template"] < given.limit]))
     if given.blimp:
         files = sorted(given.blimp.glob("*.jsonl"))
-        frame = pd.concat([pd.read_json(file, lines=True)[: given.limit] for file in files])
-        print("BLiMP:", blimp(model, frame))
+        frame = pd.concat([pd.read_json(file, lines=True) for file in files], ignore_index=True)
+        print("BLiMP:", blimp(model, sampled(frame, "UID", given.limit)))
 
 
 if __name__ == "__main__":

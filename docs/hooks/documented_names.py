@@ -34,7 +34,8 @@ def public_names() -> Iterator[str]:
     yield from (f"tse_scorers.{name}" for name in _listed(package().members["__all__"]))
     for module in CONTRACTS:
         for name, member in package()[module.removeprefix("tse_scorers.")].members.items():
-            if not name.startswith("_") and not member.is_alias and (member.is_class or member.is_function):
+            is_own = not name.startswith("_") and not member.is_alias and name not in package().members
+            if is_own and (member.is_class or member.is_function):
                 yield f"{module}.{name}"
 
 

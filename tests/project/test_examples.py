@@ -18,6 +18,8 @@ import pandas as pd
 import pytest
 from doc_snippets import same_output
 from packaging.requirements import Requirement
+from tiny import tiny_model
+from tokenizers import AddedToken, processors
 
 import tse_scorers
 
@@ -102,10 +104,8 @@ def run_scores(rows, names):
 def test_the_oracle_has_the_scores_of_a_run(model, oracle, root, tmp_path):
     """It shares no code with the package, and every definition is in it a second time."""
     loaded = oracle.Model(str(root / "scorers" / "tse_scorers" / "bundled_models" / model))
-    pairs = pd.read_parquet(oracle.PAIRS).groupby("group").head(8)
-    pairs.to_csv(tmp_path / "pairs.csv", index=False)
-    asked = {"data": tmp_path / "pairs.csv", "lemmas": "released", "out": tmp_path / "agreement"}
-    found = run_scores(tse_scorers.run(model, report=False, **asked), "metric")
+    pairs = oracle.sampled(pd.read_parquet(oracle.PAIRS), "group", 8)
+    found = run_scores(tse_scorers.run(model, limit=8, out=tmp_path / "agreement", report=False), "metric")
     expected = oracle.agreement(loaded, pairs, pd.read_parquet(oracle.LEMMAS))
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-6)
 
@@ -124,6 +124,45 @@ def test_the_oracle_has_the_scores_of_a_run(model, oracle, root, tmp_path):
     assert {
         row.value or "all": row.score for row in rows if row.level in ("all", "paradigm")
     } == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "kind, family",
+    [("masked", "roberta"), ("masked", "albert"), ("causal", "llama"), ("causal", "gpt2"), ("causal", "opt")],
+)
+@pytest.mark.parametrize("trouble", ["none", "an end token", "no start token", "a mask without its space"])
+def test_the_oracle_reads_tokenizers_of_all_kinds(kind, family, trouble, oracle, tmp_path):
+    """A tokenizer that appends an end token, one without a start token, a mask that does not take its space."""
+    model, tokenizer = copy.deepcopy(tiny_model(kind, family))
+    if trouble == "an end token" and kind == "causal":
+        end = tokenizer.convert_tokens_to_ids(tokenizer.eos_token)
+        tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"$A {tokenizer.eos_token}", special_tokens=[(tokenizer.eos_token, end)]
+        )
+    if trouble == "no start token" and kind == "causal":
+        tokenizer.bos_token = model.config.bos_token_id = None
+    if trouble == "a mask without its space" and kind == "masked":
+        tokenizer.mask_token = AddedToken(str(tokenizer.mask_token), lstrip=False, special=True)
+    for part in (model, tokenizer):
+        part.save_pretrained(tmp_path / "model")
+    pairs = pd.DataFrame(
+        [
+            ("The author", " tall.", "singular", "is", "are"),
+            ("The senators", ".", "plural", "laugh", "laughs"),
+        ],
+        columns=["prefix", "suffix", "number", "form_correct", "form_incorrect"],
+    ).assign(group="mine")
+    lemmas = pd.DataFrame({"singular": ["laughs", "likes", "is"], "plural": ["laugh", "like", "are"]})
+    loaded = oracle.Model(str(tmp_path / "model"))
+    scorer = tse_scorers.load_scorer(tmp_path / "model")
+    scored = scorer.map(pairs, lemmas=lemmas)
+    expected = oracle.agreement(loaded, pairs, lemmas)
+    assert scored["ew"].mean() == pytest.approx(expected["ew"]) and scored["mw"].mean() == pytest.approx(
+        expected["mw"], abs=1e-5
+    )
+    sentences = ["The author laughs.", "The senators near the guard are tall."]
+    found = scorer.sentence_logprobs(sentences)
+    assert found == pytest.approx([loaded.sentence(sentence) for sentence in sentences], abs=1e-4)
 
 
 @pytest.mark.slow
