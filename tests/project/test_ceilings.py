@@ -25,10 +25,7 @@ CEILINGS = {  # room: (lines, where they shall be)
     f"{PACKAGE}/io": (3_751, 600),  # has taken reading of runs from report
     f"{PACKAGE}/suites": (8_898, 3_000),  # has taken from statistics what a unit is
     f"{PACKAGE}/papers": (1_196, 1_200),
-    f"{PACKAGE}/report": (
-        1_810,
-        1_600,
-    ),  # ranks EW over common verbs, adjusts what it says of many models, marks what is partial
+    f"{PACKAGE}/report": (1_810, 1_600),  # ranks EW over common verbs, says what is partial
     f"{PACKAGE}/runs": (2_454, 700),
     f"{PACKAGE}/cli": (2_114, 500),
     f"{PACKAGE}/publishing": (792, 300),
@@ -36,14 +33,14 @@ CEILINGS = {  # room: (lines, where they shall be)
     PACKAGE: (1_531, 850),  # its own files, explore.py among them
     "push_scripts": (3_649, 1_600),  # published numbers are named as results are
     "benchmarks": (777, 740),  # has taken the simulation of intervals from tests, at a third of its length
-    "examples": (515, 400),  # with tasks of lm-eval, in place of `exporting`
-    "docs": (410, 400),
+    "examples": (535, 400),  # with tasks of lm-eval, in place of `exporting`
+    "docs": (411, 400),
     ".ci": (102, 100),
-    "tests": (31_785, 18_000),
+    "tests": (31_824, 18_000),
 }
 OTHER_TEXT = (1_072, 500)
 """Lines of the package's other texts (styles, scripts, descriptions of sets), without bundled models."""
-WORDS = (19_206, 14_000)
+WORDS = (19_204, 14_000)
 """Words of README and docs."""
 
 
