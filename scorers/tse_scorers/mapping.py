@@ -115,6 +115,8 @@ def _rows(dataset: object) -> pd.DataFrame:
         return pd.DataFrame(list(dataset.with_format(None).take(1)))
     if isinstance(dataset, Dataset):
         return cast(pd.DataFrame, dataset.with_format(None).to_pandas())
+    if isinstance(dataset, list) and not dataset:
+        raise ValueError(f"{TABLE} has no rows; expected at least one.")
     if isinstance(dataset, list) and all(isinstance(row, Mapping) for row in dataset):
         for number, row in enumerate(dataset, 1):
             _refuse_half_characters(dict(row), number)
@@ -216,8 +218,6 @@ class _Question:
         require_unreserved(frame, list(self.types()), TABLE)
         require_columns(frame, self.needed, TABLE)
         require_text(frame, self.needed, TABLE)
-        if not len(frame):
-            raise ValueError(f"{TABLE} has no rows; expected at least one.")
 
     def answers(self, scorer: Scorer, frame: pd.DataFrame, progress: Progress | None) -> Columns:
         """Return the columns that are added.

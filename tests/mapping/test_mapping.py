@@ -4,7 +4,7 @@ import evaluate as hf_evaluate
 import numpy as np
 import pandas as pd
 import pytest
-from datasets import Dataset, DatasetDict, IterableDataset, load_dataset
+from datasets import ClassLabel, Dataset, DatasetDict, Features, IterableDataset, Value, load_dataset
 
 from tse_scorers import Scorer, load_scorer, run, score_dataset
 from tse_scorers.models.causal import CausalScorer
@@ -302,7 +302,7 @@ def test_a_stream_is_asked_in_parts():
         ([{"text": "a", "logprob_text": 1.0}], {"columns": "text"}, "would replace"),
         ([{"text": 1}], {"columns": "text"}, "text"),
         ([{"text": None}], {"columns": "text"}, "row 1"),
-        ([], {"columns": "text"}, "lacks the column text"),
+        ([], {"columns": "text"}, "has no rows"),
         ([{"text": "a"}], {"columns": "text", "cutoffs": True}, "cutoffs has no effect"),
         ([{"text": "a"}], {"surprisals": "text", "context": "text"}, "context has no effect"),
         ([{"text": "a"}], {"surprisals": "text"}, "gives no surprisals"),
@@ -388,3 +388,32 @@ def test_what_a_data_set_lacks_is_said_before_the_model_is_loaded(kind, columns,
 def test_another_type_is_refused():
     with pytest.raises(TypeError, match="expected a Dataset"):
         score_dataset(("a",), Counted(), "text")
+
+
+LABELS = Features({"label": ClassLabel(names=["x", "y"]), "text": Value("string")})
+TWO_ROWS = Dataset.from_dict({"label": [0, 1], "text": ["The author laughs.", "b"]}, features=LABELS)
+
+
+@pytest.mark.parametrize(
+    "rows, options, said",
+    [
+        ([], {"columns": "text"}, "has no rows"),
+        (TWO_ROWS, {"columns": "label"}, "0 .*expected text"),
+        (TWO_ROWS, {"columns": "text", "context": "text"}, "as text and as context"),
+        (TWO_ROWS, {"columns": "text", "progress": 5}, "progress=5; expected a function"),
+        (
+            pd.DataFrame({"text": pd.Series(["a \ud83d"], dtype=object)}),
+            {"columns": "text"},
+            "half of a character",
+        ),
+    ],
+)
+def test_what_failed_with_a_bare_error_or_was_scored_says_what_is_wrong(rows, options, said):
+    with pytest.raises((ValueError, TypeError), match=said):
+        score_dataset(rows, Counted(), **options)
+
+
+def test_a_data_set_with_a_transform_is_scored_as_it_is_stored():
+    shouting = TWO_ROWS.with_transform(lambda batch: {name: [f"{v}!" for v in batch[name]] for name in batch})
+    found = score_dataset(shouting, Counted(None), "text")
+    assert found.with_format(None)["logprob_text"][:] == [-18.0, -1.0]

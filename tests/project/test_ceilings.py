@@ -29,14 +29,14 @@ CEILINGS = {  # room: (lines, where they shall be)
     f"{PACKAGE}/runs": (2_454, 700),
     f"{PACKAGE}/cli": (2_114, 500),
     f"{PACKAGE}/publishing": (792, 300),
-    f"{PACKAGE}/training": (1_154, 450),
+    f"{PACKAGE}/training": (1_159, 450),
     PACKAGE: (1_531, 850),  # its own files, explore.py among them
     "push_scripts": (3_649, 1_600),  # published numbers are named as results are
     "benchmarks": (777, 740),  # has taken the simulation of intervals from tests, at a third of its length
     "examples": (535, 400),  # with tasks of lm-eval, in place of `exporting`
     "docs": (411, 400),
     ".ci": (102, 100),
-    "tests": (31_824, 18_000),
+    "tests": (31_877, 18_000),
 }
 OTHER_TEXT = (1_072, 500)
 """Lines of the package's other texts (styles, scripts, descriptions of sets), without bundled models."""

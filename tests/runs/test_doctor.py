@@ -6,7 +6,7 @@ import json
 import pytest
 import torch
 from tiny import CAUSAL, MASKED, tiny_model
-from tokenizers import pre_tokenizers, processors
+from tokenizers import decoders, pre_tokenizers, processors
 from typer.testing import CliRunner
 
 from tse_scorers import load_scorer, run
@@ -220,3 +220,27 @@ def test_the_command_names_options_as_they_are_written(tmp_path):
     assert isinstance(ended.exception, SystemExit) and ended.exit_code == 1
     (refused, *_) = [f for f in json.loads(file.read_text())["findings"] if f["verdict"] == "failed"]
     assert "Load it as a masked model (--kind masked)." in refused["found"]
+
+
+def test_ids_that_the_tokenizer_lacks_are_said_and_many_are_refused(tmp_path):
+    """A model whose vocabulary is larger than its tokenizer's ran without a word."""
+    model, tokenizer = parts(family="gpt2")
+    model.resize_token_embeddings(len(tokenizer) + 50, mean_resizing=False)
+    with torch.no_grad():
+        model.get_output_embeddings().weight[len(tokenizer) :] = 0
+    few = load_scorer(model, tokenizer)
+    share = found(few)["probabilities at a gap"]
+    assert share.verdict in ("warning", "failed") and "of the probability is on ids" in share.found
+    model.resize_token_embeddings(len(tokenizer) + 5_000, mean_resizing=False)
+    with torch.no_grad():
+        model.get_output_embeddings().weight[len(tokenizer) :] = 0
+    with pytest.raises(ValueError, match=r"% of the probability is on ids .*belong together"):
+        run(load_scorer(model, tokenizer), limit=1, out=tmp_path, report=False)
+
+
+def test_a_tokenizer_that_loses_spaces_is_refused():
+    """As byte-level tokenizers of Llama do in some versions of transformers."""
+    model, tokenizer = parts(family="gpt2")
+    tokenizer.backend_tokenizer.decoder = decoders.Fuse()
+    finding = found(load_scorer(model, tokenizer))["leading space"]
+    assert finding.verdict == "failed" and "comes back from the tokenizer as" in finding.found

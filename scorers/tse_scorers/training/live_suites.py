@@ -42,6 +42,11 @@ def make_live_suites(
     suites = [default_suite()] if suites is None else suites
     if isinstance(suites, str):
         raise TypeError(f"Expected a list of suites, got {suites!r}; write [{suites!r}].")
+    if wrong := [suite for suite in suites if not isinstance(suite, str | Suite)]:
+        raise TypeError(
+            f"Got a {type(wrong[0]).__name__} among the suites; expected names of suites, or suites of make_suite, "
+            "which takes a table as data."
+        )
     names = [suite if isinstance(suite, str) else suite.name for suite in suites]
     _check_names(names, suites, groups, data)
     by_name = [suite for suite in suites if isinstance(suite, str)]
