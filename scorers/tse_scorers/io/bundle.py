@@ -68,7 +68,7 @@ def bundle_path(kind: Kind, name: str) -> Path:
 def metric_modules(metric: str) -> ModuleType:
     """Import the modules with a shipped metric's definitions, as attributes of one module.
 
-    `metric_modules("refined_tse").scores` is `metrics/refined_tse/scores.py`. It does not copy files or use
+    `metric_modules("refined_tse").definitions` is `metrics/refined_tse/definitions.py`. It does not copy files or use
     a cache. It does not import the metric's own script, which needs `evaluate` and takes seconds.
     """
     folder = bundle_path("metrics", metric)
