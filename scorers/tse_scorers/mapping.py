@@ -377,9 +377,8 @@ class _Gaps(_Question):
             **{measure: scored.contexts[f"{measure}_top_1"] for measure in MEASURES},
         )
         rows = contexts.iloc[scored.rows["context"]]
-        return {name: rows[name].to_numpy() for name in rows} | {
-            name: scored.rows[name].to_numpy() for name in scored.rows if name != "context"
-        }
+        of_contexts = {name: rows[name].to_numpy() for name in self.types() if name in contexts}
+        return of_contexts | {name: scored.rows[name].to_numpy() for name in scored.rows if name != "context"}
 
 
 def _question(

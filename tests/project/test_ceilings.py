@@ -17,20 +17,20 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "scorers/tse_scorers"
 CEILINGS = {  # room: (lines, where they shall be)
     "metrics": (2_416, 1_400),
-    f"{PACKAGE}/engine": (1_370, 700),  # 500 of it for several processes and journals
-    f"{PACKAGE}/models": (3_741, 2_200),
+    f"{PACKAGE}/engine": (1_368, 700),  # 500 of it for several processes and journals
+    f"{PACKAGE}/models": (3_745, 2_200),
     f"{PACKAGE}/lstm_converter": (461, 0),  # in models
     f"{PACKAGE}/ngram_trainer": (140, 0),  # in models
     f"{PACKAGE}/statistics": (597, 600),
     f"{PACKAGE}/io": (3_751, 600),  # has taken reading of runs from report
-    f"{PACKAGE}/suites": (8_898, 3_000),  # has taken from statistics what a unit is
+    f"{PACKAGE}/suites": (8_905, 3_000),  # has taken from statistics what a unit is
     f"{PACKAGE}/papers": (1_196, 1_200),
     f"{PACKAGE}/report": (1_810, 1_600),  # ranks EW over common verbs, says what is partial
     f"{PACKAGE}/runs": (2_454, 700),
     f"{PACKAGE}/cli": (2_114, 500),
     f"{PACKAGE}/publishing": (792, 300),
     f"{PACKAGE}/training": (1_159, 450),
-    PACKAGE: (1_531, 850),  # its own files, explore.py among them
+    PACKAGE: (1_530, 850),  # its own files, explore.py among them
     "push_scripts": (3_649, 1_600),  # published numbers are named as results are
     "benchmarks": (777, 740),  # has taken the simulation of intervals from tests, at a third of its length
     "examples": (535, 400),  # with tasks of lm-eval, in place of `exporting`

@@ -103,7 +103,7 @@ class Plan:
         n_reads = np.searchsorted(self.reads, starts + lengths) - np.searchsorted(self.reads, starts)
         group: list[Row] = []
         width = n_group = 0
-        for place in np.argsort(-lengths, kind="stable")[: len(lengths)].tolist():
+        for place in np.argsort(-lengths, kind="stable").tolist():
             if not n_reads[place]:
                 continue
             row, length, n = self.rows[place], int(lengths[place]), int(n_reads[place])

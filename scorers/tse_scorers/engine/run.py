@@ -67,7 +67,6 @@ def run(
     batch_tokens: int | None = None,
     progress: Progress | None = None,
     journal: Journal | None = None,
-    alone: bool = False,
 ) -> NDArray[Any]:
     """Run a plan and return its answers, (answers,), records of the reader's dtype.
 
@@ -80,7 +79,6 @@ def run(
         batch_tokens: tokens in one batch; None chooses by free memory.
         progress: called after each batch.
         journal: keeps finished answers on disk, so that a stopped run goes on.
-        alone: run everything in this process, even if there are others.
 
     Raises:
         ValueError: the model gave NaN, or a single row does not fit into memory; here or in another process.
@@ -89,7 +87,7 @@ def run(
     written = np.zeros(len(plan.read_of), bool)
     if journal is not None:
         journal.load(records, written)
-    rank, size = (0, 1) if alone else rank_and_size()
+    rank, size = rank_and_size()
     tokens = batch_tokens or token_budget(forward)
     if size > 1:
         tokens = smallest(tokens)  # free memory differs, the batches must not

@@ -1,7 +1,7 @@
 """Words of one or several tokens at a gap, as steps that forms share.
 
 Causal: P(form | c) = product over i of P(t_i | c, t_<i), times P(end | c, t_1 ... t_k): the total probability of all
-tokens that do not continue the word (`tokens.continuing_ids`). Masked: P(form | c) = product over i of P(t_i | k masks
+tokens that do not continue the word (`text.continuing_ids`). Masked: P(form | c) = product over i of P(t_i | k masks
 of which the first i - 1 are filled), for a form of k tokens (Kauf & Ivanova 2023); compare only forms of equal length,
 because P(k) is unknown.
 

@@ -83,6 +83,8 @@ def locate(name: str) -> tuple[str, str | None]:
     if name.endswith(FILES):
         raise ValueError(f"There is no file {name!r}. Check the path; it is relative to the current folder.")
     identifier, revision = split_revision(name)
+    if "/" not in name and "Did you mean" in (advice := name_a_model(name)):
+        raise ValueError(f"There is no model {name!r} here.{advice}")
     if not name.strip() or name.startswith((".", "/", "~")) or identifier.count("/") > 1:
         raise ValueError(f"There is no folder {name!r}.{name_a_model(name)}")
     if revision is not None and ("\\" in revision or ".." in revision.split("/") or revision.startswith("/")):

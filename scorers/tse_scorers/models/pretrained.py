@@ -248,7 +248,9 @@ class PretrainedScorer(Scorer):
         """Return the tokenizer's default ids of texts, without end tokens at their end."""
         special = self.tokenizer(CARRIER.prefix, return_special_tokens_mask=True)["special_tokens_mask"]
         closing = special[::-1].index(0)
-        return [ids[: len(ids) - closing] for ids in self.tokenizer(list(prefixes))["input_ids"]]
+        return [
+            ids[: len(ids) - closing] for ids in self.tokenizer(list(prefixes), verbose=False)["input_ids"]
+        ]
 
     def run(self, plan: Plan, reader: Reader | TokenReader, progress: Progress | None = None) -> NDArray[Any]:
         """Run a plan and return (answers,) records; with `journal_folder` set, finished answers are kept there."""

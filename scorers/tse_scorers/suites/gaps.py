@@ -110,7 +110,9 @@ def score_gaps(
             records = _read_words(scorer, some, listing, numbers, [verbs[place] for place in known], progress)
         else:
             words = [capitalized(verbs[place]) if opening else verbs[place] for place in known]
-            reader = GapReader(listing.ids, numbers, scorer.single_token_ids(words, opening))
+            verb_ids = scorer.single_token_ids(words, opening)
+            _require_own_tokens(scorer, verb_ids)
+            reader = GapReader(listing.ids, numbers, verb_ids)
             records = scorer.read_slots(some, reader, progress)
         own[np.ix_(at, known)] = records["verbs"]
         scores = {name: records[measure][:, of] for name, (measure, of) in score_columns(whole_words).items()}
@@ -198,16 +200,21 @@ def _listing(scorer: Scorer, lemmas: pd.DataFrame, opening: bool, whole_words: b
     else:
         scored = forms.iloc[places].map(capitalized) if opening else forms.iloc[places]
         ids = np.stack([scorer.single_token_ids(scored[number].tolist(), opening) for number in NUMBERS])
-        if ids.max(initial=-1) >= scorer.vocabulary_size:
-            raise ValueError(
-                f"The tokenizer gives token {ids.max()} for a verb, but {scorer.name} has only "
-                f"{scorer.vocabulary_size} tokens. They do not belong together: name a folder or repository with both."
-            )
+        _require_own_tokens(scorer, ids)
         same = ids[0] == ids[1]  # two spellings may be one token (an uncased model)
         excluded[places[same]] = UNKNOWN
         places, ids, words = places[~same], ids[:, ~same], []
     counts = {f"n_tokens_{number}": of_form for number, of_form in zip(NUMBERS, n_tokens, strict=True)}
     return Listing(forms.assign(**counts, excluded=excluded), places, ids.astype(np.int64), words)
+
+
+def _require_own_tokens(scorer: Scorer, ids: Indices) -> None:
+    """Raise ValueError where a tokenizer gives a token that the model does not have."""
+    if ids.max(initial=-1) >= scorer.vocabulary_size:
+        raise ValueError(
+            f"The tokenizer gives token {ids.max()} for a verb, but {scorer.name} has only {scorer.vocabulary_size} "
+            "tokens. They do not belong together: name a folder or repository with both."
+        )
 
 
 def _lengths(scorer: Scorer, forms: list[str], opening: bool, whole_words: bool = True) -> Indices:

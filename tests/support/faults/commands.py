@@ -39,7 +39,7 @@ OPTIONS = [
     ("report ''", 2, "An argument is empty"),
     (f"{RUN} --suite syntax", 2, "Unknown suite 'syntax'"),
     (f"{RUN} --suite blmp", 2, "Did you mean blimp?"),
-    (f"{RUN} -m tiny-causl", 1, "Did you mean tiny-causal"),
+    (f"{RUN} -m tiny-causl", 2, "Did you mean tiny-causal"),
     (f"{RUN} -m ../../model", 2, "There is no folder '../../model'"),
     (f"{RUN} -m adapter", 2, "holds an adapter (PEFT), whose base is elsewhere; expected a whole model"),
     (
