@@ -18,8 +18,8 @@ from typer.main import get_command
 from tse_scorers.cli.app import app
 from tse_scorers.cli.help import by_panel
 from tse_scorers.cli.usage import PANELS
-from tse_scorers.io.records import ROWS
 from tse_scorers.io.result_row import ResultRow
+from tse_scorers.io.store import ROWS
 from tse_scorers.models.options import Described, ModelOptions, described_options
 from tse_scorers.suites.registry import built_in_options, find_suite
 

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, overload
 import pandas as pd
 
 from .io.files import printable
-from .io.ours import RESULTS_FILE
-from .io.records import read_records
 from .io.result_row import IDENTITY, ResultRow
-from .io.results import results_of
+from .io.store import RESULTS_FILE, read_records
 from .report.numbers import MISSING, number
 
 if TYPE_CHECKING:
@@ -56,7 +54,7 @@ class Results(Sequence[ResultRow]):
                 f"Got folder={folder!r:.80} ({type(folder).__name__}); expected the path of an output folder."
             )
         folder = Path(folder)
-        rows = results_of(read_records(folder)).rows
+        rows = [row for record in read_records(folder) for row in record.rows]
         if not rows:
             raise ValueError(f"{folder} does not contain results. Make some with `tse run --out {folder}`.")
         return cls(rows, folder)
@@ -122,7 +120,7 @@ class Results(Sequence[ResultRow]):
         from .io.runs import read_folder, runs_of
 
         folder = read_folder(self._at)
-        stored = {frozenset(row.to_json().items()) for row in folder.results.rows}
+        stored = {frozenset(row.to_json().items()) for record in folder.records for row in record.rows}
         if not all(frozenset(row.to_json().items()) in stored for row in self._rows):
             raise ValueError(
                 f"The results in {self.folder} are no longer those that were read. Read them again with "

@@ -3,12 +3,11 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 import pyarrow as pa
 
-from .engine.processes import is_main
 from .engine.progress import bars
 from .io.files import make_folder
 from .io.table_files import fingerprint, write_table
@@ -16,74 +15,17 @@ from .models.options import ModelOptions, Option, OptionError, described_options
 from .models.scorer import Scorer
 from .results import Results
 from .runs.jobs import make_jobs, remember_failures
-from .runs.run import Announce, Run, run_all, silent
+from .runs.run import Announce, Part, run_models, silent
 from .suites.checks import DataWarning
 from .suites.registry import made_of, name_of, options_class, suite_of_data
 
 if TYPE_CHECKING:
     from datasets import Dataset
-    from typing_extensions import Unpack
 
     from .models.own_model import GivenModel
     from .suites.contract import Suite
-    from .typed_options import (
-        AgreementKeywords,
-        AnyKeywords,
-        MinimalPairKeywords,
-        RegionKeywords,
-        VariationSetKeywords,
-    )
 
     Model = GivenModel | Scorer
-
-
-@overload
-def run(
-    models: "Model | Sequence[Model]",
-    suite: None = ...,
-    out: Path | str = ...,
-    **options: "Unpack[AnyKeywords]",
-) -> Results: ...
-
-
-@overload
-def run(
-    models: "Model | Sequence[Model]",
-    suite: Literal["agreement"],
-    out: Path | str = ...,
-    **options: "Unpack[AgreementKeywords]",
-) -> Results: ...
-
-
-@overload
-def run(
-    models: "Model | Sequence[Model]",
-    suite: Literal["blimp", "minimal_pairs"],
-    out: Path | str = ...,
-    **options: "Unpack[MinimalPairKeywords]",
-) -> Results: ...
-
-
-@overload
-def run(
-    models: "Model | Sequence[Model]",
-    suite: Literal["german", "variation_sets"],
-    out: Path | str = ...,
-    **options: "Unpack[VariationSetKeywords]",
-) -> Results: ...
-
-
-@overload
-def run(
-    models: "Model | Sequence[Model]",
-    suite: Literal["regions"],
-    out: Path | str = ...,
-    **options: "Unpack[RegionKeywords]",
-) -> Results: ...
-
-
-@overload
-def run(models: Any, suite: "type[Suite]", out: Path | str = ..., **options: Any) -> Results: ...
 
 
 def run(
@@ -99,7 +41,8 @@ def run(
 ) -> Results:
     """Run models over a suite, as `tse run` does, and return the results.
 
-    Where `torch.distributed` is in use, all processes must call it: they share the work and wait for each other.
+    Under a launcher such as `torchrun`, each process scores its share and nobody waits: the process that finds all
+    shares makes the whole.
 
     Args:
         models: a model, or several: what `load_scorer` takes, or scorers.
@@ -113,11 +56,11 @@ def run(
             one that has no effect on a model is an error, of several models a warning.
         **suite_options: options of the suite, such as `data` and `limit`; the table of options in the documentation
             has them all. `data` and `lemmas` also take a data frame, a `datasets.Dataset` or a list of
-            dicts, which is stored as a file in `out/data`. `data` can be several sets of minimal pairs, separated by
-            commas. Unusual data raises a warning (`DataWarning`).
+            dicts, which is stored as a file in `out/data`. Unusual data raises a warning (`DataWarning`).
 
     Returns:
-        The rows of `results.json` for these models, as `Results`.
+        The rows of `results.json` for these models, as `Results`: those of models of which no other process has
+        a part to do.
 
     Raises:
         TypeError: an option has a value of another type.
@@ -139,7 +82,7 @@ def run(
     if not str(out).strip():  # Path("") is the current folder
         raise ValueError("out is empty; expected a name. Write a value after out, or remove it.")
     if announce is None:
-        announce = bars if is_main() else silent
+        announce = bars if Part.of_launch().number == 1 else silent
     name = name_of(suite)
     if name is None:
         data = suite_options["data"] = _as_file("data", suite_options.get("data"), Path(out))
@@ -150,34 +93,29 @@ def run(
         option: _as_file(option, value, Path(out)) if option in tables else value
         for option, value in suite_options.items()
     }
-    runs = [
-        Run(suite_made, Path(out), announce, overwrite=overwrite)
-        for suite_made in made_of(name, given_options)
-    ]
-    if is_main():
-        for finding in (finding for run in runs for finding in run.suite.findings):
-            warnings.warn(str(finding), DataWarning, stacklevel=2)
+    made = made_of(name, given_options)
+    for finding in made.findings:
+        warnings.warn(str(finding), DataWarning, stacklevel=2)
     options = ModelOptions.of(model_options)
     if options.given and len(names) == len(model_list):
         raise OptionError(
             f"{Option(options.given[0])} has no effect on {', '.join(names)}, loaded already. Give it to "
             "load_scorer instead."
         )
-    jobs = make_jobs(model_list, [run.suite for run in runs], options)
-    failures = run_all(runs, jobs)
-    remember_failures(runs[0].out, [job.model for job in jobs], failures)
-    scored = any(run.n_models for run in runs)
-    if report and is_main() and scored:
+    jobs = make_jobs(model_list, [made], options)
+    records, failures, _ = run_models(made, jobs, Path(out), overwrite=overwrite, announce=announce)
+    remember_failures(Path(out), [job.model for job in jobs], failures)
+    if report and records:
         from .report.page import write_report  # drawing takes a second to import
 
         write_report(Path(out))
     if failures:
-        others = f"; the results of the others are in {out}" if scored else ""
+        others = f"; the results of the others are in {out}" if records else ""
         raise ValueError(
             f"{len({failure.model for failure in failures})} of {len(model_list)} models failed{others}. "
             + " ".join(map(str, failures))
         ) from failures[0].error
-    return Results([row for run in runs for row in run.rows], out)
+    return Results([row for record in records for row in record.rows], out)
 
 
 def _as_file(option: str, value: object, out: Path) -> object:
@@ -201,13 +139,12 @@ def _as_file(option: str, value: object, out: Path) -> object:
             f"{option} has two columns with one name: {', '.join(map(str, value.columns))}. Rename them, or remove one."
         )
     path = out / "data" / f"data-frame-{fingerprint(value.astype(str))[:8]}.parquet"
-    if is_main():
-        make_folder(path.parent, out)
-        try:
-            write_table(value, path)
-        except (pa.ArrowException, UnicodeError) as error:
-            raise ValueError(
-                f"{option} has values that a table in a file cannot hold: {error.args[-1]}. Convert them "
-                "to texts or numbers, or remove the column."
-            ) from error
+    make_folder(path.parent, out)
+    try:
+        write_table(value, path)
+    except (pa.ArrowException, UnicodeError) as error:
+        raise ValueError(
+            f"{option} has values that a table in a file cannot hold: {error.args[-1]}. Convert them "
+            "to texts or numbers, or remove the column."
+        ) from error
     return str(path)

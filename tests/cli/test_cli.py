@@ -331,7 +331,7 @@ def test_full_disk(refused, tse, data, models, monkeypatch, where):
         (["--lemmas", "mine"], "no configuration 'mine'; choose one of: clean, excluded, french, german"),
         (["--lemmas", "mine.csv"], "There is no file mine.csv"),
         (["--data", "mine"], "Unknown data 'mine'"),
-        (["--shard", "3/2"], "i/n with i from 1 to n"),
+        (["--part", "3/2"], "i/n with i from 1 to n"),
         (["--source", "folder"], "--source has no effect with --suite agreement --data"),
         (["--config", "ours"], "--config has no effect with --suite agreement; remove it."),
     ],

@@ -14,10 +14,9 @@ import time
 import pytest
 from doc_snippets import ROOT
 from faults.commands import AGAIN, FILES, FOLDERS, OPTIONS, PAIRS, RUN
-from faults.damage import RESULTS, SCORES, SHARDS, UNEXPECTED
+from faults.damage import UNEXPECTED
 from launching import forked
 from ngrams import train_ngram
-from run_records import table_path
 from safetensors.torch import load_file, save_file
 
 from tse_scorers.cli import app as cli
@@ -47,10 +46,8 @@ def made(tmp_path_factory):
         train_ngram(tmp_path_factory.mktemp("ngram"), 2, ["The author laughs."]), folder / "ngram.json"
     )
     os.mkfifo(folder / "pipe.csv")
-    shards = [f"{AGAIN} --shard {i}/2".replace("--out run", "--out shards") for i in (1, 2)]
-    for line in (AGAIN, *shards):
-        ended = forked("-m", "tse_scorers", *shlex.split(line), cwd=folder)
-        assert ended.returncode == 0, ended.stderr
+    ended = forked("-m", "tse_scorers", *shlex.split(AGAIN), cwd=folder)
+    assert ended.returncode == 0, ended.stderr
     return folder
 
 
@@ -95,86 +92,11 @@ def test_wrong_commands(tse, place, line, code, said):
     assert {path for path in place.rglob("*.parquet")} == before and not (place / "out").exists()
 
 
-def damage(path, how):
-    content = how(json.loads(path.read_text())) if callable(how) else how
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    else:
-        path.write_text(content if isinstance(content, str) else json.dumps(content))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("how", RESULTS)
-def test_damaged_results_are_made_again(tse, place, how):
-    results = place / "run" / "results.json"
-    rows = json.loads(results.read_text())["results"]
-    damage(results, RESULTS[how])
-    code, printed = tse("report run")
-    if how in ("a list", "100,000 brackets"):  # without a trace of ours: somebody else's
-        assert code == 2 and "was not written by refined-tse" in printed
-        return
-    assert code == 0, printed
-    assert json.loads(results.read_text())["results"] == rows
-
-
-@pytest.mark.parametrize("how", RESULTS)
-def test_damaged_results_are_not_used(tse, place, how):
-    damage(place / "run" / "results.json", RESULTS[how])
-    code, printed = tse("publish run/results.json --results-repo org/results")
-    assert code == 2 and "results.json" in printed, printed
-
-
-@pytest.mark.parametrize("how", SCORES)
-def test_damaged_scores_are_computed_again(tse, place, how):
-    results = place / "run" / "results.json"
-    rows = json.loads(results.read_text())["results"]
-    path = table_path(place / "run", "contexts")
-    SCORES[how](path)
-    code, printed = tse("report run")
-    assert code == 2 or how == "a folder", printed
-    if path.is_dir():
-        path.rmdir()
-    code, printed = tse(f"{AGAIN} --no-report")
-    assert code == 0, printed
-    assert json.loads(results.read_text())["results"] == rows
-
-
-@pytest.mark.parametrize("how", SHARDS)
-def test_shards_that_do_not_fit(tse, place, how):
-    change, said = SHARDS[how]
-    change(place)
-    begun = time.monotonic()
-    code, printed = tse("merge shards --out out")
-    assert code == 2 and said in printed, printed
-    assert time.monotonic() - begun < 30 and not (place / "out").exists()
-
-
-@pytest.mark.slow
-def test_a_folder_of_shards_and_a_whole_run_is_read_once(tse, place):
-    assert tse("merge shards --out run --overwrite")[0] == 0
-    shutil.copytree(place / "shards" / "runs", place / "run" / "runs", dirs_exist_ok=True)
-    assert tse("merge run --out out")[0] == 0
-    rows = [json.loads((place / name / "results.json").read_text())["results"] for name in ("run", "out")]
-    assert rows[0] == rows[1]
-
-
 def printing_to(stdout, place):
     program = [sys.executable, "-m", "tse_scorers", "--version"]
     ended = subprocess.run(program, cwd=place, stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=120)
     assert "Traceback" not in ended.stderr, ended.stderr
     return ended.returncode, " ".join(ended.stderr.split())
-
-
-def test_a_launch_without_its_launcher(tse, place, monkeypatch):
-    """It waited for the other process, silently."""
-    for name in ("RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    code, said = tse(RUN)
-    assert code == 2 and "RANK and MASTER_ADDR are not set" in said and "torchrun" in said
-    monkeypatch.setenv("WORLD_SIZE", "two")
-    code, said = tse(RUN)
-    assert code == 2 and "expected a whole number" in said
 
 
 def test_standard_output_that_is_full_or_closed(place):

@@ -25,7 +25,7 @@ from tse_scorers.cli import app as cli
 from tse_scorers.cli import tables, terminal
 from tse_scorers.cli.help import PANELS, App
 from tse_scorers.cli.shown_report import show_report
-from tse_scorers.io.records import read_records
+from tse_scorers.io.store import read_records
 from tse_scorers.report.blocks import Plain
 from tse_scorers.suites.registry import all_measures
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from tse_scorers import load_data
 from tse_scorers.cli.app import app
-from tse_scorers.io.records import read_records
+from tse_scorers.io.store import read_records
 from tse_scorers.models.options import ModelOptions
 from tse_scorers.papers.papers import PAPERS, PaperModel
 from tse_scorers.papers.published import rows

@@ -187,33 +187,6 @@ def test_the_walk_is_whole():
     assert len(steps) >= 15
 
 
-def test_each_step_of_the_walk_calls_the_next(tmp_path):
-    """Each step's function runs while the function of the step in *called by* runs, and siblings keep their order."""
-    page = CONTRIBUTING.read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d+) \| (\d+|you) \| `([^`]+)` \|", page, re.MULTILINE)
-    called_by = {int(step): 0 if caller == "you" else int(caller) for step, caller, _ in rows}
-    (tmp_path / "pairs.csv").write_text(
-        "group,prefix,suffix,form_correct,form_incorrect,number\nnear,The author,.,laughs,laugh,singular\n",
-        encoding="utf-8",
-    )
-    tracer = ROOT / "tests" / "support" / "trace_walk.py"
-    names = {int(step): name for step, _, name in rows}
-    command = ("run", "--data", "pairs.csv", "--model", "tiny-causal")
-    traced = forked(tracer, json.dumps(names), *command, cwd=tmp_path)
-    assert traced.returncode == 0, traced.stderr[-3000:]
-    calls = [(step, set(running)) for step, running in json.loads((tmp_path / "calls.json").read_text())]
-    first: dict[int, int] = {}
-    for step, caller in called_by.items():
-        under = [
-            when for when, (name, running) in enumerate(calls) if name == step and caller in running | {0}
-        ]
-        assert under, f"step {step}, {names[step]}, is not called by step {caller}"
-        first[step] = under[0]
-    for caller in set(called_by.values()):
-        siblings = [first[step] for step in called_by if called_by[step] == caller]
-        assert siblings == sorted(siblings), f"the steps that step {caller} calls come in another order"
-
-
 def test_every_folder_is_in_the_list():
     page = CONTRIBUTING.read_text(encoding="utf-8")
     named = set(re.findall(r"^\| `([\w/]+)/` \|", page, re.MULTILINE))

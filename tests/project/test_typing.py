@@ -1,31 +1,20 @@
-"""The package is typed: a user's script with its public names passes `mypy --strict`.
+"""The package is typed: a user's script with its public names passes `mypy --strict`."""
 
-After a change of options, `TSE_UPDATE_DOCS=1 pytest tests/project/test_typing.py` writes their types again.
-"""
-
-import ast
 import importlib.util
 import inspect
-import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import get_type_hints
 
 import pytest
 
 import tse_scorers
-from tse_scorers.models.options import ModelOptions, described_options
-from tse_scorers.suites.registry import all_measures, find_suite
+from tse_scorers.models.options import ModelOptions
 
 ROOT = Path(__file__).resolve().parents[2]
-
-TYPES = ROOT / "scorers" / "tse_scorers" / "typed_options.py"
 
 SCRIPT = """
 from collections.abc import Sequence
@@ -94,14 +83,8 @@ def first(scorer: Scorer) -> str:
 
 
 Slot(1)
-run("tiny-causal", suite="agreemnt")
-run("tiny-causal", limits=1)
-run("tiny-causal", limit="1")
-run("tiny-causal", forms="both")
-run("tiny-causal", groups="Simple")
-run("tiny-causal", "german", lemmas="clean")
-run("tiny-causal", data=3)
-run("tiny-causal", reports=False)
+run("tiny-causal", suite=3)
+run("tiny-causal", report="no")
 load_scorer("tiny-causal", dtyp="float32")
 load_scorer("tiny-masked", pll="orignal")
 """
@@ -118,87 +101,6 @@ follow_imports = silent
 follow_imports = skip
 follow_imports_for_stubs = true
 """
-
-
-HEADER = """# Written by tests/project/test_typing.py. After a change of options, run it with TSE_UPDATE_DOCS=1.
-\"\"\"The options of models, of `run` and of suites, by name, as type checkers and editors read them.\"\"\"
-
-from collections.abc import Mapping, Sequence
-from os import PathLike
-from typing import Any, Literal, Protocol, TypedDict
-
-from .models.options import ModelOptions
-from .runs.run import Announce
-
-
-class Table(Protocol):
-    \"\"\"A data frame or data set.\"\"\"
-
-    def to_parquet(self, *args: Any, **kwargs: Any) -> Any:
-        \"\"\"Write it to a file.\"\"\"
-
-
-FileOrTable = str | PathLike[str] | Table | Sequence[Mapping[str, Any]]
-"""
-
-
-def shown(annotation: Any, takes_table: bool = False) -> str:
-    """The type of what may be given for an option that has this type afterwards."""
-    if annotation is NoneType:
-        return "None"
-    if get_origin(annotation) in (Union, UnionType):
-        return " | ".join(dict.fromkeys(shown(each, takes_table) for each in get_args(annotation)))
-    if get_origin(annotation) is Literal:
-        return f"Literal[{', '.join(map(json.dumps, get_args(annotation)))}]"
-    if get_origin(annotation) is Sequence:  # a text is a sequence of texts, but no list of options
-        each = shown(*get_args(annotation))
-        return f"list[{each}] | tuple[{each}, ...]"
-    if takes_table:
-        return "FileOrTable"
-    return "str | PathLike[str]" if annotation is Path else str(annotation.__name__)
-
-
-def keywords(name: str, base: str, options: Mapping[str, str], what: str) -> str:
-    lines = "".join(f"    {option}: {kind}\n" for option, kind in options.items())
-    return f'\n\nclass {name}({base}, total=False):\n    """{what}"""\n\n{lines}'
-
-
-def own_options() -> dict[str, type]:
-    """The options of each suite, by its name."""
-    return {suite: find_suite(suite).Options for suite in all_measures()}
-
-
-def hints_of(options: type) -> dict[str, Any]:
-    """What each option is annotated with."""
-    annotated = get_type_hints(options)
-    return {each.name: annotated[each.name] for each in fields(options)}
-
-
-def typed_options() -> str:
-    """The module of types, made from the dataclasses and from the signature of `run`."""
-    (definition,) = ast.parse(inspect.getsource(tse_scorers.run)).body
-    assert isinstance(definition, ast.FunctionDef)
-    own = {each.arg: ast.unparse(each.annotation) for each in definition.args.kwonlyargs if each.annotation}
-    text = HEADER + keywords("RunKeywords", "TypedDict", own, "Options of `run` with every suite.")
-    described = {
-        name: one for options in own_options().values() for name, one in described_options(options).items()
-    }
-    every: dict[str, list[str]] = {}
-    for suite, options in own_options().items():
-        kinds = {name: shown(kind, described[name].takes_table) for name, kind in hints_of(options).items()}
-        what = f"Options of `run` with the suite {suite}."
-        text += keywords(options.__name__.replace("Options", "Keywords"), "RunKeywords", kinds, what)
-        for option, kind in kinds.items():
-            every.setdefault(option, []).extend(kind.split(" | "))
-    merged = {option: " | ".join(dict.fromkeys(kinds)) for option, kinds in every.items()}
-    return text + keywords("AnyKeywords", "RunKeywords", merged, "Options of `run` without a suite's name.")
-
-
-def test_the_types_of_options_are_those_of_their_declarations():
-    """Type checkers cannot read the fields of a dataclass as keywords, so that they are written down once more."""
-    if os.environ.get("TSE_UPDATE_DOCS"):
-        TYPES.write_text(typed_options(), encoding="utf-8")
-    assert TYPES.read_text(encoding="utf-8") == typed_options()
 
 
 def test_the_options_of_a_model_are_in_the_signature_and_the_docstring():
@@ -237,13 +139,13 @@ def test_a_users_script_type_checks(found):
 
 @pytest.mark.slow
 def test_a_wrong_use_is_found(found):
-    """Each line after the function is an error: also an unknown suite, and unknown options and values."""
+    """Each line after the function is an error."""
     assert "wrong.py:7: error: Incompatible return value type" in found
     lines = WRONG.splitlines()
     wrong = {
         number for number, line in enumerate(lines, 1) if line.startswith(("Slot", "run", "load_scorer"))
     }
-    assert len(wrong) == 11
+    assert len(wrong) == 5
     assert {int(number) for number in re.findall(r"wrong.py:(\d+): error: ", found)} == {7} | wrong, found
 
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import tse_scorers
 from tse_scorers.cli.app import app
-from tse_scorers.io.records import write_record
+from tse_scorers.io.store import Record
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSION = tse_scorers.__version__
@@ -25,9 +25,7 @@ PAGES = [
 def test_the_package_says_its_version(tmp_path):
     assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)
     assert f"(refined-tse) {VERSION}" in CliRunner().invoke(app, ["--version"]).output
-    identity = {"suite": "s", "dataset": "d", "config": "c", "model": "m", "revision": None}
-    record = write_record(tmp_path, {"model": "m", "identity": identity}, {})
-    assert record.environment["refined-tse"] == VERSION
+    assert Record(tmp_path, {}, {}).environment["refined-tse"] == VERSION
 
 
 def test_the_build_reads_it():

@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from huggingface_hub import get_session, parse_eval_result_entries
+from run_records import read_results
 from test_publishing import GERMAN, LEMMAS, MODEL, RESULTS, folder, hub, run, signed  # noqa: F401
 from typer.testing import CliRunner
 
 import tse_scorers
 from tse_scorers import publishing
 from tse_scorers.cli.app import app
-from tse_scorers.io.results import read_results
 from tse_scorers.publishing import sending
 
 TEMPLATES = ("agreement", "agreement_templates", "marvin_linzen")

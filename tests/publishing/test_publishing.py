@@ -14,15 +14,15 @@ from huggingface_hub.utils import _http
 from loopback_api import FINE_TOKEN, OUTSIDER_TOKEN, READ_TOKEN, WRITE_TOKEN
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
+from run_records import read_results
 from synthetic_runs import placed
 from typer.testing import CliRunner
 
 from tse_scorers import publishing
 from tse_scorers.cli.app import app
-from tse_scorers.io.records import write_record
 from tse_scorers.io.result_row import ResultRow
-from tse_scorers.io.results import read_results
 from tse_scorers.io.runs import read_runs
+from tse_scorers.io.store import Record, record_folder
 from tse_scorers.publishing.results_dataset import SCHEMA
 
 MODEL, RESULTS = "org/tiny", "org/results"
@@ -75,7 +75,13 @@ def folder(path: Path, *runs: tuple[dict, list[dict]]) -> Path:
     for signature, rows in runs:
         if models.count(signature["model"]) > 1:
             signature["series"] = f"{signature['model']}@{signature['identity']['revision']}"
-        write_record(path, signature, {}).with_rows([ResultRow.from_json(row) for row in rows])
+        about = {key: of for key, of in signature.items() if key not in ("computed", "request")}
+        name = signature.get("series", signature["model"])
+        place = record_folder(path, name, rows[0]["suite"], rows[0]["config"])
+        Record(
+            place, {}, about, signature.get("request", {}), signature.get("computed", {}),
+            rows=[ResultRow.from_json(row) for row in rows],
+        ).write({})  # fmt: skip
     return path
 
 

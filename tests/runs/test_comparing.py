@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import tse_scorers
 from tse_scorers.cli.app import app
-from tse_scorers.io.records import read_records
+from tse_scorers.io.store import read_records
 from tse_scorers.runs.comparing.compare import as_json, compare, with_families, with_own_lemmas
 from tse_scorers.statistics import Units, difference
 from tse_scorers.suites.registry import find_suite

@@ -7,10 +7,10 @@ import datasets
 import matplotlib
 import pandas as pd
 import pytest
+from run_records import read_results
+from tse_scorers.runs.refresh import refresh_results
 
 from tse_scorers import Results, Scorer, run
-from tse_scorers.io.results import read_results
-from tse_scorers.runs.refresh import refresh_results
 
 matplotlib.use("Agg")
 CPU = {"device": "cpu"}

@@ -10,13 +10,13 @@ import torch
 from hub_fixtures import read_from
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
+from run_records import read_results
 from transformers import AutoModelForCausalLM
 from typer.testing import CliRunner
 
 from tse_scorers import load_data, loading
 from tse_scorers.cli.app import app
 from tse_scorers.io.bundle import bundle_path
-from tse_scorers.io.results import read_results
 from tse_scorers.io.runs import read_runs
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.report.page import report_of

@@ -16,14 +16,12 @@ import pytest
 import scored_gaps as agreement
 import torch
 from plain_loop import at_mask, next_token
-from run_records import record_of
+from run_records import record_of, score
 from tiny import tiny_model
 
 from tse_scorers import load_data, load_scorer, make_suite
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.runs.merge import merge
-from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement.data.paper_examples import TABLE_3, positions
 from tse_scorers.suites.agreement.suite import AgreementSuite
 from tse_scorers.suites.agreement.tables import top_forms
@@ -287,7 +285,7 @@ def write_pairs(folder):
 def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     suite = write_pairs(tmp_path)
     out = tmp_path / "out"
-    Run(suite, out).add(scorer_of("masked", "bert"))
+    score(suite, out, scorer_of("masked", "bert"))
     results = json.loads((out / "results.json").read_text())
     assert set(results) == {"format", "signature", "environment", "records", "results", "checksum"}
     fields = ["suite", "dataset", "config", "model", "revision", "group", "metric", "cutoff_side", "cutoff"]
@@ -336,36 +334,15 @@ def test_a_run_leaves_signed_scores_and_results_of_the_agreed_form(tmp_path):
     assert {row["group"] for row in results["results"]} == {"all", "Simple", "Near"}
     record = record_of(out)
     assert record.folder.name == "bert.agreement.pairs"
-    assert set(record.tables) == {"contexts", "pairs", "top_forms", "outcomes", "lemmas", "listed", "rows"}
+    assert set(record.tables) == {"contexts", "pairs", "top_forms", "outcomes", "lemmas", "listed"}
     asked = {"model", "revision", "dtype", "metric_version", "dataset_fingerprint", "lemmas_fingerprint"}
-    assert asked <= set(record.signature)
+    assert asked <= set(record.facts)
     contexts = record.tables["contexts"].read()
     assert {f"{measure}_{side}_{cutoff:g}" for measure in MEASURES for side, cutoff in CUTOFFS} <= set(
         contexts.column_names
     )
     assert sorted(path.name for path in out.iterdir()) == ["results.json", "runs"]
     assert {path.suffix for path in record.folder.iterdir()} == {".json", ".parquet"}
-
-
-def test_a_finished_run_leaves_the_journals_of_others(tmp_path):
-    """A run that was stopped goes on from its journal, whatever was run into the same folder in between."""
-    stopped = tmp_path / "out" / "runs" / "other.agreement.pairs" / "journal" / "0123" / "done.npy"
-    stopped.parent.mkdir(parents=True)
-    stopped.touch()
-    scorer = MaskedScorer(*tiny_model("masked", "bert"), name="bert", revision="1")
-    Run(write_pairs(tmp_path), tmp_path / "out").add(scorer)
-    assert stopped.exists()
-    left = {path.name for path in (tmp_path / "out" / "runs").iterdir()}
-    assert left == {"other.agreement.pairs", "bert.agreement.pairs"}
-
-
-def test_a_finished_shard_leaves_nothing_but_scores(tmp_path):
-    """The folders above its journal stayed behind, empty."""
-    scorer = MaskedScorer(*tiny_model("masked", "bert"), name="bert", revision="1")
-    Run(write_pairs(tmp_path), tmp_path / "out", shard=(1, 2)).add(scorer)
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["runs"]
-    (folder,) = (tmp_path / "out" / "runs").iterdir()
-    assert {path.suffix for path in folder.iterdir()} == {".json", ".parquet"}
 
 
 def overall(rows):
@@ -389,17 +366,17 @@ def count_batches(scorer):
 def test_what_is_scored_is_not_scored_again_unless_something_changes(tmp_path):
     suite = write_pairs(tmp_path)
     scorer = MaskedScorer(*tiny_model("masked", "bert"), name="bert", revision="1")
-    first = Run(suite, tmp_path / "out").add(scorer)
+    first = score(suite, tmp_path / "out", scorer)
     counted, handle = count_batches(scorer)
     try:
-        again = Run(suite, tmp_path / "out").add(scorer)
+        again = score(suite, tmp_path / "out", scorer)
         pd.testing.assert_frame_equal(pd.DataFrame(again), pd.DataFrame(first))
         assert not counted
         LEMMAS.iloc[:4].to_csv(tmp_path / "fewer.csv", index=False)
         other = make_suite(
             "agreement", data=str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "fewer.csv")
         )
-        fewer = Run(other, tmp_path / "out", overwrite=True).add(scorer)
+        fewer = score(other, tmp_path / "out", scorer, overwrite=True)
         assert counted and overall(fewer) != overall(first)
     finally:
         handle.remove()
@@ -409,70 +386,11 @@ def test_a_model_in_memory_is_scored_each_time(tmp_path):
     """Nothing tells its weights from those of the run before: a checkpoint later it got the old one's scores."""
     model, tokenizer = copy.deepcopy(tiny_model("masked", "bert"))
     suite = write_pairs(tmp_path)
-    first = Run(suite, tmp_path / "out").add(load_scorer(model, tokenizer))
+    first = score(suite, tmp_path / "out", load_scorer(model, tokenizer))
     with torch.no_grad():
         for parameter in model.bert.encoder.parameters():
             parameter.add_(0.1 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(0)))
-    assert overall(Run(suite, tmp_path / "out").add(load_scorer(model, tokenizer))) != overall(first)
-
-
-def test_another_lemma_list_takes_nothing_from_a_stopped_run(tmp_path):
-    """The journal of a run with other lemmas has the same contexts and as many numbers for each."""
-    scorer = scorer_of("masked", "roberta")
-    scorer.batch_tokens = 10
-    expected = agreement.score_contexts(scorer, PAIRS, LEMMAS.iloc[:4]).contexts
-    scorer.journal_folder = tmp_path
-    done = []
-
-    def stop(*_):
-        done.append(1)
-        if len(done) == 4:
-            raise KeyboardInterrupt
-
-    handle = scorer.model.register_forward_pre_hook(stop)
-    with pytest.raises(KeyboardInterrupt):
-        agreement.score_contexts(scorer, PAIRS, LEMMAS.iloc[4:8])
-    handle.remove()
-    try:
-        actual = agreement.score_contexts(scorer, PAIRS, LEMMAS.iloc[:4]).contexts
-        pd.testing.assert_frame_equal(actual.to_pandas(), expected.to_pandas(), atol=1e-6)
-    finally:
-        scorer.journal_folder, scorer.batch_tokens = None, None
-
-
-def test_merged_shards_number_their_contexts_alike_in_every_table(tmp_path):
-    """The table of most probable forms holds a sample: numbered on by itself, it spoke of other contexts."""
-    scorer = scorer_of("masked", "bert")
-    write_pairs(tmp_path)
-    prefixes = [
-        f"The {noun} near the {other}"
-        for noun in ("author", "pilot", "guard")
-        for other in ("movie", "guards")
-    ]
-    pairs = [pair("Near", prefix, ".", "singular", "laughs", "laugh") for prefix in prefixes]
-    pd.DataFrame(pairs).to_parquet(tmp_path / "pairs.parquet")
-    for number in (1, 2):
-        suite = make_suite(
-            "agreement", data=str(tmp_path / "pairs.parquet"), lemmas=str(tmp_path / "lemmas.csv")
-        )
-        Run(suite, tmp_path / str(number), shard=(number, 2)).add(scorer)
-    merge([tmp_path / "1", tmp_path / "2"], tmp_path / "out")
-    tables = {name: table.to_pandas() for name, table in record_of(tmp_path / "out").read().items()}
-    context = tables["contexts"].set_index("context_id")["prefix"]
-    assert context.index.is_unique and sorted(context) == sorted(prefixes)
-    assert (
-        context.loc[tables["top_forms"]["context_id"]].values == tables["top_forms"]["prefix"].values
-    ).all()
-    assert tables["pairs"]["context_id"].nunique() == len(prefixes)
-
-
-def test_a_broken_results_file_is_written_anew(tmp_path):
-    """It says itself that another run mends it."""
-    suite = write_pairs(tmp_path)
-    Run(suite, tmp_path / "out").add(scorer_of("masked", "bert"))
-    (tmp_path / "out" / "results.json").write_text('{"results": [')
-    rows = Run(suite, tmp_path / "out").add(scorer_of("masked", "bert"))
-    assert len(json.loads((tmp_path / "out" / "results.json").read_text())["results"]) == len(rows)
+    assert overall(score(suite, tmp_path / "out", load_scorer(model, tokenizer))) != overall(first)
 
 
 @pytest.mark.parametrize("model", ["tiny-masked", "tiny-causal"])

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import scored_gaps as agreement
 from ngrams import train_ngram
+from run_records import score
 from tiny import tiny_model
 from typer.testing import CliRunner
 
@@ -21,7 +22,6 @@ from tse_scorers.cli.app import app
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
 from tse_scorers.runs.comparing.compare import compare
-from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement.estimate.coverage import coverage, main_list
 from tse_scorers.suites.agreement.options import AgreementOptions
 
@@ -187,7 +187,7 @@ def runs(tmp_path_factory):
             allow_unverified=True,
             **options,
         )
-        Run(suite, folder / name).add(scorer_of(kind))
+        score(suite, folder / name, scorer_of(kind))
     return folder
 
 
@@ -229,7 +229,7 @@ def test_scores_over_common_lemmas_are_those_of_a_run_over_them(runs, tmp_path):
         allow_unverified=True,
         forms="all",
     )
-    Run(suite, tmp_path / "again").add(scorer_of("causal"))
+    score(suite, tmp_path / "again", scorer_of("causal"))
     again = rows_of(tmp_path / "again")
     chosen = (rows["measure"] == "EW") & (rows["lemmas"] == "common") & (rows["group"] == "all")
     stored = rows[chosen & rows["system"].str.startswith("causal")].iloc[0]
@@ -264,7 +264,7 @@ def test_ngram_models_are_scored_by_whole_words(runs, tmp_path):
         with pytest.raises(ValueError, match=r"--forms all .*words at the gap"):
             make_suite("agreement", data=runs / "pairs.csv", **own).check_scorer(scorer)
         out = tmp_path / f"{order}-gram"
-        Run(make_suite("agreement", data=runs / "pairs.csv", forms="all", **own), out).add(scorer)
+        score(make_suite("agreement", data=runs / "pairs.csv", forms="all", **own), out, scorer)
         ew = rows_of(out).query("metric == 'ew' and group == 'all' and cutoff == 1").iloc[0]
         right = [
             scorer.continuation_logprobs([row["prefix"]] * 2, list(pair)) @ [1, -1] > 0
@@ -291,7 +291,7 @@ def test_a_comparison_over_common_lemmas_is_a_list_of_rows_over_the_lemmas_of_al
         allow_unverified=True,
         forms="all",
     )
-    Run(suite, tmp_path / "words").add(scorer_of("causal"))
+    score(suite, tmp_path / "words", scorer_of("causal"))
     folders = [runs / "all", runs / "few", tmp_path / "words"]
     asked = [
         "compare",

@@ -177,21 +177,6 @@ def test_a_context_has_the_columns_that_all_its_pairs_agree_in(tmp_path):
     assert contexts["condition"].to_pylist() == ["a", "b", "a", "b"]
 
 
-@pytest.mark.parametrize("suite", ["agreement", "minimal_pairs"])
-def test_own_columns_have_one_type_in_every_shard(tmp_path, suite):
-    own = AGREEMENT if suite == "agreement" else PAIRS
-    path = save(own.assign(note=[None] * (len(own) - 1) + ["x"], n=range(len(own))), tmp_path / "own.jsonl")
-    option = {"data": str(path)} if suite == "agreement" else {"data": path}
-    scorer, schemas = load_scorer("tiny-causal"), []
-    for number in (1, 2, 3, 9):
-        part = make_suite(suite, **option)
-        part.keep_shard(number, 9)
-        tables = part.score(scorer, lambda done, total: None)
-        schemas.append([table.schema for table in tables.values()])
-    assert all(schema == schemas[0] for schema in schemas)
-    assert {"item", "condition", "note", "n"} <= set(schemas[0][0].names)
-
-
 def test_own_columns_of_minimal_pairs_come_out(tmp_path):
     path = save(PAIRS, tmp_path / "own.jsonl")
     run("tiny-causal", suite="minimal_pairs", data=path, out=tmp_path / "out", report=False)

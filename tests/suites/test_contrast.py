@@ -2,11 +2,10 @@
 
 import pandas as pd
 import pytest
-from run_records import table_path
+from run_records import score, table_path
 
 from tse_scorers import load_scorer, make_suite
 from tse_scorers.report.page import write_report
-from tse_scorers.runs.run import Run
 
 PAIRS = pd.DataFrame(
     [
@@ -50,8 +49,8 @@ def own_values(pairs=PAIRS):
 
 
 def results(suite, scorer, out):
-    Run(suite, out).add(scorer)
-    rows = pd.DataFrame(Run(suite, out).add(scorer))
+    score(suite, out, scorer)
+    rows = pd.DataFrame(score(suite, out, scorer))
     return rows.set_index(["group", "metric", "cutoff_side", "cutoff"]).sort_index()
 
 
@@ -76,32 +75,18 @@ def test_two_values_score_as_the_two_numbers_do(scorer, write, tmp_path):
     assert other.signature(scorer)["contrast"] == "one / many one"
 
 
-def test_shards_are_the_whole(scorer, write, tmp_path):
-    def suite():
-        return agreement(write(own_values(), "p.csv"), write(LEMMAS.rename(columns=NAMES), "l.csv"))
-
-    whole = suite().score(scorer, lambda *_: None)
-    parts = []
-    for number in (1, 2):
-        part = suite()
-        part.keep_shard(number, 2)
-        parts.append(part.score(scorer, lambda *_: None))
-    for name, table in whole.items():
-        columns = [column for column in table.column_names if column != "context_id"]
-        joined = pd.concat([part[name].select(columns).to_pandas() for part in parts], ignore_index=True)
-        pd.testing.assert_frame_equal(joined, table.select(columns).to_pandas(), rtol=1e-4)  # batches differ
-
-
 def test_the_report_names_the_values(scorer, write, tmp_path):
-    Run(agreement(write(own_values(), "p.csv"), write(LEMMAS.rename(columns=NAMES), "l.csv")), tmp_path).add(
-        scorer
+    score(
+        agreement(write(own_values(), "p.csv"), write(LEMMAS.rename(columns=NAMES), "l.csv")),
+        tmp_path,
+        scorer,
     )
     page = write_report(tmp_path).read_text(encoding="utf-8")
     assert "one / many one" in page and "Subject–verb agreement" not in page
 
 
 def test_a_file_with_the_name_of_our_data_has_no_published_values(scorer, write, tmp_path):
-    Run(agreement(write(PAIRS, "marvin_linzen.csv")), tmp_path).add(scorer)
+    score(agreement(write(PAIRS, "marvin_linzen.csv")), tmp_path, scorer)
     assert "Published, on" not in write_report(tmp_path).read_text(encoding="utf-8")
 
 

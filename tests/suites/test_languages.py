@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from literal_tse import score, softmax
+from literal_tse import softmax
+from run_records import score
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
 from tse_scorers import load_scorer, make_suite
 from tse_scorers.io.bundle import bundle_path
-from tse_scorers.runs.run import Run
 from tse_scorers.suites.agreement.data.tables import CLAMS, load, load_lemmas
 
 LANGUAGES = sorted(CLAMS)
@@ -26,7 +26,7 @@ def scored(request, dataset, tmp_path_factory):
     """A model's name, its kind, and its results as {(group, metric, cut-off): row}."""
     name = f"tiny-{request.param}-{CLAMS[dataset]}"
     suite = make_suite("agreement", data=dataset, limit=PAIRS)
-    rows = Run(suite, tmp_path_factory.mktemp("run")).add(load_scorer(name))
+    rows = score(suite, tmp_path_factory.mktemp("run"), load_scorer(name))
     return name, request.param, {(row["group"], row["metric"], row.get("cutoff")): row for row in rows}
 
 
@@ -57,7 +57,7 @@ def test_scores_are_those_of_the_definitions(dataset, scored):
         ids = [
             (vocabulary[right], vocabulary[wrong]) for right, wrong in listed[forms].itertuples(index=False)
         ]
-        of_context = score(probabilities, ids, range(len(probabilities)), either=True)
+        of_context = literal_score(probabilities, ids, range(len(probabilities)), either=True)
         ew.append(of_context[0])
         mw.append(of_context[1])
         known[tuple(context[column] for column in key)] = probabilities

@@ -19,13 +19,12 @@ from hub_fixtures import read_from
 from huggingface_hub import CommitOperationAdd, HfApi
 from loopback_api import WRITE_TOKEN
 from loopback_hub import LoopbackHub
-from run_records import record_of
+from run_records import read_results, record_of
 from typer.testing import CliRunner
 
 from tse_scorers import load_scorer, make_suite, run
 from tse_scorers.cli.app import app
 from tse_scorers.io import limits
-from tse_scorers.io.results import read_results
 from tse_scorers.suites.minimal_pairs.data.released import WHOLE_SET
 from tse_scorers.suites.minimal_pairs.estimate.intervals import has_languages
 from tse_scorers.suites.minimal_pairs.registry import find_set, finding, load_pairs, set_names, sources

@@ -9,18 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from ngrams import train_ngram
-from run_records import table_path
+from run_records import read_results, table_path
 from tiny import tiny_model
 from typer.testing import CliRunner
 
 import tse_scorers
-from tse_scorers import Scorer, load_scorer, make_suite
+from tse_scorers import Scorer, load_scorer
 from tse_scorers.cli.app import app
-from tse_scorers.io.results import read_results
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.scorer import ScoredTokens
 from tse_scorers.runs.comparing.compare import compare
-from tse_scorers.runs.merge import merge
 from tse_scorers.suites.regions.averages import surprisal_rows
 from tse_scorers.suites.regions.data import load
 from tse_scorers.suites.regions.formulas import parse
@@ -444,16 +442,6 @@ def test_a_comparison_has_the_criteria(run, source, tmp_path):
     rows = compare([run[0], tmp_path]).rows
     (row,) = rows[rows["group"] == "all"].to_dict("records")
     assert (row["measure"], row["n_items"]) == ("criteria", 3)
-
-
-def test_shards_are_merged(source, scorer, run, tmp_path):
-    from tse_scorers.runs.run import Run
-
-    for number in (1, 2, 3, 4):  # one share is empty
-        this = Run(make_suite("regions", data=source, criteria=[CRITERION]), tmp_path, shard=(number, 4))
-        this.add(scorer)
-    merged = {(row["metric"], row["group"]): row["score"] for row in merge([tmp_path], tmp_path / "whole")}
-    assert merged == {key: pytest.approx(row["score"], abs=1e-4) for key, row in run[2].items()}
 
 
 # --- refusals ------------------------------------------------------------------------------------------------

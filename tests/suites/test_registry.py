@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from run_records import read_results
 from typer.testing import CliRunner
 
 from tse_scorers import make_suite, run
 from tse_scorers.cli.app import app
-from tse_scorers.io.results import read_results
 from tse_scorers.models.options import described_options
 from tse_scorers.suites.contract import Suite
 from tse_scorers.suites.registry import (

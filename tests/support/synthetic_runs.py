@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,9 +13,9 @@ import pandas as pd
 import pyarrow as pa
 
 from tse_scorers.io.bundle import metric_modules
-from tse_scorers.io.records import write_record
 from tse_scorers.io.result_row import ResultRow
 from tse_scorers.io.runs import read_runs
+from tse_scorers.io.store import Record, record_folder
 
 TABLE_ROWS = (
     "Simple", "In a sentential complement", "VP coordination", "Across prepositional phrase",
@@ -84,8 +83,12 @@ def write_run(out: Path, rows: list[dict[str, Any]], scores: dict[str, pd.DataFr
                 tables[kind] = pa.Table.from_pandas(scores[table], preserve_index=False)
                 unused.discard(table)
         signature = {"model": about["model"], "dtype": "float32", "identity": about} | series
-        record = replace(write_record(out, signature, tables), created=place, environment={"torch": "2.13.0"})
-        record.with_rows([ResultRow.from_json(about | _json(row)) for row in averages])
+        request = signature.pop("request", {})
+        Record(
+            record_folder(out, series.get("series", about["model"]), about["suite"], about["config"]), {}, signature,
+            request, environment={"torch": "2.13.0"}, created=place,
+            rows=[ResultRow.from_json(about | _json(row)) for row in averages],
+        ).write(tables)  # fmt: skip
     assert not unused, unused
     return out
 

@@ -1,7 +1,6 @@
 """The command line: parses, calls, prints."""
 
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import __version__
-from ..io.limits import SHARDS
-from ..io.ours import RESULTS_FILE
+from ..io.store import RESULTS_FILE
 from ..models.options import EVERYDAY, MODEL, OUTPUT, SPEED, Described, ModelOptions
 from . import (
     comparison,
@@ -26,14 +24,14 @@ from . import (
 )
 from .errors import guarded
 from .help import App
-from .options import Models, Overwrite, SuiteNames, declared, takes_model_options, takes_suite_options
-from .several_suites import make_runs, make_suites
+from .options import Models, Overwrite, SuiteName, declared, takes_model_options, takes_suite_options
 from .shown_report import fail_with, show_report
 from .usage import Commands
 from .usage import run as run_app
 
 if TYPE_CHECKING:
     from ..models.scorer import Scorer
+    from ..suites.contract import Suite
 
 app = App(
     name="tse",
@@ -73,12 +71,10 @@ def options(
     """Does this model know the grammar? Targeted syntactic evaluation of language models."""
 
 
-def _parsed_shard(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d+)/(\d+)", text)
-    if match is None or len(text) > 30 or not 1 <= int(match[1]) <= int(match[2]) <= SHARDS:
-        raise ValueError(
-            f"Got the shard {text[:60]!r}; expected i/n with i from 1 to n and n up to {SHARDS:,}, for instance 2/8."
-        )
+def _parsed_part(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    if match is None or not 1 <= int(match[1]) <= int(match[2]):
+        raise ValueError(f"Got --part {text[:60]!r}; expected i/n with i from 1 to n, for instance 2/8.")
     return int(match[1]), int(match[2])
 
 
@@ -88,7 +84,7 @@ def _parsed_shard(text: str) -> tuple[int, int]:
 def run(
     *,
     model: Models = None,
-    suite: SuiteNames = None,
+    suite: SuiteName = None,
     suite_options: dict[str, object],
     out: Annotated[
         Path,
@@ -108,12 +104,12 @@ def run(
             )
         ),
     ] = None,
-    shard: Annotated[
+    part: Annotated[
         str | None,
         declared(
             Described(
-                "i/n: score one of n shares, for `tse merge`",
-                "all",
+                "i/n: score one of n shares, the others in other processes with the same --out",
+                "all, or under torchrun a share each",
                 "most models need only one machine",
                 SPEED,
             )
@@ -133,49 +129,67 @@ def run(
     ] = False,
     options: ModelOptions,
 ) -> None:
-    """Score models on suites and write scores, results and a report."""
+    """Score models on a suite and write scores, results and a report."""
     with terminal.starting():
         from ..io.bundle import DEFAULT_MODELS
         from ..models.model_source import require_on_disk
 
-        part = None if shard is None else _parsed_shard(shard)
+        chosen = None if part is None else _parsed_part(part)
         if revisions is None:
             require_on_disk(model or ())
-    suites = make_suites(suite, suite_options)
+    made = _made(suite, suite_options)
     with terminal.starting("Loading PyTorch"):
-        from ..engine.processes import is_main, joined_processes
-        from ..loading import load_with_options, loads_at_once
+        from ..loading import load_with_options
+        from ..runs.comparing.comparable import listed
         from ..runs.jobs import make_jobs, remember_failures
-        from ..runs.run import run_all
+        from ..runs.run import Part, run_models, silent
 
         terminal.quiet()
-    with joined_processes(cpu=options.device == "cpu") as device:
+    share = Part.of_launch() if chosen is None else Part(*chosen)
+    speaks = Part.of_launch().number == 1  # of the processes of a launch, which share a terminal
 
-        def load(name: str, used: ModelOptions, one_of_several: bool) -> "Scorer":
-            if device is not None and not loads_at_once(name):
-                used = replace(used, device=str(device))  # of this process
-            with terminal.waiting(f"Loading {name}"):
-                scorer = load_with_options(name, used, one_of_several=one_of_several)
-            if is_main():
-                terminal.start_token(scorer)
-            return scorer
+    def load(name: str, used: ModelOptions, one_of_several: bool) -> "Scorer":
+        with terminal.waiting(f"Loading {name}"):
+            scorer = load_with_options(name, used, one_of_several=one_of_several)
+        if speaks:
+            terminal.start_token(scorer)
+        return scorer
 
-        runs = make_runs(suites, out, overwrite, part)
-        jobs = make_jobs(model or DEFAULT_MODELS, suites, options, revisions, load)
-        failures = run_all(runs, jobs, keep_going=revisions is not None)
-        remember_failures(out, [job.model for job in jobs], failures)
-        is_first, scored = is_main(), any(run.n_models for run in runs)
-        if is_first and scored:
-            if part is not None:
-                terminal.say(f"Shard {shard} is in {out}; put all shards together with `tse merge`.")
-            elif no_report:
-                terminal.say(f"Results: {out / RESULTS_FILE}")
-            elif (out / RESULTS_FILE).exists():
-                show_report(out)
-    if is_first:
-        fail_with(failures, out, scored)
-    if failures:
-        raise typer.Exit(1)
+    if speaks:
+        terminal.findings(made.findings)
+    jobs = make_jobs(model or DEFAULT_MODELS, [made], options, revisions, load)
+    records, failures, waiting = run_models(
+        made, jobs, out, part=share, overwrite=overwrite, announce=terminal.progress if speaks else silent,
+        note=terminal.note, keep_going=revisions is not None,
+    )  # fmt: skip
+    remember_failures(out, [job.model for job in jobs], failures)
+    if waiting:
+        terminal.say(
+            f"Part {share.number} of {share.of} is done. Other parts of {listed(waiting)} are missing; the "
+            f"process that finishes the last one writes the results to {out}."
+        )
+    elif records and no_report:
+        terminal.say(f"Results: {out / RESULTS_FILE}")
+    elif records:
+        show_report(out)
+    fail_with(failures, out, bool(records))
+
+
+def _made(name: str | None, options: dict[str, object]) -> "Suite":
+    """Return the suite of a command; without a name the only one that reads the data, agreement without any.
+
+    Nothing here imports PyTorch, so that a wrong path or column is reported at once.
+    """
+    with terminal.waiting("Reading the data"):
+        from ..suites.registry import made_of, suite_of_data, suites_of_data
+
+        data = options.get("data")
+        if name is None and data is not None:
+            name, *others = suites_of_data(str(data))
+            if Path(str(data)).exists():
+                also = f" It also fits {' and '.join(others)}: --suite {others[0]}." if others else ""
+                terminal.note(f"Suite: {name}, by the columns of {data}.{also}")
+        return made_of(name or suite_of_data(None), options)
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..io.files import check_file, check_folder
-from ..io.ours import RESULTS_FILE
+from ..io.store import RESULTS_FILE
 from ..models.options import DATA, OUTPUT
 from . import terminal
 from .help import App

@@ -16,7 +16,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from ..models.options import DATA, EVERYDAY, MODEL, OUTPUT, SPEED, Described
-from .options import DECLARED, described_elsewhere, shown_with
+from .options import DECLARED, shown_with
 
 if TYPE_CHECKING:
     from typer._click import HelpFormatter
@@ -54,15 +54,7 @@ class Command(TyperCommand):
         for name, parameters in panels.items():
             lines = [line for parameter in parameters for line in _lines(parameter, ctx)]
             console.print(Panel(Group(*lines), title=name, title_align="left", border_style="dim"))
-        takes_suites = any(parameter.name == "suite_option" for parameter in self.params)
-        if takes_suites and (other_options := described_elsewhere(suites)):
-            lines = [
-                line
-                for name, described in other_options.items()
-                for line in _named(f"{name}=VALUE", _text(described))
-            ]
-            title = f"With --suite-option, for {' and '.join(suites)}"
-            console.print(Panel(Group(*lines), title=title, title_align="left", border_style="dim"))
+        takes_suites = any(parameter.name == "suite" for parameter in self.params)
         more = " Options of a suite: --suite NAME --help" if takes_suites and not suites else ""
         console.print(Padding(f"--help shows this text.{more}", (0, 1)), highlight=False)
 

@@ -23,13 +23,13 @@ from ..models.options import (
     ModelOptions,
     Option,
     described_options,
+    is_list,
 )
 from ..suites.registry import (
     all_names,
     built_in_options,
     default_suite,
     described_names,
-    options_class,
     options_of_suite,
 )
 
@@ -77,11 +77,11 @@ Models = Annotated[
         autocompletion=bundled_models,
     ),
 ]
-SuiteNames = Annotated[
-    list[str] | None,
+SuiteName = Annotated[
+    str | None,
     declared(
         Described(
-            f"{described_names()}; repeatable",
+            described_names(),
             default_suite(),
             "it is the main table of Newman et al. (2021) and needs no network",
             EVERYDAY,
@@ -116,18 +116,12 @@ def flag(option: str) -> str:
     return "--" + option.replace("_", "-")
 
 
-OF_OTHER_PACKAGES: set[str] = set()
-"""Names that `--suite-option NAME=VALUE` was given."""
-
-
 def as_written(option: Option) -> str:
     """Return an option of a message, and its value if it has one, as they stand on the command line.
 
     >>> as_written(Option("leading_space")), as_written(Option("suite", "minimal_pairs"))
     ('--leading-space', '--suite minimal_pairs')
     """
-    if option.name in OF_OTHER_PACKAGES:
-        return f"--suite-option {option.name}={'…' if option.value is None else option.value}"
     return flag(option.name) + ("" if option.value is None else f" {option.value}")
 
 
@@ -136,41 +130,30 @@ def _datasets() -> list[str]:
     return sorted({name for options in built_in_options().values() for name in options.data_names()})
 
 
-def _annotated(name: str, annotation: object, described: Described, of_suites: bool = False) -> object:
-    """Return how an option looks on the command line; None: not given.
-
-    Texts and paths of suites are lists, because with several suites each has its own (SUITE=VALUE).
-    """
+def _annotated(name: str, annotation: object, described: Described) -> object:
+    """Return how an option looks on the command line; None: not given."""
     kind: Any = next((plain for plain in (bool, int) if annotation in (plain, plain | None)), str)
-    if kind is str and of_suites:
-        kind = list[Path] if Path in (annotation, *get_args(annotation)) else list[str]
+    if kind is str and is_list(annotation):
+        kind = list[str]
+    elif kind is str and Path in (annotation, *get_args(annotation)):
+        kind = Path
     names = described.flags or (flag(name),)
     completion = _datasets if name == "data" else None
     return Annotated[kind | None, declared(described, *names, autocompletion=completion)]
 
 
 SUITE_OPTIONS: dict[str, object] = {
-    name: _annotated(name, annotations[name], described, of_suites=True)
+    name: _annotated(name, annotations[name], described)
     for options in built_in_options().values()
     for annotations in [get_type_hints(options)]
     for name, described in described_options(options).items()
 }
 """How each of the options of suites looks on the command line."""
 
-_SUITE_OPTION = Described(
-    "NAME=VALUE: an option that only a suite of another package has, as text; repeatable",
-    "none",
-    "the suites of this package have no such options",
-)
-_OF_SUITES = SUITE_OPTIONS | {"suite_option": _annotated("suite_option", list[str], _SUITE_OPTION, True)}
 MODEL_OPTIONS: dict[str, object] = {
     name: _annotated(name, get_type_hints(ModelOptions)[name], described)
     for name, described in described_options(ModelOptions).items()
-} | {
-    "model_arg": _annotated(
-        "model_arg", list[str], described_options(ModelOptions)["model_arg"], of_suites=True
-    )
-}
+} | {"model_arg": _annotated("model_arg", list[str], described_options(ModelOptions)["model_arg"])}
 """How each of the options of a model looks on the command line."""
 
 
@@ -180,32 +163,17 @@ def shown_with(suites: Sequence[str]) -> Callable[[str, Described], bool]:
     Args:
         suites: names of suites; empty for none.
     """
-    suite_options = {option for suite in suites for option in _options_on_command_line(suite)}
+    suite_options: set[str] = set()
+    for suite in suites:
+        with suppress(ValueError):  # there is no such suite, which the command itself will say
+            suite_options |= options_of_suite(suite).keys()
 
     def is_shown(option: str, described: Described) -> bool:
-        if option not in _OF_SUITES:
+        if option not in SUITE_OPTIONS:
             return True
         return option in suite_options if suites else described.panel == EVERYDAY
 
     return is_shown
-
-
-def described_elsewhere(suites: Sequence[str]) -> dict[str, Described]:
-    """Return the options of these suites that have no name on the command line, because they are of other packages."""
-    of_suites: dict[str, Described] = {}
-    for suite in suites:
-        with suppress(ValueError):  # there is no such suite, which the command itself will say
-            of_suites |= described_options(options_class(suite))
-    return {name: described for name, described in of_suites.items() if name not in SUITE_OPTIONS}
-
-
-def _options_on_command_line(suite: str) -> set[str]:
-    """Return the options of a suite; `suite_option` stands for those without a name on the command line."""
-    try:
-        names = set(options_of_suite(suite))
-    except ValueError:  # there is no such suite, which the command itself will say
-        return {"suite_option"}
-    return names if names <= SUITE_OPTIONS.keys() else {*names, "suite_option"}
 
 
 def takes_model_options(command: Command) -> Command:
@@ -232,38 +200,12 @@ def _model_options(model_arg: Sequence[str] | None, **values: Any) -> ModelOptio
 
 
 def takes_suite_options(command: Command) -> Command:
-    """Give a command all options of suites; it gets them by name, as its argument `suite_options`."""
-    return _taking(command, "suite_options", _OF_SUITES, dict.fromkeys(_OF_SUITES), _by_name)
+    """Give a command all options of suites; it gets those that were given by name, as its argument `suite_options`."""
+    return _taking(command, "suite_options", SUITE_OPTIONS, dict.fromkeys(SUITE_OPTIONS), _given)
 
 
-def _by_name(suite_option: Sequence[str] | None, **values: object) -> dict[str, object]:
-    """Return the options that were given; of those that may be repeated, an empty list was not."""
-    named_values = {name: value for name, value in values.items() if value not in (None, [])}
-    return named_values | of_other_packages(suite_option or ())
-
-
-def of_other_packages(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Read what `--suite-option` was given: NAME=VALUE becomes an option of `make_suite`.
-
-    Raises:
-        ValueError: a text has no name or no `=`, or names an option that has a name on the command line.
-
-    >>> of_other_packages(["length=short"])
-    {'length': ['short']}
-    """
-    values: dict[str, list[str]] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        name = name.strip().replace("-", "_")
-        if not name.isidentifier() or not equals:
-            raise ValueError(f"Got --suite-option {text!r}; expected NAME=VALUE, such as length=short.")
-        if name in SUITE_OPTIONS:
-            raise ValueError(
-                f"Got --suite-option {text!r}; this option has a name of its own. Write {flag(name)}."
-            )
-        values.setdefault(name, []).append(value)
-    OF_OTHER_PACKAGES.update(values)
-    return values
+def _given(**values: object) -> dict[str, object]:
+    return {name: value for name, value in values.items() if value not in (None, [])}
 
 
 def _taking(

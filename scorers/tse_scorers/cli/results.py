@@ -1,4 +1,4 @@
-"""Commands that write the report of an output folder: `tse merge`, `tse report`."""
+"""The command `tse report`."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -10,25 +10,10 @@ from ..io.files import check_folder
 from ..models.options import OUTPUT
 from . import terminal
 from .help import App
-from .options import Overwrite, option
+from .options import option
 from .shown_report import quick_reports, show_report
 
 app = App()
-
-
-@app.command()
-def merge(
-    folders: Annotated[list[Path], typer.Argument(help="Output folders of `tse run --shard i/n`.")],
-    out: Annotated[Path, option("Output folder.", OUTPUT)] = Path("tse-results"),
-    overwrite: Overwrite = False,
-) -> None:
-    """Merge the shards of a run and write results and report."""
-    with terminal.waiting("Merging"):
-        from ..runs.merge import merge as merge_shards
-
-        check_folder(out)
-        merge_shards(folders, out, overwrite)
-    show_report(out)
 
 
 class Width(StrEnum):
@@ -61,15 +46,16 @@ def report(
 ) -> None:
     """Write `results.json` and the report of a run again, from its scores."""
     with terminal.waiting("Reading the scores"), quick_reports():
-        from ..runs.refresh import refresh_results
+        from ..io.runs import read_folder
+        from ..runs.run import refresh_results
 
         if paper is not None:
             check_folder(paper)
-        folder = refresh_results(out)
+        folder = read_folder(out, refresh_results(out))
     show_report(out, folder)
     if paper is not None:
         with terminal.waiting("Writing the files for a paper"):
             from ..report.page import COLUMN, TEXT, write_paper
 
-            written = write_paper([folder or out], paper, COLUMN if width is Width.COLUMN else TEXT)
+            written = write_paper([folder], paper, COLUMN if width is Width.COLUMN else TEXT)
         terminal.say(f"Paper: {written}")

@@ -28,7 +28,7 @@ _err = Console(stderr=True)
 def progress(title: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar with the time left below a line that says what is done; yields the function to tell.
 
-    That takes (tokens done, tokens in all).
+    That takes (items done, items in all).
     """
     note(title)  # on a line of its own: names are long
     with Progress(BarColumn(bar_width=24), _Done(), console=_err) as bar:
@@ -41,7 +41,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 class _Done(ProgressColumn):
-    """Shows how many tokens are done and how long the others take; before the first batch, 'planning'."""
+    """Shows how many items are done and how long the others take; before the first batch, 'planning'."""
 
     def render(self, task: Task) -> Text:
         """Return the text beside the bar."""
@@ -49,7 +49,7 @@ class _Done(ProgressColumn):
         if task.total is None:
             return Text(f"planning, {elapsed}")
         remaining = TimeRemainingColumn().render(task)
-        return Text(f"{task.completed:,.0f} of {task.total:,.0f} tokens in {elapsed}, {remaining} left")
+        return Text(f"{task.completed:,.0f} of {task.total:,.0f} items in {elapsed}, {remaining} left")
 
 
 def _line(console: Console, text: str, style: str | None = None) -> None:

@@ -21,7 +21,7 @@ PANELS = {
     "Compare": ("compare",),
     "Look": ("explore", "report"),
     "Share": ("publish", "install-metrics"),
-    "Combine and repeat": ("merge", "reproduce", "train-ngram", "convert-lstm"),
+    "Repeat and convert": ("reproduce", "train-ngram", "convert-lstm"),
 }
 """The commands as `tse --help` groups them, those of every day first."""
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Progress = Callable[[int, int], None]
-"""Called with (tokens done, tokens in all)."""
+"""Called with (work done, work in all): tokens of the engine, items of a run."""
 
 
 @contextmanager
@@ -12,10 +12,10 @@ def bars(description: str) -> Iterator[Progress]:
     """Show a bar in terminals and notebooks, unless those of `datasets` are switched off."""
     from datasets.utils import tqdm
 
-    with tqdm(desc=description, unit=" tokens", leave=False) as bar:
+    with tqdm(desc=description, unit=" items", leave=False) as bar:
 
-        def progress(tokens: int, total: int) -> None:
+        def progress(done: int, total: int) -> None:
             bar.total = total
-            bar.update(tokens - bar.n)
+            bar.update(done - bar.n)
 
         yield progress

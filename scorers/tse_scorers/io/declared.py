@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
@@ -12,8 +11,6 @@ from .limits import JSON_DEPTH
 Parsed = TypeVar("Parsed")
 LARGEST = 10**15 - 1
 """Larger whole numbers are not exact in all tools."""
-CHECKSUM = "checksum"
-"""The key of an object of JSON with the checksum of all other keys."""
 _DEPTH = 20  # far more than any signature has
 _NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: "nothing"}
 
@@ -117,42 +114,6 @@ def _expected(kind: Any) -> str:
 
 def _at(where: str, key: object) -> str:
     return f"{where}.{key}" if where else str(key)
-
-
-def parse_object(content: bytes, path: Path, remedy: str, is_sealed: bool = True) -> dict[str, object]:
-    """Return an object of JSON without its checksum, after checking it.
-
-    Args:
-        content: of the file.
-        path: the file, for messages.
-        remedy: what to do if it cannot be used.
-        is_sealed: whether it must have a checksum; without, one that is there must fit.
-
-    Raises:
-        ValueError: it is not valid JSON, not an object, nested too deeply, or its content does not match its checksum.
-    """
-    from .checksums import checksum  # with pyarrow, which takes a moment to import
-
-    try:
-        parsed = json.loads(content.decode("utf-8"))
-    except RecursionError as error:
-        raise ValueError(f"{path} is not valid JSON (nested too deeply). {remedy}") from error
-    except ValueError as error:
-        raise ValueError(f"{path} is not valid JSON ({error}). {remedy}") from error
-    if not isinstance(parsed, dict):
-        raise ValueError(f"{path} holds {shown(parsed)}; expected keys and values. {remedy}")
-    try:
-        require_text_and_depth(parsed, _DEPTH)
-    except ValueError as error:
-        raise ValueError(f"{path} cannot be used: {error}. {remedy}") from error
-    described = {key: value for key, value in parsed.items() if key != CHECKSUM}
-    if (is_sealed or CHECKSUM in parsed) and parsed.get(CHECKSUM) != checksum(described):
-        by_hand = f" To keep what you edited by hand, remove the key {CHECKSUM!r} from it."
-        raise ValueError(
-            f"{path} is damaged or was edited: its content does not match its checksum. {remedy}"
-            f"{'' if is_sealed else by_hand}"
-        )
-    return described
 
 
 def require_text_and_depth(content: object, most: int = JSON_DEPTH) -> None:

@@ -4,22 +4,15 @@ This is the one declaration of its columns: their names, types, and what may be 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 
-from .score_columns import NOISE, Values
-
-if TYPE_CHECKING:
-    from .signatures import Identity
-
 Scalar = str | int | float | bool | None
 
-LARGEST = 2**53
-"""Larger whole numbers are not exact in all tools; no count of items comes near."""
 _NAMED_BY_VALUE = ("group", "paradigm")
 """Levels whose groups are called by their value alone."""
 
@@ -33,46 +26,6 @@ def group_name(level: str, value: str) -> str:
     if level == "all":
         return "all"
     return value if level in _NAMED_BY_VALUE else f"{level}:{value}"
-
-
-_NOTHING = type(None)
-
-
-class Kind(NamedTuple):
-    """What may be in a column.
-
-    Attributes:
-        expected: as a message says it.
-        accepts: whether a value may be.
-        types: those whose values all may be, which is quick to know.
-        number: the type whose values from 0 to `LARGEST` all may be; None for texts.
-    """
-
-    expected: str
-    accepts: Callable[[object], bool]
-    types: frozenset[type] = frozenset({_NOTHING})
-    number: type[float] | None = None
-
-
-def _is_number(value: object) -> "TypeGuard[int | float]":
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-NAME = Kind("a text", lambda value: isinstance(value, str), frozenset({str}))
-TEXT = Kind(
-    "a text or null", lambda value: value is None or isinstance(value, str), frozenset({str, _NOTHING})
-)
-FLAG = Kind(
-    "true, false or null",
-    lambda value: value is None or isinstance(value, bool),
-    frozenset({bool, _NOTHING}),
-)
-NUMBER = Kind("a number or null", lambda value: value is None or _is_number(value), number=float)
-COUNT = Kind(
-    "a whole number from 0 to 2^53, or null",
-    lambda value: value is None or (_is_number(value) and 0 <= value <= LARGEST and value == int(value)),
-    number=int,
-)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -168,9 +121,7 @@ class ResultRow(Mapping[str, Scalar]):
 
     def __getitem__(self, column: str) -> Scalar:
         """Return a column; KeyError where there is none of this name."""
-        if column == "group":
-            return self.group
-        return getattr(self, column) if column in KINDS else self.more[column]
+        return getattr(self, column) if column in ALL_COLUMNS else self.more[column]
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names of all columns."""
@@ -178,7 +129,7 @@ class ResultRow(Mapping[str, Scalar]):
 
     def __len__(self) -> int:
         """Return the number of columns."""
-        return 1 + len(KINDS) + len(self.more)
+        return len(ALL_COLUMNS) + len(self.more)
 
     def to_json(self) -> dict[str, Scalar]:
         """Return the columns that are not None, as JSON has them: numpy's numbers as Python's, NaN as null."""
@@ -190,130 +141,31 @@ class ResultRow(Mapping[str, Scalar]):
         return columns | {column: plain(value) for column, value in self.more.items() if value is not None}
 
     @classmethod
-    def from_json(cls, content: object) -> "ResultRow":
-        """Return a row from JSON.
-
-        Raises:
-            ValueError: it is not one; the message says what is wrong, without the file or the place in it.
-        """
-        if not isinstance(content, dict):
-            raise ValueError(f"it is {kind_of(content)}; expected an object")
-        if missing := [column for column in REQUIRED if column not in content]:
-            raise ValueError(f"{', '.join(map(repr, missing))} is missing")
-        columns: dict[str, Any] = {}
-        more: dict[str, Scalar] = {}
-        for column, value in content.items():
-            kind = NAME if column == "group" else KINDS.get(column)
-            if kind is None:
-                _check(column, value, None)
-                more[column] = value
-                continue
-            if type(value) not in kind.types and (
-                type(value) is not kind.number or not 0 <= value <= LARGEST
-            ):
-                _check(column, value, kind)
-            columns[column] = value
-        if not columns["suite"]:
-            raise ValueError("'suite' is empty; expected the name of a suite")
-        name = group_name(columns["level"], columns["value"])
-        if (group := columns.pop("group")) != name:
-            raise ValueError(f"'group' is {group!r:.60}; expected {name!r:.60}, as 'level' and 'value' say")
-        row = cls(**columns, more=more)
-        row._check_interval()
-        for column in _ESTIMATED:
-            if column in content and content[column] is None:
-                setattr(row, column, math.nan)
-        return row
-
-    def require_possible(self, possible: Mapping[str, Values]) -> None:
-        """Raise ValueError where the score, or its interval, is not one that its metric can have; any if not declared.
-
-        Args:
-            possible: declared metrics -> which scores they can have.
-        """
-        low, high = possible.get(self.metric, Values.ANY).value
-        # The interval of a mean without an upper limit is not cut at 0.
-        for column in ("score", "ci_low", "ci_high") if high < math.inf else ("score",):
-            value = getattr(self, column)
-            if value is not None and (value < low or value > high):
-                ends = [f"{round(end, 2) + 0.0:g}" for end in (low, high)]
-                expected = f"from {ends[0]} to {ends[1]}" if high < math.inf else f"from {ends[0]} up"
-                raise ValueError(
-                    f"{column!r} of {self.metric} is {value!r:.60}; expected a number {expected}"
-                )
-
-    def _check_interval(self) -> None:
-        """Raise ValueError where an interval or the number of its units is not possible, whatever the metric is."""
-        if self.se is not None and self.se < 0:
-            raise ValueError(f"'se' is {self.se!r:.60}; expected a number from 0 up")
-        if self.ci_low is not None and self.ci_high is not None and self.ci_low > self.ci_high + NOISE:
-            raise ValueError(
-                f"'ci_low' is {self.ci_low!r:.60} and 'ci_high' is {self.ci_high!r:.60}; expected the lower end first"
-            )
-        effective, most = self.n_units_effective, LARGEST if self.n_units is None else self.n_units
-        if effective is not None and not 0 <= effective <= most + NOISE:
-            raise ValueError(
-                f"'n_units_effective' is {effective!r:.60}; expected a number from 0 to {most}, the number of units"
-            )
+    def from_json(cls, content: Mapping[str, Any]) -> "ResultRow":
+        """Return a row from JSON; KeyError, TypeError or AttributeError where it is not one."""
+        known = {name: value for name, value in content.items() if name in COLUMN_NAMES}
+        more = {name: value for name, value in content.items() if name not in known and name != "group"}
+        missing = {name: math.nan for name in _ESTIMATED if name in content and content[name] is None}
+        return cls(**known | missing, more=more)
 
 
 _ESTIMATED = ("score", "se", "ci_low", "ci_high", "n_units_effective")
 """Columns of an estimate, NaN (null in JSON) where there are too few items or units for it."""
-_KIND_OF = {str: NAME, str | None: TEXT, bool | None: FLAG, float | None: NUMBER, int | None: COUNT}
-KINDS: Mapping[str, Kind] = {
-    column: _KIND_OF[declared] for column, declared in get_type_hints(ResultRow).items() if column != "more"
-}
-"""Column -> what may be in it; `group` follows from `level` and `value`."""
+COLUMN_NAMES = tuple(column for column in get_type_hints(ResultRow) if column != "more")
+"""Columns; `group` follows from `level` and `value`."""
+NUMBERS = frozenset(
+    name for name, kind in get_type_hints(ResultRow).items() if kind in (float | None, int | None)
+)
 IDENTITY = ("suite", "dataset", "config", "model", "revision")
 """Columns that a run adds to the rows of its suite."""
 REQUIRED = (*IDENTITY, "group", "level", "value", "metric", "score")
 """Columns that each row of `results.json` has, null or not."""
-ALL_COLUMNS = (*REQUIRED, *(column for column in KINDS if column not in REQUIRED))
+ALL_COLUMNS = (*REQUIRED, *(column for column in COLUMN_NAMES if column not in REQUIRED))
 """Columns that all rows have."""
 values_of = attrgetter(*ALL_COLUMNS)
 """Returns the values of `ALL_COLUMNS` of a row."""
 _AS_IN_JSON = frozenset({str, int, bool, type(None)})
 """Types of values that `plain` returns as they are."""
-
-
-def rows_of_run(
-    identity: "Identity", rows: Iterable[ResultRow], possible: Mapping[str, Values]
-) -> list[ResultRow]:
-    """Check the rows of a suite, and add what they are about: the columns `IDENTITY`.
-
-    Args:
-        identity: what the rows are about.
-        rows: of the suite.
-        possible: metrics that it declares -> which scores they can have.
-
-    Raises:
-        ValueError: a row cannot be a result.
-    """
-    checked, about = [], {column: identity.get(column) for column in IDENTITY}
-    for row in rows:
-        checked.append(ResultRow.from_json(row.to_json() | about))
-        checked[-1].require_possible(possible)
-    return checked
-
-
-def kind_of(value: object) -> str:
-    """Name the kind of a value from JSON, for messages."""
-    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return names.get(type(value), "a number" if is_number else f"a {type(value).__name__}")
-
-
-def _check(column: str, value: object, kind: Kind | None) -> None:
-    """Raise ValueError where a column has a value that cannot be in it."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{column!r} is {value}; expected a finite number or null")
-    if isinstance(value, int) and abs(value) > LARGEST:
-        raise ValueError(f"{column!r} is {value!r:.60}; expected a whole number up to 2^53")
-    if value is not None and not isinstance(value, str | int | float):
-        raise ValueError(f"{column!r} is {kind_of(value)}; expected a number, a text or null")
-    if kind is not None and not kind.accepts(value):
-        shown = f"{value!r:.60}" if isinstance(value, str) or _is_number(value) else kind_of(value)
-        raise ValueError(f"{column!r} is {shown}; expected {kind.expected}")
 
 
 def plain(value: Scalar) -> Scalar:

@@ -8,9 +8,8 @@ from typing import Any, Protocol
 import pandas as pd
 import pyarrow as pa
 
-from .records import ROWS, Record, StoredTable, read_records
-from .result_row import ALL_COLUMNS, COUNT, KINDS, NUMBER, ResultRow, values_of
-from .results import CannotAggregateError, StoredResults, results_of
+from .result_row import ALL_COLUMNS, NUMBERS, ResultRow, values_of
+from .store import Record, StoredTable, read_records
 from .systems import Identity, labels, run_names
 
 COLUMNS = (
@@ -19,7 +18,6 @@ COLUMNS = (
     "n_units", "n_units_effective", "n_lemmas", "reliable",
 )  # fmt: skip
 """Columns of results that are always there, empty where a suite does not use them. A suite may add others."""
-_NUMERIC = tuple(column for column in COLUMNS if KINDS.get(column) in (NUMBER, COUNT))
 
 
 def frame_of(rows: Sequence[ResultRow]) -> pd.DataFrame:
@@ -30,12 +28,16 @@ def frame_of(rows: Sequence[ResultRow]) -> pd.DataFrame:
     has_value = [column for column in values if any(value is not None for value in values[column])]
     columns: dict[str, pd.Series[Any]] = {}
     for column in dict.fromkeys([*COLUMNS, *has_value]):
-        if column in _NUMERIC:
+        if column in NUMBERS & {*COLUMNS}:
             columns[column] = pd.Series(values[column], dtype=float)
         else:  # as objects, because texts of Arrow are slow to iterate over
             texts = [None if value != value else value for value in values[column]]
             columns[column] = pd.Series(texts, dtype=object)
     return pd.DataFrame(columns)
+
+
+class CannotAggregateError(ValueError):
+    """Scores that cannot be averaged here: their suite cannot be loaded, or one of their tables is missing."""
 
 
 class TableSource(Protocol):
@@ -131,19 +133,19 @@ class ScoreFile:
     @property
     def column_names(self) -> list[str]:
         """Return the names of the columns."""
-        return list(self._stored.digests)
+        return self._stored.column_names
 
     def select(self, columns: Sequence[str]) -> pa.Table:
         """Read the named columns, and those of `own_columns` that are there."""
         names = dict.fromkeys(
-            [*columns, *(column for column in self.own_columns if column in self._stored.digests)]
+            [*columns, *(column for column in self.own_columns if column in self._stored.column_names)]
         )
         return self._stored.read(list(names))
 
     def read_known(self, columns: Sequence[str]) -> pd.DataFrame:
         """Read those of the named columns that are there, and the user's own of `own_columns`."""
         names = dict.fromkeys([*columns, *self.own_columns])
-        return self.read([column for column in names if column in self._stored.digests])
+        return self.read([column for column in names if column in self._stored.column_names])
 
     def read(self, columns: Sequence[str]) -> pd.DataFrame:
         """Read the named columns; a ValueError names those that are missing, and a damaged file."""
@@ -166,7 +168,7 @@ class Runs:
         rows: rows of results.json, one for each model, measure and group: `suite`, `dataset`, `config`, `model`,
             `revision`, `metric` (the measure's name), `level` and `value` (the group; `all` and "" for everything),
             `score`, `ci_low`, `ci_high`, `n`, …, and `system`, the model's short label in tables.
-        runs: per output folder its name, signature and environment.
+        runs: per output folder its name and signatures.
         files: files of scores per example.
         signatures: what decided the scores of each (system, suite, configuration), as results.json holds it.
     """
@@ -201,39 +203,28 @@ class OutputFolder:
 
     path: Path
     records: Sequence[Record]
-    results: StoredResults
     rows: pd.DataFrame
 
-    def current(self) -> "OutputFolder":
-        """Return the folder as it is now: as it was read, where no record has changed since."""
-        return self if read_records(self.path) == self.records else read_folder(self.path)
 
-
-def read_folder(path: Path) -> OutputFolder:
-    """Read the results of one output folder; damaged records are skipped with a warning.
+def read_folder(path: Path, records: Sequence[Record] | None = None) -> OutputFolder:
+    """Read the results of one output folder, whose records may have been read.
 
     Raises:
-        ValueError: it has no results, or another version wrote it.
+        ValueError: it has no results, or a file of it is damaged.
     """
-    records = read_records(path)
-    return folder_of(path, records, results_of(records))
-
-
-def folder_of(path: Path, records: Sequence[Record], results: StoredResults) -> OutputFolder:
-    """Return an output folder whose records and results were read; raises ValueError as `read_folder` does."""
-    if not results.rows:
+    records = read_records(path) if records is None else records
+    rows = [row for record in records for row in record.rows]
+    if not rows:
         raise ValueError(f"{path} does not contain results. Make some with `tse run --out {path}`.")
-    return OutputFolder(path, records, results, frame_of(results.rows))
+    return OutputFolder(path, records, frame_of(rows))
 
 
 def read_runs(folders: Sequence[Path | OutputFolder]) -> Runs:
     """Read output folders of `tse run`, a folder that is named twice once; raises ValueError as `read_folder` does.
 
-    A folder that was read before is read again only where its records have changed.
+    A folder that was read before is not read again.
     """
-    read = [
-        folder.current() if isinstance(folder, OutputFolder) else read_folder(folder) for folder in folders
-    ]
+    read = [folder if isinstance(folder, OutputFolder) else read_folder(folder) for folder in folders]
     return runs_of(list({folder.path.resolve(): folder for folder in read}.values()))
 
 
@@ -260,11 +251,11 @@ def runs_of(folders: Sequence[OutputFolder]) -> Runs:
         for record in folder.records:
             identity = record.identity
             system = label_of.get(_identity(name, identity.get("model"), identity.get("revision")))
-            if system is not None and ROWS in record.tables:
-                files += [ScoreFile(record, table, system) for table in record.scores]
+            if system is not None and record.rows:
+                files += [ScoreFile(record, table, system) for table in record.tables]
                 signatures[system, identity["suite"], identity["config"]] = record.described
     runs = [
-        {"name": name, "signature": folder.results.signature, "environment": folder.results.environment}
+        {"name": name, "signature": {"models": [record.described for record in folder.records]}}
         for name, folder in named_folders
     ]
     rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*COLUMNS, "system"])

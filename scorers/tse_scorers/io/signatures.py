@@ -23,8 +23,8 @@ class RequestContent(TypedDict, total=False):
     """What the user asked for.
 
     `command` is as it was typed; `model` is None for a model that was in memory; `partial_reasons` say why the scores
-    are not of the whole data set; `own_columns` are those of the user's own table; `model_files` and `scorer_keys` tell
-    whether a model in a folder has changed.
+    are not of the whole data set; `own_columns` are those of the user's own table; `scorer_keys` are those of the
+    signature that the scorer has.
     """
 
     command: str
@@ -35,16 +35,13 @@ class RequestContent(TypedDict, total=False):
     partial_reasons: list[str]
     own_data: bool
     own_columns: list[str]
-    environment: Mapping[str, str | None]
-    model_files: str | None
     scorer_keys: list[str]
 
 
 class Signature(TypedDict, total=False):
-    """Everything that decides the scores of a model; with `computed` and `request` in `results.json`.
+    """Everything that decides the scores of a model, with `computed` and `request` where these are known.
 
-    `identity` is what its rows are found by; `shard` is [number, of], where only a share of the data was scored;
-    `series` names a revision of a series.
+    `identity` is what its rows are found by; `series` names a revision of a series.
     """
 
     identity: Identity
@@ -67,7 +64,6 @@ class Signature(TypedDict, total=False):
     lemmas: str
     lemmas_fingerprint: str
     linking: str
-    shard: list[int]
     series: str
     computed: Mapping[str, object]
     request: RequestContent
@@ -80,9 +76,8 @@ class Signatures(TypedDict, total=False):
 
 
 class ResultsContent(TypedDict, total=False):
-    """What `read_results` returns of `results.json`; a row has the columns of `ResultRow` that are not null."""
+    """The results of an output folder; a row has the columns of `ResultRow` that are not null."""
 
     signature: Signatures
     environment: Mapping[str, object]
-    records: list[str]
     results: "list[dict[str, Scalar]]"

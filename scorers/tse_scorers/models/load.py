@@ -1,5 +1,6 @@
 """Loads language models of `transformers` by name: a Hub id, a folder, a GGUF file or a bundled model."""
 
+import os
 import re
 import textwrap
 from pathlib import Path
@@ -186,7 +187,8 @@ def choose_device(device: str) -> torch.device:
         ValueError: this machine does not have the device.
     """
     if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+        local_rank = os.environ.get("LOCAL_RANK", "0")  # under torchrun, each process has a GPU
+        device = f"cuda:{local_rank}" if torch.cuda.is_available() else "cpu"
     try:
         chosen = torch.device(device)
         if chosen.type == "meta":

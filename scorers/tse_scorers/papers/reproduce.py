@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..io.records import read_records
 from ..io.result_row import group_name
+from ..io.store import Record
 from ..io.systems import basename
 from ..models.options import ModelOptions
 from ..report.numbers import number
 from ..runs.jobs import Failure, Job
-from ..runs.run import Announce, Run, run_all, silent
+from ..runs.run import Announce, run_models, silent
 from ..suites.contract import Suite
 from ..suites.registry import make_suite
 from . import published
@@ -138,11 +138,11 @@ def reproduce(
         note(f"Model: {model}, " + (f"the paper's {system}" if system else "beside all models of the table"))
     ours, failures = [], []
     for suite in suites:
-        run = Run(suite, out, announce)
-        failures += run_all([run], jobs, keep_going=True)
-        ours.append(pd.DataFrame(run.rows))
-        if run.rows and theirs["prefix"].notna().any():
-            ours.append(_probable_forms(out, suite.config, set(ours[-1]["model"]), theirs))
+        records, failed, _ = run_models(suite, jobs, out, announce=announce, keep_going=True)
+        failures += failed
+        ours.append(pd.DataFrame([row for record in records for row in record.rows]))
+        if records and theirs["prefix"].notna().any():
+            ours.append(_probable_forms(records, theirs))
     if not any(map(len, ours)):
         explanations = " ".join([*left_out, *map(str, failures)])
         raise ValueError(f"Nothing of {paper} could be run. {explanations} Name other models with --model.")
@@ -236,20 +236,19 @@ _TABLES: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 """A key of `papers.PAPERS` -> the function that makes its tables from its published rows."""
 
 
-def _probable_forms(out: Path, config: str, models: Collection[str], theirs: pd.DataFrame) -> pd.DataFrame:
+def _probable_forms(records: Sequence[Record], theirs: pd.DataFrame) -> pd.DataFrame:
     """Return a run's probable words at the gaps of Table 3 of Newman et al. (2021), as rows of results."""
     gaps = theirs.dropna(subset="prefix").set_index("prefix")["suffix"].to_dict()
     frames = [pd.DataFrame()]
-    for record in read_records(out):
-        model = record.identity["model"]
-        if "top_forms" not in record.tables or record.identity["config"] != config or model not in models:
+    for record in records:
+        if "top_forms" not in record.tables:
             continue
         forms = record.tables["top_forms"].read(["prefix", "suffix", "form", "probability"]).to_pandas()
         forms = forms.assign(**{side: forms[side].str.strip() for side in ("prefix", "suffix")})
-        if record.signature.get("kind") not in ("masked", "seq2seq"):  # what follows a gap is not read
+        if record.facts.get("kind") not in ("masked", "seq2seq"):  # what follows a gap is not read
             forms["suffix"] = forms["prefix"].map(gaps)
         forms = forms.rename(columns={"form": "value", "probability": "score"})
-        frames.append(forms.assign(model=model, metric="probability", level="form", n=1))
+        frames.append(forms.assign(model=record.identity["model"], metric="probability", level="form", n=1))
     return pd.concat(frames)
 
 

@@ -9,7 +9,6 @@ import yaml
 
 from ..io.bundle import split_revision
 from ..io.result_row import Scalar
-from ..io.results import Row
 from ..io.signatures import Signature
 from ..suites.measure import measured
 from ..suites.registry import find_suite
@@ -40,7 +39,7 @@ class Sources:
 
 
 def entries(
-    signatures: Sequence[Signature], rows: Sequence[Row], sources: Sources
+    signatures: Sequence[Signature], rows: Sequence[Mapping[str, Scalar]], sources: Sources
 ) -> tuple[dict[str, bytes], list[str]]:
     """Return the `.eval_results` files, one for each suite and configuration, and why others are missing.
 
@@ -99,7 +98,7 @@ def _nothing(refused: Sequence[str]) -> str:
 
 
 def _entries_of(
-    signature: Signature, config: str, rows: Sequence[Row], sources: Sources
+    signature: Signature, config: str, rows: Sequence[Mapping[str, Scalar]], sources: Sources
 ) -> "list[EvalResultEntry]":
     """Return the entries of one suite and configuration: its headline measures over all items."""
     try:

@@ -2,14 +2,15 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
 from ..io.local_paths import without_paths
 from ..io.result_row import IDENTITY
-from ..io.results import read_results, written_at
 from ..io.signatures import Identity, ResultsContent, Signature
+from ..io.store import Record, read_records
 from ..models.options import Option, OptionError
 from .entries import Sources, entries
 from .results_dataset import CARD, tables
@@ -60,7 +61,8 @@ def publications(
             raise OptionError(f"{Option(option)} has no effect without {Option('model_repo')}; remove it.")
     if data_org is not None and not data_org.strip():
         raise OptionError(f"{Option('data_org')} is empty; expected an organisation on the Hub.")
-    content = without_paths(read_results(results))
+    records = read_records(results)
+    content = without_paths(_content(records))
     if not content["results"] or not _is_signed(content):
         raise ValueError(
             f"{results} does not contain results, or not their signatures; expected results as this version of "
@@ -70,7 +72,8 @@ def publications(
     if model_repo:
         signatures, notes = _model_of_repository(content, model_repo, other_repo)
         version = content.get("environment", {}).get("refined-tse")
-        day = datetime.fromtimestamp(written_at(results), timezone.utc).date().isoformat()
+        latest = max(record.created for record in records) / 1e9
+        day = datetime.fromtimestamp(latest, timezone.utc).date().isoformat()
         sources = Sources(data_org, results_repo, version if isinstance(version, str) else None, day)
         files, refused = entries(signatures, content["results"], sources)
         planned.append(
@@ -83,6 +86,15 @@ def publications(
         files = {"README.md": CARD.format(repo=results_repo).encode(), **dict(tables(content))}
         planned.append(Publication(results_repo, "dataset", files))
     return planned
+
+
+def _content(records: Sequence[Record]) -> ResultsContent:
+    """Return what records hold, as JSON has it."""
+    return {
+        "signature": {"models": [record.described for record in records]},
+        "environment": records[-1].environment if records else {},
+        "results": [row.to_json() for record in records for row in record.rows],
+    }
 
 
 def _check_names(*repos: str | None) -> None:

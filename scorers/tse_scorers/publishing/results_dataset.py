@@ -3,13 +3,12 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..io.records import decisive
-from ..io.result_row import IDENTITY
-from ..io.results import Row
+from ..io.result_row import IDENTITY, Scalar
 from ..io.signatures import ResultsContent
 from ..suites.released_data import knows_data_of, released_data
 
@@ -76,7 +75,10 @@ def tables(content: ResultsContent) -> Iterator[tuple[str, bytes]]:
     Raises:
         ValueError: a row holds what no row of `tse run` holds.
     """
-    signatures = [decisive(signature) for signature in content["signature"]["models"]]
+    signatures: list[Any] = [
+        {key: value for key, value in of.items() if key not in ("computed", "request")}
+        for of in content["signature"]["models"]
+    ]
     environment = json.dumps(content.get("environment", {}), sort_keys=True)
     for signature in signatures:
         identity = signature["identity"]
@@ -88,7 +90,7 @@ def tables(content: ResultsContent) -> Iterator[tuple[str, bytes]]:
             hashed[0] = {**signature, "identity": {**identity, "model": ""}}
             hashed = [{key: value for key, value in part.items() if key != "model"} for part in hashed]
         canonical = json.dumps(hashed, sort_keys=True, separators=(",", ":"))
-        described: Row = {
+        described: dict[str, Scalar] = {
             "released_data": released_data(signature) is not None
             if knows_data_of(identity["suite"])
             else None,
@@ -101,7 +103,7 @@ def tables(content: ResultsContent) -> Iterator[tuple[str, bytes]]:
         )
 
 
-def _parquet(rows: list[Row]) -> bytes:
+def _parquet(rows: list[dict[str, Scalar]]) -> bytes:
     sink = pa.BufferOutputStream()
     try:
         table = pa.Table.from_pylist(rows, schema=SCHEMA)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ..io.declared import parse
 from ..io.files import read_text, write_text
-from ..io.locks import held
 from ..models.options import ModelOptions
 from ..models.revisions import Revision, expand
 from ..models.scorer import Scorer
@@ -121,18 +120,13 @@ def remember_failures(out: Path, tried: Collection[str], failures: Sequence[Fail
         tried: models that were run; those among them that did not fail are no longer named.
         failures: what failed.
     """
-    from ..engine.processes import is_main  # reports, which need no library that runs models, read the file
-
-    if not is_main() or not (failures or (out / NOT_SCORED_FILE).exists()):
-        return
-    with held(out / f".{NOT_SCORED_FILE}.lock", f"{NOT_SCORED_FILE} in {out}", lambda _: None):
-        before = not_scored(out)
-        failed = {failure.model: str(failure) for failure in failures}
-        after = {model: reason for model, reason in before.items() if model not in tried} | failed
-        if not after:
-            (out / NOT_SCORED_FILE).unlink(missing_ok=True)
-        elif after != before:
-            write_text(out / NOT_SCORED_FILE, json.dumps(after, indent=1, ensure_ascii=False) + "\n")
+    before = not_scored(out)
+    failed = {failure.model: str(failure) for failure in failures}
+    after = {model: reason for model, reason in before.items() if model not in tried} | failed
+    if not after:
+        (out / NOT_SCORED_FILE).unlink(missing_ok=True)
+    elif after != before:
+        write_text(out / NOT_SCORED_FILE, json.dumps(after, indent=1, ensure_ascii=False) + "\n")
 
 
 def not_scored(out: Path) -> dict[str, str]:

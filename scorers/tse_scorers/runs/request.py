@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from ..io.environment import environment
 from ..io.signatures import RequestContent, Signature
 from ..models.options import ModelOptions, described_options
 from ..suites.contract import Suite
@@ -25,7 +24,6 @@ def request_of(
     options: ModelOptions,
     suite: Suite,
     signature: Signature,
-    shard: tuple[int, int] | None,
 ) -> RequestContent:
     """Return what was asked for one model's scores, as JSON-able values.
 
@@ -34,9 +32,8 @@ def request_of(
         options: that it was loaded with.
         suite: the suite.
         signature: of the scores.
-        shard: (number, of) where only a share was scored.
     """
-    reasons, is_own = partial_reasons(suite, shard, signature), is_own_data(suite)
+    reasons, is_own = partial_reasons(suite, signature), is_own_data(suite)
     return {
         "command": command_line(),
         "suite_options": given_options(suite),
@@ -46,7 +43,6 @@ def request_of(
         "partial_reasons": reasons,
         "own_data": is_own,
         "own_columns": users_columns(suite) if is_own else [],
-        "environment": environment(),
     }
 
 
@@ -56,7 +52,7 @@ def given_options(suite: Suite) -> dict[str, object]:
     return {key: str(value) if isinstance(value, Path) else value for key, value in given.items()}
 
 
-def partial_reasons(suite: Suite, shard: tuple[int, int] | None, signature: Signature) -> list[str]:
+def partial_reasons(suite: Suite, signature: Signature) -> list[str]:
     """Say why a run is not the whole of its data set; empty where it is.
 
     A released data set is known by a hash of its content, since a changed copy keeps its name. The user's own data are
@@ -70,7 +66,6 @@ def partial_reasons(suite: Suite, shard: tuple[int, int] | None, signature: Sign
         for flag in [f"--{option.replace('_', '-')}"]
         for value in (given if isinstance(given, list | tuple) else [given])
     ]
-    reasons += [] if shard is None else [f"--shard {shard[0]}/{shard[1]}"]
     lemmas = signature.get("lemmas_fingerprint")
     if is_own_data(suite):
         return reasons

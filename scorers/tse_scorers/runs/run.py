@@ -1,57 +1,73 @@
-"""`tse run`: models over a suite, into a folder that holds scores, results and a report.
+"""Models over a suite, chunk by chunk, into a folder.
 
-Finished work is kept: while a model runs, its answers are kept in a journal; its scores are committed to a record
-before they are averaged (see `io.records`), and are not computed again while their signature is the same.
-
-A model that was scored before is recognized without loading it: its commit, the stamp of its files, or at least the
-hash of their content is that of the scores, and the options, the data and the version of this package are the same.
-Whatever is not certain is loaded.
+The items are cut into chunks by the data alone. The scores of a chunk are files with a mark: a stopped run goes on with
+the first chunk that has none, and each of several processes (`torchrun`, `--part 3/8`) scores every n-th one.
+Whoever finds all marks makes the whole; nobody waits.
 """
 
+import hashlib
+import json
+import os
 import shutil
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, NamedTuple
 
 from .. import __version__
-from ..engine.journal import SUFFIX
-from ..engine.processes import decided_by_main, is_main, propagating_failures, rank_and_size
 from ..engine.progress import Progress
-from ..io.files import slug
-from ..io.records import (
-    ROWS,
-    DamagedFileError,
+from ..io.files import check_folder, slug
+from ..io.signatures import Identity, Signature
+from ..io.store import (
     Record,
-    is_current,
+    StoredTable,
+    as_written,
+    differences,
     read_record,
+    read_records,
     record_folder,
-    require_same,
-    write_record,
-    writing,
+    write_parquet,
+    write_results,
 )
-from ..io.result_row import ResultRow
-from ..io.results import check_output, export_results
-from ..io.signatures import Signature
-from ..models.causal import CausalScorer
-from ..models.load import choose_dtype
-from ..models.model_source import file_stamp, hub_commit, local_revision, locate
+from ..io.table_files import Tables
+from ..models.model_source import hub_commit, local_revision, locate
 from ..models.scorer import Scorer
 from ..suites.contract import Suite
 from .comparing.comparable import listed
 from .doctor import refuse_failures
 from .jobs import Failure, Job
-from .request import given_options, request_of
+from .request import request_of
 
-NO_EFFECT_ON_SCORES = ("device", "batch_tokens", "dtype")
-"""Options that change scores by floating-point noise only; the dtype is compared as it was resolved."""
-LOCK_SECONDS = 600.0
-"""How long several processes wait for another run of the same model; a single one waits as long as that lives."""
+NO_EFFECT_ON_SCORES = ("device", "batch_tokens")
+"""Options that change scores by floating-point noise only."""
+DONE = "done"
+"""The mark of a chunk."""
 
 Announce = Callable[[str], AbstractContextManager[Progress]]
 """Opens a progress display, given a description of what is being done."""
+
+
+class Part(NamedTuple):
+    """Which of how many processes this is, from 1."""
+
+    number: int = 1
+    of: int = 1
+
+    @classmethod
+    def of_launch(cls) -> "Part":
+        """Return the part of this process under a launcher such as `torchrun`; the whole anywhere else."""
+        if {"LOCAL_RANK", "MASTER_ADDR", "RANK", "WORLD_SIZE"} <= os.environ.keys():
+            return cls(int(os.environ["RANK"]) + 1, int(os.environ["WORLD_SIZE"]))
+        return cls()
+
+
+class Scored(NamedTuple):
+    """What became of the models: complete records, failures, and names of those of which other parts are missing."""
+
+    records: list[Record]
+    failures: list[Failure]
+    waiting: list[str]
 
 
 @contextmanager
@@ -60,331 +76,191 @@ def silent(_: str) -> Iterator[Progress]:
     yield lambda done, total: None
 
 
-def run_all(runs: "Sequence[Run]", jobs: Sequence[Job], *, keep_going: bool = False) -> list[Failure]:
-    """Run several models; one that fails does not take the others' results with it.
-
-    Models whose scores are there are recognized before they are loaded. `results.json` is written now and then, and
-    at the end, also where the run is stopped.
-
-    Args:
-        runs: one for each suite.
-        jobs: the models, in the order of the results.
-        keep_going: do not raise the error of an only model either.
-
-    Returns:
-        The models that failed.
-
-    Raises:
-        ValueError: the error of the only model, where there is only one.
-    """
-    failures = []
-    with ExitStack() as stack:
-        for run in runs:
-            stack.enter_context(run.several_models())
-        for job in jobs:
-            errors = _run_one(runs, job)
-            if errors and len(jobs) == 1 and not keep_going:
-                raise errors[0]
-            failures += [Failure(job.model, error) for error in errors]
-        _name_reused(runs, "nothing is left to compute")
-    return failures
-
-
-def _run_one(runs: "Sequence[Run]", job: Job) -> list[Exception]:
-    """Run one model over those suites for which it has no scores yet; return what failed."""
-    errors: list[Exception] = []
-    try:
-        unscored = [run for run in runs if not run.reuse(job)]
-        if not unscored:
-            return []
-        _name_reused(runs, "the rest is computed now")
-        stamp = _stamp(job)
-        with propagating_failures(job.model):
-            scorer = job.load()
-        if stamp != _stamp(job):  # what was loaded may not be what was stamped
-            stamp = None
-    except Exception as error:  # whatever it is: the other models may be fine
-        return [error]
-    for run in unscored:
-        try:
-            run.add(scorer, job, stamp)
-        except Exception as error:
-            errors.append(error)
-    return errors
-
-
-def _name_reused(runs: "Sequence[Run]", then: str) -> None:
-    """Say which models had their scores from an earlier run since this was last said, and what happens then."""
-    reused = [f"{run.suite.name} of {listed(run.reused)}" for run in runs if run.reused]
-    if reused:
-        runs[0].note(f"Reused from {runs[0].out}: {'; '.join(reused)}; {then}.")
-    for run in runs:
-        run.reused.clear()
-
-
-def _stamp(job: Job) -> str | None:
-    if not job.in_memory:
-        with suppress(ValueError, OSError):
-            return file_stamp(job.model)
-    return None
-
-
-@contextmanager
-def _keeping_answers(scorer: Scorer, folder: Path | None) -> Iterator[None]:
-    """Let a scorer keep its answers in a journal there, if it has journals, for as long as this lasts."""
-    before, scorer.journal_folder = scorer.journal_folder, folder
-    try:
-        yield
-    finally:
-        scorer.journal_folder = before
-
-
-@dataclass
-class Run:
-    """One run of models over a suite. All processes of a launch must create and use it alike.
+def run_models(
+    suite: Suite,
+    jobs: Sequence[Job],
+    out: Path,
+    *,
+    part: Part | None = None,
+    overwrite: bool = False,
+    announce: Announce = silent,
+    note: Callable[[str], object] = lambda _: None,
+    keep_going: bool = False,
+) -> Scored:
+    """Score models on a suite, and write `results.json`; one that fails does not take the others' results with it.
 
     Args:
         suite: what is asked.
-        out: folder for scores, results and report.
+        jobs: the models, in the order of the results.
+        out: folder for scores and results.
+        part: which chunks this process scores; None: those of its place in a launch.
+        overwrite: replace scores of these models that were computed on other data or with different options.
         announce: how progress is shown.
-        shard: (number, of): score only one share of the data; `merge` puts the shares together.
-        overwrite: replace scores in `out` that were computed on other data or with different options.
-        waiting: told once that another process scores the same model into `out`, which is then waited for.
-        note: told what an earlier run has scored already.
-        keep_rows: collect the results of all models in `rows`.
-        n_models: how many models were scored, or had their scores from an earlier run.
-        reused: models that had their scores from an earlier run, of which `note` was not told yet.
+        note: told which models had their scores from an earlier run.
+        keep_going: do not raise the error of an only model either.
 
     Raises:
-        ValueError: the folder cannot be written.
+        ValueError: the folder cannot be written; or the error of the only model, where there is only one.
     """
-
-    suite: Suite
-    out: Path
-    announce: Announce = silent
-    shard: tuple[int, int] | None = None
-    overwrite: bool = False
-    waiting: Callable[[str], object] = warnings.warn
-    note: Callable[[str], object] = silent
-    keep_rows: bool = True
-    rows: list[ResultRow] = field(default_factory=list)
-    n_models: int = field(default=0, init=False)
-    reused: list[str] = field(default_factory=list, init=False)
-    _is_series: bool = field(default=False, init=False)
-    _exported: int = field(default=0, init=False)
-
-    def __post_init__(self) -> None:
-        decided_by_main(lambda: check_output(self.out, self.overwrite))
-        if self.shard is not None:
-            self.suite.keep_shard(*self.shard)
-
-    def add(self, scorer: Scorer, job: Job | None = None, stamp: str | None = None) -> list[ResultRow]:
-        """Run one model (or take its scores from an earlier run), write `results.json` and return its rows.
-
-        Each of several processes scores its share; the main process writes, and its disk decides what is there.
-        A shard has scores, but no results.
-
-        Args:
-            scorer: the model.
-            job: how it was loaded, and its series, which results name instead of the scorer's name;
-                None for a model in memory.
-            stamp: `file_stamp` of the files that were loaded; None where it is not certain.
-
-        Raises:
-            TypeError: the scorer's signature lacks its model or revision.
-            ValueError: scores computed with different options would be lost; or see the suite's `score`.
-        """
-        require_described(scorer)
-        job = job or _in_memory(scorer)
-        signature = self.signature(scorer, job)
-        folder = record_folder(self.out, signature)
-        # Weights that are only in memory may change between runs.
-        is_known = signature.get("revision") is not None
-        # No other process may score the same model on the same data into this folder at the same time.
-        seconds, name = None if rank_and_size()[1] == 1 else LOCK_SECONDS, signature["identity"]["model"]
-        with ExitStack() as stack:
-            decided_by_main(lambda: stack.enter_context(writing(folder, name, self.waiting, seconds)))
-            record = decided_by_main(lambda: self._current(folder, signature, is_known))
+    check_folder(out)
+    part = part or Part.of_launch()
+    scored, reused = Scored([], [], []), []
+    try:
+        for job in jobs:
+            try:
+                record, is_old = score_model(suite, job, out, part, overwrite, announce)
+            except Exception as error:  # whatever it is: the other models may be fine
+                if len(jobs) == 1 and not keep_going:
+                    raise
+                scored.failures.append(Failure(job.model, error))
+                continue
+            reused += [job.model] if is_old else []
             if record is None:
-                refuse_failures(scorer)
-                journal = folder / "journal" if is_known else None
-                rows = self._score(scorer, signature, journal, job, stamp)
+                scored.waiting.append(job.model)
             else:
-                self.reused.append(job.model)
-                rows = decided_by_main(lambda: self._averaged(record))
-            # Also after scores that were found: a run that was killed just after it wrote them left its journal.
-            shutil.rmtree(folder / "journal", ignore_errors=True)
-            with suppress(OSError):  # without a record on the disk of this process
-                folder.rmdir()
-                folder.parent.rmdir()
-        self._keep(rows)
-        return rows
+                scored.records.append(record)
+    finally:
+        if reused:
+            note(f"Reused from {out}: {suite.name} of {listed(reused)}.")
+        if scored.records:
+            write_results(out)
+    return scored
 
-    def reuse(self, job: Job) -> bool:
-        """Take a model's results from an earlier run without loading it, and say whether this was possible."""
-        rows = decided_by_main(lambda: self._finished_rows(job))
-        if rows is not None:
-            self.reused.append(job.model)
-            self._keep(rows)
-        return rows is not None
 
-    def _finished_rows(self, job: Job) -> list[ResultRow] | None:
-        """Return the results of a model whose scores are current and intact; None where that is not certain."""
-        if job.in_memory:
+def score_model(
+    suite: Suite, job: Job, out: Path, part: Part, overwrite: bool, announce: Announce
+) -> tuple[Record | None, bool]:
+    """Return the record of a model, None where chunks of other parts are missing; and whether it was there.
+
+    Raises:
+        TypeError: the scorer's signature lacks its model or revision.
+        ValueError: scores of other data or options would be replaced; or see the suite's `score`.
+    """
+    name = f"{job.series}@{job.revision}" if job.series else job.model
+    folder = record_folder(out, name, suite.name, suite.config)
+    earlier = _earlier(folder, overwrite)
+    signature = signature_of(suite, job)
+    if earlier is not None and signature["revision"] is not None and earlier.signature == signature:
+        return earlier, True
+    scorer = job.load()
+    require_described(scorer)
+    if signature["revision"] is None:
+        signature["revision"] = scorer.signature["revision"]
+    is_known = signature["revision"] is not None
+    if earlier is not None and is_known and earlier.signature == signature:
+        return earlier, True
+    if earlier is not None and not overwrite and (changes := [*differences(earlier.signature, signature)]):
+        raise ValueError(
+            f"{folder} already holds scores computed on other data or with different options ({'; '.join(changes)}). "
+            "Choose another folder with --out, or replace them with --overwrite."
+        )
+    suite.check_scorer(scorer)
+    refuse_failures(scorer)
+    chunks = (
+        folder / f"chunks-{hashlib.sha256(json.dumps(signature, sort_keys=True).encode()).hexdigest()[:16]}"
+    )
+    if not is_known:  # weights that are only in memory may have changed since a run was stopped
+        if part.of > 1:
+            raise ValueError(
+                f"{scorer.name} has no revision, so several processes cannot tell that they score the same model. Put "
+                "'revision' into its signature, or score it in one process."
+            )
+        shutil.rmtree(chunks, ignore_errors=True)
+    with announce(_heading(scorer.name, suite)) as progress:
+        tables = score_chunks(suite, scorer, chunks, part, progress)
+    if tables is None:
+        return None, False
+    facts: Signature = as_written({**suite.signature(scorer), **_found_by(suite, job, scorer)})
+    identity = facts["identity"]
+    rows = [replace(row, **identity) for row in suite.aggregate(tables)]
+    request = as_written(request_of(None if job.in_memory else job.model, job.options, suite, facts))
+    request["scorer_keys"] = sorted(scorer.signature)
+    record = Record(folder, signature, facts, request, as_written(scorer.execution), rows=rows).write(tables)
+    shutil.rmtree(chunks, ignore_errors=True)
+    return record, False
+
+
+def _earlier(folder: Path, overwrite: bool) -> Record | None:
+    try:
+        return read_record(folder)
+    except ValueError:
+        if overwrite:
             return None
-        about: Signature = {"model": job.model, **self._found_by(job, job.model, None)}
-        folder = record_folder(self.out, about)
-        # Damaged scores, or a model that is gone: loading it says so.
-        with suppress(ValueError, KeyError, FileNotFoundError):
-            record = read_record(folder)
-            if not _is_same_model(job, record):
-                return None
-            unloaded = UnloadedModel(job.model, record.signature["revision"])
-            recorded: Mapping[str, object] = record.signature
-            of_scorer = {key: recorded[key] for key in record.request["scorer_keys"]}
-            signature = cast(Signature, of_scorer | {**self.signature(unloaded, job)})
-            needed = {*self.suite.tables, *([ROWS] if self.shard is None else [])}
-            if not (is_current(record, signature) and needed <= record.tables.keys()):
-                return None
-            # A journal is another process's, or left by one that was killed; only `add`, which locks, can tell.
-            if (folder / "journal").exists():
-                return None
-            for table in record.tables.values():
-                table.read()
-            return record.rows() if self.keep_rows else []
+        raise
+
+
+def signature_of(suite: Suite, job: Job) -> dict[str, Any]:
+    """Return what is asked of what: options, data, content of the model (`revision`; None: not known), our version."""
+    if job.in_memory:
+        require_described(scorer := job.load())
+        about = {key: value for key, value in scorer.signature.items() if key not in ("model", "revision")}
+        model = {"model": job.model, "revision": scorer.signature["revision"], "scorer": about}
+    else:
+        options = {key: value for key, value in asdict(job.options).items() if key not in NO_EFFECT_ON_SCORES}
+        model = {"model": job.model, "revision": _content(job), "model_options": options}
+    signature: dict[str, Any] = as_written({**model, **suite.asked(), "version": __version__})
+    return signature
+
+
+def _content(job: Job) -> str | None:
+    """Return the hash of a model's files, or its commit on the Hub; None where it is not known without loading it."""
+    try:
+        where = locate(job.model)[0]
+        return (
+            local_revision(job.model, where) if Path(where).exists() else job.commit or hub_commit(job.model)
+        )
+    except (ValueError, OSError):  # loading it says what is wrong
         return None
 
-    def _keep(self, rows: list[ResultRow]) -> None:
-        self.n_models += 1
-        if self.keep_rows:
-            self.rows += rows
-        if not self._is_series or self.n_models >= 2 * self._exported:
-            decided_by_main(self._export)
 
-    def _export(self) -> None:
-        if self.shard is None and self.n_models > self._exported:
-            self._exported = self.n_models
-            export_results(self.out, self.overwrite)
+def _found_by(suite: Suite, job: Job, scorer: Scorer) -> Signature:
+    """Return what rows are about, and the revision of a series."""
+    identity: Identity = {
+        "suite": suite.name,
+        "dataset": suite.dataset,
+        "config": suite.config,
+        "model": job.series or scorer.name,
+        "revision": job.revision or scorer.signature["revision"],
+    }
+    return {"identity": identity, **({"series": f"{job.series}@{job.revision}"} if job.series else {})}
 
-    @contextmanager
-    def several_models(self) -> Iterator[None]:
-        """Write `results.json` after 1, 2, 4, 8 … models while this lasts, and at its end, however it ends.
 
-        Writing it takes longer the more models it has; so it takes at most twice as long as once at the end.
-        """
-        self._is_series = True
-        try:
-            yield
-        finally:
-            self._is_series = False
-            if is_main():
-                self._export()
+def _heading(model: str, suite: Suite) -> str:
+    is_own = suite.config in (suite.dataset, slug(Path(suite.dataset).stem))
+    return f"{model}: {suite.dataset}" + ("" if is_own else f"/{suite.config}")
 
-    def _current(self, folder: Path, signature: Signature, is_known: bool) -> Record | None:
-        """Return the record of these scores if it is intact; None if they must be computed.
 
-        Raises:
-            ValueError: scores of other data or options would be replaced; damaged ones may be.
-        """
-        with suppress(DamagedFileError, FileNotFoundError):
-            record = read_record(folder)
-            if is_known and is_current(record, signature) and set(self.suite.tables) <= record.tables.keys():
-                record.read()
-                return record
-            if not self.overwrite:
-                options: Signature = {}
-                if self.suite.given is not None:
-                    options["request"] = {"suite_options": given_options(self.suite)}
-                require_same(record, {**signature, **options})
+def score_chunks(suite: Suite, scorer: Scorer, folder: Path, part: Part, progress: Progress) -> Tables | None:
+    """Score the chunks of this part that have no mark yet; return the whole where all have one."""
+    chunks = suite.chunks()
+    parts, n_before, n_rows = [], 0, sum(map(len, chunks))
+    for number, rows in enumerate(chunks):
+        parts.append(folder / f"{number:05}")
+        if number % part.of == part.number - 1 and not (parts[-1] / DONE).exists():
+
+            def tell(done: int, total: int, before: int = n_before, n: int = len(rows)) -> None:
+                progress(before + n * done // max(total, 1), n_rows)
+
+            for name, table in suite.score(scorer, tell, rows).items():
+                write_parquet(table, parts[-1] / f"{name}.parquet")
+            (parts[-1] / DONE).touch()
+        n_before += len(rows)
+        progress(n_before, n_rows)
+    if not all((chunk / DONE).exists() for chunk in parts):
         return None
-
-    def _score(
-        self, scorer: Scorer, signature: Signature, journal: Path | None, job: Job, stamp: str | None
-    ) -> list[ResultRow]:
-        """Compute the scores of one model, commit them, and return their averages, which are committed next."""
-        data = [self.suite.dataset]
-        if self.suite.config not in (
-            self.suite.dataset,
-            slug(Path(self.suite.dataset).stem),
-        ):  # one's own file
-            data.append(self.suite.config)
-        description = f"{scorer.name}: {'/'.join(data)}"
-        has_answers = journal is not None and any(journal.glob(f"*{SUFFIX}"))
-        with _keeping_answers(scorer, journal), self.announce(description) as progress:
-            tell = self._naming_saved_answers(scorer.name, progress) if has_answers else progress
-            tables = self.suite.score(scorer, tell)
-        signature = {**signature, "computed": scorer.execution}
-        if self.suite.given is not None:
-            model = None if job.in_memory else job.model
-            signature["request"] = {
-                **request_of(model, job.options, self.suite, signature, self.shard),
-                "model_files": stamp,
-                "scorer_keys": sorted(scorer.signature.keys() & signature.keys()),
-            }
-        score_tables = {name: tables[name] for name in self.suite.tables}
-
-        def write() -> list[ResultRow]:
-            record = write_record(self.out, signature, score_tables)
-            return [] if self.shard is not None else record.with_rows(self.suite.aggregate(score_tables))
-
-        return decided_by_main(write)
-
-    def _naming_saved_answers(self, name: str, progress: Progress) -> Progress:
-        """Return a progress that says so if some of the work is done at its first call: the journal has it."""
-        is_first = True
-
-        def tell(done: int, total: int) -> None:
-            nonlocal is_first
-            if is_first and done:
-                self.note(
-                    f"{name}: the answers that were saved before the stop are reused; the rest is computed now."
-                )
-            is_first = False
-            progress(done, total)
-
-        return tell
-
-    def _averaged(self, record: Record) -> list[ResultRow]:
-        """Return the averages of scores from an earlier run, committed with them; a shard has none."""
-        if self.shard is not None:
-            return []
-        is_of_this_version = record.environment.get("refined-tse") == __version__
-        if ROWS in record.tables and is_of_this_version:
-            with suppress(DamagedFileError):
-                return record.rows()
-        return record.averaged(lambda _, tables: self.suite.aggregate(tables))
-
-    def signature(self, scorer: Scorer, job: Job | None = None) -> Signature:
-        """Return what decides the scores of one model in this run, with what its record is found by.
-
-        Args:
-            scorer: the model.
-            job: as in `add`.
-        """
-        signature = cast(Signature, self.suite.signature(scorer))
-        found_by = self._found_by(job or _in_memory(scorer), scorer.name, signature.get("revision"))
-        return {**signature, **found_by}
-
-    def _found_by(self, job: Job, model: str, revision: str | None) -> Signature:
-        """Return the identity of a model's scores, the revision of a series, and the share of the data."""
-        keys: Signature = {
-            "identity": {
-                "suite": self.suite.name,
-                "dataset": self.suite.dataset,
-                "config": self.suite.config,
-                "model": job.series or model,
-                "revision": job.revision or revision,
-            }
-        }
-        if job.revision is not None:
-            keys["series"] = f"{job.series}@{job.revision}"
-        if self.shard is not None:
-            keys["shard"] = list(self.shard)
-        return keys
+    return suite.joined(
+        [{path.stem: StoredTable(path).read() for path in sorted(chunk.glob("*.parquet"))} for chunk in parts]
+    )
 
 
-def _in_memory(scorer: Scorer) -> Job:
-    return Job(scorer.name, lambda: scorer, in_memory=True)
+def refresh_results(out: Path) -> list[Record]:
+    """Compute the averages of all records again from their scores, write `results.json`, and return the records."""
+    from ..suites.registry import aggregate
+
+    for record in read_records(out):
+        rows = [replace(row, **record.identity) for row in aggregate(record.identity["suite"], record.read())]
+        replace(record, rows=rows).write()
+    return write_results(out)
 
 
 def require_described(scorer: Scorer) -> None:
@@ -399,35 +275,3 @@ def require_described(scorer: Scorer) -> None:
             f"The scorer {scorer.name!r} has the signature {signature!r:.100}; expected a dict with 'model', a text, "
             "and 'revision', a text or None. Add what is missing."
         )
-
-
-class UnloadedModel(CausalScorer):
-    """A model that is not loaded, for a suite to say what decides its scores. It answers nothing."""
-
-    def __init__(self, name: str, revision: str | None) -> None:
-        self.name = name
-        self.signature = {"model": name, "revision": revision}
-        self.execution = {}
-        self.journal_folder = None
-
-
-def _is_same_model(job: Job, record: Record) -> bool:
-    """Whether a record's model, options, version of this package and revision are those of a job."""
-    signature, request, options = record.signature, record.request, job.options
-    name, revision, stored = job.model, signature.get("revision"), request.get("model_options")
-    if not isinstance(revision, str) or not isinstance(stored, dict):
-        return False
-    deciding_options = {
-        key: value for key, value in asdict(options).items() if key not in NO_EFFECT_ON_SCORES
-    }
-    if not (
-        request.get("model") == name == signature.get("model")
-        and record.environment.get("refined-tse") == __version__
-        and str(choose_dtype(options.dtype)).removeprefix("torch.") == signature.get("dtype")
-        and all(key in stored and stored[key] == value for key, value in deciding_options.items())
-    ):
-        return False
-    where, stamp = locate(name)[0], request.get("model_files")
-    if Path(where).is_dir():
-        return (stamp is not None and file_stamp(name) == stamp) or local_revision(name, where) == revision
-    return (job.commit or hub_commit(name)) == revision

@@ -12,7 +12,7 @@
 
 These six members are enough where scores are means over items.
 
-Derived are: signature, shards, samples, averages with intervals by group, comparison, items and
+Derived are: signature, chunks, samples, averages with intervals by group, comparison, items and
 conditions, what the report shows, keys in training logs, command line and help.
 
 Besides the six, a suite with several tables, or with groups or samples of its own, needs members about scores: `key`,
@@ -41,11 +41,11 @@ from numpy.typing import NDArray
 
 from ..engine.progress import Progress
 from ..io.files import slug
-from ..io.records import ROWS, SINGLE
 from ..io.result_row import ResultRow
 from ..io.runs import ScoreFile, ScoreTables, known_columns, table_named
 from ..io.score_columns import Values, described, scores_among
-from ..io.table_files import Tables
+from ..io.store import ROWS, SINGLE
+from ..io.table_files import Tables, fingerprint
 from ..models.scorer import Scorer
 from ..statistics import Units
 from .hub_data import KnownData
@@ -53,10 +53,12 @@ from .items import Group, ItemScores, Scored, own_units
 from .measure import Measure
 from .options import SuiteOptions
 from .own_columns import data_signature
-from .sampling import Items, share
+from .sampling import Items
 from .shown import Shown, Text
 
 __all__ = ["Items", "KnownData", "Measure", "Scored", "Shown", "Suite", "Text"]
+SMALLEST_CHUNK, LARGEST_CHUNK, MOST_CHUNKS = 1_000, 5_000, 16
+"""Items of a chunk: with fewer, batches are padded and shared beginnings parted. Chunks of small data."""
 
 
 class Suite(ABC):
@@ -121,11 +123,10 @@ class Suite(ABC):
         """Return the rows of `items` with what the model answered, and the `column` of each measure.
 
         The columns of `items`, which may be the user's own, keep their values: new ones need names of their own.
-        A suite with several tables returns them by name. A column `context_id` numbers contexts from 0; `tse merge`
-        continues the numbers from shard to shard.
+        A suite with several tables returns them by name.
 
         `sentence_logprobs`, `continuation_logprobs` and `word_logprobs` ask a scorer and check what it answers, natural
-        logs. `items` may be a share of the data (`--shard`). Tokens are counted by `scorer.token_counts(texts)`;
+        logs. `items` may be a chunk of the data. Tokens are counted by `scorer.token_counts(texts)`;
         `check_scorer` refuses a scorer that is no `TokenCounter`.
 
         Raises:
@@ -138,7 +139,7 @@ class Suite(ABC):
         """Raise ValueError where a scorer cannot answer what the suite asks; called before any model runs."""
 
     def describe(self, scorer: Scorer) -> dict[str, object]:
-        """Return what decides the scores besides the suite and the scorer; the same for every shard.
+        """Return what decides the scores besides the suite and the scorer, as comparisons read it.
 
         By default, the options and the data. A suite whose scores also depend on something else, such as the version of
         its metric, adds it: `super().describe(scorer) | {"version": "1.1"}`. Scores on disk are reused while this stays
@@ -237,18 +238,37 @@ class Suite(ABC):
         self.findings = items.findings
         items = replace(items, spread=items.spread or next(iter(self.levels), ""))
         self.items = items.limited(getattr(options, "limit", None))
-        self._share: NDArray[np.bool_] | slice = slice(None)
-        self.is_first_share = True
+        self.is_first = True
 
     @property
     def n_items(self) -> int:
         """The number of items."""
         return self.items.n_items
 
-    def keep_shard(self, number: int, of: int) -> None:
-        """Keep one of `of` shares of the data for `score`; together they are the whole. A share may be empty."""
-        self._share = share(pd.Series(self.items.together(self.items.shard_by)), number, of).to_numpy()
-        self.is_first_share = number == 1
+    def asked(self) -> dict[str, object]:
+        """Return what is asked, known before any model is loaded: suite, options, and the content of the data."""
+        options = {
+            name: str(value)
+            for name, value in asdict(self.options).items()
+            if value is not None and name not in ("data", "source")
+        }
+        about = {"suite": self.name, "dataset": self.dataset, "config": self.config}
+        return {**about, "options": options, "data": fingerprint(self.items.frame)}
+
+    def chunks(self) -> list[NDArray[np.intp]]:
+        """Return the places of the rows of each chunk; the data alone decide, and no `shard_by` is parted."""
+        n = max(-(-self.n_items // LARGEST_CHUNK), min(MOST_CHUNKS, self.n_items // SMALLEST_CHUNK), 1)
+        belongs = self.items.together(self.items.shard_by)
+        chunk = belongs * n // (belongs.max(initial=0) + 1)
+        return [places for number in range(n) if len(places := np.flatnonzero(chunk == number))]
+
+    @classmethod
+    def joined(cls, chunks: Sequence[Tables]) -> Tables:
+        """Return whole tables from those of all chunks."""
+        return {
+            name: pa.concat_tables([tables[name] for tables in chunks], promote_options="permissive")
+            for name in chunks[0]
+        }
 
     def keep_sample(self, budget: int, seed: int) -> None:
         """Keep at most `budget` pairs, spread evenly; the same seed keeps the same ones.
@@ -258,26 +278,26 @@ class Suite(ABC):
         Raises:
             ValueError: the budget is too small for anything to be scored.
         """
-        self.items, self._share = self.items.sampled(budget, seed), slice(None)
+        self.items = self.items.sampled(budget, seed)
 
     def signature(self, scorer: Scorer) -> dict[str, object]:
-        """Return everything that decides the scores, the scorer's signature included; the same for every shard."""
+        """Return what decided the scores, the scorer's signature included."""
         return {"suite": self.name, **self.describe(scorer), **scorer.signature}
 
-    def score(self, scorer: Scorer, progress: Progress) -> Tables:
-        """Return scores per item, one table per name in `tables`; of an empty share, tables without rows.
+    def score(self, scorer: Scorer, progress: Progress, rows: "NDArray[np.intp] | None" = None) -> Tables:
+        """Return scores per item of a chunk (None: of all items), one table per name in `tables`.
 
         Raises:
             ValueError: the scorer does not support the suite's questions.
         """
-        share_rows = self.items.frame[self._share]
-        rows = (share_rows if len(share_rows) else self.items.frame[:1]).reset_index(drop=True)
-        answers = self.ask(scorer, rows, progress)
+        self.is_first = rows is None or rows[0] == 0
+        frame = self.items.frame if rows is None else self.items.frame.iloc[rows]
+        answers = self.ask(scorer, frame.reset_index(drop=True), progress)
         if isinstance(answers, pd.DataFrame):
             columns = [measure.score_column for measure in self.measures]
             scores = answers.astype(dict.fromkeys(columns, float))
             answers = {SINGLE: pa.Table.from_pandas(scores, preserve_index=False)}
-        return answers if len(share_rows) else {name: table.slice(0, 0) for name, table in answers.items()}
+        return {name: answers[name] for name in self.tables}
 
     # What follows: scores from disk.
 

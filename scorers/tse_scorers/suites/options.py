@@ -9,9 +9,8 @@ from them. An option that several suites have has the same declaration in each.
         length: str | None = option("Only these sentences: short or long", "both", "the study has both", partial=True)
 
 Values are checked against the annotations: `bool`, `int`, `float`, `str`, `Path`, `Literal`, and lists of texts or
-whole numbers; others are not checked. In Python, only None means that an option was not given. On the command line, the
-options of this package's suites have names of their own (`--limit`); any other is `--suite-option length=short`, whose
-text becomes the annotated type. `tse run --suite NAME --help` shows both.
+whole numbers; others are not checked. In Python, only None means that an option was not given. The command line has the
+options of this package's suites (`--limit`).
 """
 
 from collections.abc import Collection, Mapping
@@ -64,7 +63,6 @@ class SuiteOptions:
             `identifying_columns: ClassVar = (frozenset({"sentence", "label"}),)`. A table that lacks one of the columns
             still goes to this suite if no other suite has more of them; `load` then says what is missing.
         renamed_columns: columns of a table of the user's own -> what the tables of scores call them, for `--by`.
-        several_data: whether the option `data` may name several sets, separated by commas.
         live_options: the values of options during training, where a callback does not give others.
 
     Raises:
@@ -74,7 +72,6 @@ class SuiteOptions:
 
     identifying_columns: ClassVar[tuple[frozenset[str], ...]] = ()
     renamed_columns: ClassVar[Mapping[str, str]] = {}
-    several_data: ClassVar[bool] = False
     live_options: ClassVar[Mapping[str, object]] = {}
 
     def __post_init__(self) -> None:
@@ -110,7 +107,7 @@ def config_option() -> Any:
 def source_option() -> Any:
     """Declare where the data is."""
     return option(
-        "File or folder with a copy of the data set --data; for several sets, a folder with one folder for each",
+        "File or folder with a copy of the data set --data",
         "the package's or the Hub's",
         "their versions are pinned",
     )

@@ -160,7 +160,7 @@ def aggregate(suite: str, tables: "Tables") -> "list[ResultRow]":
     Raises:
         CannotAggregateError: the suite cannot be loaded, or one of its tables is missing.
     """
-    from ..io.results import CannotAggregateError
+    from ..io.runs import CannotAggregateError
 
     try:
         suite_class = find_suite(suite)
@@ -280,8 +280,8 @@ def make_suite(suite: "str | type[Suite] | None" = None, **options: Any) -> "Sui
 
     Raises:
         TypeError: an option has a value of another type than its annotation says, such as a data frame.
-        ValueError: the suite is unknown, it does not have one of the options, an option is empty, `data` names
-            several sets, or the data cannot be used.
+        ValueError: the suite is unknown, it does not have one of the options, an option is empty, or the data cannot
+            be used.
     """
     data, name = options.get("data"), name_of(suite)
     if name is None:
@@ -295,32 +295,11 @@ def make_suite(suite: "str | type[Suite] | None" = None, **options: Any) -> "Sui
                 f"Got a {type(value).__name__} as {option}; expected the path of a file, or a name. `run` takes a "
                 "table in memory; for make_suite, write it to a file first, for instance with to_parquet."
             )
-    if len(options_of_each(name, options)) > 1:
-        raise OptionError(
-            "A suite has one data set, but ", Option("data", data), " names several. Make one of each."
-        )
-    return made_of(name, options)[0]
+    return made_of(name, options)
 
 
-def made_of(suite: str, options: Mapping[str, Any]) -> "list[Suite]":
-    """Make a suite, or one for each of several sets of minimal pairs, from its options; raises as `make_suite`."""
-    suite_class = cast("Callable[[SuiteOptions], Suite]", find_suite(suite))
-    suites = []
-    for given in options_of_each(suite, options):
-        suites.append(suite_class(options_class(suite)(**given)))
-        suites[-1].given = given
-    return suites
-
-
-def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the options that were given, for each of several sets of minimal pairs if `data` names several.
-
-    Each option has the type that it is annotated with; `source` holds one folder per set, with its name.
-
-    Raises:
-        TypeError: see `make_suite`.
-        ValueError: see `make_suite`; or `config` is given for several sets.
-    """
+def made_of(suite: str, options: Mapping[str, Any]) -> "Suite":
+    """Make a suite from its options; raises as `make_suite`."""
     checked_value("suite", suite, str)
     values = {option: value for option, value in options.items() if value is not None}
     suite_options = options_of_suite(suite)
@@ -334,23 +313,9 @@ def options_of_each(suite: str, options: Mapping[str, Any]) -> list[dict[str, An
             Option("suite", suite),
             f"; remove {it}.{did_you_mean(refused[0].name, suite_options)}",
         )
-    checked = options_class(suite)(**values)
-    values = {option: getattr(checked, option) for option in values}
-    data, source = values.get("data"), values.get("source")
-    if not checked.several_data or data is None or "," not in data or Path(data).exists():
-        return [values]
-    names = list(dict.fromkeys(name.strip() for name in data.split(",")))
-    if "" in names:
-        raise OptionError(
-            "Got ", Option("data", data), "; expected names with commas between them. Remove the comma."
-        )  # fmt: skip
-    if len(names) > 1 and "config" in values:
-        raise OptionError(
-            Option("config", values["config"]), f" was given for several sets ({data}). Run a set with "
-            "configurations by itself."
-        )  # fmt: skip
-    sources = {name: {} if source is None else {"source": source / name} for name in names}
-    return [{**values, "data": name, **sources[name]} for name in names]
+    made = cast("Callable[[SuiteOptions], Suite]", find_suite(suite))(options_class(suite)(**values))
+    made.given = {option: getattr(made.options, option) for option in values}
+    return made
 
 
 @cache

@@ -40,7 +40,7 @@ def released_data(signature: Signature, suite: "type[Suite] | None" = None) -> R
     """
     suite = suite or _suite(signature)
     released = None if suite is None else suite.known_data.released_data(signature)
-    if suite is None or released is None or "shard" in signature or _count(signature) != released.n:
+    if suite is None or released is None or _count(signature) != released.n:
         return None
     lemmas = signature.get("lemmas_fingerprint")
     return released if lemmas is None or str(lemmas) in released_lists(suite) else None

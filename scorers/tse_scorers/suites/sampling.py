@@ -13,7 +13,7 @@ from .checks import Finding
 
 @dataclass(frozen=True)
 class Items:
-    """The rows that a suite asks about. Limits, samples and shards belong to the runner.
+    """The rows that a suite asks about. Limits, samples and chunks belong to the runner.
 
     Attributes:
         frame: the rows, with the user's own columns.
@@ -21,7 +21,7 @@ class Items:
         config: the data's configuration; by default as the option `data`, or the suite's name.
         own_columns: names of the user's own columns in `frame`, for a suite whose `ask` does not return its rows.
         item_by: columns of rows that are one item, which nothing parts; () for each row by itself.
-        shard_by: columns of rows that no shard parts (a template, a context); by default `item_by`.
+        shard_by: columns of rows that no chunk parts (a template, a context); by default `item_by`.
         sample_by: columns of rows that no limit and no sample parts; by default `item_by`.
         spread: column over whose values limits and samples are even; by default the first of the suite's levels.
         pairs_each: pairs of a budget that the rows of one `sample_by` use.
@@ -115,9 +115,3 @@ def limited(frame: pd.DataFrame, group: str, limit: int | None) -> pd.DataFrame:
         chosen = frame.sample(frac=1.0, random_state=0).groupby(group).head(limit)
         frame = frame.loc[chosen.index.sort_values()]
     return frame.reset_index(drop=True)
-
-
-def share(items: "pd.Series[Any]", number: int, of: int) -> "pd.Series[bool]":
-    """Mark the rows whose item, counted in order of appearance, falls into one of `of` equal stretches."""
-    codes = pd.factorize(items)[0]
-    return pd.Series(codes * of // (codes.max() + 1) == number - 1, index=items.index)

@@ -25,7 +25,7 @@ import torch
 from ..engine.meeting import meet
 from ..engine.processes import is_main, single_process
 from ..engine.sharding import is_sharded
-from ..io.records import SINGLE
+from ..io.store import SINGLE
 from ..io.suggestions import suggesting_keywords
 from ..io.table_files import Tables
 from ..loading import load_with_options

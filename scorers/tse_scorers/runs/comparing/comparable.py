@@ -24,9 +24,7 @@ _DECISIVE = {
 _PARTS = ("limit", "groups")
 OF_DATA = frozenset({"data", "source", "config", *_PARTS})
 """Options of a suite that choose its data, which other keys compare."""
-_UNCOMPARED = frozenset(
-    {"identity", "computed", "request", "shard", "series", "suite", "suite_options", "n_items"}
-)
+_UNCOMPARED = frozenset({"identity", "computed", "request", "series", "suite", "suite_options", "n_items"})
 _PART = "part of the data"
 _HOW = {
     "data": "on different data",

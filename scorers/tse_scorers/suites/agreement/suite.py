@@ -5,14 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.files import slug
-from ...io.records import ROWS
 from ...io.runs import ScoreTables
+from ...io.store import ROWS
 from ...io.table_files import Tables, fingerprint
 from ...models.options import Option, OptionError
 from ...models.scorer import Scorer
@@ -129,6 +131,10 @@ class AgreementSuite(Suite):
         """The pairs."""
         return self.items.frame
 
+    def asked(self) -> dict[str, object]:
+        """Return what is asked, with the content of the lemma list."""
+        return super().asked() | {"lemmas": fingerprint(self._lemmas[[*FORMS]])}
+
     def describe(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the scores besides the scorer."""
         options, lemmas = self.options, self._lemmas
@@ -152,23 +158,35 @@ class AgreementSuite(Suite):
         self.options.word_end_for(self._at_gaps(scorer))
 
     def ask(self, scorer: Scorer, items: pd.DataFrame, progress: Progress) -> Tables:
-        """Return scores per context and pair, and in one shard the lemmas of all."""
+        """Return scores per context and pair; with the first of them the lemmas, and the most probable forms."""
         scorer, whole_words = self._at_gaps(scorer), self.options.whole_words
         pairs = self._contrast.as_numbers(items)
         scored = score_gaps(scorer, pairs, self._lemmas, whole_words, progress)
         tables = score_tables(scored, pairs, self.items.own_columns, whole_words)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the scores have warned already
-            # The lemmas of all shards, also if only some have gaps that open their sentences.
+            # The lemmas of all gaps, also if only some open their sentences.
             openings = sorted({*(self.pairs["prefix"] == "")})
             listings = list_lemmas(scorer, self._lemmas, openings, whole_words)
-            if "top_forms" in self.tables:
-                tables["top_forms"] = top_forms(scorer, pairs, self._lemmas)
+            tables["top_forms"] = TOP_FORMS.empty_table()
+            if self.is_first and "top_forms" in self.tables:
+                in_order = self.pairs.iloc[np.concatenate(self.chunks())]  # as contexts are numbered
+                tables["top_forms"] = top_forms(scorer, self._contrast.as_numbers(in_order), self._lemmas)
         lemmas = lemma_tables(listings, self.options.forms, self.options.word_end_for(scorer))
-        tables |= {
-            name: table if self.is_first_share else table.slice(0, 0) for name, table in lemmas.items()
-        }
+        tables |= {name: table if self.is_first else table.slice(0, 0) for name, table in lemmas.items()}
         return self._contrast.restored({name: tables[name] for name in self.tables})
+
+    @classmethod
+    def joined(cls, chunks: Sequence[Tables]) -> Tables:
+        """Return whole tables; contexts are numbered on from chunk to chunk."""
+        first, numbered = 0, []
+        for tables in chunks:
+            of_chunk = {
+                name: _numbered_from(first, table) for name, table in tables.items() if name != "top_forms"
+            }
+            numbered.append(tables | of_chunk)
+            first += 1 + (pc.max(tables["contexts"]["context_id"]).as_py() or 0)
+        return super().joined(numbered)
 
     def _at_gaps(self, scorer: Scorer) -> Scorer:
         """Return a scorer that answers at gaps; whole words need no distribution over tokens."""
@@ -189,3 +207,11 @@ class AgreementSuite(Suite):
         at_cutoffs = None if measures is None else [measure for measure in measures if measure != TSE]
         if at_cutoffs != []:
             yield scored_contexts(lemmas, at_cutoffs)
+
+
+def _numbered_from(first: int, table: pa.Table) -> pa.Table:
+    """Return a table whose contexts are numbered from another number than 0."""
+    if "context_id" not in table.column_names:
+        return table
+    place = table.column_names.index("context_id")
+    return table.set_column(place, "context_id", pc.add(table["context_id"], first))

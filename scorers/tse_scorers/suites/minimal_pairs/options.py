@@ -20,7 +20,6 @@ from ..options import (
 class MinimalPairOptions(SuiteOptions):
     """The options of minimal pairs; each field says what it is for."""
 
-    several_data: ClassVar = True
     live_options: ClassVar = {"methods": ["full"]}
     renamed_columns: ClassVar = {"UID": "paradigm", "linguistics_term": "phenomenon"}
     identifying_columns: ClassVar = (

@@ -11,9 +11,9 @@ import pyarrow as pa
 from ...engine.progress import Progress
 from ...io.bundle import metric_modules
 from ...io.files import slug
-from ...io.records import ROWS, SINGLE
 from ...io.runs import ScoreTables, table_named
 from ...io.score_columns import Values, described
+from ...io.store import ROWS, SINGLE
 from ...io.table_files import Tables
 from ...models.options import Option, OptionError
 from ...models.scorer import Scorer
@@ -116,6 +116,12 @@ class MinimalPairSuite(Suite):
     def pairs(self) -> pd.DataFrame:
         """The pairs, as `data.load` returns them."""
         return self.items.frame
+
+    def asked(self) -> dict[str, object]:
+        """Return what is asked, with what the authors of a registered set do."""
+        return (
+            super().asked() | self.set_signature | {"linking": self.linking, "authors_pll": self.authors_pll}
+        )
 
     def describe(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the scores."""

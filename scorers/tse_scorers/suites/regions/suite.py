@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from ...engine.progress import Progress
 from ...io.files import slug
-from ...io.records import ROWS
 from ...io.result_row import ResultRow
 from ...io.runs import ScoreTables, table_named
+from ...io.store import ROWS
 from ...io.table_files import Tables
 from ...models.scorer import Scorer
 from ..contract import Items, Scored, Suite
@@ -84,6 +84,12 @@ class RegionSuite(Suite):
     def check_scorer(self, scorer: Scorer) -> None:
         """Raise ValueError where the scorer has no surprisals."""
         require_tokens(scorer)
+
+    def asked(self) -> dict[str, object]:
+        """Return what is asked, with the criteria."""
+        return super().asked() | {
+            "criteria": [f"{of.suite}/{of.name}: {of.formula.text}" for of in self._criteria]
+        }
 
     def describe(self, scorer: Scorer) -> dict[str, object]:
         """Return what decides the scores."""

@@ -7,9 +7,9 @@ import pandas as pd
 import pyarrow as pa
 
 from ...engine.progress import Progress
-from ...io.records import ROWS, SINGLE
 from ...io.result_row import ResultRow
 from ...io.runs import ScoreTables, table_named
+from ...io.store import ROWS, SINGLE
 from ...io.table_files import Tables
 from ...models.scorer import Scorer
 from ...statistics import Estimate

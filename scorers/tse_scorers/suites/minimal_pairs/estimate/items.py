@@ -7,8 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ....io.bundle import metric_modules
-from ....io.results import CannotAggregateError
-from ....io.runs import TableSource, known_columns
+from ....io.runs import CannotAggregateError, TableSource, known_columns
 from ...contract import Scored
 from ...measure import Measure
 from .intervals import grouped, with_units

@@ -1,0 +1,245 @@
+"""What a run leaves of one model on one suite and data.
+
+    OUT/runs/<model[@revision]>.<suite>.<data>/
+      contexts.parquet  pairs.parquet  …   the scores, one file a table
+      record.json                          signature, facts, environment, request, rows of results; written last
+      chunks-<signature>/                  what is done, while a run goes on
+
+So a folder with `record.json` is complete. `OUT/results.json` has the rows of all records, for people and other tools;
+this package reads records. Reading a folder runs no code: it is JSON and Parquet.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .environment import environment
+from .files import printable, slug, write_atomically, write_text
+from .result_row import ResultRow
+from .series_order import position
+from .signatures import Identity, RequestContent, Signature
+
+RUNS = "runs"
+RECORD_FILE = "record.json"
+RESULTS_FILE = "results.json"
+REPORT_FILE = "report.html"
+SINGLE = "scores"
+"""The table of a suite that has only one."""
+ROWS = "rows"
+"""The name under which suites declare the metrics of their rows of results."""
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A table of scores on disk."""
+
+    path: Path
+
+    @cached_property
+    def column_names(self) -> list[str]:
+        """The names of its columns."""
+        return list(self._opened().schema_arrow.names)
+
+    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """Read the table, or some of its columns; a ValueError says what to do where that is not possible."""
+        missing = [column for column in columns or () if column not in self.column_names]
+        if missing:
+            raise ValueError(
+                f"{self.path} has no column {', '.join(missing)}. Another version of `tse run` wrote it; run the "
+                "evaluation again."
+            )
+        try:
+            with self._opened() as file:
+                return file.read(None if columns is None else list(columns)).replace_schema_metadata()
+        except (OSError, pa.ArrowException) as error:
+            raise unusable(self.path, error) from error
+
+    def _opened(self) -> pq.ParquetFile:
+        # Not read_table, which would read a parent folder named `a=1` as a column.
+        try:
+            return pq.ParquetFile(self.path)
+        except (OSError, pa.ArrowException) as error:
+            raise unusable(self.path, error) from error
+
+
+@dataclass(frozen=True)
+class Record:
+    """The scores of one model on one suite and data.
+
+    Attributes:
+        folder: its folder.
+        signature: what was asked of what, known before the model is loaded: equal signatures are equal scores.
+        facts: what else decides the scores and was found when they were made; `identity` is what rows are about.
+        request: what the user asked for, as it was typed.
+        computed: how the scores were computed: batches, device, kernels.
+        environment: versions and machine.
+        created: when, in nanoseconds since 1970: the order of results.
+        rows: of results.
+    """
+
+    folder: Path
+    signature: Mapping[str, Any]
+    facts: Signature
+    request: RequestContent = field(default_factory=RequestContent)
+    computed: Mapping[str, object] = field(default_factory=dict)
+    environment: Mapping[str, object] = field(default_factory=environment)
+    created: int = field(default_factory=time.time_ns)
+    rows: Sequence[ResultRow] = ()
+
+    @property
+    def identity(self) -> Identity:
+        """Suite, dataset, config, model and revision, which all rows have."""
+        return self.facts["identity"]
+
+    @property
+    def described(self) -> Signature:
+        """The facts, with how the scores were computed and the request."""
+        described: Signature = {**self.facts, "computed": self.computed}
+        if self.request:
+            described["request"] = self.request
+        return described
+
+    @cached_property
+    def tables(self) -> dict[str, StoredTable]:
+        """Its tables by name."""
+        return {path.stem: StoredTable(path) for path in sorted(self.folder.glob("*.parquet"))}
+
+    def read(self) -> dict[str, pa.Table]:
+        """Read all tables."""
+        return {name: table.read() for name, table in self.tables.items()}
+
+    def write(self, tables: Mapping[str, pa.Table] | None = None) -> "Record":
+        """Write tables in the place of earlier ones (None: leave them), then the record; return it.
+
+        Raises:
+            ValueError: a file cannot be written.
+        """
+        if tables is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / RECORD_FILE).unlink(missing_ok=True)  # from here on, the folder is not complete
+            for path in self.folder.glob("*.parquet"):
+                if path.stem not in tables:
+                    path.unlink(missing_ok=True)
+            for name, table in tables.items():
+                write_parquet(table, self.folder / f"{name}.parquet")
+        content = {key: value for key, value in vars(self).items() if key in _WRITTEN}
+        content["rows"] = [row.to_json() for row in self.rows]
+        write_text(self.folder / RECORD_FILE, json.dumps(content, indent=1, default=str) + "\n")
+        return self
+
+
+_WRITTEN = ("signature", "facts", "request", "computed", "environment", "created")
+
+
+def unusable(path: Path, why: object) -> ValueError:
+    """Return the error for a file of a record that cannot be read."""
+    reason = str(why).strip().split("\n", 1)[0][:200].rstrip(".") or type(why).__name__
+    return ValueError(f"{path} cannot be read ({reason}). Remove {path.parent}, and run again.")
+
+
+def read_record(folder: Path) -> Record | None:
+    """Return the record in a folder, None where it is not complete; ValueError where it is damaged."""
+    path = folder / RECORD_FILE
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        rows = [ResultRow.from_json(row) for row in content.pop("rows")]
+        record = Record(folder, **content, rows=rows)
+        _ = [record.identity[key] for key in ("suite", "config", "model")]
+        if not (isinstance(record.created, int) and isinstance(record.request, dict)):
+            raise TypeError("created is no whole number, or request no object")
+        return record
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise unusable(path, error) from error
+
+
+def read_records(out: Path) -> list[Record]:
+    """Return the records of an output folder, the oldest first, the revisions of a series in order of their training.
+
+    Raises:
+        ValueError: a record is damaged, or `out` is a file.
+    """
+    if out.is_file():
+        raise ValueError(
+            f"{out} is a file; expected an output folder of `tse run`. Name the folder, {out.parent}."
+        )
+    found = (read_record(path.parent) for path in out.glob(f"{RUNS}/*/{RECORD_FILE}"))
+    records = sorted(filter(None, found), key=lambda record: (record.created, record.folder.name))
+    groups = [tuple(map(record.identity.get, ("suite", "dataset", "config", "model"))) for record in records]
+    series = {group for group, record in zip(groups, records, strict=True) if record.facts.get("series")}
+    first = {group: place for place, group in reversed([*enumerate(groups)])}
+    places = [
+        (first[group], position(str(record.identity.get("revision")) if group in series else ""))
+        for group, record in zip(groups, records, strict=True)
+    ]
+    return [records[number] for number in sorted(range(len(records)), key=places.__getitem__)]
+
+
+def record_folder(out: Path, model: str, suite: str, config: str | None) -> Path:
+    """Return where the scores of a model (or of a revision of a series) on some data are."""
+    return out / RUNS / ".".join(map(slug, (model, suite, str(config))))
+
+
+def write_results(out: Path) -> list[Record]:
+    """Write `results.json` from the records of an output folder, and return them."""
+    records = read_records(out)
+    lines = ",\n".join(f"  {json.dumps(row.to_json())}" for record in records for row in record.rows)
+    write_text(out / RESULTS_FILE, f'{{\n "results": [\n{lines}\n ]\n}}\n')
+    return records
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Write a table of scores completely or not at all; floats are split by bytes, which makes them a third smaller."""
+    floats = [part.name for part in table.schema if pa.types.is_floating(part.type)]
+    others = [name for name in table.column_names if name not in floats]
+    with write_atomically(path) as file:
+        pq.write_table(
+            table.replace_schema_metadata(), file, compression="zstd", compression_level=9, use_dictionary=others,
+            use_byte_stream_split=floats,
+        )  # fmt: skip
+
+
+def as_written(signature: Mapping[str, object]) -> Any:
+    """Return a signature as JSON gives it back."""
+    return json.loads(json.dumps(signature, default=str))
+
+
+def differences(earlier: Mapping[str, Any], current: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what differs between two signatures: "limit was 20 and is not given".
+
+    >>> [*differences({"limit": 20, "data": "a"}, {"data": "b"})]
+    ['limit was 20 and is not given', 'the data have changed']
+    """
+    changed = [key for key in {**earlier, **current} if earlier.get(key) != current.get(key)]
+    causes = [key for key in changed if key not in _HASHES] or changed
+    for key in causes:
+        if key in ("options", "model_options", "scorer"):
+            yield from differences(earlier.get(key) or {}, current.get(key) or {})
+        else:
+            values = [_shown(of.get(key)) for of in (earlier, current)]
+            yield _HASHES.get(key) or f"{key.replace('_', ' ')} was {values[0]} and is {values[1]}"
+
+
+_HASHES = {
+    "data": "the data have changed",
+    "lemmas": "the lemma list has changed",
+    "revision": "the model's weights have changed",
+}
+"""Hashes tell a user nothing, and may follow from other changes."""
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "not given"
+    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return printable(
+        shown if len(shown) < 50 else f"…{shown[-49:]}"
+    )  # the end of a path says more than its start
