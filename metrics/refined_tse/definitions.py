@@ -182,7 +182,7 @@ def ranked_scores(logprob: np.ndarray, masses: dict[str, np.ndarray], cutoffs: C
         logprob: (contexts, 2, lemmas) natural logs of the correct and the incorrect forms. With a NaN, EW over the
             whole distribution counts that lemma as not correct, and all other scores of the context are NaN.
         masses: `top` -> mass ranked strictly above each form, `bottom` -> below, of the same shape.
-        cutoffs: those of the sides that are among `masses`, and ("top", 1.0).
+        cutoffs: sides and shares; at those of a side without masses, all scores are NaN.
 
     >>> logprob, above = np.log([[[0.6, 0.1], [0.05, 0.25]]]), np.array([[[0.0, 0.85], [0.95, 0.6]]])
     >>> scores = ranked_scores(logprob, {"top": above}, (("top", 0.6), ("top", 1.0)))
@@ -193,8 +193,10 @@ def ranked_scores(logprob: np.ndarray, masses: dict[str, np.ndarray], cutoffs: C
     whole = whole_scores(logprob, np.ones(len(logprob), bool))
     columns = []
     for side, cutoff in cutoffs:
-        if cutoff == 1:
-            columns.append([score[:, 0] for score in whole[:3]])
+        if cutoff == 1 or side not in masses:
+            columns.append(
+                [score[:, 0] if cutoff == 1 else np.full(len(logprob), np.nan) for score in whole[:3]]
+            )
             continue
         before = masses[side]
         after = before < cutoff * (1 - ROUNDING)
@@ -203,7 +205,7 @@ def ranked_scores(logprob: np.ndarray, masses: dict[str, np.ndarray], cutoffs: C
         alpha = np.where(spans, (cutoff - before) / np.where(mass > 0, mass, 1.0), 0.0).max(axis=(1, 2))
         scores = []
         for inside in (inner, after):
-            lemma = inside.any(axis=1) if side == "top" else inside.all(axis=1)
+            lemma: Array = inside.any(axis=1) if side == "top" else inside.all(axis=1)
             of_lemmas = mass * lemma[:, None]
             added = mass * inside if side == "top" else of_lemmas
             ew = equally_weighted(logprob[:, 0], logprob[:, 1], lemma)

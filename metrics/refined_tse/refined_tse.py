@@ -21,7 +21,7 @@ The paper's toy example (Table 1), "The keys to the cabinet ...": are 0.6, is 0.
 """
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -47,6 +47,7 @@ from .definitions import (
 ALL = "all"  # the group of all contexts
 MEASURES = ("ew", "mw", "covered_mass")
 COUNTS = ("n_lemmas", "n_ties", "n_nonfinite")
+FORMS = ("correct", "incorrect")
 VERBS = ("logprob_correct", "logprob_incorrect")
 MASSES = {"top": "above", "bottom": "below"}
 TOLERANCE = 1e-3  # in half precision, log-probabilities can be above 0, and masses above 1
@@ -132,21 +133,18 @@ class RefinedTSE(evaluate.Metric):
         self.cutoffs: Cutoffs = (*(("top", p) for p in tops), *(("bottom", p) for p in bottoms))
         if not all(0 < p <= 1 for _, p in self.cutoffs) or len(set(self.cutoffs)) < len(self.cutoffs):
             raise ValueError(
-                f"The cut-offs are {tops} and {bottoms}; expected different shares of probability mass in (0, 1]. Give "
-                "them as fractions: 0.97 for the paper's top 97 %."
+                f"The cut-offs are {tops} and {bottoms}; expected different fractions in (0, 1]."
             )
-        self._added: Cutoffs | None = None  # the cut-offs that the contexts added so far have scores at
         super().__init__(*args, **kwargs)
 
     def _info(self) -> evaluate.MetricInfo:
+        # Stored are the scores of a context, not its lemmas: up to 6,000 numbers would become 60.
+        scores = datasets.Sequence(datasets.Value("float64"), length=_width(self.cutoffs))
         info = evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
-            # Stored are the scores of a context, not its lemmas: up to 6,000 numbers would become 60.
-            features=datasets.Features(
-                predictions=datasets.Sequence(datasets.Value("float64")), groups=datasets.Value("string")
-            ),
+            features=datasets.Features(predictions=scores, groups=datasets.Value("string")),
             codebase_urls=["https://github.com/bnewm0609/refining-tse"],
             reference_urls=["https://aclanthology.org/2021.naacl-main.290"],
         )
@@ -170,68 +168,45 @@ class RefinedTSE(evaluate.Metric):
         """Add contexts: log-probabilities of the lemmas' forms, or logits over the vocabulary."""
         if (predictions is None) == (logits is None):
             raise ValueError(
-                "Expected either `predictions` (log-probabilities of the lemmas' forms), or `logits` with "
-                "`correct_ids` and `incorrect_ids`. Give one of the two."
+                "Give one of the two: `predictions` (log-probabilities of the lemmas' forms), or `logits` with "
+                "`correct_ids` and `incorrect_ids`."
             )
         if logits is not None:
-            cutoffs = self.cutoffs
-            scores = _scores_of_logits(logits, correct_ids, incorrect_ids, swapped, cutoffs)
+            scores = _scores_of_logits(logits, correct_ids, incorrect_ids, swapped, self.cutoffs)
         else:
-            contexts = list(predictions or ())
-            keys = contexts[0] if contexts else ()
-            sides = [side for side, mass in MASSES.items() if f"correct_{mass}" in keys]
-            cutoffs = tuple(cutoff for cutoff in self.cutoffs if cutoff == WHOLE or cutoff[0] in sides)
-            scores = _scores_of_predictions(contexts, sides, cutoffs)
-        names = [ALL] * len(scores) if groups is None else _names(groups, len(scores))
-        if self._added not in (None, cutoffs):
-            raise ValueError(
-                "These contexts have other masses (above, below) than those added before. Give the same for all "
-                "contexts, or compute the scores of the earlier ones first."
-            )
+            numbered = enumerate(predictions or ())
+            scores = np.array([_scores_of_prediction(*context, self.cutoffs) for context in numbered])
+        names = _names(groups, len(scores))
         if len(scores):
-            self._added = cutoffs
             super().add_batch(predictions=scores, groups=names)
 
     def compute(self, **contexts: Any) -> Summary:
         """Compute the scores of the added contexts and of those given here (the arguments of `add_batch`)."""
-        batch = {name: value for name, value in contexts.items() if value is not None}
-        if _is_scored(batch.get("predictions")):
-            if set(batch) - {"predictions", "groups"} or self._added is not None:
-                raise ValueError(
-                    "A scored data set takes no other argument than groups, and no contexts added before. Compute the "
-                    "scores of each by itself."
-                )
-            return _of_scored(batch["predictions"], batch.get("groups"), self.cutoffs)
-        if batch:  # `evaluate.combine` gives references=None
-            self.add_batch(**batch)
-        if self._added is None:
-            raise ValueError(
-                "There are no contexts to score. Give `predictions` or `logits`, or add some first, in each process."
-            )
-        try:
-            result: Summary = super().compute()
-            return result
-        finally:
-            self._added = None
+        contexts = {name: value for name, value in contexts.items() if value is not None}
+        if _is_scored(contexts.get("predictions")):
+            return _of_scored(**contexts, cutoffs=self.cutoffs)
+        if contexts:  # `evaluate.combine` gives references=None
+            self.add_batch(**contexts)
+        result: Summary = super().compute()
+        return result
 
     def _compute(self, predictions: Any, groups: Any) -> Summary:
-        assert self._added is not None, "compute() checks this"
-        lists, width = predictions.combine_chunks(), len(COUNTS) + len(MEASURES) * len(self._added)
-        if lists.value_lengths().unique().to_pylist() != [width]:
-            raise ValueError(
-                "The processes scored contexts at different cut-offs. Use the same in all processes."
-            )
-        names = groups.to_pylist()
-        return _summary(lists.flatten().to_numpy().reshape(-1, width), _members(names), self._added)
+        scores = predictions.combine_chunks().flatten().to_numpy().reshape(-1, _width(self.cutoffs))
+        return _summary(scores, _members(groups.to_pylist()), self.cutoffs)
 
 
-# The scores of contexts, (contexts, columns): n_lemmas, n_ties, n_nonfinite, then ew, mw, covered_mass at each cut-off.
+# The scores of a context are numbers in this order: `COUNTS`, then ew, mw and covered_mass at each cut-off. At cut-offs
+# without masses, and below 1 for a context that is not a distribution, these three are NaN.
+
+
+def _width(cutoffs: Cutoffs) -> int:
+    return len(COUNTS) + len(MEASURES) * len(cutoffs)
 
 
 def _columns(scores: GapScores) -> np.ndarray:
+    """Return scores as (contexts, width)."""
     ew, mw, covered, logprob = (_on_host(part) for part in scores[:4])
-    n_lemmas = np.full(len(ew), logprob.shape[2])
-    n_ties = (logprob[:, 0] == logprob[:, 1]).sum(axis=1)
+    n_lemmas, n_ties = np.full(len(ew), logprob.shape[2]), (logprob[:, 0] == logprob[:, 1]).sum(axis=1)
     n_nonfinite = np.isnan(logprob).any(axis=1).sum(axis=1)
     return np.column_stack([n_lemmas, n_ties, n_nonfinite, ew, mw, covered]).astype(np.float64)
 
@@ -247,16 +222,16 @@ def _on_host(values: Any) -> np.ndarray:
 def _scores_of_logits(
     logits: Array, correct_ids: Ids | None, incorrect_ids: Ids | None, swapped: Array | None, cutoffs: Cutoffs
 ) -> np.ndarray:
-    """Score logits (contexts, vocabulary) on their device."""
+    """Score logits (contexts, vocabulary) on their device; (contexts, width)."""
     logits = logits.detach() if hasattr(logits, "detach") else np.asarray(logits)
-    xp, n_contexts = array_api_compat.array_namespace(logits), len(logits) if logits.ndim else 0
+    xp, n = array_api_compat.array_namespace(logits), len(logits) if logits.ndim else 0
     first, second = _on_host(correct_ids), _on_host(incorrect_ids)
-    is_first = ~(np.zeros(n_contexts, bool) if swapped is None else _on_host(swapped))
+    is_first = ~(np.zeros(n, bool) if swapped is None else _on_host(swapped))
     if not (
         (logits.ndim == 2 and 0 not in logits.shape and xp.isdtype(logits.dtype, "real floating"))
         and (first.dtype.kind in "iu" and second.dtype.kind in "iu" and first.shape == second.shape)
-        and (first.size and first.shape[:-1] in ((), (n_contexts,)))
-        and (is_first.dtype == bool and is_first.shape == (n_contexts,))
+        and (first.size and first.shape[:-1] in ((), (n,)))
+        and (is_first.dtype == bool and is_first.shape == (n,))
     ):
         arrays = {"logits": logits, "correct_ids": first, "incorrect_ids": second, "swapped": is_first}
         given = ", ".join(
@@ -267,70 +242,68 @@ def _scores_of_logits(
             "logits[:, position]; integer ids of one shape, (lemmas,) or (contexts, lemmas); and as swapped (contexts,)"
             " booleans, true where correct_ids are the incorrect forms."
         )
-    low, high = min(first.min(), second.min()), max(first.max(), second.max())
-    if low < 0 or high >= logits.shape[1]:
-        raise ValueError(
-            f"The ids are between {low} and {high}, but the logits have {logits.shape[1]} columns. Ids and logits must "
-            "belong to the same vocabulary."
-        )
     ids = np.stack([first, second], axis=-2).astype(np.int64)
+    if ids.min() < 0 or ids.max() >= logits.shape[1]:
+        raise ValueError(
+            f"The ids are between {ids.min()} and {ids.max()}, but the logits have {logits.shape[1]} columns. Ids and "
+            "logits must belong to the same vocabulary."
+        )
     if ids.ndim == 2:
-        return _scores_of_list(logits, ids, is_first, cutoffs)
-    each = ((logits[[row]], ids[row], is_first[[row]]) for row in range(n_contexts))
-    return np.concatenate([_scores_of_list(*context, cutoffs) for context in each])
+        return _scores_of_list(xp, logits, ids, is_first, cutoffs)
+    each = [_scores_of_list(xp, logits[[row]], ids[row], is_first[[row]], cutoffs) for row in range(n)]
+    return np.concatenate(each)
 
 
-def _scores_of_list(logits: Array, ids: np.ndarray, is_first: np.ndarray, cutoffs: Cutoffs) -> np.ndarray:
+def _scores_of_list(
+    xp: Any, logits: Array, ids: np.ndarray, is_first: np.ndarray, cutoffs: Cutoffs
+) -> np.ndarray:
     """Score contexts with one list of ids; a context without a distribution has no scores but an EW of 0."""
-    xp = array_api_compat.array_namespace(logits)
     broken = ~np.isfinite(_on_host(xp.max(logits, axis=1)))
     if broken.any():
         logits = xp.asarray(logits, copy=True)
         logits[np.flatnonzero(broken)] = 0
-    threads = xp.get_num_threads() if array_api_compat.is_torch_array(logits) else 1
+    threads = 1 if isinstance(logits, np.ndarray) else xp.get_num_threads()
     scores = _columns(gap_scores(logits, ids, is_first, repeated_forms(ids), cutoffs, threads))
     scores[broken, 1], scores[broken, 2], scores[broken, 3:] = 0, ids.shape[1], np.nan
     scores[broken, len(COUNTS) + cutoffs.index(WHOLE)] = 0.0
     return scores
 
 
-def _scores_of_predictions(contexts: Sequence[Context], sides: Sequence[str], cutoffs: Cutoffs) -> np.ndarray:
-    """Check contexts with the masses of these sides, and score them."""
-    masses = [f"{form}_{MASSES[side]}" for side in sides for form in ("correct", "incorrect")]
-    keys = ["correct", "incorrect", *masses]
-    scores = np.empty((len(contexts), len(COUNTS) + len(MEASURES) * len(cutoffs)))
-    for index, context in enumerate(contexts):
-        if not isinstance(context, Mapping) or set(context) != set(keys):
-            raise ValueError(
-                f"Context {index} is {str(context)!r:.80}; expected a dict with {', '.join(keys)}. Give `correct` and "
-                "`incorrect` always, masses in pairs (correct_above and incorrect_above, correct_below and "
-                "incorrect_below), and the same keys for all contexts."
-            )
-        lists = {key: _numbers(context[key], f"{key!r} of context {index}") for key in keys}
-        if len(set(map(len, lists.values()))) > 1 or not len(lists["correct"]):
-            raise ValueError(
-                f"Context {index} has {', '.join(f'{len(of)} numbers in {key!r}' for key, of in lists.items())}; "
-                "expected one for each lemma, and at least one lemma. Remove contexts without lemmas."
-            )
-        logprob, *ranked = np.stack([*lists.values()]).reshape(len(keys) // 2, 1, 2, -1)
-        probability, known = np.exp(logprob), ~np.isnan(logprob)
-        for mass in (np.zeros_like(logprob), *ranked):
-            if (known & ~((mass >= 0) & (mass + probability <= 1 + TOLERANCE))).any():
-                raise ValueError(
-                    f"Context {index} has a probability outside of 0 to 1; its largest log-probability is "
-                    f"{logprob[known].max():.6g}. Give natural log-probabilities (log_softmax of the logits over the "
-                    "vocabulary), and as mass above or below a form that of all tokens there, without the form itself."
-                )
-        total = float(np.exp(np.unique(logprob[known])).sum())  # a form may be listed twice
-        if total > 1 + TOLERANCE:
-            warnings.warn(
-                f"Context {index}: the probabilities of the forms sum to {total:.4g}; expected at most 1. Their "
-                "covered mass means nothing. Give log_softmax of the logits over the vocabulary, computed in float32.",
-                stacklevel=4,
-            )
-        by_side = dict(zip(sides, ranked, strict=True))
-        scores[index] = _columns(ranked_scores(np.minimum(logprob, 0.0), by_side, cutoffs))
-    return scores
+def _scores_of_prediction(place: int, context: Context, cutoffs: Cutoffs) -> np.ndarray:
+    """Check a context and score it; (width,)."""
+    sides = [side for side, mass in MASSES.items() if f"correct_{mass}" in context]
+    keys = [form + of_side for of_side in ("", *(f"_{MASSES[side]}" for side in sides)) for form in FORMS]
+    if not isinstance(context, Mapping) or set(context) != set(keys):
+        raise ValueError(
+            f"Context {place} is {str(context)!r:.80}; expected a dict with {', '.join(keys)}, and of masses both "
+            "correct_above and incorrect_above, or correct_below and incorrect_below."
+        )
+    lists = [_numbers(context[key], f"{key!r} of context {place}") for key in keys]
+    if len({len(of_key) for of_key in lists}) > 1 or not len(lists[0]):
+        raise ValueError(
+            f"Context {place} has lists of the lengths {[*map(len, lists)]}; expected one number for each lemma, "
+            "and at least one lemma."
+        )
+    logprob, *ranked = np.stack(lists).reshape(-1, 1, 2, len(lists[0]))
+    probability, known = np.exp(logprob), ~np.isnan(logprob)
+    if any(
+        (known & ~((mass >= 0) & (mass + probability <= 1 + TOLERANCE))).any()
+        for mass in (0.0 * logprob, *ranked)
+    ):
+        raise ValueError(
+            f"Context {place} has a probability outside of 0 to 1; its largest log-probability is "
+            f"{logprob[known].max():.6g}. Give natural log-probabilities (log_softmax of the logits), and as the mass "
+            "above or below a form that of all tokens there, without the form itself."
+        )
+    total = float(np.exp(np.unique(logprob[known])).sum())  # a form may be listed twice
+    if total > 1 + TOLERANCE:
+        warnings.warn(
+            f"Context {place}: the probabilities of the forms sum to {total:.4g}; expected at most 1. Their covered "
+            "mass means nothing. Give log_softmax of the logits, computed in float32.",
+            stacklevel=4,
+        )
+    masses = dict(zip(sides, ranked, strict=True))
+    return _columns(ranked_scores(np.minimum(logprob, 0.0), masses, cutoffs))[0]
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:
@@ -344,11 +317,14 @@ def _numbers(values: Any, name: str) -> np.ndarray:
         ) from error
 
 
-def _names(groups: Any, n: int) -> list[str]:
+def _names(groups: Sequence[str] | None, n: int) -> list[str]:
+    """Return the name of each context's group; `all` where it has none."""
+    if groups is None:
+        return [ALL] * n
     names = [str(name) for name in groups]
     if len(names) != n or ALL in names:
         raise ValueError(
-            f"There are {n} contexts and {len(names)} groups. Expected one group for each context, and no group named "
+            f"There are {n} contexts and {len(names)} groups; expected one group for each context, and none named "
             f"{ALL!r}, which stands for all contexts."
         )
     return names
@@ -370,49 +346,29 @@ def _is_scored(predictions: object) -> bool:
     return hasattr(predictions, "columns") or hasattr(predictions, "column_names")
 
 
-def _of_scored(scored: Any, groups: str | Sequence[str] | None, cutoffs: Cutoffs) -> Summary:
+def _of_scored(predictions: Any, cutoffs: Cutoffs, groups: str | Sequence[str] | None = None) -> Summary:
     """Average the scores of rows: EW, MW and covered mass over different contexts, TSE over rows."""
-    scored = pd.DataFrame(scored) if isinstance(scored, list) else scored
-    present = list(getattr(scored, "column_names", None) or scored.columns)
-    below_1 = [f"ew_{side}_{p:g}" for side, p in cutoffs if (side, p) != WHOLE]
-    cutoffs = cutoffs if {*below_1[:1]} & {*present} else (WHOLE,)
-    columns = [
-        measure if len(cutoffs) == 1 else f"{measure}_{side}_{p:g}"
-        for measure in MEASURES
-        for side, p in cutoffs
-    ]
-    verbs = VERBS if {*VERBS} <= {*present} else ()
-    needed = [
-        "context",
-        "n_lemmas",
-        "n_ties",
-        *columns,
-        *verbs,
-        *([groups] if isinstance(groups, str) else []),
-    ]
-    if missing := [name for name in needed if name not in present]:
+    scored = (
+        predictions.to_pandas() if isinstance(predictions, datasets.Dataset) else pd.DataFrame(predictions)
+    )
+    needed = ["context", "n_lemmas", "n_ties", *MEASURES, *([groups] if isinstance(groups, str) else [])]
+    if missing := [name for name in needed if name not in scored]:
         raise ValueError(
-            f"The data set lacks {', '.join(missing)}; it has {', '.join(map(str, present))}. Add scores with "
+            f"The data set lacks {', '.join(missing)}; it has {', '.join(map(str, scored))}. Add scores with "
             "scorer.map(dataset, lemmas=lemmas), or correct the name of a column of your own."
         )
-    needed += [name for name in COUNTS if name in present]
-    if hasattr(scored, "select_columns"):
-        scored = scored.with_format(None).select_columns(list(dict.fromkeys(needed))).to_pandas()
     context = pd.factorize(scored["context"])[0]  # large hashes are not exact as floats
     if not len(context) or (context < 0).any():
         raise ValueError("Expected a scored data set with at least one row, and the context of each row.")
-    counts = [
-        _checked(scored, name, 0, np.inf) if name in scored else np.zeros(len(context)) for name in COUNTS
-    ]
-    table = np.column_stack([*counts, *(_checked(scored, name, 0, 1) for name in columns)])
-    labels = [ALL] * len(context)
-    if groups is not None:
-        labels = _names(scored[groups] if isinstance(groups, str) else groups, len(context))
-    members = _members(labels)
+    columns = [_checked(scored, name, (0, np.inf), fill=0) for name in COUNTS]
+    for measure in MEASURES:
+        names = [measure if cutoff == WHOLE else f"{measure}_{cutoff[0]}_{cutoff[1]:g}" for cutoff in cutoffs]
+        columns += [_checked(scored, name, (0, 1), fill=np.nan) for name in names]
+    members = _members(_names(scored[groups] if isinstance(groups, str) else groups, len(context)))
     first = {name: rows[~pd.Series(context[rows]).duplicated()] for name, rows in members.items()}
-    result = _summary(table, first, cutoffs)
-    if verbs:
-        logprobs = [_checked(scored, name, -np.inf, 0) for name in verbs]
+    result = _summary(np.column_stack(columns), first, cutoffs)
+    if {*VERBS} <= {*scored}:
+        logprobs = [_checked(scored, name, (-np.inf, 0)) for name in VERBS]
         right = np.where(np.isnan(logprobs).any(axis=0), np.nan, is_correct(*logprobs))
         for name, rows in members.items():
             of_group, n = (
@@ -424,16 +380,22 @@ def _of_scored(scored: Any, groups: str | Sequence[str] | None, cutoffs: Cutoffs
     return result
 
 
-def _checked(scored: pd.DataFrame, name: str, low: float, high: float) -> np.ndarray:
-    """Return a column of scores or counts; NaN is a missing score, but not a count."""
+def _checked(
+    scored: pd.DataFrame, name: str, limits: tuple[float, float], fill: float = np.nan
+) -> np.ndarray:
+    """Return a column, or `fill` where there is none; NaN is a missing score, but not a count."""
+    if name not in scored:
+        return np.full(len(scored), fill)
     numbers = _numbers(scored[name], f"The column {name!r}")
-    wrong = ~((numbers >= low - TOLERANCE) & (numbers <= high + TOLERANCE))
-    wrong &= ~np.isnan(numbers) | (name in COUNTS)
+    low, high = limits
+    wrong = ~((numbers >= low - TOLERANCE) & (numbers <= high + TOLERANCE)) & ~(
+        np.isnan(numbers) & (name not in COUNTS)
+    )
     if wrong.any():
         row = int(wrong.argmax())
         raise ValueError(
             f"Row {row} of the scored data set (counted from 0) has {numbers[row]:g} in the column {name!r}; expected "
-            f"a number from {low:g} to {high:g}. Score the row again with scorer.map(dataset, lemmas=lemmas)."
+            f"{low:g} to {high:g}."
         )
     return np.clip(numbers, low, high)
 
@@ -447,52 +409,51 @@ def _summary(scores: np.ndarray, members: Mapping[str, np.ndarray], cutoffs: Cut
 
     A context without a score is not a zero: it is excluded from the mean and counted in `n_excluded`.
     """
-    averages = {group: [*_averages(group, scores[at], cutoffs)] for group, at in members.items()}
-    groups = {}
-    for group, rows in averages.items():
-        whole = {row["metric"]: row for row in rows if (row["cutoff_side"], row["cutoff"]) == WHOLE}
-        groups[group] = {measure: whole[measure]["score"] for measure in MEASURES}
-        groups[group] |= {"n_contexts": len(members[group]), "n_excluded": whole["mw"]["n_excluded"]}
-        groups[group] |= {name: whole["mw"][name] for name in COUNTS}
-    by_side = {name: [p for side, p in cutoffs if side == name] for name in MASSES}
+    n_lemmas, n_ties, n_nonfinite = scores[:, : len(COUNTS)].T
+    ew, mw, covered = np.split(scores[:, len(COUNTS) :], 3, axis=1)
+    without = np.where(np.isnan(covered), np.nan, np.isnan(ew))
+    measures = {**dict(zip(MEASURES, (ew, mw, covered), strict=True)), "share_without_lemmas": without}
+    known = [
+        cutoff
+        for cutoff, column in zip(cutoffs, covered.T, strict=True)
+        if cutoff == WHOLE or not np.isnan(column).all()
+    ]
+    rows, groups = [], {}
+    for group, at in members.items():
+        counts = {"n_lemmas": float(n_lemmas[at].mean()), "n_ties": int(n_ties[at].sum())}
+        counts["n_nonfinite"] = int((n_nonfinite[at] > 0).sum())
+        groups[group] = {"n_contexts": len(at), **counts}
+        for side, cutoff in known:
+            for measure, values in measures.items():
+                of_group = values[at, cutoffs.index((side, cutoff))]
+                scored = of_group[~np.isnan(of_group)]
+                score = float(scored.mean()) if scored.size else float("nan")
+                row = {
+                    "group": group,
+                    "metric": measure,
+                    "cutoff_side": side,
+                    "cutoff": cutoff,
+                    "score": score,
+                }
+                rows.append({**row, "n": scored.size, "n_excluded": len(at) - scored.size, **counts})
+                if (side, cutoff) == WHOLE and measure in MEASURES:
+                    groups[group] |= {measure: score}
+                if (side, cutoff) == WHOLE and measure == "mw":
+                    groups[group] |= {"n_excluded": len(at) - scored.size}
+    sides = {side: [p for of_side, p in known if of_side == side] for side in MASSES}
     curves = {
-        name: {"cutoff": shares}
+        side: {"cutoff": shares}
         | {
             measure: [
                 row["score"]
-                for row in averages[ALL]
-                if (row["cutoff_side"], row["metric"]) == (name, measure)
+                for row in rows
+                if (row["group"], row["cutoff_side"], row["metric"]) == (ALL, side, measure)
             ]
-            for measure in (*MEASURES, "share_without_lemmas")
+            for measure in measures
         }
-        for name, shares in by_side.items()
+        for side, shares in sides.items()
         if min(shares, default=1) < 1
     }
-    signature: Summary = {"metric": "refined_tse", "version": VERSION}
-    signature |= {f"cutoffs_{name}": shares for name, shares in by_side.items()} | {
-        "n_contexts": len(members[ALL])
-    }
-    rows = [row for of_group in averages.values() for row in of_group]
+    signature = {"metric": "refined_tse", "version": VERSION, "n_contexts": len(members[ALL])}
+    signature |= {f"cutoffs_{side}": shares for side, shares in sides.items()}
     return {**groups.pop(ALL), "groups": groups, "curves": curves, "rows": rows, "signature": signature}
-
-
-def _averages(group: str, scores: np.ndarray, cutoffs: Cutoffs) -> Iterator[Summary]:
-    """Yield the mean of a group by each measure at each cut-off."""
-    n_lemmas, n_ties, n_nonfinite = scores[:, : len(COUNTS)].T
-    counts = (float(n_lemmas.mean()), int(n_ties.sum()), int((n_nonfinite > 0).sum()))
-    ew, mw, covered = np.split(scores[:, len(COUNTS) :], 3, axis=1)
-    without = np.where(n_nonfinite[:, None] > 0, np.nan, np.isnan(ew))
-    measures = dict(zip((*MEASURES, "share_without_lemmas"), (ew, mw, covered, without), strict=True))
-    for place, (side, cutoff) in enumerate(cutoffs):
-        for measure, values in measures.items():
-            scored = values[:, place][~np.isnan(values[:, place])]
-            yield {
-                "group": group,
-                "metric": measure,
-                "cutoff_side": side,
-                "cutoff": cutoff,
-                "score": float(scored.mean()) if scored.size else float("nan"),
-                "n": scored.size,
-                "n_excluded": len(values) - scored.size,
-                **dict(zip(COUNTS, counts, strict=True)),
-            }
