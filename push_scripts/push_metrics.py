@@ -6,6 +6,7 @@ Dry run by default: nothing is uploaded without --yes.
 """
 
 import doctest
+import html
 import importlib
 import os
 import re
@@ -38,9 +39,8 @@ def check_module(folder: Path) -> list[str]:
     os.chdir(folder.parent.parent)
     try:
         for path in sorted(folder.glob("*.py")):
-            if path.name != "app.py":
-                failed, _ = doctest.testmod(importlib.import_module(f"{package}.{path.stem}"))
-                problems += [f"{failed} doctests in {path.name} fail"] if failed else []
+            failed, _ = doctest.testmod(importlib.import_module(f"{package}.{path.stem}"))
+            problems += [f"{failed} doctests in {path.name} fail"] if failed else []
     finally:
         os.chdir(here)
     return problems
@@ -52,8 +52,31 @@ def upload(folder: Path, org: str) -> Upload:
     card = (folder / "README.md").read_text(encoding="utf-8")
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
     files: dict[str, Path | bytes] = {path.relative_to(folder).as_posix(): path for path in paths}
-    files["README.md"] = for_readers(card, org).encode()
-    return Upload(f"{org}/{folder.name}", "space", files, "metric", sdk=split_card(card)[0]["sdk"])
+    files |= {
+        "README.md": for_readers(card, org).encode(),
+        "index.html": page(card, f"{org}/{folder.name}").encode(),
+    }
+    return Upload(f"{org}/{folder.name}", "space", files, "metric")
+
+
+def page(card: str, repo_id: str) -> str:
+    """Return what a static Space shows: what the metric is, how to load it, a link to its card."""
+    head, _ = split_card(card)
+    title, description, metric = (html.escape(text) for text in (head["title"], head["description"], repo_id))
+    return f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<body style="font-family: sans-serif; max-width: 40em; margin: 2em auto; padding: 0 1em">
+<h1>{title}</h1>
+<p>{description}</p>
+<pre>import evaluate
+
+metric = evaluate.load("{metric}")</pre>
+<p><a href="https://huggingface.co/spaces/{metric}/blob/main/README.md">Definition, inputs and limits</a></p>
+</html>
+"""
 
 
 def uploads(options: Namespace, folder: Path) -> Iterator[Upload]:

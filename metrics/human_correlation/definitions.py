@@ -11,10 +11,10 @@ the 36 cells) and of Warstadt et al. (2020, Figure 1, over the 67 paradigms).
 
 import warnings
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from scipy import stats
 
 VERSION = "1.0.0"
@@ -24,30 +24,18 @@ MOST_RESAMPLES = 1_000_000
 _CHUNK_VALUES = 1_000_000
 
 
-def check_values(*sides: Sequence[float] | None) -> list[np.ndarray]:
+def check_values(*sides: Any) -> list[np.ndarray]:
     """Return predictions and references as float64, (items,), None as NaN; raises ValueError for anything else."""
     arrays = []
     for name, values in zip(("predictions", "references"), sides, strict=True):
-        if values is None:
-            raise ValueError(f"{name} are missing. Give one number per item on both sides.")
-        is_number = getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u", "f")
-        for value in () if is_number else np.asarray(values, dtype=object).flat:
-            if value is not None and (isinstance(value, bool | np.bool_) or not isinstance(value, Real)):
-                raise ValueError(
-                    f"{name} hold something that is not a number ({str(value)!r:.60} is of the type "
-                    f"{type(value).__name__}). Expected one number per item."
-                )
+        values = np.asarray(values) if hasattr(values, "__array__") else values
         try:
-            array = np.asarray(values, dtype=np.float64)
-        except OverflowError as error:
-            raise ValueError(f"{name} hold a number that is too large for a float.") from error
-        if array.ndim != 1:
-            raise ValueError(f"{name} have shape {array.shape}; expected one number per item.")
-        arrays.append(array)
+            arrays.append(pa.array(values, pa.float64(), from_pandas=True).to_numpy(zero_copy_only=False))
+        except (pa.ArrowException, OverflowError, TypeError) as error:
+            raise ValueError(f"{name} are not a list of numbers: {error}. Give one for each item.") from error
     if len(arrays[0]) != len(arrays[1]):
         raise ValueError(
-            f"Mismatched lengths: {len(arrays[0])} predictions and {len(arrays[1])} references. Give both values of "
-            "each item, in the same order."
+            f"There are {len(arrays[0])} predictions and {len(arrays[1])} references. Give both for each item."
         )
     return arrays
 
@@ -74,26 +62,20 @@ def correlations(
         `<name>_interval` ([low, high]) for each; `n` items used, `n_excluded` items excluded because a value is
         NaN or infinite; `undefined`: None, or the reason why all of the above are NaN (a constant side).
 
-    Raises:
-        ValueError: different lengths, values that are not numbers, fewer than three usable items, or an invalid option.
-
     >>> result = correlations([1, 2, 3, 5], [1, 3, 2, 4], n_resamples=0)
     >>> [round(result[name], 3) for name in ("pearson", "spearman", "kendall")]
     [0.832, 0.8, 0.667]
     """
     model, human = check_values(predictions, references)
-    if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
+    if not (0 < confidence_level < 1 and 0 <= n_resamples <= MOST_RESAMPLES and seed >= 0):
         raise ValueError(
-            f"confidence_level is {confidence_level!r:.60}; expected a number between 0 and 1, such as 0.95."
+            f"Got the confidence_level {confidence_level}, n_resamples {n_resamples} and seed {seed}; expected a number "
+            f"between 0 and 1, one from 0 to {MOST_RESAMPLES:,}, and one from 0 on."
         )
-    for option, value, most in (("n_resamples", n_resamples, MOST_RESAMPLES), ("seed", seed, 2**63 - 1)):
-        if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= value <= most:
-            raise ValueError(f"{option} is {value!r:.60}; expected a whole number from 0 to {most:,}.")
     usable = np.isfinite(model) & np.isfinite(human)
     if usable.sum() < 3:
         raise ValueError(
-            f"{int(usable.sum())} of {len(model)} items have a finite value on both sides; a correlation needs at "
-            "least 3. Check why values are missing."
+            f"{usable.sum()} of {len(model)} items have a finite value on both sides; expected at least 3."
         )
     model, human = model[usable], human[usable]
     result: dict[str, Any] = {"n": len(model), "n_excluded": int((~usable).sum()), "undefined": None}
@@ -133,11 +115,11 @@ def _interval(
     statistic: Callable[..., Any], sides: Sequence[np.ndarray], level: float, n_resamples: int, seed: int
 ) -> list[float]:
     """Return the percentile interval; resamples with a constant side have no correlation and are excluded."""
-    chunk = max(1, _CHUNK_VALUES // len(sides[0]))
+    options = {"batch": max(1, _CHUNK_VALUES // len(sides[0])), "random_state": np.random.default_rng(seed)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scipy warns for each constant resample
-        options = {"paired": True, "n_resamples": n_resamples, "batch": chunk, "method": "percentile"}
-        result = stats.bootstrap(sides, statistic, random_state=np.random.default_rng(seed), **options)
+        result = stats.bootstrap(
+            sides, statistic, paired=True, n_resamples=n_resamples, method="percentile", **options
+        )
     drawn = np.clip(result.bootstrap_distribution, -1, 1)  # rounding errors may exceed 1
-    bounds: list[float] = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    return bounds
+    return list(np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2]).tolist())

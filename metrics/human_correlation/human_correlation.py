@@ -53,17 +53,13 @@ class HumanCorrelation(evaluate.Metric):
         confidence_level: float = 0.95,
         n_resamples: int = 1000,
         seed: int = 0,
-    ) -> dict[str, object]:
-        options: dict[str, Any] = {
-            "confidence_level": confidence_level,
-            "n_resamples": n_resamples,
-            "seed": seed,
-        }
+    ) -> dict[str, Any]:
+        options: dict[str, Any] = dict(confidence_level=confidence_level, n_resamples=n_resamples, seed=seed)
         result = correlations(predictions, references, **options)
-        metric = {
+        signature = {
             "metric": "human_correlation",
             "version": VERSION,
             "n": result["n"],
             "interval": "percentile",
         }
-        return {**result, "signature": {**metric, **options, "scipy": scipy.__version__}}
+        return {**result, "signature": {**signature, **options, "scipy": scipy.__version__}}

@@ -4,8 +4,8 @@
 
 per paradigm. The accuracy of a phenomenon or field is the mean of its paradigms; overall accuracy is the mean of all
 paradigms, so that each has the same weight whatever its number of pairs (Warstadt et al. 2020, section 4 and
-Table 3: https://doi.org/10.1162/tacl_a_00321). Ties are not correct, and
-neither are pairs with a value that is NaN or plus infinity; both are counted. Minus infinity is a probability of 0.
+Table 3: https://doi.org/10.1162/tacl_a_00321). Ties are not correct, and neither are pairs with a value that is NaN or
+plus infinity; both are counted. Minus infinity is a probability of 0.
 
 Linking functions give other scores that can be compared instead of log P:
 
@@ -19,12 +19,13 @@ T and B are the number of scored tokens and bytes; P_R is the probability, given
 the first word on in which the two sentences of a pair differ. Of a masked model, log P is the pseudo-log-likelihood.
 """
 
-from collections.abc import Sequence, Sized
-from numbers import Real
+import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 VERSION = "1.2.0"
 
@@ -32,56 +33,40 @@ VERSION = "1.2.0"
 # Table 4 of Warstadt et al. (2020). Two differences from the released `*.jsonl`: the two `animate_subject` paradigms
 # are labelled `s-selection` there and count as argument structure in the paper and in its released summary;
 # `principle_A_case_2` has the field `syntax/semantics` there and `syntax_semantics` in its siblings.
-_GROUPS = {
-    ("anaphor_agreement", "morphology"): "anaphor_gender_agreement anaphor_number_agreement",
-    ("argument_structure", "syntax"): (
-        "animate_subject_passive animate_subject_trans causative drop_argument inchoative intransitive "
-        "passive_1 passive_2 transitive"
-    ),
-    ("binding", "syntax_semantics"): (
-        "principle_A_c_command principle_A_case_1 principle_A_case_2 principle_A_domain_1 "
-        "principle_A_domain_2 principle_A_domain_3 principle_A_reconstruction"
-    ),
-    ("control_raising", "syntax_semantics"): (
-        "existential_there_object_raising existential_there_subject_raising expletive_it_object_raising "
-        "tough_vs_raising_1 tough_vs_raising_2"
-    ),
-    ("determiner_noun_agreement", "morphology"): (
-        "determiner_noun_agreement_1 determiner_noun_agreement_2 determiner_noun_agreement_irregular_1 "
-        "determiner_noun_agreement_irregular_2 determiner_noun_agreement_with_adj_2 "
-        "determiner_noun_agreement_with_adj_irregular_1 determiner_noun_agreement_with_adj_irregular_2 "
-        "determiner_noun_agreement_with_adjective_1"
-    ),
-    ("ellipsis", "syntax"): "ellipsis_n_bar_1 ellipsis_n_bar_2",
-    ("filler_gap_dependency", "syntax"): (
-        "wh_questions_object_gap wh_questions_subject_gap wh_questions_subject_gap_long_distance "
-        "wh_vs_that_no_gap wh_vs_that_no_gap_long_distance wh_vs_that_with_gap "
-        "wh_vs_that_with_gap_long_distance"
-    ),
-    ("irregular_forms", "morphology"): "irregular_past_participle_adjectives irregular_past_participle_verbs",
-    ("island_effects", "syntax"): (
-        "adjunct_island complex_NP_island coordinate_structure_constraint_complex_left_branch "
-        "coordinate_structure_constraint_object_extraction left_branch_island_echo_question "
-        "left_branch_island_simple_question sentential_subject_island wh_island"
-    ),
-    ("npi_licensing", "semantics"): (
-        "matrix_question_npi_licensor_present npi_present_1 npi_present_2 only_npi_licensor_present "
-        "sentential_negation_npi_licensor_present"
-    ),
-    ("npi_licensing", "syntax_semantics"): "only_npi_scope sentential_negation_npi_scope",
-    ("quantifiers", "semantics"): (
-        "existential_there_quantifiers_1 existential_there_quantifiers_2 superlative_quantifiers_1 "
-        "superlative_quantifiers_2"
-    ),
-    ("subject_verb_agreement", "morphology"): (
-        "distractor_agreement_relational_noun distractor_agreement_relative_clause "
-        "irregular_plural_subject_verb_agreement_1 irregular_plural_subject_verb_agreement_2 "
-        "regular_plural_subject_verb_agreement_1 regular_plural_subject_verb_agreement_2"
-    ),
+_GROUPS = """
+anaphor_agreement morphology anaphor_gender_agreement anaphor_number_agreement
+argument_structure syntax animate_subject_passive animate_subject_trans causative drop_argument inchoative intransitive
+  passive_1 passive_2 transitive
+binding syntax_semantics principle_A_c_command principle_A_case_1 principle_A_case_2 principle_A_domain_1
+  principle_A_domain_2 principle_A_domain_3 principle_A_reconstruction
+control_raising syntax_semantics existential_there_object_raising existential_there_subject_raising
+  expletive_it_object_raising tough_vs_raising_1 tough_vs_raising_2
+determiner_noun_agreement morphology determiner_noun_agreement_1 determiner_noun_agreement_2
+  determiner_noun_agreement_irregular_1 determiner_noun_agreement_irregular_2 determiner_noun_agreement_with_adj_2
+  determiner_noun_agreement_with_adj_irregular_1 determiner_noun_agreement_with_adj_irregular_2
+  determiner_noun_agreement_with_adjective_1
+ellipsis syntax ellipsis_n_bar_1 ellipsis_n_bar_2
+filler_gap_dependency syntax wh_questions_object_gap wh_questions_subject_gap wh_questions_subject_gap_long_distance
+  wh_vs_that_no_gap wh_vs_that_no_gap_long_distance wh_vs_that_with_gap wh_vs_that_with_gap_long_distance
+irregular_forms morphology irregular_past_participle_adjectives irregular_past_participle_verbs
+island_effects syntax adjunct_island complex_NP_island coordinate_structure_constraint_complex_left_branch
+  coordinate_structure_constraint_object_extraction left_branch_island_echo_question left_branch_island_simple_question
+  sentential_subject_island wh_island
+npi_licensing semantics matrix_question_npi_licensor_present npi_present_1 npi_present_2 only_npi_licensor_present
+  sentential_negation_npi_licensor_present
+npi_licensing syntax_semantics only_npi_scope sentential_negation_npi_scope
+quantifiers semantics existential_there_quantifiers_1 existential_there_quantifiers_2 superlative_quantifiers_1
+  superlative_quantifiers_2
+subject_verb_agreement morphology distractor_agreement_relational_noun distractor_agreement_relative_clause
+  irregular_plural_subject_verb_agreement_1 irregular_plural_subject_verb_agreement_2
+  regular_plural_subject_verb_agreement_1 regular_plural_subject_verb_agreement_2
+"""
+BLIMP_PARADIGMS = {
+    paradigm: (phenomenon, field)
+    for phenomenon, field, *paradigms in (group.split() for group in re.split(r"\n(?=\w)", _GROUPS.strip()))
+    for paradigm in paradigms
 }
-
-# paradigm -> (phenomenon, field)
-BLIMP_PARADIGMS = {paradigm: labels for labels, names in _GROUPS.items() for paradigm in names.split()}
+"""paradigm -> (phenomenon, field)"""
 
 
 class Outcomes(NamedTuple):
@@ -105,17 +90,13 @@ def outcomes(good: Sequence[float], bad: Sequence[float]) -> Outcomes:
         good: natural log-probabilities of the acceptable sides, (pairs,); None counts as NaN.
         bad: those of the unacceptable sides, in the same order.
 
-    Raises:
-        ValueError: values that are not numbers, more than one dimension, or different lengths.
-
     >>> outcomes([-1.0, -2.0, -3.0, -4.0], [-2.0, -1.0, -3.0, float("nan")]).correct.tolist()
     [True, False, False, False]
     """
     higher, lower = _logprobs(good, "good"), _logprobs(bad, "bad")
     if len(higher) != len(lower):
         raise ValueError(
-            f"Mismatched lengths: {len(higher)} log-probabilities of acceptable sentences (good) and "
-            f"{len(lower)} of unacceptable ones (bad). Give one of each per minimal pair, in the same order."
+            f"Mismatched lengths: {len(higher)} values in good, {len(lower)} in bad; expected one per pair."
         )
     nonfinite = ~((higher < np.inf) & (lower < np.inf))  # NaN too
     return Outcomes((higher > lower) & ~nonfinite, (higher == lower) & ~nonfinite, nonfinite)
@@ -123,46 +104,27 @@ def outcomes(good: Sequence[float], bad: Sequence[float]) -> Outcomes:
 
 def _logprobs(values: Any, name: str) -> np.ndarray:
     """Return one side as float64, (pairs,), None as NaN; raises ValueError for anything else that is not a number."""
-    if getattr(getattr(values, "dtype", None), "kind", "") not in ("i", "u", "f"):
-        values = np.asarray(values, dtype=object)
-        for place, value in enumerate(values.flat):
-            if value is not None and (isinstance(value, bool | np.bool_) or not isinstance(value, Real)):
-                raise ValueError(
-                    f"{name} holds something that is not a number ({str(value)!r:.60} in place {place} is of the type "
-                    f"{type(value).__name__}). Expected natural log-probabilities."
-                )
+    values = np.asarray(values) if hasattr(values, "__array__") else values
     try:
-        array = np.asarray(values, dtype=np.float64)
-    except OverflowError as error:
-        raise ValueError(f"{name} holds a number that is too large for a float.") from error
-    if array.ndim != 1:
+        return pa.array(values, pa.float64(), from_pandas=True).to_numpy(zero_copy_only=False)
+    except (pa.ArrowException, OverflowError, TypeError) as error:
         raise ValueError(
-            f"{name} has shape {array.shape}; expected one log-probability per pair. Sum token log-probabilities over "
-            "each sentence first."
-        )
-    return array
+            f"{name} is not a list of numbers: {error}. Expected a log-probability per sentence."
+        ) from error
 
 
 def paired(good: Sequence[float], bad: Sequence[float], **labels: Sequence[str] | None) -> pd.DataFrame:
-    """Return one row per pair: its outcome and those of its labels that are not None.
-
-    Raises:
-        TypeError: labels are not a list.
-        ValueError: see `outcomes`; columns of different lengths.
-    """
+    """Return one row per pair: its outcome and those of its labels that are not None."""
     pairs = pd.DataFrame(outcomes(good, bad)._asdict())
     for name, values in labels.items():
-        if values is None:
-            continue
-        if not isinstance(values, Sized):
-            raise TypeError(
-                f"{name} is a {type(values).__name__}; expected a list of names, one for each pair."
-            )
-        if len(values) != len(pairs):
-            raise ValueError(
-                f"Mismatched lengths: {len(pairs)} pairs and {len(values)} values of {name}. Give one per pair."
-            )
-        pairs[name] = list(values)
+        if values is not None:
+            column = pd.Series(list(values), dtype=object)
+            n = int((column.notna() & (column != "")).sum())
+            if not n == len(column) == len(pairs):
+                raise ValueError(
+                    f"{n} of {len(pairs)} pairs have a {name}. Give a {name} for every pair, or for none."
+                )
+            pairs[name] = column.map(str)
     return pairs
 
 
@@ -197,45 +159,39 @@ def accuracies(
     """
     pairs = paired(good, bad, paradigm=paradigm, phenomenon=phenomenon, field=field)
     if pairs.empty:
+        raise ValueError("There are no minimal pairs to score: good and bad are empty.")
+    if paradigm is None and {"phenomenon", "field"} & {*pairs}:
         raise ValueError(
-            "There are no minimal pairs to score: good and bad are empty. Give at least one pair."
+            "The scores of a phenomenon or field are means over paradigms. Give paradigm=[...] as well."
         )
-    for name in pairs.columns.drop(["correct", "tie", "nonfinite"]):
-        if paradigm is None:
-            raise ValueError(
-                f"{name} was given without paradigm, but its scores are means over paradigms. Give paradigm=[...], one "
-                "name per pair."
-            )
-        if n_empty := (pairs[name].isna() | (pairs[name] == "")).sum():
-            raise ValueError(
-                f"{n_empty} of {len(pairs)} pairs have no {name}. Give a {name} for every pair, or for none."
-            )
-        pairs[name] = pairs[name].map(str)
-    sums = {"accuracy": ("correct", "mean"), "n": ("correct", "size")}
-    sums |= {"n_ties": ("tie", "sum"), "n_nonfinite": ("nonfinite", "sum")}
-    by: dict[str, dict[str, Any]] = {"by_paradigm": {}, "by_phenomenon": {}, "by_field": {}}
-    if paradigm is None:
-        return pairs.groupby(np.zeros(len(pairs))).agg(**sums).to_dict("index")[0.0] | by
-    paradigms = pairs.groupby("paradigm").agg(**sums)
-    by["by_paradigm"] = paradigms.to_dict("index")
+    by_paradigm = pairs.groupby(np.zeros(len(pairs)) if paradigm is None else "paradigm")
+    paradigms = by_paradigm.agg(
+        accuracy=("correct", "mean"),
+        n=("correct", "size"),
+        n_ties=("tie", "sum"),
+        n_nonfinite=("nonfinite", "sum"),
+    )
+    by = {
+        "by_paradigm": {} if paradigm is None else paradigms.to_dict("index"),
+        "by_phenomenon": {},
+        "by_field": {},
+    }
     for place, name in enumerate(("phenomenon", "field")):
         if name in pairs:
-            of_paradigm = pairs.groupby("paradigm")[name].unique()
-            if (several := of_paradigm.str.len() > 1).any():
-                first = of_paradigm.index[several][0]
+            labels = by_paradigm[name].unique()
+            if (several := labels.str.len() > 1).any():
+                first = labels.index[several][0]
                 raise ValueError(
-                    f"The paradigm {first!r} has more than one {name}: {', '.join(sorted(of_paradigm[first]))}. "
-                    f"A {name} is a set of paradigms: give each paradigm the same {name} in all its pairs."
+                    f"The paradigm {first!r} has more than one {name}: {', '.join(sorted(labels[first]))}. "
+                    f"Give each paradigm the same {name} in all its pairs."
                 )
-            group = of_paradigm.str[0]
+            group = labels.str[0]
         else:
             group = paradigms.index.to_series().map(
-                {known: labels[place] for known, labels in BLIMP_PARADIGMS.items()}
+                {of: known[place] for of, known in BLIMP_PARADIGMS.items()}
             )
-        by[f"by_{name}"] = {
-            label: _mean(of_group) | {"n_paradigms": len(of_group)}
-            for label, of_group in paradigms.groupby(group)
-        }
+        for label, of_group in paradigms.groupby(group):
+            by[f"by_{name}"][label] = _mean(of_group) | {"n_paradigms": len(of_group)}
     return _mean(paradigms) | by
 
 
@@ -272,23 +228,15 @@ def linked_scores(
         n_bytes: bytes of UTF-8.
         continuation_logprob: natural log-probabilities of what follows the words that a pair's sentences share.
         n_continuation_tokens: tokens whose log-probabilities are summed in `continuation_logprob`.
-
-    Raises:
-        ValueError: the name is unknown, or it needs log-probabilities of continuations, and there are none.
     """
     require_linking(name)
-    length = {
-        "sum": np.ones(len(n_tokens)),
-        "mean_token": n_tokens,
-        "mean_byte": n_bytes,
-        "slln": n_tokens**0.5,
-    }
+    lengths = {"sum": n_tokens**0, "mean_token": n_tokens, "mean_byte": n_bytes, "slln": n_tokens**0.5}
     if name == "mean_continuation":
         if continuation_logprob is None or n_continuation_tokens is None:
             raise ValueError(
-                "The linking function mean_continuation needs the log-probability and the number of tokens of each "
-                "continuation, and there are none. Give both (continuation_logprob, n_continuation_tokens)."
+                "mean_continuation needs more (continuation_logprob, n_continuation_tokens). Give both."
             )
-        logprob, length[name] = continuation_logprob, n_continuation_tokens
+        logprob, lengths[name] = continuation_logprob, n_continuation_tokens
+    length = lengths[name]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where((n_tokens > 0) & (length[name] > 0), logprob / length[name], np.nan)
+        return np.where((n_tokens > 0) & (length > 0), logprob / length, np.nan)

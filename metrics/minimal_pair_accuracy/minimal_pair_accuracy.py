@@ -53,78 +53,50 @@ class MinimalPairAccuracy(evaluate.Metric):
         )
 
     def add_batch(
-        self,
-        *,
-        good: Sequence[float] | None = None,
-        bad: Sequence[float] | None = None,
-        **labels: Sequence[str] | None,
+        self, *, good: Sequence[float] = (), bad: Sequence[float] = (), **labels: Sequence[str] | None
     ) -> None:
         """Add minimal pairs: natural log-probabilities of both sides and, if known, their labels.
 
         A batch is checked before it is stored, so an invalid batch does not affect the earlier ones.
         """
-        if good is None or bad is None:
-            raise ValueError(
-                f"{'good' if good is None else 'bad'} is missing. Give good=[...] and bad=[...], the natural "
-                "log-probabilities of the acceptable and the unacceptable side of each pair."
-            )
-        absent = [""] * len(paired(good, bad, **labels))  # the stored table has every column
-        columns = dict.fromkeys(_LABELS, absent) | {
-            name: values for name, values in labels.items() if values is not None
-        }
+        good, bad = (() if side is None else side for side in (good, bad))  # `evaluate` gives None
+        pairs = paired(good, bad, **labels)
+        columns = {name: pairs.get(name, [""] * len(pairs)) for name in _LABELS}  # it stores every column
         super().add_batch(good=good, bad=bad, **columns)
 
     def add(self, *, good: float, bad: float, **labels: str | None) -> None:
         """Add one minimal pair."""
-        columns = {name: [label] for name, label in labels.items() if label is not None}
-        self.add_batch(good=[good], bad=[bad], **columns)
+        self.add_batch(good=[good], bad=[bad], **{name: [of] for name, of in labels.items() if of})
 
-    def compute(
-        self, *, predictions: Scored | None = None, good: Any = None, bad: Any = None, **others: Any
-    ) -> dict[str, Any]:
+    def compute(self, *, predictions: Scored | None = None, **columns: Any) -> dict[str, Any]:
         """Compute the accuracies of the pairs added and of those given here, or of a scored data set."""
+        columns = {name: column for name, column in columns.items() if column is not None}
         if predictions is None:
-            sides = {"good": good, "bad": bad} if good is not None or bad is not None else {}
-            result: dict[str, Any] = super().compute(**sides, **others)
+            result: dict[str, Any] = super().compute(**columns)
             return result
-        unknown = sorted(set(others) - {*_LABELS, "references"})
-        if unknown:
-            raise ValueError(f"Unknown argument {unknown[0]!r}; expected {', '.join(_LABELS)}. Remove it.")
-        names = {"good": good or "logprob_sentence_good", "bad": bad or "logprob_sentence_bad"}
-        names |= {name: others[name] for name in _LABELS if others.get(name)}
-        columns = dict(zip(names, _columns(predictions, list(names.values())), strict=True))
-        return self._compute(**{name: columns.get(name, []) for name in ("good", "bad", *_LABELS)})
+        names = {"good": "logprob_sentence_good", "bad": "logprob_sentence_bad"} | columns
+        return self._compute(**_columns(predictions, names))
 
     def _compute(
         self,
         good: Sequence[float],
         bad: Sequence[float],
-        paradigm: Sequence[str],
-        phenomenon: Sequence[str],
-        field: Sequence[str],
+        paradigm: Sequence[str] | None = None,
+        phenomenon: Sequence[str] | None = None,
+        field: Sequence[str] | None = None,
     ) -> dict[str, Any]:
-        labels = [column if any(column) else None for column in (paradigm, phenomenon, field)]
+        labels = [column if column and any(column) else None for column in (paradigm, phenomenon, field)]
         result = accuracies(good, bad, *labels)
         signature = {"metric": "minimal_pair_accuracy", "version": VERSION, "n": result["n"]}
         return {**result, "signature": {**signature, "n_paradigms": len(result["by_paradigm"])}}
 
 
-def _columns(scored: Any, names: list[str]) -> list[list[Any]]:
-    """Return columns of a data set, a data frame or a list of dicts; a missing value is None."""
-    if isinstance(scored, list):
-        scored = pd.DataFrame(scored, dtype=object)
-    if not isinstance(scored, datasets.Dataset | pd.DataFrame):
-        raise TypeError(
-            f"predictions are a {type(scored).__name__}; expected a data set (one split, not streamed), a data frame, "
-            "or a list of dicts. Load the split with split=..."
-        )
-    columns = list(scored.features if isinstance(scored, datasets.Dataset) else scored)
-    if missing := [name for name in dict.fromkeys(names) if name not in columns]:
+def _columns(scored: Any, names: dict[str, str]) -> dict[str, list[Any]]:
+    """Return columns of a scored data set by the argument that names each."""
+    scored = scored.to_pandas() if isinstance(scored, datasets.Dataset) else pd.DataFrame(scored)
+    if missing := [name for name in names.values() if name not in scored]:
         raise ValueError(
-            f"The predictions lack the column{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}; "
-            f"they have {', '.join(map(str, columns)) or 'none'}. Add scores with scorer.map(dataset, columns=[...]), "
-            "or correct the name of a column of your own."
+            f"The predictions lack {', '.join(missing)}; they have {', '.join(map(str, scored)) or 'no columns'}. Add "
+            "scores with scorer.map(dataset, columns=[...]), or correct the name of a column of your own."
         )
-    if isinstance(scored, datasets.Dataset):
-        scored = scored.select_columns(list(dict.fromkeys(names))).to_pandas()
-    return [scored[name].astype(object).where(scored[name].notna(), None).tolist() for name in names]
+    return {argument: scored[name].tolist() for argument, name in names.items()}

@@ -18,11 +18,11 @@ Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order ar
 
 from collections.abc import Iterable
 from itertools import permutations, product
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 VERSION = "1.1.1"
 
@@ -89,28 +89,21 @@ def compare(scores: Column, template: Column, cases: Column, positions: Column) 
         Six rows per acceptable sentence, by template and cell: `template`, `positions`, `case_order`, `violation` (its
         cases), `doubled` (the case), `role`, `cell` (0 to 35), `credit` (1 if the acceptable sentence scores higher,
         1/2 if equal, else 0), and whether they are `tied`, one is `nonfinite`, the violation is `present`.
-
-    Raises:
-        ValueError: a score is not a number, a pattern is unknown, a sentence is there twice, or none is acceptable.
     """
     sentences = pd.DataFrame({"template": np.asarray(list(template)), "score": as_numbers(scores)})
     sentences["positions"], sentences["case_order"] = list(map(str, positions)), list(map(str, cases))
     for name, levels in (("positions", _POSITIONS), ("case_order", _PATTERNS)):
         if not (known := sentences[name].isin(levels)).all():
             raise ValueError(
-                f"{sentences.loc[~known, name].iloc[0]!r} is not one of the {name.replace('_order', 's')} of this "
-                f"design: {', '.join(levels)}. Give cases and positions in the order of the sentence."
+                f"{sentences.loc[~known, name].iloc[0]!r} is not one of the {name.replace('_order', 's')} in the order of "
+                f"the sentence: {', '.join(levels)}."
             )
-    if (twice := sentences.duplicated(["template", "positions", "case_order"])).any():
-        names = ", ".join(map(str, sentences.loc[twice, ["template", "case_order", "positions"]].iloc[0]))
-        raise ValueError(
-            f"The sentence with template, cases and positions {names} is there more than once. Expected each sentence "
-            "once: average its scores first, or remove the repetition."
-        )
+    key = ["template", "case_order", "positions"]
+    if (twice := sentences.duplicated(key)).any():
+        names = ", ".join(map(str, sentences.loc[twice, key].iloc[0]))
+        raise ValueError(f"The sentence with template, cases and positions {names} is there more than once.")
     if not sentences["case_order"].isin(CASE_ORDERS).any():
-        raise ValueError(
-            f"There is no acceptable sentence. Expected sentences with cases among {', '.join(CASE_ORDERS)}."
-        )
+        raise ValueError(f"There is no acceptable sentence, one with cases among {', '.join(CASE_ORDERS)}.")
     pairs = _COMPARISONS.merge(sentences, on=["case_order", "positions"]).sort_values(
         "template", kind="stable"
     )
@@ -127,16 +120,11 @@ def compare(scores: Column, template: Column, cases: Column, positions: Column) 
 
 def as_numbers(scores: Column) -> np.ndarray:
     """Return scores as float64, (sentences,), None as NaN; raises ValueError for anything else that is not a number."""
-    values = scores if hasattr(scores, "dtype") else pd.Series(list(scores), dtype=object).to_numpy()
+    scores = np.asarray(scores) if hasattr(scores, "__array__") else list(scores)
     try:
-        for value in () if values.dtype.kind in "iuf" else values:
-            if value is not None and (isinstance(value, bool | np.bool_) or not isinstance(value, Real)):
-                raise ValueError(
-                    f"A score is {value!r:.60}, a {type(value).__name__}; expected one number per sentence."
-                )
-        return np.asarray(values, dtype=np.float64)
-    except OverflowError as error:
-        raise ValueError("A score is too large for a float; expected one number per sentence.") from error
+        return pa.array(scores, pa.float64(), from_pandas=True).to_numpy(zero_copy_only=False)
+    except (pa.ArrowException, OverflowError, TypeError) as error:
+        raise ValueError(f"The scores are not one number per sentence: {error}.") from error
 
 
 def set_aucs(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -184,30 +172,26 @@ def variation_rows(
         raise ValueError(
             f"{len(missing[['template', 'cell']].drop_duplicates())} acceptable sentences lack a violation. The first "
             f"is template {first['template']}, cases {first['case_order']}, positions {first['positions']}: the one "
-            f"with cases {first['violation']} is missing. Score all 24 case patterns of each template and noun order. "
-            "In Python, incomplete='exclude' excludes these sets instead."
+            f"with cases {first['violation']} is missing. Score all 24 case patterns of each template and noun order, "
+            "or exclude these sets (incomplete='exclude')."
         )
     sets = set_aucs(pairs)
     sets["n"] = sets["auc"].notna().astype(int)
     sets["n_excluded"] = 1 - sets["n"]
     counts = ["n", "n_excluded", "n_ties", "n_nonfinite"]
+    groups = [f"cell:{order}|{role}" for order, role in product(CASE_ORDERS, ROLE_ASSIGNMENTS)]
+    groups += [f"case_order:{order}" for order in CASE_ORDERS] + [f"role:{role}" for role in ROLE_ASSIGNMENTS]
     rows = []
     for kind in DOUBLED_CASES:
-        by_cell = (
-            sets[sets["variation_set"] == kind].groupby("cell")[[*counts, "credit", "n_comparisons"]].sum()
-        )
-        table = by_cell.reindex(range(36), fill_value=0)
+        sums = sets[sets["variation_set"] == kind].groupby("cell")[[*counts, "credit", "n_comparisons"]].sum()
+        sums = sums.reindex(range(36), fill_value=0)
         # Sums of halves are exact, so cells that are equal as fractions are equal numbers, and have equal ranks.
-        cells = (table["credit"] / table["n_comparisons"]).to_numpy().reshape(6, 6)
-        n = table[counts].to_numpy().reshape(6, 6, 4)
+        cells = (sums["credit"] / sums["n_comparisons"]).to_numpy().reshape(6, 6)
         by_order, by_role, overall = margins(cells)
-        labels = [f"cell:{order}|{role}" for order, role in product(CASE_ORDERS, ROLE_ASSIGNMENTS)]
-        labels += [f"case_order:{order}" for order in CASE_ORDERS] + [
-            f"role:{role}" for role in ROLE_ASSIGNMENTS
-        ]
+        n = sums[counts].to_numpy().reshape(6, 6, 4)
+        n_of_groups = [*n.reshape(36, 4), *n.sum(axis=1), *n.sum(axis=0), n.sum(axis=(0, 1))]
         aucs = [*cells.ravel(), *by_order, *by_role, overall]
-        numbers = [*n.reshape(36, 4), *n.sum(axis=1), *n.sum(axis=0), n.sum(axis=(0, 1))]
-        for group, auc, of_group in zip([*labels, "all"], aucs, numbers, strict=True):
+        for group, auc, of_group in zip([*groups, "all"], aucs, n_of_groups, strict=True):
             row = {"variation_set": kind, "group": group, "auc": float(auc)}
             rows.append(row | dict(zip(counts, of_group.tolist(), strict=True)))
     return rows
@@ -219,8 +203,8 @@ def margins(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     NaN cells (no set) are excluded; the mean of no cells is NaN.
 
     >>> by_order, by_role, overall = margins(np.arange(36).reshape(6, 6))
-    >>> by_order.tolist(), by_role.tolist(), overall
-    ([2.5, 8.5, 14.5, 20.5, 26.5, 32.5], [15.0, 16.0, 17.0, 18.0, 19.0, 20.0], 17.5)
+    >>> by_order[:2].tolist(), by_role[:2].tolist(), overall
+    ([2.5, 8.5], [15.0, 16.0], 17.5)
     """
     with np.errstate(invalid="ignore"):  # 0 / 0 where there is no set
         means = [np.nansum(cells, axis) / (~np.isnan(cells)).sum(axis) for axis in (1, 0, None)]

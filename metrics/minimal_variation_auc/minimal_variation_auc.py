@@ -59,7 +59,6 @@ _CITATION = """\
 }
 """
 
-
 Scored: TypeAlias = datasets.Dataset | pd.DataFrame | list[dict[str, object]]
 """A data set with scores, as a data set, a data frame, or a list of its rows."""
 
@@ -82,13 +81,11 @@ class MinimalVariationAUC(evaluate.Metric):
     def add_batch(self, *, predictions: Column = (), **columns: Column) -> None:
         """Add sentences; `template` and `positions` may be numbers or strings."""
         scores = as_numbers(predictions)
-        if scores.ndim != 1 or not len(scores):
-            raise ValueError(f"predictions have shape {scores.shape}; expected a non-empty list of numbers.")
         strings = {name: [str(value) for value in column] for name, column in columns.items()}
         lengths = {"predictions": len(scores)} | {name: len(column) for name, column in strings.items()}
-        if len(set(lengths.values())) > 1:
+        if len(set(lengths.values())) > 1 or not len(scores):
             raise ValueError(
-                f"The columns have different lengths: {lengths}. Give one value per sentence in each."
+                f"The columns have different lengths, or none: {lengths}. Give one value per sentence."
             )
         super().add_batch(predictions=scores, **strings)
 
@@ -96,14 +93,14 @@ class MinimalVariationAUC(evaluate.Metric):
         self, *, predictions: Scored | Column | None = None, scores: str = "logprob_sentence", **others: Any
     ) -> dict[str, Any]:
         """Compute the AUCs of the sentences added and of those given here, or of a scored data set."""
-        rows = isinstance(predictions, list) and predictions and isinstance(predictions[0], dict)
-        if not (rows or hasattr(predictions, "columns") or hasattr(predictions, "column_names")):
+        is_list_of_rows = isinstance(predictions, list) and predictions and isinstance(predictions[0], dict)
+        if not (is_list_of_rows or hasattr(predictions, "columns") or hasattr(predictions, "column_names")):
             batch = {} if predictions is None else {"predictions": predictions}
             result: dict[str, Any] = super().compute(**batch, **others)
             return result
-        labels = [others.get(name) or name for name in ("template", "cases", "positions")]
-        numbers, template, cases, positions = _columns(predictions, [scores, *labels])
-        return self._compute(numbers, template, cases, positions, others.get("incomplete", "raise"))
+        names = {name: others.get(name) or name for name in ("template", "cases", "positions")}
+        columns = _columns(predictions, {"predictions": scores, **names})
+        return self._compute(**columns, incomplete=others.get("incomplete", "raise"))
 
     def _compute(
         self,
@@ -114,15 +111,17 @@ class MinimalVariationAUC(evaluate.Metric):
         incomplete: str = "raise",
     ) -> dict[str, Any]:
         rows = variation_rows(predictions, map(str, template), cases, positions, incomplete)
-        aucs: dict[str, dict[str, Any]] = {
-            level: {kind: {} for kind in DOUBLED_CASES} for level in ("all", "cell", "case_order", "role")
+        aucs: dict[str, Any] = {
+            level: {kind: {} for kind in DOUBLED_CASES} for level in ("cell", "case_order", "role")
         }
+        overall = {row["variation_set"]: row for row in rows if row["group"] == "all"}
         for row in rows:
-            level, _, value = row["group"].partition(":")
-            aucs[level][row["variation_set"]][value] = row["auc"]
-        total = next(row for row in rows if row["variation_set"] == "1-6" and row["group"] == "all")
+            if row["group"] != "all":
+                level, _, value = row["group"].partition(":")
+                aucs[level][row["variation_set"]][value] = row["auc"]
+        total = overall["1-6"]
         return {
-            "auc": {kind: auc[""] for kind, auc in aucs["all"].items()},
+            "auc": {kind: row["auc"] for kind, row in overall.items()},
             "cells": aucs["cell"],
             "case_order": aucs["case_order"],
             "role_assignment": aucs["role"],
@@ -133,22 +132,12 @@ class MinimalVariationAUC(evaluate.Metric):
         }
 
 
-def _columns(scored: Any, names: list[str]) -> list[list[Any]]:
-    """Return columns of a data set, a data frame or a list of dicts; a missing value is None."""
-    if isinstance(scored, list):
-        scored = pd.DataFrame(scored, dtype=object)
-    if not isinstance(scored, datasets.Dataset | pd.DataFrame):
-        raise TypeError(
-            f"predictions are a {type(scored).__name__}; expected a data set (one split, not streamed), a data frame, "
-            "or a list of dicts. Load the split with split=..."
-        )
-    columns = list(scored.features if isinstance(scored, datasets.Dataset) else scored)
-    if missing := [name for name in dict.fromkeys(names) if name not in columns]:
+def _columns(scored: Any, names: dict[str, str]) -> dict[str, list[Any]]:
+    """Return columns of a scored data set by the argument that names each."""
+    scored = scored.to_pandas() if isinstance(scored, datasets.Dataset) else pd.DataFrame(scored)
+    if missing := [name for name in names.values() if name not in scored]:
         raise ValueError(
-            f"The predictions lack the column{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}; "
-            f"they have {', '.join(map(str, columns)) or 'none'}. Add scores with scorer.map(dataset, columns=[...]), "
-            "or correct the name of a column of your own."
+            f"The predictions lack {', '.join(missing)}; they have {', '.join(map(str, scored)) or 'no columns'}. Add "
+            "scores with scorer.map(dataset, columns=[...]), or correct the name of a column of your own."
         )
-    if isinstance(scored, datasets.Dataset):
-        scored = scored.select_columns(list(dict.fromkeys(names))).to_pandas()
-    return [scored[name].astype(object).where(scored[name].notna(), None).tolist() for name in names]
+    return {argument: scored[name].tolist() for argument, name in names.items()}

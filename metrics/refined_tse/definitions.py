@@ -17,7 +17,7 @@ Ties: of equally probable tokens, the one with the lower id ranks higher; the ra
 reverse. This matters only where a listed form is as probable as a boundary token; such contexts are ranked again, by
 value and id. A tie between l+ and l- is not correct.
 
-One code for numpy and torch. Sorting is slow in torch on a CPU: give it numpy arrays there.
+One code for numpy arrays and torch tensors.
 """
 
 from collections.abc import Callable, Sequence
@@ -60,13 +60,40 @@ class GapScores(NamedTuple):
     log_normalizer: Array | None = None
 
 
-def is_correct(correct: Any, incorrect: Any) -> Any:
-    """Return for each pair whether P(l+) > P(l-) (equation 1); ties and NaN are not correct.
+def is_correct(correct: Array, incorrect: Array) -> Array:
+    """TSE (equation 1): whether P(l+) > P(l-); ties and NaN are not correct.
 
     >>> is_correct(np.array([-1.0, -2.0, np.nan]), np.array([-2.0, -2.0, np.nan])).tolist()
     [True, False, False]
     """
     return correct > incorrect
+
+
+def equally_weighted(correct: Array, incorrect: Array, counted: Array | None = None) -> Array:
+    """EW: the share of lemmas with P(l+) > P(l-), (contexts,) in [0, 1]; NaN without lemmas.
+
+    Args:
+        correct: (contexts, lemmas) probabilities of the correct forms, or their logs.
+        incorrect: those of the incorrect forms.
+        counted: (contexts, lemmas) booleans: which lemmas count; None for all.
+    """
+    xp = array_api_compat.array_namespace(correct)
+    right = is_correct(correct, incorrect)
+    counted = xp.ones_like(right) if counted is None else counted
+    n_right, n = (xp.astype(xp.sum(lemmas, axis=1), xp.float64) for lemmas in (right & counted, counted))
+    return _ratio(n_right, n)
+
+
+def model_weighted(correct: Array, incorrect: Array) -> Array:
+    """MW (equation 2): the share of the forms' probability that the correct ones have, (contexts,) in [0, 1].
+
+    Args:
+        correct: (contexts, lemmas) probabilities of the correct forms; 0 where a form does not count.
+        incorrect: those of the incorrect forms. If all are 0, the score is NaN.
+    """
+    xp = array_api_compat.array_namespace(correct)
+    of_correct, of_incorrect = xp.sum(correct, axis=1), xp.sum(incorrect, axis=1)
+    return _ratio(of_correct, of_correct + of_incorrect)  # a sum in this order makes no score above 1
 
 
 Repeated = Sequence[tuple[Sequence[int], Sequence[int]]]
@@ -96,12 +123,12 @@ def gap_scores(
     """Return EW, MW and covered mass of each context at all cut-offs.
 
     Args:
-        logits: (contexts, vocabulary) float32 or float64, without NaN and plus infinity.
+        logits: (contexts, vocabulary) floats without NaN and plus infinity, on any device.
         ids: (2, lemmas) vocabulary ids of the first and the second form of each lemma.
         is_first: (contexts,) whether the first form is the correct one.
         repeated: `repeated_forms(ids)`; their mass is covered once.
         cutoffs: sides and shares; ("top", 1.0) is the whole distribution.
-        threads: that work on numpy arrays.
+        threads: that work on a CPU.
 
     >>> scores = gap_scores(
     ...     np.log([[0.6, 0.05, 0.1, 0.25]]), np.array([[0, 2], [1, 3]]), np.array([True]),
@@ -110,8 +137,16 @@ def gap_scores(
     >>> scores.ew.round(6).tolist(), scores.mw.round(6).tolist()
     ([[1.0, 0.5]], [[1.0, 0.7]])
     """
-    xp = array_api_compat.array_namespace(logits)
-    step = max(1, AT_ONCE // logits.shape[1]) if array_api_compat.is_numpy_array(logits) else len(logits)
+    if logits.dtype.itemsize < 4:
+        xp = array_api_compat.array_namespace(logits)
+        logits = xp.astype(logits, xp.float32)
+    if array_api_compat.is_torch_array(logits) and logits.device.type in ("cpu", "mps"):
+        logits = logits.cpu().numpy()  # it sorts much faster on a CPU, and mps has no float64
+    xp, device = array_api_compat.array_namespace(logits), array_api_compat.device(logits)
+    ids, is_first = xp.asarray(ids, device=device), xp.asarray(is_first, device=device)
+    if not array_api_compat.is_numpy_array(logits):
+        return _gap_scores(xp, logits, ids, is_first, repeated, cutoffs)
+    step = max(1, AT_ONCE // max(logits.shape[1], ids.size * len(cutoffs)))
 
     def scored(start: int) -> GapScores:
         some = slice(start, start + step)
@@ -119,7 +154,7 @@ def gap_scores(
 
     with ThreadPoolExecutor(threads) as pool:  # numpy uses one thread for each call
         parts = list(pool.map(scored, range(0, len(logits), step)))
-    return parts[0] if len(parts) == 1 else GapScores(*(xp.concat(part) for part in zip(*parts, strict=True)))
+    return parts[0] if len(parts) == 1 else GapScores(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def whole_scores(logprob: Array, is_first: Array, repeated: Repeated = ()) -> GapScores:
@@ -132,13 +167,11 @@ def whole_scores(logprob: Array, is_first: Array, repeated: Repeated = ()) -> Ga
     """
     xp = array_api_compat.array_namespace(logprob)
     mass, logprob = xp.exp(logprob), _by_correctness(xp, logprob, is_first)
-    right = xp.astype(is_correct(logprob[:, 0], logprob[:, 1]), xp.float64)
-    correct, incorrect = (xp.sum(xp.exp(logprob[:, form]), axis=1) for form in (0, 1))
-    covered = correct + incorrect  # in this order, so that MW is never above 1
-    mw = _ratio(xp, correct, covered)
+    correct, incorrect = logprob[:, 0], logprob[:, 1]
+    ew, mw = equally_weighted(correct, incorrect), model_weighted(xp.exp(correct), xp.exp(incorrect))
+    covered = xp.sum(mass, axis=(1, 2))
     for forms, lemmas in repeated:
         covered = covered - (len(lemmas) - 1) * mass[:, forms[0], lemmas[0]]
-    ew = _ratio(xp, xp.sum(right, axis=1), xp.sum(xp.ones_like(right), axis=1))
     return GapScores(ew[:, None], mw[:, None], covered[:, None], logprob)
 
 
@@ -149,20 +182,21 @@ def ranked_scores(logprob: np.ndarray, masses: dict[str, np.ndarray], cutoffs: C
         logprob: (contexts, 2, lemmas) natural logs of the correct and the incorrect forms. With a NaN, EW over the
             whole distribution counts that lemma as not correct, and all other scores of the context are NaN.
         masses: `top` -> mass ranked strictly above each form, `bottom` -> below, of the same shape.
-        cutoffs: those of the sides that are among `masses`, and ("top", 1.0).
+        cutoffs: sides and shares; at those of a side without masses, all scores are NaN.
 
     >>> logprob, above = np.log([[[0.6, 0.1], [0.05, 0.25]]]), np.array([[[0.0, 0.85], [0.95, 0.6]]])
     >>> scores = ranked_scores(logprob, {"top": above}, (("top", 0.6), ("top", 1.0)))
     >>> scores.ew.round(6).tolist(), scores.mw.round(6).tolist()
     ([[1.0, 0.5]], [[1.0, 0.7]])
     """
-    mass, right = np.exp(logprob), is_correct(logprob[:, 0], logprob[:, 1]).astype(float)
-    unknown = np.isnan(logprob).any(axis=(1, 2))
+    mass, unknown = np.exp(logprob), np.isnan(logprob).any(axis=(1, 2))
     whole = whole_scores(logprob, np.ones(len(logprob), bool))
     columns = []
     for side, cutoff in cutoffs:
-        if cutoff == 1:
-            columns.append([score[:, 0] for score in whole[:3]])
+        if cutoff == 1 or side not in masses:
+            columns.append(
+                [score[:, 0] if cutoff == 1 else np.full(len(logprob), np.nan) for score in whole[:3]]
+            )
             continue
         before = masses[side]
         after = before < cutoff * (1 - ROUNDING)
@@ -172,17 +206,13 @@ def ranked_scores(logprob: np.ndarray, masses: dict[str, np.ndarray], cutoffs: C
         scores = []
         for inside in (inner, after):
             lemma: Array = inside.any(axis=1) if side == "top" else inside.all(axis=1)
-            added = mass * (inside if side == "top" else lemma[:, None])
-            n = lemma.sum(axis=1).astype(float)
-            mw = _ratio(np, added[:, 0].sum(axis=1), added.sum(axis=(1, 2)))
-            covered = (mass * lemma[:, None]).sum(axis=(1, 2))
-            scores.append([_ratio(np, (right * lemma).sum(axis=1), n), mw, covered])
-        columns.append(
-            [
-                np.where(unknown, np.nan, _between(np, earlier, later, alpha.clip(0, 1)))
-                for earlier, later in zip(*scores, strict=True)
-            ]
-        )
+            of_lemmas = mass * lemma[:, None]
+            added = mass * inside if side == "top" else of_lemmas
+            ew = equally_weighted(logprob[:, 0], logprob[:, 1], lemma)
+            mw = model_weighted(added[:, 0], added[:, 1])
+            scores.append((ew, mw, of_lemmas.sum(axis=(1, 2))))
+        between = [_between(np, first, last, alpha.clip(0, 1)) for first, last in zip(*scores, strict=True)]
+        columns.append([np.where(unknown, np.nan, score) for score in between])
     ew, mw, covered = (np.stack(measure, axis=1) for measure in zip(*columns, strict=True))
     return GapScores(ew, mw, covered, logprob)
 
@@ -199,34 +229,37 @@ def _gap_scores(
     values = xp.reshape(xp.take(logits, xp.reshape(ids, (-1,)), axis=1), (len(logits), *ids.shape))
     keys, thresholds = _rank_keys(xp, logits, ranked, ids, values, boundary)
     log_normalizer = xp.astype(peak, xp.float64) + xp.log(up_to[:, -1:])
-    of_first = xp.astype(values, xp.float64) - log_normalizer[:, :, None]
-    mass, whole = xp.exp(of_first), whole_scores(of_first, is_first, repeated)
-    right = xp.astype(is_correct(whole.logprob[:, 0], whole.logprob[:, 1]), xp.float64)
-    by_correctness = _by_correctness(xp, mass, is_first)
+    logprob = xp.astype(values, xp.float64) - log_normalizer[:, :, None]
+    mass, whole = xp.exp(logprob), whole_scores(logprob, is_first, repeated)
 
+    keys, masses = (_by_correctness(xp, forms, is_first) for forms in (keys, mass))
     better = xp.max(keys, axis=1)  # if it is inside the top, so is one form; if inside the bottom, both
-    lemmas = [right, xp.ones_like(right), by_correctness[:, 0], by_correctness[:, 1]]
-    is_correct_form = xp.stack([is_first, ~is_first], axis=1)[:, :, None]
-    listed = [_flat(xp, xp.where(of_form, mass, 0.0)) for of_form in (is_correct_form, ~is_correct_form)]
-    of_lemmas = _inside(xp, better, lemmas, thresholds, len(top))
-    of_forms = _inside(xp, _flat(xp, keys), listed, thresholds, len(top))
-    is_top = xp.arange(thresholds.shape[1], device=array_api_compat.device(logits)) < len(top)
+    right = is_correct(whole.logprob[:, 0], whole.logprob[:, 1])
+    counts = xp.astype(xp.stack([right, xp.ones_like(right)], axis=1), xp.float64)
+    of_lemmas, n_top = xp.matrix_transpose(xp.concat([counts, masses], axis=1)), len(top)
+    in_top, in_bottom = thresholds[:, :n_top, None], thresholds[:, n_top:, None]
     sides = []
-    for before, (n_right, n, correct, incorrect), (listed_correct, listed_incorrect) in zip(
-        (True, False), of_lemmas, of_forms, strict=True
-    ):
-        numerator = xp.where(is_top, listed_correct, correct)
-        both = numerator + xp.where(is_top, listed_incorrect, incorrect)
-        twice = _counted_twice(xp, mass, better, repeated, thresholds, before, is_top)
-        covered = xp.where(n > 0, correct + incorrect - twice, 0.0)
-        sides.append((_ratio(xp, n_right, n), _ratio(xp, numerator, xp.where(n > 0, both, 0.0)), covered))
+    for above, below in ((xp.greater, xp.less), (xp.greater_equal, xp.less_equal)):  # before, after
+        lemmas = [above(better[:, None], in_top), below(better[:, None], in_bottom)]
+        inside = xp.astype(xp.concat(lemmas, axis=1), xp.float64)  # (contexts, cut-offs, lemmas)
+        n_right, n, correct, incorrect = xp.unstack(xp.matmul(inside, of_lemmas), axis=2)
+        covered = correct + incorrect
+        for form, lemmas_with_it in repeated:
+            more = xp.clip(xp.sum(inside[:, :, lemmas_with_it], axis=2) - 1, 0.0, None)
+            covered = covered - more * mass[:, form[0], lemmas_with_it[0]][:, None]
+        # MW adds each form that is inside the top by itself, and both forms of lemmas inside the bottom.
+        forms_in_top = xp.astype(above(keys[:, :, None], in_top[:, None]), xp.float64)
+        of_top = xp.matmul(forms_in_top, masses[..., None])[..., 0]
+        part = xp.concat([of_top[:, 0], correct[:, n_top:]], axis=1)
+        rest = xp.concat([of_top[:, 1], incorrect[:, n_top:]], axis=1)
+        sides.append((_ratio(n_right, n), _ratio(part, part + rest), covered))
     places = [("top", p) for p in top] + [("bottom", p) for p in bottom] + [("top", 1.0), ("bottom", 1.0)]
     order = [places.index(cutoff) for cutoff in cutoffs]
-    scores = [
+    ew, mw, covered = (
         xp.concat([_between(xp, before, after, alpha), uncut, uncut], axis=1)[:, order]
         for before, after, uncut in zip(*sides, whole[:3], strict=True)
-    ]
-    return GapScores(scores[0], scores[1], scores[2], whole.logprob, log_normalizer)
+    )
+    return GapScores(ew, mw, covered, whole.logprob, log_normalizer)
 
 
 def _between(xp: Any, before: Array, after: Array, alpha: Array) -> Array:
@@ -284,59 +317,14 @@ def _rank_keys(
     return values, thresholds
 
 
-def _inside(
-    xp: Any, keys: Array, columns: list[Array], thresholds: Array, n_top: int
-) -> tuple[list[Array], list[Array]]:
-    """Sum columns over the items that are inside before and after each boundary token.
-
-    Args:
-        xp: the namespace of the arrays.
-        keys: (contexts, items); an item is inside the top above a threshold, inside the bottom below it.
-        columns: (contexts, items) each.
-        thresholds: (contexts, cut-offs), those of the top first.
-        n_top: how many are of the top.
-
-    Returns:
-        The sums before, and those after, one (contexts, cut-offs) for each column.
-    """
-    order = xp.argsort(keys, axis=1, stable=False)
-    ascending = xp.take_along_axis(keys, order, axis=1)
-    n_below, n_up_to = (_n_below(ascending, thresholds, or_equal) for or_equal in (False, True))
-    before, after = [], []
-    for column in columns:
-        sums = xp.cumulative_sum(xp.take_along_axis(column, order, axis=1), axis=1, include_initial=True)
-        below, up_to = (xp.take_along_axis(sums, places, axis=1) for places in (n_below, n_up_to))
-        before.append(xp.concat([sums[:, -1:] - up_to[:, :n_top], below[:, n_top:]], axis=1))
-        after.append(xp.concat([sums[:, -1:] - below[:, :n_top], up_to[:, n_top:]], axis=1))
-    return before, after
-
-
-def _counted_twice(
-    xp: Any, mass: Array, better: Array, repeated: Repeated, thresholds: Array, before: bool, is_top: Array
-) -> Array:
-    """Return the mass of forms that several eligible lemmas have, beyond the first, (contexts, cut-offs)."""
-    twice = xp.zeros_like(thresholds, dtype=xp.float64)
-    for forms, lemmas in repeated:
-        keys = better[:, lemmas][:, :, None]
-        above, below = keys > thresholds[:, None, :], keys < thresholds[:, None, :]
-        inside = xp.where(is_top, above if before else ~below, below if before else ~above)
-        extra = xp.sum(xp.astype(inside, xp.float64), axis=1) - 1
-        twice = twice + xp.clip(extra, 0.0, None) * mass[:, forms[0], lemmas[0]][:, None]
-    return twice
-
-
 def _by_correctness(xp: Any, forms: Array, is_first: Array) -> Array:
     """Return (contexts, 2, lemmas) of first and second forms as those of correct and incorrect ones."""
     return xp.where(is_first[:, None, None], forms, xp.flip(forms, axis=1))
 
 
-def _flat(xp: Any, forms: Array) -> Array:
-    return xp.reshape(forms, (len(forms), -1))
-
-
-def _ratio(xp: Any, part: Array, total: Array) -> Array:
+def _ratio(part: Array, total: Array) -> Array:
     """Return part / total, NaN where the total is 0."""
-    empty = total == 0
+    xp, empty = array_api_compat.array_namespace(part), total == 0
     return xp.where(empty, xp.nan, part / xp.where(empty, 1.0, total))
 
 

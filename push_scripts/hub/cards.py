@@ -22,7 +22,7 @@ REDISTRIBUTABLE = (
 )
 DATASET_KEYS = ("pretty_name", "language", "license", "size_categories", "tags", "configs", "dataset_info")
 METRIC_KEYS = ("title", "sdk", "description", "tags")
-METRIC_FILES = ("README.md", "app.py", "requirements.txt")
+METRIC_FILES = ("README.md", "requirements.txt")
 MODEL_KEYS = ("license", "language", "library_name", "tags")
 MODEL_FILES = ("config.json", "model.safetensors")
 DATASET_SECTIONS = {
@@ -179,10 +179,8 @@ def check_metric(folder: Path) -> list[str]:
     head, _ = split_card((folder / "README.md").read_text(encoding="utf-8"))
     if not {"evaluate", "metric"} <= set(head["tags"]):
         problems.append("`tags` lacks evaluate or metric; the Hub lists metrics by these")
-    if head["sdk"] == "gradio":
-        problems += [f"the YAML head lacks `{key}`" for key in ("sdk_version", "app_file") if key not in head]
-    elif head["sdk"] != "static":
-        problems.append(f"`sdk` is {head['sdk']}; expected gradio or static")
+    if head["sdk"] != "static":
+        problems.append(f"`sdk` is {head['sdk']}; expected static")
     return problems
 
 

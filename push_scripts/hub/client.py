@@ -44,7 +44,6 @@ class Upload:
         repo_type: `dataset`, `space` or `model`.
         files: path in the repository -> file, or its content.
         kind: how it is loaded when it is read back: `dataset`, `metric`, `model`, or `space` (files only).
-        sdk: of a Space, `gradio` or `static`.
         notes: lines that the plan shows, such as what is excluded and why.
     """
 
@@ -52,7 +51,6 @@ class Upload:
     repo_type: str
     files: dict[str, Path | bytes]
     kind: str
-    sdk: str | None = None
     notes: tuple[str, ...] = ()
 
     def content(self, path: str) -> bytes:
@@ -154,7 +152,7 @@ def send(api: HfApi, plan: Plan, message: str) -> str:
             repo_type=upload.repo_type,
             private=plan.private or None,
             exist_ok=True,
-            space_sdk=upload.sdk,
+            space_sdk="static" if upload.repo_type == "space" else None,
         )
         plan.head = str(api.repo_info(upload.repo_id, repo_type=upload.repo_type).sha)
         plan.changes = differences(upload, remote_files(api, upload, plan.head))

@@ -92,7 +92,7 @@ def test_no_such_metric():
 def test_definitions_are_the_modules_beside_the_metrics_script_once(metric):
     modules = metric_modules(metric)
     assert modules is metric_modules(metric)
-    siblings = {path.stem for path in bundle_path("metrics", metric).glob("*.py")} - {metric, "app"}
+    siblings = {path.stem for path in bundle_path("metrics", metric).glob("*.py")} - {metric}
     assert siblings and {name for name in vars(modules) if not name.startswith("__")} == siblings
     for name in siblings:
         assert getattr(modules, name).__file__ == str(bundle_path("metrics", metric) / f"{name}.py")

@@ -1,20 +1,16 @@
 """The metric `human_correlation`: scipy's values, defined edges, and the published German correlations."""
 
 import csv
-import doctest
-import importlib.util
 import json
 import warnings
 
 import evaluate
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from hub.cards import check_metric
 from tse_scorers.io.bundle import metric_modules
 
 formulas = metric_modules("human_correlation").definitions
@@ -224,25 +220,3 @@ def test_many_items_are_taken_in_chunks():
     """100,000 items in 20 resamples, chunk by chunk."""
     x = np.arange(100_000.0)
     assert correlations(x, x, n_resamples=20)["pearson_interval"] == pytest.approx([1, 1])
-
-
-def test_the_examples_in_the_docstrings_run():
-    assert doctest.testmod(formulas).attempted > 0
-    assert doctest.testmod(formulas).failed == 0
-
-
-def test_the_card_is_complete(root):
-    assert check_metric(root / "metrics" / "human_correlation") == []
-
-
-@pytest.mark.slow
-def test_the_page_scores_its_example(root):
-    pytest.importorskip("gradio")
-    path = root / "metrics" / "human_correlation" / "app.py"
-    spec = importlib.util.spec_from_file_location("human_correlation_app", path)
-    app = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(app)
-    text, table = app.score(pd.DataFrame(app.EXAMPLE, columns=app.COLUMNS))
-    assert text.startswith("6 items, 0 excluded")
-    model, human = zip(*app.EXAMPLE, strict=True)
-    assert table.data["correlation"][0] == pytest.approx(stats.pearsonr(model, human).statistic)

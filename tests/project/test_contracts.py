@@ -124,7 +124,7 @@ def test_the_loader_sees_every_file_that_a_metric_needs(folder):
     """The loader reads the script line by line and fetches only what the script itself imports."""
     script = folder / f"{folder.name}.py"
     seen = {name for kind, name, _, _ in get_imports(str(script)) if kind == "internal"}
-    helpers = [path for path in folder.glob("*.py") if path not in (script, folder / "app.py")]
+    helpers = [path for path in folder.glob("*.py") if path != script]
     needed = relative_imports(script).union(*(relative_imports(path) for path in helpers))
     assert needed == seen == {path.stem for path in helpers}
 
@@ -149,9 +149,8 @@ def test_a_metric_asks_for_every_package_that_it_imports(folder):
             str(node.module) for node in nodes if isinstance(node, ast.ImportFrom) and not node.level
         }
         packages = {name.split(".")[0] for name in absolute} - set(sys.stdlib_module_names)
-        packages -= {"gradio", "pandas"} if path.name == "app.py" else set()  # the Space's SDK brings them
         assert packages <= asked, f"{path.name} imports {sorted(packages - asked)}"
-        assert path.name == "app.py" or not packages & {"torch", "transformers", "tse_scorers"}
+        assert not packages & {"torch", "transformers", "tse_scorers"}
 
 
 def test_changed_data_in_a_folder_are_loaded_anew_because_the_card_changes_with_them(tmp_path):

@@ -73,7 +73,7 @@ def test_bare_names_load_without_a_network(tmp_path):
     assert "Nothing was changed. Add --yes to do it." in said and "Done." in said
     folders = {Path(line[2:]) for line in said if line.startswith("+ ")}
     assert {folder.parent.name for folder in folders} == {
-        f"evaluate-metric--{path.parent.name}" for path in ROOT.glob("metrics/*/app.py")
+        f"evaluate-metric--{path.parent.name}" for path in ROOT.glob("metrics/*/README.md")
     }
     assert all((folder / f"{folder.parent.name.partition('--')[2]}.py").is_file() for folder in folders)
     assert run(tmp_path, "-c", LOAD) == ["0.5", "0.5"]

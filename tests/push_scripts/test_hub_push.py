@@ -438,10 +438,11 @@ def test_metrics_become_spaces(hub, tmp_path, capsys):
     (metric / "__pycache__" / "x.pyc").write_bytes(b"x")
     assert push_metrics.main(["--org", "org", "--yes"], metric.parent) == 0
     repo = hub.repo("spaces", "org/share_of_ones")
-    assert repo.sdk == "gradio"
-    names = {"README.md", "app.py", "counting.py", "requirements.txt", "share_of_ones.py"}
-    assert set(files(hub, "org/share_of_ones", "spaces")) == names
-    assert b'evaluate.load("org/share_of_ones")' in files(hub, "org/share_of_ones", "spaces")["README.md"]
+    assert repo.sdk == "static"
+    pushed = files(hub, "org/share_of_ones", "spaces")
+    assert set(pushed) == {"README.md", "index.html", "counting.py", "requirements.txt", "share_of_ones.py"}
+    for name in ("README.md", "index.html"):
+        assert b'evaluate.load("org/share_of_ones")' in pushed[name]
 
 
 @pytest.mark.parametrize(
@@ -456,8 +457,7 @@ def test_metrics_become_spaces(hub, tmp_path, capsys):
         ),
         ("share_of_ones.py", "import evaluate", "import evaluate, json", "evaluate cannot load it"),
         ("README.md", "- metric\n", "", "`tags` lacks evaluate or metric"),
-        ("README.md", "sdk: gradio", "sdk: docker", "`sdk` is docker"),
-        ("README.md", "app_file: app.py\n", "", "lacks `app_file`"),
+        ("README.md", "sdk: static", "sdk: docker", "`sdk` is docker"),
         ("README.md", "## Published values", "## Else", "a section on published values is missing"),
     ],
 )

@@ -45,7 +45,7 @@ def hub(tmp_path_factory):
     source = tmp_path_factory.mktemp("source")
     with LoopbackHub() as hub:
         for kind, name in (("spaces", METRIC), ("datasets", DATA)):
-            repo = hub.content.create(kind, name, sdk="gradio")
+            repo = hub.content.create(kind, name, sdk="static")
             for version in ("1", "2"):
                 if name == METRIC:
                     folder = make_metric(source / "share_of_ones", version)

@@ -102,9 +102,7 @@ class {name}(evaluate.Metric):
 
 METRIC_CARD = """---
 title: Share of ones
-sdk: gradio
-sdk_version: 6.0.0
-app_file: app.py
+sdk: static
 description: The share of ones.
 tags:
 - evaluate
@@ -153,5 +151,4 @@ def make_metric(folder: Path, version: str = "1") -> Path:
         encoding="utf-8",
     )
     (folder / "requirements.txt").write_text("evaluate\n", encoding="utf-8")
-    (folder / "app.py").write_text('"""The page."""\n', encoding="utf-8")
     return folder

@@ -75,7 +75,7 @@ def metric_modules(metric: str) -> ModuleType:
     package = ModuleType(f"{__package__}._metrics_{metric}", f"The definitions in {folder}.")
     package.__path__ = [str(folder)]
     sys.modules[package.__name__] = package
-    for name in sorted({path.stem for path in folder.glob("*.py")} - {metric, "app"}):
+    for name in sorted({path.stem for path in folder.glob("*.py")} - {metric}):
         setattr(package, name, importlib.import_module(f"{package.__name__}.{name}"))
     return package
 
