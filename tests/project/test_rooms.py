@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "scorers" / "tse_scorers"
-BESIDE = ("lstm_converter", "ngram_trainer", "papers", "publishing")
+BESIDE = ("papers", "publishing")
 """What stands beside the core: it could leave with its commands and its folder."""
 FLOORS = (
     ("engine", "io"),
