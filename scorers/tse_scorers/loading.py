@@ -193,7 +193,7 @@ def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Caus
         scorer = MaskedScorer(model, tokenizer, pll=options.pll, mntp=options.mntp, **shared)
     else:
         # A function is not told which tokens of a row it may attend to.
-        share = False if isinstance(model, OwnModel) else None
+        share = not isinstance(model, OwnModel)
         shared |= {"bos": bool(options.bos), "start_token": options.start_token}
         scorer = CausalScorer(model, tokenizer, share_prefixes=share, **shared)
     if quantization is not None:
