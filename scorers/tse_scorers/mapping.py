@@ -123,7 +123,7 @@ def _rows(dataset: object) -> pd.DataFrame:
     if isinstance(dataset, list) and all(isinstance(row, Mapping) for row in dataset):
         if not dataset:
             raise ValueError(f"{TABLE} has no rows; expected at least one.")
-        return pd.DataFrame.from_records(dataset)
+        return pd.DataFrame([dict(row) for row in dataset], dtype=object)  # as it is, half characters too
     if not isinstance(dataset, pd.DataFrame):
         raise TypeError(
             f"Got a {type(dataset).__name__}; expected a Dataset, DatasetDict, IterableDataset, data frame, or list of "
