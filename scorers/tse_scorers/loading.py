@@ -6,20 +6,17 @@ from typing import TYPE_CHECKING, Any
 from .io.files import is_file
 from .models import ngram
 from .models.causal import CausalScorer
-from .models.load import LoadedModel, kind_of, load, quantization_of, require_head
+from .models.load import LoadedModel, kind_of, load, quantization_of
 from .models.masked import MaskedScorer
 from .models.model_source import WEIGHTS, is_gguf
-from .models.ngram import KENLM_SUFFIXES
 from .models.options import EncoderInput, ModelKind, ModelOptions, Option, OptionError, PseudoLikelihood
-from .models.own_model import GivenModel, OwnModel, is_of_transformers, own_model, require_vocabulary
+from .models.own_model import GivenModel, OwnModel, is_of_transformers, own_model
 from .models.scorer import Scorer
 from .models.seq2seq import decoder_of
 from .suites.published_scores import load_published
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
-
-NGRAM_SUFFIXES = (".json", *KENLM_SUFFIXES)
 
 
 def load_scorer(
@@ -115,14 +112,29 @@ def load_with_options(
             "object with the attributes name and signature and the method sentence_logprobs. Pass "
             "load_scorer(model, tokenizer), or add what the scorer lacks."
         )
-    _require_tokenizer(tokenizer)
-    if not is_of_transformers(model):
-        return _load_own(own_model(model), options, tokenizer)
-    require_head(model)
-    name = model.config.name_or_path or type(model).__name__
-    kind = options.kind or kind_of(model.config, tokenizer)
+    from transformers import PreTrainedTokenizerBase
+    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
+
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise TypeError(
+            f"Got a {type(tokenizer).__module__}.{type(tokenizer).__name__} as tokenizer; expected one of "
+            "transformers. Make one of a tokenizers.Tokenizer: PreTrainedTokenizerFast(tokenizer_object=tokenizer, "
+            "bos_token='<s>'), with the model's own start token."
+        )
+    if type(model).__name__ in MODEL_MAPPING_NAMES.values():
+        raise ValueError(
+            f"Got a {type(model).__name__}, which returns hidden states and no probabilities; expected a language "
+            "model with its output layer. Load it with AutoModelForCausalLM or AutoModelForMaskedLM."
+        )
+    language_model = model if is_of_transformers(model) else own_model(model)
+    name = str(language_model.config.name_or_path or type(model).__name__)
+    if isinstance(language_model, OwnModel):
+        kind, revision = options.kind or "causal", language_model.revision
+    else:
+        kind, revision = options.kind or kind_of(language_model.config, tokenizer), None
     options = options.for_model(name, "model in memory").for_model(name, f"{kind} model")
-    return scorer_of(LoadedModel(model, tokenizer, kind, name, None, quantization_of(model)), options)
+    quantization = quantization_of(language_model)
+    return scorer_of(LoadedModel(language_model, tokenizer, kind, name, revision, quantization), options)
 
 
 def loads_at_once(name: str) -> bool:
@@ -138,36 +150,9 @@ def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> Sco
         raise ValueError(
             f"{path} is only a part of a model. Use the folder that holds all of it: {path.parent}."
         )
-    is_ngram = name.endswith(NGRAM_SUFFIXES)
+    is_ngram = name.endswith((".json", *ngram.KENLM_SUFFIXES))
     options.for_model(name, "n-gram model" if is_ngram else "file of scores", one_of_several)
     return ngram.load(path) if is_ngram else load_published(path)
-
-
-def _require_tokenizer(tokenizer: object) -> None:
-    from transformers import PreTrainedTokenizerBase
-
-    if not isinstance(tokenizer, PreTrainedTokenizerBase):
-        raise TypeError(
-            f"Got a {type(tokenizer).__module__}.{type(tokenizer).__name__} as tokenizer; expected one of "
-            "transformers. Make one of a tokenizers.Tokenizer: PreTrainedTokenizerFast(tokenizer_object=tokenizer, "
-            "bos_token='<s>'), with the model's own start token."
-        )
-
-
-def _load_own(model: OwnModel, options: ModelOptions, tokenizer: "PreTrainedTokenizerBase") -> Scorer:
-    name, kind = str(model.config.name_or_path), options.kind or "causal"
-    options = options.for_model(name, "model in memory").for_model(name, f"{kind} model")
-    if kind == "seq2seq":
-        raise OptionError(
-            f"{name} is a function from ids to logits, which has no encoder of its own; expected "
-            f"{Option('kind', 'causal')} or {Option('kind', 'masked')}. Pass a model of transformers, or a "
-            "function that runs the encoder itself."
-        )
-    model.measure()
-    require_vocabulary(model, tokenizer)
-    scorer = scorer_of(LoadedModel(model, tokenizer, kind, name, model.revision), options)
-    scorer.signature["architecture"] = model.architecture
-    return scorer
 
 
 def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | CausalScorer:
@@ -179,23 +164,29 @@ def scorer_of(loaded: LoadedModel, options: ModelOptions) -> MaskedScorer | Caus
     model, tokenizer, kind, name, revision, quantization = loaded
     shared: dict[str, Any] = {"name": name, "revision": revision}
     shared |= {"leading_space": options.leading_space, "batch_tokens": options.batch_tokens}
-    scorer: MaskedScorer | CausalScorer
-    if kind == "seq2seq":
-        assert not isinstance(model, OwnModel), "_load_own refuses functions of this kind"
+    of_model: dict[str, Any] = {} if quantization is None else {"quantization": quantization}
+    if isinstance(model, OwnModel):
+        if kind == "seq2seq":
+            raise OptionError(
+                f"{name} is a function from ids to logits, which has no encoder of its own; expected "
+                f"{Option('kind', 'causal')} or {Option('kind', 'masked')}. Pass a model of transformers, or a "
+                "function that runs the encoder itself."
+            )
+    elif kind == "seq2seq":
         encoder_input = options.encoder_input or "empty"
-        decoder, start = decoder_of(model, tokenizer, encoder_input, name)
-        decoder.measure()
-        begin = str(tokenizer.convert_ids_to_tokens(start))  # a decoder always begins with its start token
-        scorer = CausalScorer(decoder, tokenizer, bos=True, start_token=begin, share_prefixes=False, **shared)
-        of_decoder = {"architecture": decoder.architecture, "kind": "seq2seq", "encoder_input": encoder_input}
-        scorer.signature |= of_decoder
-    elif kind == "masked":
+        model, begin = decoder_of(model, tokenizer, encoder_input, name)
+        of_model |= {"kind": "seq2seq", "encoder_input": encoder_input}
+    if isinstance(model, OwnModel):
+        model.measure(0 if kind == "seq2seq" else len(tokenizer))
+        of_model["architecture"] = model.architecture
+    scorer: MaskedScorer | CausalScorer
+    if kind == "masked":
         scorer = MaskedScorer(model, tokenizer, pll=options.pll, mntp=options.mntp, **shared)
-    else:
+    elif kind == "causal":
         # A function is not told which tokens of a row it may attend to.
-        share = False if isinstance(model, OwnModel) else None
-        shared |= {"bos": bool(options.bos), "start_token": options.start_token}
-        scorer = CausalScorer(model, tokenizer, share_prefixes=share, **shared)
-    if quantization is not None:
-        scorer.signature["quantization"] = quantization
+        shared |= {"bos": bool(options.bos), "share_prefixes": not isinstance(model, OwnModel)}
+        scorer = CausalScorer(model, tokenizer, start_token=options.start_token, **shared)
+    else:  # a decoder always begins with its start token
+        scorer = CausalScorer(model, tokenizer, bos=True, start_token=begin, share_prefixes=False, **shared)
+    scorer.signature |= of_model
     return scorer

@@ -175,6 +175,21 @@ def test_words_have_their_characters(causal):
     assert scored["surprisals_text"] == pytest.approx([-logprob for _, logprob in of_words])
 
 
+@pytest.mark.parametrize("model", ["tiny-causal", "tiny-masked"])
+def test_a_gap_in_a_text_that_is_too_long_is_refused_by_its_row(model):
+    lemmas = [{"singular": "laughs", "plural": "laugh"}]
+    rows = [
+        {"prefix": prefix, "suffix": ".", "number": "plural"}
+        for prefix in ("The pilots", "The author", "The pilots swim. " * 200 + "The pilots")
+    ]
+    with pytest.raises(ValueError, match=r"^Row 3: .*longer than the"):
+        load_scorer(model).map(rows, lemmas=lemmas)
+    found = load_scorer(model).map(rows[:2], lemmas=lemmas)
+    cut = load_scorer(model).map(rows[:2], lemmas=lemmas, cutoffs=True)
+    for name in ("ew", "mw", "covered_mass"):
+        assert [row[name] for row in found] == pytest.approx([row[f"{name}_top_1"] for row in cut], abs=1e-6)
+
+
 @pytest.mark.parametrize("what", [{"columns": ["a", "b"]}, {"surprisals": ["a", "b"]}])
 def test_a_text_that_is_too_long_is_refused_by_its_row(causal, what):
     long, short = "The pilots swim. " * 200, "The author laughs."
@@ -404,7 +419,7 @@ TWO_ROWS = Dataset.from_dict({"label": [0, 1], "text": ["The author laughs.", "b
         (
             pd.DataFrame({"text": pd.Series(["a \ud83d"], dtype=object)}),
             {"columns": "text"},
-            "half of a character",
+            "row 1; expected a text with whole",
         ),
     ],
 )

@@ -108,9 +108,7 @@ def test_single_tokens_are_read_from_the_distribution_at_the_gap(kind, family):
 
     expected = scorer.read_slots(SLOTS, FromLogits(today, len(single)))
     if kind == "causal":
-        scorer._continuing = np.zeros_like(
-            scorer._continuing
-        )  # no token continues a word, so that its end is certain
+        scorer.word_ends = np.ones_like(scorer.word_ends)  # the end of every word is certain
     found = scorer.form_logprobs(SLOTS, FORMS)
     assert 0 < len(single) < len(FORMS)
     np.testing.assert_allclose(found[:, single], expected, rtol=0, atol=1e-5)
@@ -128,7 +126,7 @@ def test_all_words_that_a_vocabulary_can_spell_have_a_probability_of_at_most_one
     scorer.form_ids = lambda forms, opening=False: [spelled[int(form)] for form in forms]
     numbers = [str(index) for index in range(len(spelled))]
     with_ends = np.exp(scorer.form_logprobs(SLOTS, numbers))
-    scorer._continuing = np.zeros_like(scorer._continuing)  # the end of every word is certain
+    scorer.word_ends = np.ones_like(scorer.word_ends)  # the end of every word is certain
     without = np.exp(scorer.form_logprobs(SLOTS, numbers))
     assert (with_ends.sum(axis=1) <= 1).all()
     # The second tokens of a word, and its end, share the probability of its first token.
@@ -150,7 +148,7 @@ def test_forms_capitalize_where_the_gap_opens_the_sentence():
             MaskedScorer(model, tokenizer) if kind == "masked" else CausalScorer(model, tokenizer, bos=True)
         )
         if kind == "causal":
-            scorer._continuing = np.zeros_like(scorer._continuing)  # the end of every word is certain
+            scorer.word_ends = np.ones_like(scorer.word_ends)  # the end of every word is certain
         slots = [Slot("", " the author tall."), SLOTS[0]]
         ids = scorer.single_token_ids(["Laughs", "Laugh"], opening=True)
 

@@ -68,7 +68,7 @@ def test_doctor_reads_it(tiny):
 
 
 def test_a_folder_of_gguf_files_names_them(tiny):
-    with pytest.raises(ValueError, match=r"GGUF files.*Name one .*tiny\.gguf"):
+    with pytest.raises(ValueError, match=r"Name one of its GGUF files.*tiny\.gguf"):
         load_scorer(tiny.parent)
 
 

@@ -196,12 +196,6 @@ def test_classifiers_are_no_language_models(gpt2):
     assert type(load_scorer(gpt2, kind="causal")) is CausalScorer
 
 
-@pytest.mark.parametrize("name", ["a" * 300, "org/" + "ä" * 150, "models/" + "a" * 300 + "/last"])
-def test_a_name_that_no_folder_can_have(name):
-    """It was an error of the system: `File name too long`."""
-    assert refused(name).startswith(f"There is no folder '{name[:60]}…'. Name a model on the Hub")
-
-
 @pytest.mark.parametrize(
     "name", ["org/no-such-model", "no-such-model", "org/no-such-model@v1", "org/model@refs/pr/1", "bad name"]
 )
@@ -246,7 +240,7 @@ def test_without_a_network_nothing_is_waited_for(tmp_path, monkeypatch):
         read_from(hub, tmp_path / "cache", monkeypatch)
     monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", wait)
     message = refused("org/model")
-    assert "the Hub cannot be reached" in message and "bundled models: tiny-causal" in message
+    assert "the Hub does not answer" in message and "bundled models: tiny-causal" in message
 
 
 @pytest.mark.parametrize("option", ["device", "dtype", "kind", "pll"])
@@ -287,10 +281,3 @@ def test_what_has_no_effect_on_a_named_or_loaded_model_is_refused(tmp_path):
     with pytest.raises(TypeError, match=r"batch_tokens=True \(bool\); .*whole number"):
         load_scorer("tiny-causal", batch_tokens=True)
     assert load_scorer("tiny-causal", batch_tokens=np.int64(64), dtype=None).batch_tokens == 64
-
-
-@pytest.mark.parametrize("revision", ["../../mine", "a/../../b", "/mine", "..\\\\mine"])
-def test_a_revision_leads_nowhere(revision):
-    """Results of others name revisions; this one named a folder beside the downloaded models."""
-    with pytest.raises(ValueError, match=r"revision of org/name.*out of"):
-        load_scorer(f"org/name@{revision}")

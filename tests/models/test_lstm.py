@@ -36,7 +36,6 @@ def test_padding_changes_nothing(model, tokenizer, side):
             alone = model(**tokenizer(sentence, return_tensors="pt"))
             shown = batch["attention_mask"][row].bool()
             torch.testing.assert_close(padded.logits[row, shown], alone.logits[0], atol=1e-6, rtol=0)
-            torch.testing.assert_close(padded.state[0][:, row], alone.state[0][:, 0], atol=1e-6, rtol=0)
     assert batch["attention_mask"].min() == 0
 
 
@@ -53,21 +52,13 @@ def test_a_tree_mask_is_refused(model):
         model(torch.tensor([[1, 2]]), attention_mask=torch.zeros(1, 1, 2, 2))
 
 
-def test_state_continues_a_text(model):
-    ids = torch.tensor([[1, 4, 6, 11, 2]])
-    with torch.inference_mode():
-        first = model(ids[:, :2])
-        rest = model(ids[:, 2:], state=first.state)
-        torch.testing.assert_close(torch.cat([first.logits, rest.logits], 1), model(ids).logits)
-
-
 def test_logits_to_keep_and_loss(model):
     ids = torch.tensor([[1, 4, 6, 11, 2]])
     with torch.inference_mode():
         logits = model(ids).logits
         torch.testing.assert_close(model(ids, logits_to_keep=2).logits, logits[:, -2:])
         torch.testing.assert_close(model(ids, logits_to_keep=torch.tensor([0, 3])).logits, logits[:, [0, 3]])
-        assert len(model(ids, return_dict=False)) == 2  # logits and state
+        assert len(model(ids, return_dict=False)) == 1
         expected = torch.nn.functional.cross_entropy(logits[0, :-1], ids[0, 1:])
         torch.testing.assert_close(model(ids, labels=ids).loss, expected)
 

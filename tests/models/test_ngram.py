@@ -7,12 +7,10 @@ golden/tiny_trigram.arpa is written by hand; golden/tiny_trigram.klm is the same
 import gzip
 import json
 import math
-import re
 import sys
 
 import numpy as np
 import pytest
-from faults.ngrams import NGRAMS
 from ngrams import train_ngram
 
 from tse_scorers import Slot
@@ -66,30 +64,20 @@ def test_bad_input_says_what_to_do(tmp_path):
         scorer.continuation_logprobs(["a", "b"], ["c"])
     with pytest.raises(ValueError, match="Text 0"):
         scorer.continuation_logprobs(["a"], [""])
-    with pytest.raises(ValueError, match="Cannot tell what kind"):
-        ngram.load(tmp_path / "model.pkl")
 
 
-@pytest.mark.parametrize("how", NGRAMS)
-def test_a_mangled_file_is_an_error(tmp_path, how):
-    change, said = NGRAMS[how]
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"order": 3}, {"split": "letters"}, {"words": 3}, {"words": ["a", "b"]}, {"counts": []}, {"counts": [-9] * 10},
+        {"counts": [10**30] * 10}, {"events": [1]}, {"events": list(range(9, -1, -1))}, {"other": 1},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_mangled_file_is_an_error(tmp_path, change):
     path = train_ngram(tmp_path, 2, TEXT)
-    state = json.loads(path.read_text())
-    path.write_text(json.dumps(state | change))
-    with pytest.raises(ValueError, match=rf"2-gram\.json .*not an n-gram model .*{re.escape(said)}"):
-        ngram.load(path)
-
-
-def test_outcomes_out_of_order_are_refused(tmp_path):
-    """Counts are searched for in order; others were found for some words, and 0 for the rest."""
-    path = train_ngram(tmp_path, 2, TEXT)
-    state = json.loads(path.read_text())
-    first = next(place for place, length in enumerate(state["row_lengths"]) if length > 1)
-    start = sum(state["row_lengths"][:first])
-    outcomes = state["outcomes"]
-    outcomes[start : start + 2] = outcomes[start : start + 2][::-1]
-    path.write_text(json.dumps(state))
-    with pytest.raises(ValueError, match=r"outcomes .*ascending order"):
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ValueError, match=r"2-gram\.json is not an n-gram model"):
         ngram.load(path)
 
 

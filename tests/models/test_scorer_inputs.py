@@ -10,12 +10,11 @@ from from_logits import FromLogits
 from plain_loop import at_mask, causal_sum, float64_model, masked_sum, next_token
 from tiny import CAUSAL, MASKED, SENTENCES, VERBS, tiny_model
 from tokenizers import pre_tokenizers, processors
-from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
 from tse_scorers import Slot
 from tse_scorers.models.causal import CausalScorer
 from tse_scorers.models.masked import MaskedScorer
-from tse_scorers.runs.doctor import diagnose
 
 
 def causal(family="gpt2", **options):
@@ -289,17 +288,6 @@ def test_texts_longer_than_the_model_are_refused_and_those_as_long_are_scored(ma
         scorer.sentence_logprobs(["The author laughs.", fits + " the"])
     with pytest.raises(ValueError, match=f"longer than the {most} positions"):
         distributions(scorer, [Slot(fits + " the the", ".")])
-
-
-def test_a_model_that_cannot_read_a_sentence_is_refused():
-    """One with a single position ended in an IndexError of its first layer."""
-    tokenizer = tiny_model("causal", "gpt2")[1]
-    config = copy.copy(tiny_model("causal", "gpt2")[0].config)
-    config.n_positions = 1
-    scorer = CausalScorer(GPT2LMHeadModel(config), tokenizer, name="short")
-    with pytest.raises(ValueError, match=r"short .* 1 tokens; expected 8"):
-        distributions(scorer, [Slot("The", ".")])
-    assert "longer than the 1 positions of short" in diagnose(scorer)[2].found
 
 
 @pytest.mark.parametrize("make", [causal, masked])

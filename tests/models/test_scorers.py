@@ -292,12 +292,15 @@ def test_half_a_character_is_refused(scorer):
         scorer.sentence_logprobs(["A dog.", "A \ud83d dog."])
 
 
-@pytest.mark.parametrize("kind", ["causal", "masked"])
-def test_a_tokenizer_that_tells_no_places_is_named(kind):
-    scorer = copy.copy(causal("gpt2") if kind == "causal" else masked("bert"))
+def test_a_tokenizer_that_tells_no_places_is_named():
+    scorer = copy.copy(causal("gpt2"))
     scorer.tokenizer = Slow(scorer.tokenizer)
+    assert np.isfinite(scorer.sentence_logprobs(["The author laughs."])).all()
     with pytest.raises(ValueError, match=r"positions of its tokens.*fast tokenizer"):
         scorer.word_logprobs(["The author laughs."])
+    model, tokenizer = tiny_model("masked", "bert")
+    with pytest.raises(ValueError, match=r"positions of its tokens.*fast tokenizer"):
+        MaskedScorer(model, Slow(tokenizer))
 
 
 class Slow:
@@ -343,9 +346,8 @@ def test_texts_planned_in_parts_get_the_same_scores(pll, monkeypatch):
     assert [[word for word, _ in text] for text in scorer.word_logprobs(TEXTS)] == [
         [word for word, _ in text] for text in words
     ]
-    assert (
-        sum(done == total for done, total in told) == sum(done == 0 for done, _ in told) > 2
-    )  # in each part
+    assert told == sorted(told) and len(told) > 4 and told[-1][0] == told[-1][1]  # over all parts
+    assert len({total for _, total in told}) == 1
 
 
 def test_texts_that_share_nothing_are_run_one_by_one_without_a_probe(monkeypatch):

@@ -8,6 +8,8 @@ are then not the same runs whole, and so does one whose parameters are sharded o
 import inspect
 import math
 import re
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -20,8 +22,6 @@ from .sharding import inside_wrapper, is_sharded, whole_tensor, without_gradient
 
 CANNOT = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, KeyError, AssertionError)
 """Exceptions of models that cannot run in some way; also those of memory that ran out, which says nothing."""
-PROBED = 8
-"""Tokens of the text that is used to find out how a model can be run."""
 BLOCK = 512
 """Vocabulary entries whose logits are summed at once: a few megabytes for a few thousand reads."""
 LOG2_E = math.log2(math.e)
@@ -32,7 +32,6 @@ class Forward:
 
     Attributes:
         narrows: whether the output layer runs at the places that are read only.
-        slow_because: why it does not; empty otherwise.
         sums_by_block: whether the output layer is a matrix product in float32 on a CPU and nothing follows it, so that
             log-probabilities of tokens need no logits of the whole vocabulary.
         sharded: whether the parameters are spread over processes, all of which must make the same calls.
@@ -49,9 +48,10 @@ class Forward:
         self.vocabulary_size = int(model.config.get_text_config().vocab_size)
         takes_cache = "use_cache" in inspect.signature(inside_wrapper(model).forward).parameters
         self._without_cache = {"use_cache": False} if takes_cache else {}
-        self._layer: nn.Module | None = model.get_output_embeddings()
+        self._layer: Any = model.get_output_embeddings()
         self.narrows = self.sums_by_block = False
-        self.slow_because = "" if self.sharded else self._probe()
+        if not self.sharded:
+            self._probe()
 
     @torch.inference_mode()
     def logits(self, batch: Batch) -> Tensor:
@@ -62,7 +62,11 @@ class Forward:
         """
         logits = self._logits(batch)
         if not bool(torch.isfinite(logits.amax(dim=1)).all()):
-            raise broken()
+            raise ValueError(
+                "The model gave NaN or infinity instead of scores, so it cannot be evaluated. Its training may have "
+                "diverged, or float16 may overflow: try dtype='float32' or 'bfloat16' (--dtype), and check the weights "
+                "with `torch.isnan`."
+            )
         # Sums of exponentials in half precision can reverse the order of a pair.
         return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
 
@@ -80,8 +84,8 @@ class Forward:
             ValueError: as `logits`.
         """
         if self.sums_by_block:
-            hidden = self._hidden(batch)
-            if (logprobs := _by_block(hidden, self._layer, rows, ids, group)) is not None:
+            logprobs = _by_block(self._hidden(batch), self._layer, rows, ids, group)
+            if logprobs is not None:
                 return logprobs
         logits = self.logits(batch)
         values = logits[rows, ids]
@@ -94,33 +98,30 @@ class Forward:
         return values - normalizer[rows]
 
     def _logits(self, batch: Batch) -> Tensor:
-        if self.sharded:
-            with without_gradients():
-                return _at_reads(whole_tensor(self.model(**self._inputs(batch)).logits), batch)
-        if not self.narrows:
-            return _at_reads(self.model(**self._inputs(batch)).logits, batch)
-        assert self._layer is not None, "without one, nothing narrows"
-        handle = self._layer.register_forward_pre_hook(lambda _, given: (_at_reads(given[0], batch)[None],))
-        try:
-            return self.model(**self._inputs(batch)).logits[0]
-        finally:
-            handle.remove()
+        if self.narrows:
+            return self._with_hidden(batch, lambda hidden: _at_reads(hidden, batch)[None])[0]
+        with without_gradients() if self.sharded else nullcontext():
+            return _at_reads(whole_tensor(self.model(**self._inputs(batch)).logits), batch)
 
     def _hidden(self, batch: Batch) -> Tensor:
         """Return what the output layer is given at the places that are read, (reads, width)."""
         states: list[Tensor] = []
 
-        def take(_: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor]:
-            states.append(_at_reads(given[0], batch))
-            return (given[0][:1, :1],)  # the layer has nothing else to do
+        def take(hidden: Tensor) -> Tensor:
+            states.append(_at_reads(hidden, batch))
+            return hidden[:1, :1]  # the layer has nothing else to do
 
-        assert self._layer is not None, "as above"
-        handle = self._layer.register_forward_pre_hook(take)
+        self._with_hidden(batch, take)
+        return states[0]
+
+    def _with_hidden(self, batch: Batch, replace: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return the logits of a batch when `replace` changes what the output layer is given."""
+        handle = self._layer.register_forward_pre_hook(lambda _, given: (replace(given[0]),))
         try:
-            self.model(**self._inputs(batch))
+            logits: Tensor = self.model(**self._inputs(batch)).logits
+            return logits
         finally:
             handle.remove()
-        return states[0]
 
     def _inputs(self, batch: Batch) -> dict[str, Any]:
         ids = torch.from_numpy(batch.ids).to(self.device)
@@ -134,41 +135,29 @@ class Forward:
         return inputs | {"attention_mask": mask, "position_ids": positions}
 
     @torch.inference_mode()
-    def _probe(self) -> str:
-        """Find out how the model can be run, and return why it must run whole."""
+    def _probe(self) -> None:
+        """Find out how the model can be run."""
         batch = self.some_batch(np.array([0, 0, 1]), np.array([1, 6, 3]))
         whole = self._logits(batch)
         if self._layer is None:
-            return "it does not name its output layer"
+            return
         self.narrows = True
         try:
             narrowed = self._logits(batch)
             self.narrows = narrowed.shape == whole.shape and self.same(narrowed, whole)
-            if not self.narrows:
-                return "its logits are not those that its output layer gives by itself"
-            on_cpu = self.device.type == "cpu" and self.dtype == torch.float32
+            on_cpu = self.narrows and self.device.type == "cpu" and self.dtype == torch.float32
             if on_cpu and type(self._layer) is nn.Linear and self._layer.weight.device.type == "cpu":
-                hidden = self._hidden(batch)
-                self.sums_by_block = self.same(self._layer(16 * hidden), self._after(16 * hidden, batch))
+                large = 16 * self._hidden(batch)  # a soft cap changes only large logits
+                after = self._with_hidden(batch, lambda _: large[None])[0]
+                self.sums_by_block = self.same(self._layer(large), after)
         except CANNOT as error:
             if is_out_of_memory(error):
                 raise
             self.narrows = False
-            return f"{type(error).__name__}: {error}".partition("\n")[0].rstrip(".")
-        return ""
-
-    def _after(self, hidden: Tensor, batch: Batch) -> Tensor:
-        """Return the logits that the model computes from hidden states; a soft cap changes only large ones."""
-        assert self._layer is not None, "as above"
-        handle = self._layer.register_forward_pre_hook(lambda _, __: (hidden[None],))
-        try:
-            return self.model(**self._inputs(batch)).logits[0]
-        finally:
-            handle.remove()
 
     def some_batch(self, rows: np.ndarray, columns: np.ndarray) -> Batch:
         """Return two short rows of ids from the middle of the vocabulary, where no special tokens are."""
-        ids = (self.vocabulary_size // 2 + np.arange(PROBED)[None].repeat(2, 0)) % self.vocabulary_size
+        ids = (self.vocabulary_size // 2 + np.arange(8)[None].repeat(2, 0)) % self.vocabulary_size
         ids[1] = ids[1, ::-1]
         return Batch(ids, None, None, rows, columns, np.arange(len(rows)))
 
@@ -219,15 +208,6 @@ def _by_block(hidden: Tensor, layer: Any, rows: Tensor, ids: Tensor, group: Tens
     if group is not None:
         logits = torch.where(ids < 0, (shift[:, 0] + of_group.log())[rows], logits)
     return logits - (shift[:, 0] + total.log())[rows]
-
-
-def broken() -> ValueError:
-    """Return the error of a model whose scores are no numbers."""
-    return ValueError(
-        "The model gave NaN or infinity instead of scores, so it cannot be evaluated. Its training may have "
-        "diverged, or float16 may overflow: try dtype='float32' or 'bfloat16' (--dtype), and check the weights with "
-        "`torch.isnan`."
-    )
 
 
 _OUT_OF_MEMORY = re.compile(

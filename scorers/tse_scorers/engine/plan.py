@@ -91,11 +91,6 @@ class Plan:
         within = np.arange(len(at)) - np.repeat(np.cumsum(counts) - counts, counts)
         return order[first[reads][at] + within], at
 
-    def answers_in(self, rows: Sequence[Row]) -> Indices:
-        """Return the answers that are read in these rows."""
-        limits = [np.searchsorted(self.reads, [row.first, row.first + len(row.ids)]) for row in rows]
-        return self.answers_of(np.concatenate([np.arange(*limit) for limit in limits]))[0]
-
     def batches(self, tokens: int, reads: int) -> Iterator[list[Row]]:
         """Group the rows that are read, longest first: at most so many tokens and reads in a batch, or one row."""
         starts = np.array([row.first for row in self.rows], dtype=np.int64)

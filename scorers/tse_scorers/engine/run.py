@@ -1,7 +1,8 @@
 """Runs a plan: batches within a budget of memory, halved where they do not fit; readers turn logits into records."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -99,49 +100,27 @@ def run(
     # A model whose parameters are spread over processes runs in all of them at once; a failure of one cannot be told
     # to the others, which wait inside its forward pass.
     mine = groups if forward.sharded else groups[rank::size]
-    sharing = propagating_failures(plan.fingerprint) if size > 1 and not forward.sharded else None
-    if sharing is None:
-        _answer_all(forward, plan, mine, reader, records, written, progress, journal)
-    else:
-        with sharing:
-            _answer_all(forward, plan, mine, reader, records, written, progress, journal)
+    sizes = [sum(len(row.ids) for row in group) for group in mine]
+    done = 0
+    alone = size == 1 or forward.sharded
+    with nullcontext() if alone else propagating_failures(plan.fingerprint):
+        try:
+            for group, n_tokens in zip(mine, sizes, strict=True):
+                if progress is not None:
+                    progress(done, sum(sizes))
+                _answer(forward, plan, group, reader, records, written)
+                if journal is not None:
+                    journal.keep(records, written)
+                done += n_tokens
+            if progress is not None and mine:
+                progress(done, done)
+        finally:
+            if journal is not None:
+                journal.save(records, written)
     if size > 1:
         counted = written if is_main() or not forward.sharded else np.zeros_like(written)
         return gathered(records, counted, forward.device)
-    if not written.all():
-        raise RuntimeError(f"{int((~written).sum())} of {len(written)} answers are missing.")
     return records
-
-
-def _answer_all(
-    forward: Forward,
-    plan: Plan,
-    groups: list[list[Row]],
-    reader: Reader | TokenReader,
-    records: NDArray[Any],
-    written: NDArray[np.bool_],
-    progress: Progress | None,
-    journal: Journal | None,
-) -> None:
-    """Answer these batches, but for those whose answers are there."""
-    sizes = [sum(len(row.ids) for row in group) for group in groups]
-    found = [bool(written.any()) and bool(written[plan.answers_in(group)].all()) for group in groups]
-    done = sum(size for size, is_found in zip(sizes, found, strict=True) if is_found)
-    if progress is not None and groups:
-        progress(done, sum(sizes))
-    try:
-        for group, size, is_found in zip(groups, sizes, found, strict=True):
-            if is_found:
-                continue
-            _answer(forward, plan, group, reader, records, written)
-            done += size
-            if journal is not None:
-                journal.keep(records, written)
-            if progress is not None:
-                progress(done, sum(sizes))
-    finally:
-        if journal is not None:
-            journal.save(records, written)
 
 
 @torch.inference_mode()
@@ -154,26 +133,11 @@ def _answer(
     written: NDArray[np.bool_],
 ) -> None:
     """Answer a batch, or its two halves if it does not fit into memory."""
-    if _fits(forward, plan, group, reader, records, written):
-        return
-    clear_device_cache()
-    middle = len(group) // 2
-    for half in (group[:middle], group[middle:]):
-        _answer(forward, plan, half, reader, records, written)
-
-
-def _fits(
-    forward: Forward,
-    plan: Plan,
-    group: list[Row],
-    reader: Reader | TokenReader,
-    records: NDArray[Any],
-    written: NDArray[np.bool_],
-) -> bool:
-    """Answer a batch; return False if memory ran out. The exception then no longer holds what did not fit."""
     try:
         batch = plan.batch(group)
         answers, at = plan.answers_of(batch.reads)
+        if written[answers].all():  # by a run that was stopped
+            return
         with exact_float32():
             if isinstance(reader, TokenReader):
                 tokens, rows = (
@@ -185,22 +149,22 @@ def _fits(
             else:
                 records[answers] = reader(forward.logits(batch), at, answers)
         written[answers] = True
+        return
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
-        if forward.sharded:
+        if forward.sharded or len(group) == 1:
             raise ValueError(
-                f"A batch of {len(group)} texts of {len(group[0].ids)} tokens does not fit into the memory of the "
-                "device. Processes that share a model must all run the same batches; use a smaller batch_tokens."
+                f"A batch of {len(group)} rows of up to {len(group[0].ids)} tokens does not fit into the memory of the "
+                "device together with the model. Use a smaller batch_tokens (--batch-tokens), dtype='bfloat16' "
+                "(--dtype bfloat16), another device (--device), or device_map='auto' (--model-arg device_map=auto) to "
+                "spread the model over several GPUs."
             ) from error
-        if len(group) == 1:
-            raise ValueError(
-                f"A single text of {len(group[0].ids)} tokens does not fit into the memory of the device together with "
-                "the model. Use dtype='bfloat16' (--dtype bfloat16), another device (--device), or device_map='auto' "
-                "(--model-arg device_map=auto) to spread the model over several GPUs."
-            ) from error
-        return False
-    return True
+    # Only here, where the exception no longer holds what did not fit.
+    clear_device_cache()
+    middle = len(group) // 2
+    for half in (group[:middle], group[middle:]):
+        _answer(forward, plan, half, reader, records, written)
 
 
 def token_budget(forward: Forward) -> int:
@@ -224,28 +188,19 @@ def exact_float32() -> Iterator[None]:
     training script asks for it.
     """
     backends: Any = torch.backends
+    settings: list[tuple[Callable[[Any], None], Any, Any]]
     try:
-        before = backends.cudnn.allow_tf32, torch.get_float32_matmul_precision()
+        settings = [(partial(setattr, backends.cudnn, "allow_tf32"), backends.cudnn.allow_tf32, False)]
+        if (precision := torch.get_float32_matmul_precision()) != "highest":
+            settings.append((torch.set_float32_matmul_precision, precision, "highest"))
     except RuntimeError:  # set operation by operation, by functions that do not mix with these
-        operations = [backends.cuda.matmul, backends.mkldnn.matmul]
-        operations += [
-            getattr(kind, name) for kind in (backends.cudnn, backends.mkldnn) for name in ("rnn", "conv")
-        ]
-        precisions = [operation.fp32_precision for operation in operations]
-        for operation in operations:
-            operation.fp32_precision = "ieee"
-        try:
-            yield
-        finally:
-            for operation, precision in zip(operations, precisions, strict=True):
-                operation.fp32_precision = precision
-        return
-    backends.cudnn.allow_tf32 = False
-    if before[1] != "highest":
-        torch.set_float32_matmul_precision("highest")
+        kinds = [getattr(of, name) for of in (backends.cudnn, backends.mkldnn) for name in ("rnn", "conv")]
+        kinds += [backends.cuda.matmul, backends.mkldnn.matmul]
+        settings = [(partial(setattr, kind, "fp32_precision"), kind.fp32_precision, "ieee") for kind in kinds]
     try:
+        for change, _, exact in settings:
+            change(exact)
         yield
     finally:
-        backends.cudnn.allow_tf32 = before[0]
-        if before[1] != "highest":
-            torch.set_float32_matmul_precision(before[1])
+        for change, before, _ in settings:
+            change(before)

@@ -14,6 +14,6 @@ causal.py        causal models: the chain rule, shared prefixes computed once
 masked.py        masked models: pseudo-log-likelihoods, and one mask token at a gap
 seq2seq.py       encoder-decoder models: the decoder as a causal model
 revisions.py     the checkpoints of one model
-lstm/            LSTMs as models of `transformers`
-ngram/           n-gram models: our own, and files of KenLM
+lstm/            LSTMs as models of `transformers`, and converted checkpoints
+ngram/           n-gram models: our own, their training, and files of KenLM
 """

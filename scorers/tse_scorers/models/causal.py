@@ -10,7 +10,7 @@ al.'s code.
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +25,8 @@ from .forms import END, State, Step
 from .options import NO_TOKEN, Option, OptionError
 from .pretrained import PretrainedScorer, one_at_a_time
 from .scorer import CARRIER, Logprobs, ScoredTokens, Slot
-from .start_tokens import choose_start_token, opens_chat_turns, opens_gaps, own_start_token
-from .text import (
-    boundary_ids,
-    checked_texts,
-    continuing_ids,
-    joined_pairs,
-    require_offsets,
-    sum_by_word,
-    words_of_tokens,
-)
+from .start_tokens import choose_start_token, opens_chat_turns, own_start_token
+from .text import boundary_ids, checked_texts, continuing_ids, joined_pairs, sum_by_word, words_of_tokens
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -48,19 +40,14 @@ class CausalScorer(PretrainedScorer):
     Args:
         model: what `AutoModelForCausalLM` loads.
         tokenizer: its tokenizer.
-        name: the model's name in results.
-        revision: commit, or hash of the weights.
         bos: at a gap, put the start token before the left context (sentences always have it).
         start_token: the token that texts begin with, `none` for none; None uses the model's own, unless it opens the
             turns of a chat.
-        leading_space: put a space before the first word of a text.
-        share_prefixes: compute shared prefixes of texts once, by attention along a prefix tree. None
-            tests whether this is exact for the model; False turns it off.
-        batch_tokens: tokens in one batch; None chooses by free memory.
+        share_prefixes: compute shared prefixes of texts once, by attention along a prefix tree, where a test finds that
+            this is exact for the model.
+        **options: of `PretrainedScorer`.
     """
 
-    context_columns = ("prefix",)
-    """The parts of a gap's context that the model sees."""
     state_at_gap: State = ()
     reads_word_ends = True
 
@@ -69,32 +56,29 @@ class CausalScorer(PretrainedScorer):
         model: "LanguageModel",
         tokenizer: "PreTrainedTokenizerBase",
         *,
-        name: str = "model",
-        revision: str | None = None,
         bos: bool = False,
         start_token: str | None = None,
-        leading_space: bool = False,
-        share_prefixes: bool | None = None,
-        batch_tokens: int | None = None,
+        share_prefixes: bool = True,
+        **options: Any,
     ) -> None:
-        super().__init__(model, tokenizer, name=name, revision=revision, batch_tokens=batch_tokens)
+        super().__init__(model, tokenizer, **options)
         self._own_start = own_start_token(model, tokenizer)
-        self.start_token = choose_start_token(self._own_start, tokenizer, name, start_token)
+        self.start_token = choose_start_token(self._own_start, tokenizer, self.name, start_token)
         self._start = [] if self.start_token is None else [self.start_token]
         self.bos = bos
-        self.leading_space = leading_space
-        self._share_prefixes = share_prefixes
-        self._tree_is_exact: bool | None = None
+        self._may_share = share_prefixes
         self._longest_probed = 0
         if bos and self.start_token is None:
             raise OptionError(
-                f"{name} has no start token to put before the left context of a gap; remove {Option('bos')}."
+                f"{self.name} has no start token to put before the left context of a gap; remove {Option('bos')}."
             )
+        plain, default = (
+            tokenizer(CARRIER.prefix, add_special_tokens=special)["input_ids"][0] for special in (False, True)
+        )
         self.signature |= {
             "kind": "causal",
             "first_token": "unscored" if self.start_token is None else "given the start token",
-            "bos_at_gap": self.start_token is not None and (bos or opens_gaps(tokenizer, self._own_start)),
-            "leading_space": leading_space,
+            "bos_at_gap": self.start_token is not None and (bos or plain != default == self._own_start),
         }
         if self.start_token != self._own_start:
             self.signature["start_token"] = self.start_token_text
@@ -109,9 +93,8 @@ class CausalScorer(PretrainedScorer):
     @property
     def avoids_chat_token(self) -> bool:
         """Whether another token replaces the model's start token, because its own opens the turns of a chat."""
-        if self._own_start is None or self.start_token == self._own_start:
-            return False
-        return opens_chat_turns(self.tokenizer, self._own_start)
+        own = self._own_start
+        return own is not None and self.start_token != own and opens_chat_turns(self.tokenizer, own)
 
     def _probed(self) -> Forward:
         forward = super()._probed()
@@ -124,26 +107,100 @@ class CausalScorer(PretrainedScorer):
             )
         return forward
 
+    def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
+        """Return log P of each sentence, (sentences,); NaN if no token can be scored. See `Scorer`."""
+        texts = checked_texts(sentences)
+        sequences = self.sentence_ids(texts)
+        self.check_inputs(sequences, texts)
+        return self._sum_from(sequences, [1] * len(sequences), progress)
+
+    def continuation_logprobs(
+        self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
+    ) -> Logprobs:
+        """Return log P(continuation | prefix) of each pair, (pairs,): of the tokens that end after the prefix."""
+        prefixes, texts = joined_pairs(prefixes, continuations)
+        sequences, spans = self._with_spans(texts)
+        starts = [
+            int(np.searchsorted(of_text[:, 1], len(prefix), side="right")) if prefix else 0
+            for prefix, of_text in zip(prefixes, spans, strict=True)
+        ]
+        starts = [max(start + len(self._start), 1) for start in starts]
+        return self._sum_from(sequences, starts, progress)
+
+    def token_logprobs(
+        self, sentences: Iterable[str], progress: Progress | None = None
+    ) -> list[ScoredTokens]:
+        """Return the tokens of each sentence with log P(token | tokens before), without a correction.
+
+        The first token is NaN for a model without a start token.
+        """
+        texts = checked_texts(sentences)
+        if not texts:
+            return []
+        sequences, spans = self._with_spans(texts)
+        plan, owner, tokens = self._reads(sequences, [1] * len(texts))
+        logprobs = self.run(plan, TokenReader(tokens), progress)
+        first = [] if self._start else [np.nan]
+        return [
+            ScoredTokens(of_text[:, 0], of_text[:, 1], np.append(first, logprobs[owner == index]))
+            for index, of_text in enumerate(spans)
+        ]
+
+    def word_logprobs(
+        self, sentences: Iterable[str], progress: Progress | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """Return, for each sentence, its words between white space, each with log P(word | words before).
+
+        If tokens include the space before them, P(token) of a word's first token includes the probability that
+        the previous word has ended, and the probability of the word's own end is missing. The correction is
+        P(word) = P(tokens) * P(a space or the end comes next | tokens) / P(a space comes | before the word)
+        (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one.
+        """
+        texts = checked_texts(sentences)
+        if not texts:
+            return []
+        sequences, spans = self._with_spans(texts)
+        plan, owner, tokens = self._reads(sequences, [1] * len(texts), last=True)
+        values = self.run(plan, TokenReader(tokens), progress)
+        ends_here = np.zeros(len(values))
+        if len(boundary := boundary_ids(self.tokenizer)):
+            group = np.isin(np.arange(self.vocabulary_size), boundary)
+            ends_here = self.run(plan, TokenReader(np.full(len(values), END), group))
+        first = [] if self._start else [np.nan]
+        scored = []
+        for index, (text, of_text) in enumerate(zip(texts, spans, strict=True)):
+            logprobs = np.append(first, values[owner == index][:-1])
+            ends = np.append(first, ends_here[owner == index])
+            words, word = words_of_tokens(text, of_text[:, 1])
+            last = np.append(word[1:] != word[:-1], True)
+            later = np.append(False, last[:-1])  # first token of a word that is not the first
+            corrected = logprobs + np.where(last, ends[1:], 0.0) - np.where(later, ends[:-1], 0.0)
+            scored.append(sum_by_word(corrected, words, word))
+        return scored
+
     def sentence_ids(self, sentences: Sequence[str]) -> list[list[int]]:
         """Return the ids that the model reads for each sentence, the start token first."""
         texts = [self._spaced(sentence) for sentence in sentences]
         rows = self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"] if texts else []
         return [self._start + row for row in rows]
 
-    def _checked_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the same; raises ValueError where a text is too long."""
-        sequences = self.sentence_ids(texts)
-        self.check_inputs(sequences, texts)
-        return sequences
-
-    def _token_spans(self, texts: Sequence[str]) -> list[Indices]:
-        """Return, for each text, the start and end of each token's characters (with the leading space), (tokens, 2)."""
-        require_offsets(self.tokenizer, self.name)
+    def _with_spans(self, texts: Sequence[str]) -> tuple[list[list[int]], list[Indices]]:
+        """Return the same, and start and end of each token's characters in its text, (tokens, 2)."""
+        if not self.tokenizer.is_fast:
+            raise ValueError(
+                f"The tokenizer of {self.name} does not give the positions of its tokens in the text, which words and "
+                "texts after a context require. Use a fast tokenizer (one with a tokenizer.json)."
+            )
+        if not texts:
+            return [], []
         spaced = [self._spaced(text) for text in texts]
-        if not spaced:
-            return []
         encoded = self.tokenizer(spaced, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-        return [np.array(offsets, dtype=np.int64).reshape(-1, 2) for offsets in encoded["offset_mapping"]]
+        sequences = [self._start + ids for ids in encoded["input_ids"]]
+        self.check_inputs(sequences, texts)
+        return sequences, [
+            np.maximum(np.array(offsets, dtype=np.int64).reshape(-1, 2) - self.leading_space, 0)
+            for offsets in encoded["offset_mapping"]
+        ]
 
     def slot_ids(self, prefixes: Sequence[str]) -> list[list[int]]:
         """Return the ids that the model reads before each gap."""
@@ -161,12 +218,6 @@ class CausalScorer(PretrainedScorer):
             )
         return rows
 
-    def steps_of(self, ids: Sequence[int]) -> list[Step]:
-        """Return the steps of a form; a state is the ids of the tokens before."""
-        steps: list[Step] = [(tuple(ids[:index]), token) for index, token in enumerate(ids)]
-        # Where no token can continue a word, its end is certain.
-        return [*steps, (tuple(ids), END)] if ids and self._continuing.any() else steps
-
     def plan_reads(self, slots: Sequence[Slot], states: Sequence[State]) -> Plan:
         """Plan a read after each gap's prefix and the tokens of each state."""
         prefixes = [slot.prefix for slot in slots]
@@ -175,131 +226,20 @@ class CausalScorer(PretrainedScorer):
         rows, nodes = prefix_rows(sequences, self._capacity(sequences))
         return Plan(rows, np.array([of_text[-1] for of_text in nodes]))
 
-    @property
-    def word_ends(self) -> NDArray[np.bool_]:
-        """(vocabulary,) which ids end a word that they follow."""
-        ends: NDArray[np.bool_] = ~self._continuing
-        return ends
+    def steps_of(self, ids: Sequence[int]) -> list[Step]:
+        """Return the steps of a form; a state is the ids of the tokens before."""
+        steps: list[Step] = [(tuple(ids[:index]), token) for index, token in enumerate(ids)]
+        # Where no token can continue a word, its end is certain.
+        return [*steps, (tuple(ids), END)] if ids and not self.word_ends.all() else steps
 
     @cached_property
-    def _continuing(self) -> NDArray[np.bool_]:
+    def word_ends(self) -> NDArray[np.bool_]:
+        """(vocabulary,) which ids end a word that they follow."""
         (anchor,) = self.opened([CARRIER.prefix])
-        return continuing_ids(self.tokenizer, anchor[-1:], self.vocabulary_size)
-
-    def _capacity(self, sequences: list[list[int]]) -> int | None:
-        """Return the tokens of a packed row; None runs each text by itself if sharing saves little or is not exact."""
-        capacity = None
-        if self._share_prefixes is not False and self._tree_is_exact is not False and len(sequences) > 1:
-            capacity = capacity_for(sequences)
-        with one_at_a_time:  # a probe runs the model
-            shared = capacity is not None and self._may_share(sequences, capacity)
-            self.execution["prefixes_shared"] = shared
-        return capacity if shared else None
-
-    def _may_share(self, sequences: list[list[int]], capacity: int) -> bool:
-        """Whether the model's scores stay the same along packed rows; all processes get the same answer."""
-        if self._share_prefixes is not None:
-            return self._share_prefixes
-        longest = max(map(len, sequences))
-        # Longer texts need a new probe: a sliding window has no effect on texts that are shorter.
-        if self._tree_is_exact is None or (self._tree_is_exact and longest > self._longest_probed):
-            self._tree_is_exact = decided_together(
-                lambda: packing_is_exact(self.forward, sequences, capacity)
-            )
-            self._longest_probed = 2 * longest
-        return self._tree_is_exact
-
-    def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
-        """Return log P of each sentence, (sentences,) float64, natural logs; NaN if no token can be scored.
-
-        Raises:
-            ValueError: a sentence is empty or longer than the model's maximum.
-        """
-        texts = checked_texts(sentences)
-        sequences = self._checked_ids(texts)
-        return self._sum_from(sequences, np.ones(len(sequences), dtype=np.int64), progress)
-
-    def continuation_logprobs(
-        self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
-    ) -> Logprobs:
-        """Return log P(continuation | prefix) of each pair, (pairs,) float64, natural logs.
-
-        Raises:
-            ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
-        """
-        prefixes, texts = joined_pairs(prefixes, continuations)
-        sequences = self._checked_ids(texts)
-        boundaries = [len(prefix) + (self.leading_space and len(prefix) > 0) for prefix in prefixes]
-        first = [
-            np.searchsorted(spans[:, 1], past, side="right")
-            for spans, past in zip(self._token_spans(texts), boundaries, strict=True)
-        ]
-        start = np.array(first, dtype=np.int64) + (self.start_token is not None)
-        return self._sum_from(sequences, np.maximum(start, 1), progress)
-
-    def token_logprobs(
-        self, sentences: Iterable[str], progress: Progress | None = None
-    ) -> list[ScoredTokens]:
-        """Return the tokens of each sentence with log P(token | tokens before), natural logs, without a correction.
-
-        The first token is NaN for a model without a start token.
-
-        Raises:
-            ValueError: a sentence is empty or too long, or the tokenizer does not give the positions of its tokens.
-        """
-        texts = checked_texts(sentences)
-        sequences, spans = self._checked_ids(texts), self._token_spans(texts)
-        if not texts:
-            return []
-        plan, owner, tokens = self._reads(sequences, [1] * len(texts))
-        logprobs = self.run(plan, TokenReader(tokens), progress)
-        scored = []
-        for index, span in enumerate(spans):
-            starts, ends = (np.maximum(edge - self.leading_space, 0) for edge in span.T)
-            of_text = logprobs[owner == index]
-            padded = of_text if self.start_token is not None else np.append(np.nan, of_text)
-            scored.append(ScoredTokens(starts, ends, padded))
-        return scored
-
-    def word_logprobs(
-        self, sentences: Iterable[str], progress: Progress | None = None
-    ) -> list[list[tuple[str, float]]]:
-        """Return, for each sentence, its words between white space, each with log P(word | words before).
-
-        If tokens include the space before them, P(token) of a word's first token includes the probability that
-        the previous word has ended, and the probability of the word's own end is missing. The correction is
-        P(word) = P(tokens) * P(a space or the end comes next | tokens) / P(a space comes | before the word)
-        (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one.
-
-        Raises:
-            ValueError: a sentence is empty or too long, or the tokenizer does not give the positions of its tokens.
-        """
-        texts = checked_texts(sentences)
-        require_offsets(self.tokenizer, self.name)
-        if not texts:
-            return []
-        sequences, spans = self._checked_ids(texts), self._token_spans(texts)
-        boundary = boundary_ids(self.tokenizer)
-        plan, owner, tokens = self._reads(sequences, [1] * len(texts), last=True)
-        values = self.run(plan, TokenReader(tokens), progress)
-        ends_here = np.zeros(len(values))
-        if len(boundary):
-            group = np.isin(np.arange(self.vocabulary_size), boundary)
-            ends_here = self.run(plan, TokenReader(np.full(len(values), END), group))
-        scored = []
-        for index, (text, span) in enumerate(zip(texts, spans, strict=True)):
-            logprobs, ends = values[owner == index][:-1], ends_here[owner == index]
-            if self.start_token is None:  # the first token is not scored
-                logprobs, ends = np.append(np.nan, logprobs), np.append(np.nan, ends)
-            words, word = words_of_tokens(text, np.maximum(span[:, 1] - self.leading_space, 0))
-            last = np.append(word[1:] != word[:-1], True)
-            later = np.append(False, last[:-1])  # first token of a word that is not the first
-            corrected = logprobs + np.where(last, ends[1:], 0.0) - np.where(later, ends[:-1], 0.0)
-            scored.append(sum_by_word(corrected, words, word))
-        return scored
+        return ~continuing_ids(self.tokenizer, anchor[-1:], self.vocabulary_size)
 
     def _sum_from(
-        self, sequences: list[list[int]], starts: Sequence[int] | Indices, progress: Progress | None
+        self, sequences: list[list[int]], starts: Sequence[int], progress: Progress | None
     ) -> Logprobs:
         """Sum log P(token | tokens before) over each sequence from a place (at least 1) on; NaN without any."""
         sums = np.where([len(ids) > start for ids, start in zip(sequences, starts, strict=True)], 0.0, np.nan)
@@ -310,20 +250,30 @@ class CausalScorer(PretrainedScorer):
         return sums
 
     def _reads(
-        self, sequences: list[list[int]], starts: Sequence[int] | Indices, last: bool = False
+        self, sequences: list[list[int]], starts: Sequence[int], last: bool = False
     ) -> tuple[Plan, Indices, Indices]:
         """Return a plan that reads each token from a place on, and for each answer its sequence and its token.
 
         A sequence's last token is predicted, but no input, unless the distribution after it is wanted (`last`).
         """
         inputs = [ids if last else ids[:-1] for ids in sequences]
-        kept = [ids for ids in inputs if ids]
-        rows, of_kept = prefix_rows(kept, self._capacity(kept) if kept else None)
-        places = iter(of_kept)
-        nodes = [next(places) if ids else np.zeros(0, np.int64) for ids in inputs]
+        rows, nodes = prefix_rows(inputs, self._capacity(inputs))
         pairs = list(zip(nodes, sequences, starts, strict=True))
         read_of = np.concatenate([of_text[start - 1 :] for of_text, _, start in pairs])
         following = [[*ids[start:], *([0] if last else [])] for _, ids, start in pairs]
         owner = np.repeat(np.arange(len(sequences)), [len(tokens) for tokens in following])
         tokens = np.array([token for of_text in following for token in of_text], dtype=np.int64)
         return Plan(rows, read_of), owner, tokens
+
+    def _capacity(self, sequences: list[list[int]]) -> int | None:
+        """Return the tokens of a packed row; None runs each text by itself if sharing saves little or is not exact."""
+        capacity = capacity_for(sequences) if self._may_share and len(sequences) > 1 else None
+        with one_at_a_time:  # a probe runs the model
+            longest = max(map(len, sequences))
+            # Longer texts need a new probe: a sliding window has no effect on texts that are shorter.
+            if capacity is not None and longest > self._longest_probed:
+                texts, tokens = [ids for ids in sequences if ids], capacity
+                self._may_share = decided_together(lambda: packing_is_exact(self.forward, texts, tokens))
+                self._longest_probed = 2 * longest
+            self.execution["prefixes_shared"] = capacity is not None and self._may_share
+        return capacity if self._may_share else None

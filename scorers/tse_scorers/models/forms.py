@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..engine.progress import Progress
+from ..engine.progress import Progress, within
 from ..engine.run import TokenReader
 from .scorer import Logprobs, Slot
 from .text import checked_forms
@@ -41,10 +41,11 @@ def form_logprobs(
         scorer: a masked or causal scorer.
         slots: sentences with a gap.
         forms: words; they get a capital where the gap opens its sentence.
-        progress: called with (tokens done, tokens in all) of each part.
+        progress: called with (work done, work in all).
     """
     result = np.full((len(slots), len(forms)), np.nan)
     opens = np.array([not slot.prefix for slot in slots], bool)
+    done = 0
     for opening in np.unique(opens).tolist():
         number: dict[Step, int] = {}
         steps = [
@@ -62,7 +63,9 @@ def form_logprobs(
             plan = scorer.plan_reads([slots[place] for place in part], states)
             plan.read_of = plan.read_of.reshape(len(part), -1)[:, state].ravel()
             reader = TokenReader(np.tile(token, len(part)), scorer.word_ends if END in token else None)
-            values = scorer.run(plan, reader, progress).reshape(len(part), -1)
+            of_part = within(progress, done, done + len(part), len(slots))
+            values = scorer.run(plan, reader, of_part).reshape(len(part), -1)
+            done += len(part)
             for form, of_form in enumerate(steps):
                 if of_form:
                     result[part, form] = values[:, of_form].sum(axis=1)

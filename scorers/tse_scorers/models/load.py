@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 
 from ..engine.forward import is_out_of_memory
-from ..io.declared import parse
+from ..io.hub import require_reachable
 from .masked import require_mask
 from .model_source import MERGE, is_gguf, local_revision, locate, name_a_model, require_gguf
 from .options import ModelKind, ModelOptions, Option, OptionError
 
 if TYPE_CHECKING:
-    from transformers import PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import PretrainedConfig, PreTrainedTokenizerBase
 
     from .own_model import LanguageModel
+
+OTHER_TASKS = (
+    "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice",
+    "ForNextSentencePrediction",
+)  # fmt: skip
+"""Endings of architectures that predict no words."""
 
 
 class LoadedModel(NamedTuple):
@@ -54,21 +60,36 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
 
     device, dtype = choose_device(options.device), choose_dtype(options.dtype)
     where, revision = locate(name)
+    on_hub = not Path(where).is_dir()
     shared: dict[str, Any] = {"revision": revision, "trust_remote_code": options.trust_remote_code}
     if is_gguf(name):
         require_gguf(name)
         shared["gguf_file"] = Path(name).name
-    elif not Path(where).is_dir():
-        _require_reachable(name, where, revision)
-    config = _pretrained(AutoConfig, name, where, **shared)
-    if not Path(where).is_dir():
+
+    def loaded(auto: Any, **keywords: Any) -> Any:
+        """Load one part of the model; any error becomes one paragraph."""
+        try:
+            if (
+                on_hub
+                and auto is AutoConfig
+                and try_to_load_from_cache(where, "config.json", revision=revision) is None
+            ):
+                require_reachable()  # transformers itself waits for half a minute
+            return auto.from_pretrained(where, **keywords)
+        except Exception as error:  # each file format has its own library and exceptions
+            raise ValueError(
+                f"{name!r} could not be loaded as a model: {_first_paragraph(error)}{name_a_model(name)}"
+            ) from error
+
+    config = loaded(AutoConfig, **shared)
+    if on_hub:
         # The rest of the model comes from the same commit, even if the branch changes.
         found = try_to_load_from_cache(where, "config.json", revision=revision)
         shared["revision"] = Path(found).parent.name if isinstance(found, str) else revision
-    adapter = {"revision": shared["revision"], "_raise_exceptions_for_missing_entries": False}
-    if not Path(where).is_dir() and cached_file(where, "adapter_config.json", **adapter):
-        raise ValueError(f"{name!r} is an adapter (PEFT), whose base model is elsewhere; {MERGE}")
-    tokenizer = _pretrained(AutoTokenizer, name, where, **shared)
+        adapter = {"revision": shared["revision"], "_raise_exceptions_for_missing_entries": False}
+        if cached_file(where, "adapter_config.json", **adapter):
+            raise ValueError(f"{name!r} is an adapter (PEFT), whose base model is elsewhere; {MERGE}")
+    tokenizer = loaded(AutoTokenizer, **shared)
     kind = options.kind or kind_of(config, tokenizer)
     if kind == "masked":
         require_mask(tokenizer, name)
@@ -77,16 +98,11 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
         if getattr(config, activation, None) == "gelu_new":
             setattr(config, activation, "gelu_pytorch_tanh")  # the same in one kernel instead of eight
     auto = {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}
-    keywords = {
-        **shared,
-        "config": config,
-        "dtype": dtype,
-        "use_safetensors": True,
-        **(options.model_arg or {}),
-    }
+    keywords = {**shared, "config": config, "dtype": dtype, "use_safetensors": True}
+    keywords |= options.model_arg or {}
     if getattr(config, "quantization_config", None) is not None:
         keywords.setdefault("device_map", {"": device})  # such weights cannot be moved later
-    model, report = _pretrained(auto[kind], name, where, **keywords, output_loading_info=True)
+    model, report = loaded(auto[kind], **keywords, output_loading_info=True)
     if missing := report["missing_keys"]:
         raise ValueError(
             f"{name!r} lacks {len(missing)} of the weights of a {type(model).__name__} "
@@ -103,7 +119,7 @@ def load(name: str, options: ModelOptions, one_of_several: bool = False) -> tupl
                 f"{name!r} does not fit into the memory of {device}. Use {Option('dtype', 'bfloat16')} or another "
                 f"{Option('device')}."
             ) from error
-    content = local_revision(name, where) or shared["revision"]
+    content = shared["revision"] if on_hub else local_revision(name, where)
     quantization = "gguf" if is_gguf(name) else quantization_of(model)
     return LoadedModel(model.eval(), tokenizer, kind, name, content, quantization), options
 
@@ -116,21 +132,14 @@ def kind_of(config: "PretrainedConfig", tokenizer: "PreTrainedTokenizerBase") ->
     """
     from transformers.models.auto import modeling_auto as auto
 
-    try:
-        architectures = parse(tuple[str, ...] | None, config.architectures, "architectures")
-    except ValueError as error:
-        raise ValueError(f"In the model's configuration, {error}. Correct its config.json.") from error
-    for architecture in architectures or ():
-        if architecture.endswith(_NO_LANGUAGE_MODELS):
+    for architecture in config.architectures or ():
+        if architecture.endswith(OTHER_TASKS):
             raise OptionError(
                 f"A {architecture} was trained for another task than predicting words. Use the model that it "
                 f"was derived from, or score it anyway with {Option('kind', 'causal')} or "
                 f"{Option('kind', 'masked')}."
             )
-        if architecture.endswith("ForMaskedLM") or architecture in (
-            "BertForPreTraining",
-            "AlbertForPreTraining",
-        ):
+        if architecture.endswith(("ForMaskedLM", "BertForPreTraining", "AlbertForPreTraining")):
             return "masked"
         if architecture.endswith(("ForCausalLM", "LMHeadModel")):
             return "causal"
@@ -149,12 +158,6 @@ def kind_of(config: "PretrainedConfig", tokenizer: "PreTrainedTokenizerBase") ->
     )
 
 
-_NO_LANGUAGE_MODELS = (
-    "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice",
-    "ForNextSentencePrediction",
-)  # fmt: skip
-
-
 def quantization_of(model: "LanguageModel") -> str | None:
     """Return the quantization that a model's configuration declares: `bitsandbytes 4bit`, `gptq 4bit`; None without."""
     declared = getattr(model.config, "quantization_config", None)
@@ -164,18 +167,6 @@ def quantization_of(model: "LanguageModel") -> str | None:
     method = values.get("quant_method")
     bits = 4 if values.get("load_in_4bit") else 8 if values.get("load_in_8bit") else values.get("bits")
     return f"{getattr(method, 'value', method)}{'' if bits is None else f' {bits}bit'}"
-
-
-def require_head(model: "PreTrainedModel") -> None:
-    """Raise ValueError if a model of `transformers` has no output layer over its vocabulary, as `GPT2Model` has not."""
-    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
-
-    name = type(model).__name__
-    if name in MODEL_MAPPING_NAMES.values():
-        raise ValueError(
-            f"Got a {name}, which returns hidden states and no probabilities; expected a language model with its "
-            "output layer. Load it with AutoModelForCausalLM or AutoModelForMaskedLM."
-        )
 
 
 def choose_device(device: str) -> torch.device:
@@ -190,16 +181,12 @@ def choose_device(device: str) -> torch.device:
         local_rank = os.environ.get("LOCAL_RANK", "0")  # under torchrun, each process has a GPU
         device = f"cuda:{local_rank}" if torch.cuda.is_available() else "cpu"
     try:
-        chosen = torch.device(device)
-        if chosen.type == "meta":
-            raise RuntimeError("it holds shapes and no numbers.")
-        torch.empty(0, device=chosen)
+        return torch.empty(0, device=device).device
     except (RuntimeError, AssertionError) as error:
         raise OptionError(
             f"The device {device!r} cannot be used here: {_first_paragraph(error)} Use "
             f"{Option('device', 'auto')} or {Option('device', 'cpu')}."
         ) from error
-    return chosen
 
 
 def choose_dtype(dtype: str) -> torch.dtype:
@@ -208,38 +195,11 @@ def choose_dtype(dtype: str) -> torch.dtype:
     Raises:
         ValueError: the dtype does not exist, or models cannot use it.
     """
-    names = ("float32", "bfloat16", "float16", "float64")
-    if dtype not in ("auto", *names):
-        raise ValueError(f"Unknown dtype {dtype!r}; expected auto or one of: {', '.join(names)}.")
-    chosen: torch.dtype = torch.float32 if dtype == "auto" else getattr(torch, dtype)
-    return chosen
-
-
-def _require_reachable(name: str, where: str, revision: str | None) -> None:
-    """Raise ValueError if the model is not in the cache and the Hub does not answer; transformers waits 30 seconds."""
-    from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
-    from huggingface_hub.errors import HfHubHTTPError
-
-    try:
-        if try_to_load_from_cache(where, "config.json", revision=revision) is None:
-            get_hf_file_metadata(hf_hub_url(where, "config.json", revision=revision))
-    except (HfHubHTTPError, ValueError):
-        return  # the Hub answered, or the name is invalid; transformers has the better message
-    except Exception as error:  # the HTTP library and its exceptions differ between versions
-        raise ValueError(
-            f"{name!r} could not be loaded as a model: it is not in the cache, and the Hub cannot be reached "
-            f"({_first_paragraph(error).rstrip('.')}). Check the connection.{name_a_model(name)}"
-        ) from error
-
-
-def _pretrained(auto: Any, name: str, where: str, **options: Any) -> Any:
-    """Load one part of a model; any error becomes one paragraph."""
-    try:
-        return auto.from_pretrained(where, **options)
-    except Exception as error:  # each file format has its own library and exceptions
-        raise ValueError(
-            f"{name!r} could not be loaded as a model: {_first_paragraph(error)}{name_a_model(name)}"
-        ) from error
+    dtypes = {"auto": torch.float32, "float32": torch.float32, "bfloat16": torch.bfloat16}
+    dtypes |= {"float16": torch.float16, "float64": torch.float64}
+    if dtype not in dtypes:
+        raise ValueError(f"Unknown dtype {dtype!r}; expected one of: {', '.join(dtypes)}.")
+    return dtypes[dtype]
 
 
 def _first_paragraph(error: BaseException) -> str:

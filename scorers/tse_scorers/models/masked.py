@@ -2,7 +2,7 @@
 
 PLL(sentence) = sum over tokens i of log P(w_i | all other tokens) (Salazar et al. 2020), or with the later
 tokens of the same word masked too (`within_word_l2r`, Kauf & Ivanova 2023), so that the end of a word with several
-tokens does not reveal its beginning. In scripts that are written without spaces (`tokens.is_unspaced`), each token is
+tokens does not reveal its beginning. In scripts that are written without spaces (`text.is_unspaced`), each token is
 a word, because a tokenizer's words there are whole sentences.
 
 At a gap, it reads one mask token in place of the word, or one for each of its tokens.
@@ -11,12 +11,12 @@ At a gap, it reads one mask token in place of the word, or one for each of its t
 import copy
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..engine.plan import Indices, Plan, plain_rows
-from ..engine.progress import Progress
+from ..engine.progress import Progress, within
 from ..engine.run import TokenReader
 from .forms import State, Step
 from .options import Option, OptionError, PseudoLikelihood, checked_value
@@ -27,7 +27,6 @@ from .text import (
     checked_texts,
     is_unspaced,
     joined_pairs,
-    require_offsets,
     sum_by_word,
     words_by_script,
     words_of_tokens,
@@ -50,45 +49,39 @@ class MaskedScorer(PretrainedScorer):
 
     Args:
         model: what `AutoModelForMaskedLM` loads.
-        tokenizer: its tokenizer.
-        name: the model's name in results.
-        revision: commit, or hash of the weights.
+        tokenizer: its tokenizer, a fast one.
         pll: the kind of pseudo-log-likelihood; `original` is the kind in the papers. None: `within_word_l2r`, or what
             the authors of a data set use.
         mntp: read each token one position before it (masked next-token prediction).
-        leading_space: put a space before the first word of a text, as Newman et al.'s code does for RoBERTa.
-        batch_tokens: tokens in one batch; None chooses by free memory.
+        **options: of `PretrainedScorer`; Newman et al.'s code puts a leading space before RoBERTa's texts.
 
     Raises:
-        ValueError: the tokenizer has no mask token, or `pll` is unknown.
+        ValueError: the tokenizer has no mask token or does not give the positions of its tokens, or `pll` is unknown.
     """
 
     context_columns = ("prefix", "suffix")
-    """The parts of a gap's context that the model sees."""
     state_at_gap: State = (1,)
-    reads_word_ends = False
 
     def __init__(
         self,
         model: "LanguageModel",
         tokenizer: "PreTrainedTokenizerBase",
         *,
-        name: str = "model",
-        revision: str | None = None,
         pll: PseudoLikelihood | None = None,
         mntp: bool = False,
-        leading_space: bool = False,
-        batch_tokens: int | None = None,
+        **options: Any,
     ) -> None:
-        self._mask = require_mask(tokenizer, name)
-        super().__init__(model, tokenizer, name=name, revision=revision, batch_tokens=batch_tokens)
+        super().__init__(model, tokenizer, **options)
+        self._mask = require_mask(tokenizer, self.name)
+        if not tokenizer.is_fast:
+            raise ValueError(
+                f"The tokenizer of {self.name} does not give the positions of its tokens in the text, which a masked "
+                "model requires. Use a fast tokenizer (one with a tokenizer.json)."
+            )
         self._pll_is_default = pll is None
         self._mntp = mntp
-        self.leading_space = leading_space
-        self.signature |= {"kind": "masked", "leading_space": leading_space}
+        self.signature |= {"kind": "masked", **({"mntp": True} if mntp else {})}
         self._use_pll(checked_value("pll", pll, PseudoLikelihood | None) or "within_word_l2r")
-        if mntp:
-            self.signature["mntp"] = True
 
     def _use_pll(self, pll: str, pll_of: str | None = None) -> None:
         self.pll = pll
@@ -104,10 +97,10 @@ class MaskedScorer(PretrainedScorer):
         other._use_pll(pll, "the authors")
         return other
 
-    def read_at(self, columns: Sequence[int] | Indices) -> Indices:
+    def _read_at(self, columns: Sequence[int]) -> Indices:
         """Return the positions that answer for masks in these columns."""
-        positions = np.asarray(columns, dtype=np.int64) - self._mntp
-        if positions.size and positions.min() < 0:
+        positions = np.array(columns, dtype=np.int64) - self._mntp
+        if positions.min(initial=0) < 0:
             raise OptionError(
                 f"{self.name} predicts each token one position before it ({Option('mntp')}), but its "
                 "tokenizer puts no token before a text; expected a start token such as [CLS] or <s>. Use the "
@@ -116,11 +109,7 @@ class MaskedScorer(PretrainedScorer):
         return positions
 
     def slot_ids(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
-        """Return (ids that the model reads for each sentence, the column of the mask in each)."""
-        return self._masked_gaps(slots) if self.tokenizer.is_fast else self._mask_texts(slots)
-
-    def _masked_gaps(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
-        """Return (ids of each sentence with one mask in its gap, the masks' columns).
+        """Return (ids of each sentence with one mask in its gap, the column of the mask in each).
 
         A word fills the gap while the sentence is tokenized; then the mask replaces its tokens. The mask's
         own text would work for BERT and RoBERTa, but ALBERT, XLM-R and DeBERTa-v3 begin a new word after it, so
@@ -137,23 +126,6 @@ class MaskedScorer(PretrainedScorer):
             columns.append(inside[0])
         return rows, columns
 
-    def _mask_texts(self, slots: Sequence[Slot]) -> tuple[list[list[int]], list[int]]:
-        """Return the same for a tokenizer that does not give the positions of its tokens in the text."""
-        mask = str(self.tokenizer.mask_token)
-        texts = [
-            f"{slot.prefix} {mask}{slot.suffix}" if slot.prefix else mask + slot.suffix for slot in slots
-        ]
-        rows = self.tokenizer([self._spaced(text) for text in texts])["input_ids"]
-        columns = []
-        for ids, text in zip(rows, texts, strict=True):
-            places = [column for column, token in enumerate(ids) if token == self._mask]
-            if len(places) != 1:
-                raise ValueError(
-                    f"{self.name}'s tokenizer finds {len(places)} masks in {text!r}; expected one."
-                )
-            columns += places
-        return rows, columns
-
     def steps_of(self, ids: Sequence[int]) -> list[Step]:
         """Return the steps of a form; a state is the form's number of tokens, and the ids of those before."""
         return [((len(ids), *ids[:index]), token) for index, token in enumerate(ids)]
@@ -166,60 +138,44 @@ class MaskedScorer(PretrainedScorer):
                 masks = [self._mask] * (length - len(filled))
                 inputs.append([*ids[:column], *filled, *masks, *ids[column + 1 :]])
                 columns.append(column + len(filled))
-        self.check_inputs(inputs, [f"{slot.prefix} …{slot.suffix}" for slot in slots for _ in states])
-        return plain_rows(inputs, self.read_at(columns))
+        self.check_inputs(inputs, [" …".join(slot) for slot in slots for _ in states])
+        return plain_rows(inputs, self._read_at(columns))
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
-        """Return the pseudo-log-likelihood of each sentence, (sentences,) float64, natural logs.
-
-        Raises:
-            ValueError: a sentence is empty or longer than the model's maximum.
-        """
+        """Return the pseudo-log-likelihood of each sentence, (sentences,), natural logs; see `Scorer`."""
         texts = checked_texts(sentences)
         return self._sums(texts, [0] * len(texts), progress)
 
     def continuation_logprobs(
         self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
     ) -> Logprobs:
-        """Return the pseudo-log-likelihood of each continuation after its prefix, without any text after it.
-
-        Raises:
-            ValueError: a text is empty or too long, or there are not as many prefixes as continuations.
-        """
+        """Return the pseudo-log-likelihood of each continuation after its prefix, without any text after it."""
         prefixes, texts = joined_pairs(prefixes, continuations)
         return self._sums(texts, [len(prefix) for prefix in prefixes], progress)
 
-    def word_logprobs(
-        self, sentences: Iterable[str], progress: Progress | None = None
-    ) -> list[list[tuple[str, float]]]:
-        """Return, for each sentence, its words between white space, each with its pseudo-log-likelihood.
-
-        Raises:
-            ValueError: a sentence is empty or longer than the model's maximum.
-        """
-        texts = checked_texts(sentences)
-        if not texts:
-            return []
-        values, owner, spans = self._token_logprobs(texts, [0] * len(texts), progress)
-        ends = np.maximum(spans[:, 1] - self.leading_space, 0)
-        return [
-            sum_by_word(values[owner == index], *words_of_tokens(text, ends[owner == index]))
-            for index, text in enumerate(texts)
-        ]
-
     def _sums(self, texts: list[str], boundaries: list[int], progress: Progress | None) -> Logprobs:
         """Return, for each text, the sum over all tokens, or those past its boundary; NaN without any."""
-        if not texts:
-            return np.zeros(0)
         values, owner, _ = self._token_logprobs(texts, boundaries, progress)
         sums = np.bincount(owner, weights=values, minlength=len(texts))
         return np.where(np.bincount(owner, minlength=len(texts)) > 0, sums, np.nan)
 
+    def word_logprobs(
+        self, sentences: Iterable[str], progress: Progress | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """Return, for each sentence, its words between white space, each with its pseudo-log-likelihood."""
+        texts = checked_texts(sentences)
+        values, owner, token_ends = self._token_logprobs(texts, [0] * len(texts), progress)
+        return [
+            sum_by_word(values[owner == index], *words_of_tokens(text, token_ends[owner == index]))
+            for index, text in enumerate(texts)
+        ]
+
     def _token_logprobs(
         self, texts: list[str], boundaries: list[int], progress: Progress | None
     ) -> tuple[Logprobs, Indices, Indices]:
-        """Return, over the tokens past each text's boundary: log-probability, index of its text, its start and end."""
-        require_offsets(self.tokenizer, self.name)
+        """Return, over the tokens past each text's boundary: log-probability, index of its text, its end there."""
+        if not texts:
+            return np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64)
         if self.pll == "within_word_l2r" and any(map(is_unspaced, texts)):
             warnings.warn(
                 f"{self.name}: in scripts without spaces between words, each token is scored as a separate word "
@@ -232,16 +188,16 @@ class MaskedScorer(PretrainedScorer):
             spaced, return_special_tokens_mask=True, return_offsets_mapping=True, verbose=False
         )
         self.check_inputs(encoded["input_ids"], texts)
-        values, owner, of_token = [], [], []
+        values, owner, token_ends = [], [], []
         sizes = np.cumsum([len(ids) ** 2 for ids in encoded["input_ids"]])  # a copy for each token
         for part in np.split(np.arange(len(texts)), np.flatnonzero(np.diff(sizes // PLANNED)) + 1):
             inputs, columns, tokens = [], [], []
             for index in part.tolist():
                 ids, offsets = encoded["input_ids"][index], np.array(encoded["offset_mapping"][index])
-                past = boundaries[index] + (self.leading_space and boundaries[index] > 0)
+                ends = np.maximum(offsets[:, 1] - self.leading_space, 0)
                 special = np.array(encoded["special_tokens_mask"][index], dtype=bool)
                 # A lone space that the tokenizer puts before a text has no characters, but is predicted.
-                scored = np.flatnonzero(~special & ((offsets[:, 1] > past) | (past == 0)))
+                scored = np.flatnonzero(~special & ((ends > boundaries[index]) | (boundaries[index] == 0)))
                 words = words_by_script(
                     spaced[index], offsets, encoded.tokens(index), encoded.word_ids(index)
                 )
@@ -249,10 +205,12 @@ class MaskedScorer(PretrainedScorer):
                 columns += scored.tolist()
                 tokens += [ids[place] for place in scored]
                 owner.append(np.full(len(scored), index))
-                of_token.append(offsets[scored].reshape(-1, 2))
-            plan = plain_rows(inputs, self.read_at(columns))
-            values.append(self.run(plan, TokenReader(np.array(tokens, np.int64)), progress))
-        return np.concatenate(values), np.concatenate(owner), np.concatenate(of_token)
+                token_ends.append(ends[scored])
+            plan = plain_rows(inputs, self._read_at(columns))
+            done = sizes[part[0] - 1] if part[0] else 0
+            of_part = within(progress, int(done), int(sizes[part[-1]]), int(sizes[-1]))
+            values.append(self.run(plan, TokenReader(np.array(tokens, np.int64)), of_part))
+        return np.concatenate(values), np.concatenate(owner), np.concatenate(token_ends)
 
     def _masked_once_each(self, ids: list[int], places: list[int], words: list[int]) -> list[list[int]]:
         """Return a copy of the ids for each place, masked there (and up to its word's end)."""

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..io.bundle import bundle_folder, bundle_path, split_revision
+from ..io.bundle import bundle_folder, split_revision
 from ..io.checksums import blocks, file_digest
-from ..io.files import is_file, require_regular_file
+from ..io.files import is_file
 from ..io.suggestions import did_you_mean
 from .ngram import KENLM_SUFFIXES
 
@@ -23,11 +23,22 @@ GGUF = ".gguf"
 WEIGHTS = (".safetensors", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".onnx")
 """Endings of files that are only a part of a model, or have an unsupported format."""
 FILES = (*WEIGHTS, GGUF, *KENLM_SUFFIXES, ".json", ".jsonl", ".csv", ".tsv", ".parquet")
+MODEL_FILES = (
+    "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
+    "added_tokens.json",
+)  # fmt: skip
+"""Weights, configuration and tokenizer, and code in the same folder if the configuration refers to it."""
+MERGE = (
+    "expected a whole model. Merge the two and name the new folder: AutoPeftModelForCausalLM.from_pretrained(FOLDER)"
+    ".merge_and_unload().save_pretrained(NEW), and save the tokenizer there too."
+)
+SECONDS_UNTIL_SETTLED = 2.0
+"""A file that changed this recently may change again within the resolution of its times."""
 
 
 def is_gguf(name: str) -> bool:
     """Whether a name is the path of an existing GGUF file."""
-    return name.endswith(GGUF) and Path(name).is_file()
+    return name.endswith(GGUF) and is_file(name)
 
 
 def require_gguf(name: str) -> None:
@@ -47,10 +58,6 @@ def name_a_model(name: str) -> str:
     )
 
 
-_LONGEST_NAME = 255
-"""Bytes of the name of a file or folder."""
-
-
 def require_on_disk(names: Iterable[str]) -> None:
     """Raise ValueError if the folder or file of a model is missing; the Hub is asked later."""
     for name in names:
@@ -67,43 +74,51 @@ def locate(name: str) -> tuple[str, str | None]:
     """
     if is_gguf(name):
         return str(Path(name).parent), None
-    if any(
-        len(part.encode()) > _LONGEST_NAME for part in Path(name).parts
-    ):  # the system refuses to look for it
-        raise ValueError(f"There is no folder '{name[:60]}…'.{name_a_model(name)}")
-    if name.strip() and Path(name).is_dir():
+    if name.strip() and os.path.isdir(name):
         _require_weights(Path(name))
-        for path in model_files(Path(name)):
-            require_regular_file(path)
         return name, None
-    if name.strip() and "/" not in name and (bundle_folder("models") / name).is_dir():
-        return str(bundle_path("models", name)), None
-    if name.strip() and Path(name).exists() and not is_file(name):
-        require_regular_file(Path(name))  # a named pipe would be waited for
+    if name.strip() and "/" not in name and os.path.isdir(bundle_folder("models") / name):
+        return str(bundle_folder("models") / name), None
     if name.endswith(FILES):
         raise ValueError(f"There is no file {name!r}. Check the path; it is relative to the current folder.")
     identifier, revision = split_revision(name)
-    if "/" not in name and "Did you mean" in (advice := name_a_model(name)):
-        raise ValueError(f"There is no model {name!r} here.{advice}")
     if not name.strip() or name.startswith((".", "/", "~")) or identifier.count("/") > 1:
         raise ValueError(f"There is no folder {name!r}.{name_a_model(name)}")
-    if revision is not None and ("\\" in revision or ".." in revision.split("/") or revision.startswith("/")):
-        raise ValueError(
-            f"{revision!r} is not a revision of {identifier}: it would lead out of the folder of downloaded models. "
-            "Write a branch, tag or commit after the @."
-        )
+    if "/" not in name and "Did you mean" in (advice := name_a_model(name)):
+        raise ValueError(f"There is no model {name!r} here.{advice}")
     return identifier, revision
 
 
-SECONDS_UNTIL_SETTLED = 2.0
-"""A file that changed this recently may change again within the resolution of its times."""
+def _require_weights(folder: Path) -> None:
+    if (folder / "adapter_config.json").is_file():
+        raise ValueError(
+            f"The folder {str(folder)!r} holds an adapter (PEFT), whose base is elsewhere; {MERGE}"
+        )
+    if any(folder.glob("*.safetensors")):
+        return
+    checkpoints = sorted({path.parent.name for path in folder.glob("*/*.safetensors")})
+    files = [str(path) for path in sorted(folder.glob(f"*{GGUF}"))]
+    advice = (
+        "Other formats are not read, because loading them can run code. If you trust the files, load them with "
+        "transformers and save them again with model.save_pretrained(FOLDER)."
+    )
+    if checkpoints:
+        advice = f"Name one of its subfolders ({', '.join(checkpoints)}), or run all with --revisions '*'."
+    if files:
+        advice = f"Name one of its GGUF files: {', '.join(files[:5])}."
+    raise ValueError(f"The folder {str(folder)!r} does not contain *.safetensors weights. {advice}")
 
 
 def local_revision(name: str, where: str) -> str | None:
     """Return a hash of the content of a model on this machine, located at `where`; None on the Hub."""
     if is_gguf(name):
         return file_digest(Path(name))
-    return model_digest(Path(where)) if Path(where).is_dir() else None
+    files, digest = model_files(Path(where)), hashlib.sha256()
+    for path in files:
+        digest.update(path.name.encode())
+        for block in blocks(path):
+            digest.update(block)
+    return f"sha256:{digest.hexdigest()[:16]}" if files else None
 
 
 def file_stamp(name: str) -> str | None:
@@ -112,18 +127,12 @@ def file_stamp(name: str) -> str | None:
     It is a hash of each file's path, size, inode, and times of modification and status change. None for a model on
     the Hub, and for files that changed within the last two seconds, or in the future.
     """
-    where = Path(name) if is_gguf(name) else Path(locate(name)[0])
-    files = [where] if where.is_file() else model_files(where) if where.is_dir() else []
-    if not files:
-        return None
-    stats = [(path, path.stat()) for path in files]
+    files = [Path(name)] if is_gguf(name) else model_files(Path(locate(name)[0]))
+    stats = [(os.path.realpath(path), path.stat()) for path in files]
     settled = time.time() - SECONDS_UNTIL_SETTLED
-    if any(max(stat.st_mtime, stat.st_ctime) > settled for _, stat in stats):
+    if not files or any(max(stat.st_mtime, stat.st_ctime) > settled for _, stat in stats):
         return None
-    stamps = [
-        (os.path.realpath(path), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
-        for path, stat in stats
-    ]
+    stamps = [(path, s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino) for path, s in stats]
     return f"stat:{hashlib.sha256(json.dumps(stamps).encode()).hexdigest()[:16]}"
 
 
@@ -137,24 +146,6 @@ def model_files(folder: Path) -> list[Path]:
     return sorted({path for pattern in patterns for path in folder.glob(pattern)})
 
 
-def model_digest(folder: Path) -> str | None:
-    """`sha256:` and the first 16 digits of a hash of the files that decide a model's scores; None without weights."""
-    files = model_files(folder)
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(path.name.encode())
-        for block in blocks(path):
-            digest.update(block)
-    return f"sha256:{digest.hexdigest()[:16]}" if files else None
-
-
-MODEL_FILES = (
-    "*.safetensors", "config.json", "tokenizer*", "vocab*", "merges.txt", "*.model", "special_tokens_map.json",
-    "added_tokens.json",
-)  # fmt: skip
-"""Weights, configuration and tokenizer, and code in the same folder if the configuration refers to it."""
-
-
 def hub_commit(name: str) -> str | None:
     """Return the commit that a model on the Hub is at now; None where the Hub does not answer."""
     from huggingface_hub import HfApi
@@ -164,35 +155,3 @@ def hub_commit(name: str) -> str | None:
         return HfApi().model_info(identifier, revision=revision, timeout=10).sha
     except Exception:  # loading the model reports any error
         return None
-
-
-MERGE = (
-    "expected a whole model. Merge the two and name the new folder: AutoPeftModelForCausalLM.from_pretrained(FOLDER)"
-    ".merge_and_unload().save_pretrained(NEW), and save the tokenizer there too."
-)
-
-
-def _require_weights(folder: Path) -> None:
-    if (folder / "adapter_config.json").is_file():
-        raise ValueError(
-            f"The folder {str(folder)!r} holds an adapter (PEFT), whose base is elsewhere; {MERGE}"
-        )
-    if any(folder.glob("*.safetensors")):
-        return
-    checkpoints = sorted(path.parent.name for path in folder.glob("*/*.safetensors"))
-    if checkpoints and not (folder / "config.json").is_file():
-        raise ValueError(
-            f"The folder {str(folder)!r} does not contain a model, but its subfolders do: "
-            f"{', '.join(dict.fromkeys(checkpoints))}. Name one of them, or run all with --revisions '*'."
-        )
-    files = sorted(path.name for path in folder.glob(f"*{GGUF}"))
-    if files:
-        raise ValueError(
-            f"The folder {str(folder)!r} does not contain *.safetensors weights, but GGUF files. Name one of them: "
-            f"{', '.join(str(folder / name) for name in files[:5])}."
-        )
-    raise ValueError(
-        f"The folder {str(folder)!r} does not contain *.safetensors weights. Other formats are not read, because "
-        "loading them can run code. If you trust the files, load them with transformers and save them again with "
-        "model.save_pretrained(FOLDER)."
-    )

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from ..engine.sharding import without_gradients
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from transformers import PreTrainedModel
 
 Logits = Callable[[Tensor], Tensor]
 """Token ids (batch, length), int64, to logits (batch, length, vocabulary)."""
@@ -90,41 +90,42 @@ class OwnModel(nn.Module):
         """Return the logits at all positions."""
         return Output(self._function(input_ids))
 
-    def measure(self) -> None:
+    def measure(self, n_tokens: int) -> None:
         """Put the module into evaluation mode, ask the function, and keep the size of its vocabulary.
+
+        Args:
+            n_tokens: of the tokenizer, each of which needs a logit.
 
         Raises:
             TypeError: it fails, or does not return a tensor of numbers.
             ValueError: the tensor has another shape, or changes from call to call.
         """
         self.eval()
-        ids = torch.tensor([[0, 1, 0], [1, 0, 0]], device=self.device)
+        name, ids = self.config.name_or_path, torch.tensor([[0, 1, 0], [1, 0, 0]], device=self.device)
+        expected = "expected a function from ids (batch, length) to logits (batch, length, vocabulary)"
         try:
             with without_gradients():
                 first, second = self._function(ids), self._function(ids)
         except Exception as error:  # whatever somebody else's function raises
             raise TypeError(
-                f"Got a {self.config.name_or_path}, which failed on ids of shape (2, 3): {type(error).__name__}: "
-                f"{error}. Expected a function from ids (batch, length) to logits (batch, length, vocabulary). "
-                "Pass one, or a model of transformers."
+                f"{name} failed on ids of shape (2, 3): {type(error).__name__}: {error}; {expected}."
             ) from error
         if not isinstance(first, Tensor) or not first.is_floating_point():
             raise TypeError(
-                f"{self.config.name_or_path} returned a {type(first).__name__}; expected a tensor of logits (batch, "
-                "length, vocabulary). If the logits are one of several values, pass a function that returns only "
-                "them: lambda ids: model(ids)[0]."
+                f"{name} returned a {type(first).__name__}; {expected}. If the logits are one of several values, pass "
+                "a function that returns only them: lambda ids: model(ids)[0]."
             )
-        if first.ndim != 3 or first.shape[:2] != ids.shape:
+        if first.ndim != 3 or first.shape[:2] != ids.shape or first.shape[2] < n_tokens:
             raise ValueError(
-                f"{self.config.name_or_path} returned a tensor of shape {tuple(first.shape)} for ids of shape "
-                f"{tuple(ids.shape)}; expected logits at all positions, (2, 3, vocabulary). If the model returns only "
-                "the last position, call it so that it returns all of them (nanoGPT: lambda ids: model(ids, ids)[0])."
+                f"{name} returned a tensor of shape {tuple(first.shape)} for ids of shape (2, 3) and a tokenizer of "
+                f"{n_tokens} tokens; expected logits at all positions, one for each token. If the model returns only "
+                "the last position, call it so that it returns all of them (nanoGPT: lambda ids: model(ids, ids)[0]); "
+                "if it returns hidden states, apply its output layer."
             )
         if not torch.equal(first.nan_to_num(), second.nan_to_num()):
             raise ValueError(
-                f"{self.config.name_or_path} returned different logits for the same ids, so its scores would be "
-                "random; expected a model in evaluation mode. Call eval() on it, or pass it as module: "
-                "OwnModel(function, module=model)."
+                f"{name} returned different logits for the same ids, so its scores would be random; expected a model "
+                "in evaluation mode. Call eval() on it, or pass it as module: OwnModel(function, module=model)."
             )
         self.config.vocab_size = first.shape[-1]
 
@@ -136,11 +137,7 @@ LanguageModel = Union["PreTrainedModel", OwnModel]
 
 
 def own_model(model: Logits | OwnModel) -> OwnModel:
-    """Return a function or module as an `OwnModel`; one that already is stays as it is.
-
-    Raises:
-        TypeError: it cannot be called.
-    """
+    """Return a function or module as an `OwnModel`; one that already is stays as it is."""
     return model if isinstance(model, OwnModel) else OwnModel(model)
 
 
@@ -149,14 +146,3 @@ def is_of_transformers(model: object) -> "TypeGuard[PreTrainedModel]":
     from transformers import PretrainedConfig
 
     return isinstance(getattr(model, "config", None), PretrainedConfig) and not isinstance(model, OwnModel)
-
-
-def require_vocabulary(model: OwnModel, tokenizer: "PreTrainedTokenizerBase") -> None:
-    """Raise ValueError if the logits are narrower than the tokenizer's vocabulary, as hidden states are."""
-    width, n_tokens = model.config.vocab_size, len(tokenizer)
-    if width < n_tokens:
-        raise ValueError(
-            f"{model.config.name_or_path} returns {width} numbers for each position, but the tokenizer has {n_tokens} "
-            "tokens; expected one logit for each token. If these are hidden states, apply the model's output layer; "
-            "if not, pass the tokenizer that the model was trained with."
-        )

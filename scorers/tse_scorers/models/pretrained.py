@@ -6,14 +6,14 @@ How a form of a word becomes tokens and reads is the matter of each kind of mode
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from contextlib import nullcontext
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.forward import PROBED, Forward
+from ..engine.forward import Forward
 from ..engine.journal import Journal
 from ..engine.plan import Indices, Plan
 from ..engine.processes import is_main, propagating_failures, rank_and_size
@@ -36,22 +36,14 @@ one_at_a_time = RLock()
 
 
 class PretrainedScorer(Scorer):
-    """Answers queries with one model and its tokenizer.
-
-    Several threads may share a scorer, and several scorers a model; a lock lets one of them run at a time.
-
-    Attributes:
-        leading_space: whether a space is put before the first word of a text.
-        signature: everything that decides the scores: model, revision, dtype, options (JSON-able).
-        execution: how the scores were computed; it changes them only by floating-point noise.
-        batch_tokens: tokens in one batch; None chooses by free memory.
-        journal_folder: folder for finished answers while queries run, or None.
+    """Answers queries with one model and its tokenizer; several threads may share it.
 
     Args:
         model: a language model of `transformers`; it is not changed and stays on its device.
         tokenizer: its tokenizer.
         name: the model's name in results.
         revision: commit, or hash of the weights.
+        leading_space: put a space before the first word of a text.
         batch_tokens: tokens in one batch; None chooses by free memory.
 
     Raises:
@@ -60,17 +52,15 @@ class PretrainedScorer(Scorer):
 
     state_at_gap: State
     """The state in which the distribution at the gap itself is read."""
-    reads_word_ends: bool
-    """Whether `form_logprobs` includes the probability that the word ends."""
-    leading_space: bool
 
     def __init__(
         self,
         model: "LanguageModel",
         tokenizer: "PreTrainedTokenizerBase",
         *,
-        name: str,
-        revision: str | None,
+        name: str = "model",
+        revision: str | None = None,
+        leading_space: bool = False,
         batch_tokens: int | None = None,
     ) -> None:
         if not tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]:
@@ -78,19 +68,19 @@ class PretrainedScorer(Scorer):
                 f"The tokenizer of {name} returns no tokens for {CARRIER.prefix!r}: its files are missing or empty. "
                 "Save it into the model's folder with tokenizer.save_pretrained(FOLDER)."
             )
-        model.eval()
-        self.model = model
+        self.model = model.eval()
         self.tokenizer = tokenizer
         self.name = name
+        self.leading_space = leading_space
         self.batch_tokens = batch_tokens
-        self.journal_folder: Path | None = None
-        self.signature: dict[str, Any] = {
+        self.signature = {
             "model": name,
             "revision": revision,
             "architecture": type(model).__name__,
             "dtype": str(model.dtype).removeprefix("torch."),
+            "leading_space": leading_space,
         }
-        self.execution: dict[str, Any] = {"device": str(model.device)}
+        self.execution = {"device": str(model.device)}
         self._forward: Forward | None = None
         self._ids_of_forms: dict[tuple[bool, str], list[int]] = {}
 
@@ -108,22 +98,17 @@ class PretrainedScorer(Scorer):
         with one_at_a_time:
             if self._forward is None:
                 self._forward = self._probed()
-                reason = self._forward.slow_because
-                if reason and not isinstance(self.model, OwnModel) and is_main():
+                runs_whole = not (self._forward.narrows or self._forward.sharded)
+                if runs_whole and not isinstance(self.model, OwnModel) and is_main():
                     warnings.warn(
                         f"{self.name}: logits are computed at every position of a text, not only where they are read, "
-                        f"because {reason}. The scores are the same, but this takes more time and memory.",
+                        "because its output layer cannot be run by itself. The scores are the same, but this takes "
+                        "more time and memory.",
                         stacklevel=2,
                     )
             return self._forward
 
     def _probed(self) -> Forward:
-        most, _ = self._positions()
-        if most is not None and most < PROBED:
-            raise ValueError(
-                f"{self.name} reads at most {most} tokens; expected {PROBED} or more, as a sentence needs. Use a model "
-                "with more positions, or correct max_position_embeddings in its configuration."
-            )
         return Forward(self.model)
 
     @property
@@ -153,12 +138,7 @@ class PretrainedScorer(Scorer):
         return np.array([ids[0] if len(ids) == 1 else -1 for ids in form_ids], dtype=np.int64)
 
     def form_ids(self, forms: Sequence[str], opening: bool = False) -> list[list[int]]:
-        """Return the vocabulary ids of each word at a gap; none if it is unknown or merges with the text around it.
-
-        Args:
-            forms: words, as in `single_token_ids`.
-            opening: as there.
-        """
+        """Return the vocabulary ids of each word at a gap; none if it is unknown or merges with the text around it."""
         # A suite asks for the same list several times, and tokenizing it takes longer than scoring some pairs.
         new = [form for form in dict.fromkeys(forms) if (opening, form) not in self._ids_of_forms]
         if new:
@@ -170,8 +150,7 @@ class PretrainedScorer(Scorer):
         """Yield the ids of each form: those between the ids before and after the carrier's gap."""
         if opening:  # a word fills the gap because a text cannot begin with a space; its ids are removed
             before, first = self.opened(["", self._spaced(OPENED.prefix)])
-            closed = self.tokenizer(self._spaced(OPENED.prefix + OPENED.suffix))["input_ids"]
-            after = closed[len(first) :]
+            after = self.tokenizer(self._spaced(OPENED.prefix + OPENED.suffix))["input_ids"][len(first) :]
             texts = [self._spaced(form + OPENED.suffix) for form in forms]
         else:
             (before,) = self.opened([CARRIER.prefix])
@@ -191,34 +170,16 @@ class PretrainedScorer(Scorer):
     def form_logprobs(
         self, slots: Iterable[Slot], forms: Sequence[str], progress: Progress | None = None
     ) -> Logprobs:
-        """Return log P of each form at each gap, (slots, forms) float64, natural logs; NaN if it cannot be scored.
+        """Return log P of each form at each gap, (slots, forms), natural logs; NaN if it cannot be scored. See `forms`.
 
-        See `forms` for the definitions. `form_lengths` gives the lengths; compare only forms of equal length in a
-        masked model.
-
-        Args:
-            slots: sentences with a gap; a causal model does not see the suffix.
-            forms: words; they get a capital where the gap opens its sentence.
-            progress: called with (tokens done, tokens in all) of each part.
-
-        Raises:
-            ValueError: as `read_slots`.
+        In a masked model, compare only forms of equal length (`form_lengths`).
         """
         return form_logprobs(self, list(slots), checked_forms(forms), progress)
 
     def read_slots(
         self, slots: Iterable[Slot], reader: Reader, progress: Progress | None = None
     ) -> NDArray[Any]:
-        """Return what a reader makes of the distribution at each gap, (slots,) records of its dtype.
-
-        Args:
-            slots: sentences with a gap; a causal model does not see the suffix.
-            reader: turns logits into records.
-            progress: called with (tokens done, tokens in all).
-
-        Raises:
-            ValueError: a text is too long, or a gap has no context that the model sees.
-        """
+        """Return what a reader makes of the distribution at each gap, (slots,) records; see `Scorer`."""
         slots = list(slots)
         if not slots:
             return np.zeros(0, reader.dtype)
@@ -254,18 +215,13 @@ class PretrainedScorer(Scorer):
 
     def run(self, plan: Plan, reader: Reader | TokenReader, progress: Progress | None = None) -> NDArray[Any]:
         """Run a plan and return (answers,) records; with `journal_folder` set, finished answers are kept there."""
+        journal = None
         with one_at_a_time:
-            if rank_and_size()[1] == 1:
-                forward, journal = self.forward, self._journal(plan, reader)
-            else:
-                with propagating_failures(plan.fingerprint):
-                    forward, journal = self.forward, self._journal(plan, reader)
+            with nullcontext() if rank_and_size()[1] == 1 else propagating_failures(plan.fingerprint):
+                forward = self.forward
+                if self.journal_folder is not None and reader.fingerprint is not None:
+                    journal = Journal(self.journal_folder, self.signature, plan, reader)
             return run(forward, plan, reader, self.batch_tokens, progress, journal)
-
-    def _journal(self, plan: Plan, reader: Reader | TokenReader) -> Journal | None:
-        if self.journal_folder is None or reader.fingerprint is None:
-            return None
-        return Journal(self.journal_folder, self.signature, plan, reader)
 
     def check_inputs(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
         """Check what the model is going to read, and warn about words that the tokenizer does not know.
@@ -277,8 +233,7 @@ class PretrainedScorer(Scorer):
         Raises:
             ValueError: a text has more tokens than the model has positions, or a token that it does not have.
         """
-        most, why = self._positions()
-        n_ids = self.vocabulary_size
+        most, n_ids = self._positions(), self.vocabulary_size
         for place, (ids, text) in enumerate(zip(sequences, texts, strict=True)):
             if max(ids, default=0) >= n_ids:
                 raise ValueError(
@@ -287,34 +242,32 @@ class PretrainedScorer(Scorer):
                 )
             if most is not None and len(ids) > most:
                 raise TooLongError(
-                    f"A text of {len(ids)} tokens is longer than the {most} positions of {self.name}{why}: "
-                    f"{text[:80]!r}… Split it at its sentences, shorten it or remove it; a truncated text would get a "
-                    "wrong score.",
+                    f"A text of {len(ids)} tokens is longer than the {most} positions of {self.name}: {text[:80]!r}… "
+                    "Split it at its sentences, shorten it or remove it; a truncated text would get a wrong score.",
                     place,
+                    text,
                 )
         unknown = self.tokenizer.unk_token_id
         # Byte-level tokenizers know everything; their unknown token is the one that opens or ends texts.
         if unknown not in (None, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) and is_main():
-            warn_of_unknown(
-                self.name, texts, [unknown in ids for ids in sequences], str(self.tokenizer.unk_token)
-            )
+            is_unknown = [unknown in ids for ids in sequences]
+            warn_of_unknown(self.name, texts, is_unknown, str(self.tokenizer.unk_token))
 
-    def _positions(self) -> tuple[int | None, str]:
-        """Return the most tokens of a text (None for any number), and an explanation for the error message."""
+    def _positions(self) -> int | None:
+        """Return the most tokens of a text; None for any number."""
         config = self.model.config.get_text_config()
         rope = getattr(config, "rope_parameters", None) or {}
         if rope.get("rope_type") == "longrope":
-            most = rope.get("original_max_position_embeddings") or config.original_max_position_embeddings
-            return most, (
-                " (beyond this limit its RoPE scaling changes for the whole batch, so scores would depend on the "
-                "other texts of the batch)"
+            # Beyond this limit the scaling changes for a whole batch, so scores would depend on its other texts.
+            return int(
+                rope.get("original_max_position_embeddings") or config.original_max_position_embeddings
             )
         most = getattr(config, "max_position_embeddings", None)
         if most is None or most <= 0:
-            return None, ""
+            return None
         # RoBERTa and similar models count positions from the padding id.
-        offset = getattr(config, "pad_token_id", None) or 0
-        return (most - offset - 1 if config.model_type in ROBERTA_POSITIONS else most), ""
+        offset = (getattr(config, "pad_token_id", None) or 0) + 1
+        return int(most - offset if config.model_type in ROBERTA_POSITIONS else most)
 
 
 ROBERTA_POSITIONS = {

@@ -143,11 +143,6 @@ class Scorer(ABC):
     ) -> NDArray[Any]:
         """Return what a reader makes of the distribution at each gap, (slots,) records of its dtype.
 
-        Args:
-            slots: sentences with a gap.
-            reader: turns logits into records, in batches of any size.
-            progress: called with (work done, work in all).
-
         Raises:
             ValueError: a text is too long for the model, or a gap has no context that the model sees.
         """
@@ -187,13 +182,10 @@ class Scorer(ABC):
     ) -> Logprobs:
         """Return log P of each form at each gap, (slots, forms), natural logs; NaN if a form cannot be scored.
 
-        Args:
-            slots: sentences with a gap.
-            forms: words as they are inside a sentence; they get a capital where the gap opens its sentence.
-            progress: called with (work done, work in all).
+        Forms are words as they are inside a sentence; they get a capital where the gap opens its sentence.
 
         Raises:
-            ValueError: a text is too long for the model, or a gap has no context that the model sees.
+            ValueError: as `read_slots`.
         """
         raise self._cannot("words at a gap")
 
@@ -229,11 +221,10 @@ def ask_sentences(scorer: Scorer, sentences: Iterable[str], progress: Progress |
         TypeError: the scorer returned no log-probabilities.
         ValueError: as `Scorer.sentence_logprobs`.
     """
-
-    def answer(texts: list[str]) -> Logprobs:
-        return checked(scorer, scorer.sentence_logprobs(texts, **_keyword(progress)), (len(texts),))
-
-    answers, places = each_once(sentences, answer)
+    answers, places = each_once(
+        sentences,
+        lambda texts: checked(scorer, scorer.sentence_logprobs(texts, **_keyword(progress)), (len(texts),)),
+    )
     return answers[places]
 
 
@@ -243,10 +234,9 @@ def ask_continuations(
     """Return log P(continuation | prefix) of each (prefix, continuation), (pairs,); raises as `ask_sentences`."""
 
     def answer(asked: list[tuple[str, str]]) -> Logprobs:
-        prefixes, continuations = (list(texts) for texts in zip(*asked, strict=True))
-        return checked(
-            scorer, scorer.continuation_logprobs(prefixes, continuations, **_keyword(progress)), (len(asked),)
-        )
+        prefixes, continuations = map(list, zip(*asked, strict=True))
+        logprobs = scorer.continuation_logprobs(prefixes, continuations, **_keyword(progress))
+        return checked(scorer, logprobs, (len(asked),))
 
     answers, places = each_once(pairs, answer)
     return answers[places]

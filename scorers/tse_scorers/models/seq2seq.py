@@ -27,8 +27,8 @@ FIRST_SENTINEL = "<extra_id_0>"
 
 def decoder_of(
     model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", encoder_input: EncoderInput, name: str
-) -> tuple[OwnModel, int]:
-    """Return the decoder as a model of its own, and the id that it reads first.
+) -> tuple[OwnModel, str]:
+    """Return the decoder as a model of its own, and the token that it reads first.
 
     Args:
         model: what `AutoModelForSeq2SeqLM` loads.
@@ -45,50 +45,33 @@ def decoder_of(
             f"The configuration of {name} does not say with which token its decoder begins; expected "
             "decoder_start_token_id. Set it and save the model."
         )
-    mask = None if encoder_input == "empty" else _mask_of(tokenizer, name)
-    source = tokenizer("" if mask is None else tokenizer.convert_ids_to_tokens(mask))["input_ids"]
+    with_mask = encoder_input == "mask"
+    mask = str(tokenizer.mask_token or FIRST_SENTINEL)
+    if with_mask and mask not in tokenizer.get_vocab():
+        raise OptionError(
+            f"The tokenizer of {name} has neither a mask token nor {FIRST_SENTINEL}. Use "
+            f"{Option('encoder_input', 'empty')}."
+        )
+    source = tokenizer(mask if with_mask else "")["input_ids"]
     if not source:
         raise OptionError(
             f"The tokenizer of {name} has no special tokens, so the encoder would read nothing. Use "
             f"{Option('encoder_input', 'mask')}, or a tokenizer that adds an end token."
         )
-    before = [] if mask is None else [start]
+    before = [start] if with_mask else []
+
+    def decode(ids: Tensor) -> Tensor:
+        # The encoder's states are not kept: weights change in training and in copies.
+        encoded = model.get_encoder()(input_ids=torch.tensor([source], device=ids.device))
+        opening = torch.tensor([before], dtype=ids.dtype, device=ids.device).expand(len(ids), -1)
+        logits: Tensor = model(
+            encoder_outputs=(encoded.last_hidden_state.expand(len(ids), -1, -1),),
+            decoder_input_ids=torch.cat([opening, ids], dim=1),
+            use_cache=False,
+        ).logits
+        return logits[:, len(before) :]
+
     positions = getattr(model.config, "max_position_embeddings", None)
     free = None if positions is None else positions - len(before)
-    decoder = OwnModel(_Decoder(model, source, before), module=model, name=name, positions=free)
-    return decoder, start if mask is None else mask
-
-
-class _Decoder:
-    """Ids of the decoder to logits. The encoder's states are not kept: weights change in training and in copies.
-
-    Args:
-        model: an encoder-decoder model.
-        source: ids that the encoder reads.
-        before: ids that the decoder reads before all others, without being scored.
-    """
-
-    def __init__(self, model: "PreTrainedModel", source: list[int], before: list[int]) -> None:
-        self._model, self._source, self._before = model, source, before
-
-    def __call__(self, ids: Tensor) -> Tensor:
-        source = torch.tensor([self._source], device=ids.device)
-        states = self._model.get_encoder()(input_ids=source).last_hidden_state.expand(len(ids), -1, -1)
-        before = torch.tensor([self._before], dtype=ids.dtype, device=ids.device).expand(len(ids), -1)
-        output = self._model(
-            encoder_outputs=(states,), decoder_input_ids=torch.cat([before, ids], dim=1), use_cache=False
-        )
-        logits: Tensor = output.logits
-        return logits[:, len(self._before) :]
-
-
-def _mask_of(tokenizer: "PreTrainedTokenizerBase", name: str) -> int:
-    if tokenizer.mask_token_id is not None:
-        return int(tokenizer.mask_token_id)
-    sentinel = tokenizer.convert_tokens_to_ids(FIRST_SENTINEL)
-    if not isinstance(sentinel, int) or tokenizer.convert_ids_to_tokens(sentinel) != FIRST_SENTINEL:
-        raise OptionError(
-            f"The tokenizer of {name} has neither a mask token nor {FIRST_SENTINEL}. Use "
-            f"{Option('encoder_input', 'empty')}."
-        )
-    return sentinel
+    first = mask if with_mask else str(tokenizer.convert_ids_to_tokens(start))
+    return OwnModel(decode, module=model, name=name, positions=free), first

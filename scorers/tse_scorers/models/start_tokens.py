@@ -8,7 +8,6 @@ improbable there. Such a token is replaced by the one that opened documents.
 from typing import TYPE_CHECKING
 
 from .options import NO_TOKEN, Option, OptionError
-from .scorer import CARRIER
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -30,18 +29,8 @@ def own_start_token(model: "LanguageModel", tokenizer: "PreTrainedTokenizerBase"
     if tokenizer.bos_token_id is not None:
         return int(tokenizer.bos_token_id)
     config = model.config.get_text_config()
-    for attribute in ("bos_token_id", "decoder_start_token_id"):
-        value = getattr(config, attribute, None)
-        if isinstance(value, int) and 0 <= value < config.vocab_size:
-            return value
-    return None
-
-
-def opens_gaps(tokenizer: "PreTrainedTokenizerBase", own_start: int | None) -> bool:
-    """Whether a tokenizer puts the model's own start token before a text by itself, so that it stands at gaps too."""
-    ids = tokenizer(CARRIER.prefix)["input_ids"]
-    without = tokenizer(CARRIER.prefix, add_special_tokens=False)["input_ids"]
-    return own_start is not None and ids[:1] == [own_start] != without[:1]
+    named = (getattr(config, name, None) for name in ("bos_token_id", "decoder_start_token_id"))
+    return next((value for value in named if isinstance(value, int) and 0 <= value < config.vocab_size), None)
 
 
 def choose_start_token(
@@ -58,31 +47,27 @@ def choose_start_token(
     Raises:
         ValueError: the vocabulary does not have the token that was asked for.
     """
+
+    def ids(*tokens: str) -> list[int]:
+        # Unknown tokens have the id of the unknown token, or None.
+        pairs = [(token, tokenizer.convert_tokens_to_ids(token)) for token in tokens]
+        return [i for token, i in pairs if isinstance(i, int) and tokenizer.convert_ids_to_tokens(i) == token]
+
     if token == NO_TOKEN:
         return None
     if token is not None:
-        token_id = _id_of(tokenizer, token)
-        if token_id is None:
+        if not (found := ids(token)):
             raise OptionError(
                 f"The vocabulary of {name} has no token {token!r}. Expected one of its tokens, as the "
                 f"tokenizer writes it, or {NO_TOKEN!r}. Change {Option('start_token')}, or remove it to use "
                 "the default."
             )
-        return token_id
+        return found[0]
     if own_start is None or not opens_chat_turns(tokenizer, own_start):
         return own_start
-    return next(
-        (found for token in DOCUMENT_TOKENS if (found := _id_of(tokenizer, token)) is not None), own_start
-    )
+    return [*ids(*DOCUMENT_TOKENS), own_start][0]
 
 
 def opens_chat_turns(tokenizer: "PreTrainedTokenizerBase", token: int) -> bool:
     """Whether a token opens the turns of a chat, after which a role is expected."""
     return tokenizer.convert_ids_to_tokens(token) in TURN_TOKENS
-
-
-def _id_of(tokenizer: "PreTrainedTokenizerBase", token: str) -> int | None:
-    """Return the id of a token, or None if the vocabulary does not have it."""
-    found = tokenizer.convert_tokens_to_ids(token)
-    # Unknown tokens have the id of the unknown token, or None.
-    return found if isinstance(found, int) and tokenizer.convert_ids_to_tokens(found) == token else None

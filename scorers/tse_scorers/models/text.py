@@ -37,11 +37,12 @@ class TooLongError(ValueError):
 
     Attributes:
         place: of the text among those that were asked.
+        text: the text; of a gap, the parts that the model sees.
     """
 
-    def __init__(self, message: str, place: int) -> None:
+    def __init__(self, message: str, place: int, text: str) -> None:
         super().__init__(message)
-        self.place = place
+        self.place, self.text = place, text
 
 
 @contextmanager
@@ -147,16 +148,6 @@ def warn_of_unknown(model: str, texts: Sequence[str], is_unknown: Sequence[bool]
             "model.",
             TextWarning,
             stacklevel=4,
-        )
-
-
-def require_offsets(tokenizer: "PreTrainedTokenizerBase", name: str) -> None:
-    """Raise ValueError if a tokenizer does not give the positions of its tokens in the text."""
-    if not tokenizer.is_fast:
-        raise ValueError(
-            f"The tokenizer of {name} does not give the positions of its tokens in the text. Continuations, words and "
-            "pseudo-log-likelihoods require that, so use a fast tokenizer (one with a tokenizer.json). Gaps, and "
-            "sentences with causal models, can be scored without one."
         )
 
 

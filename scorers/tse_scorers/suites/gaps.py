@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..engine.plan import Indices, digest
 from ..engine.progress import Progress
 from ..io.bundle import metric_modules
+from ..models.options import Option, OptionError
 from ..models.scorer import Logprobs, Scorer, Slot, checked
 from ..models.text import capitalized
 
@@ -75,6 +76,7 @@ def score_gaps(
     lemmas: pd.DataFrame,
     whole_words: bool = False,
     progress: Progress | None = None,
+    cutoffs: bool = True,
 ) -> ScoredGaps:
     """Ask a model about each different gap once.
 
@@ -84,6 +86,7 @@ def score_gaps(
         lemmas: columns `singular` and `plural`.
         whole_words: score all forms, as words; else only lemmas whose two forms are single tokens.
         progress: called with (tokens done, tokens in all).
+        cutoffs: score at all cut-offs; whole words have none.
 
     Raises:
         ValueError: the model can score no lemma, or a text is too long for it.
@@ -112,10 +115,11 @@ def score_gaps(
             words = [capitalized(verbs[place]) if opening else verbs[place] for place in known]
             verb_ids = scorer.single_token_ids(words, opening)
             _require_own_tokens(scorer, verb_ids)
-            reader = GapReader(listing.ids, numbers, verb_ids)
+            reader = GapReader(listing.ids, numbers, verb_ids, cutoffs)
             records = scorer.read_slots(some, reader, progress)
         own[np.ix_(at, known)] = records["verbs"]
-        scores = {name: records[measure][:, of] for name, (measure, of) in score_columns(whole_words).items()}
+        columns = score_columns(whole_words or not cutoffs)
+        scores = {name: records[measure][:, of] for name, (measure, of) in columns.items()}
         counts = {"n_lemmas": len(listing.places), "n_ties": records["ties"].astype(np.int64)}
         parts.append(contexts.iloc[at].assign(**scores, **counts))
         right[opening] = at, records["right"]
@@ -134,9 +138,12 @@ def score_gaps(
     return ScoredGaps(pd.concat(parts).sort_index(), rows, listings, right)
 
 
-def score_columns(whole_words: bool = False) -> dict[str, tuple[str, int]]:
-    """Return the columns of scores (`ew_top_0.9`, ...), each with its measure and its place among the cut-offs."""
-    cutoffs = [("top", 1.0)] if whole_words else _definitions().CUTOFFS
+def score_columns(whole: bool = False) -> dict[str, tuple[str, int]]:
+    """Return the columns of scores (`ew_top_0.9`, ...), each with its measure and its place among the cut-offs.
+
+    With `whole`, the whole distribution is the only cut-off.
+    """
+    cutoffs = [("top", 1.0)] if whole else _definitions().CUTOFFS
     return {
         f"{measure}_{side}_{cutoff:g}": (measure, place)
         for measure in MEASURES
@@ -169,15 +176,15 @@ def list_lemmas(
     for opening in without:
         where = " where they open a sentence, capitalized" if opening else ""
         lacks = "its vocabulary lacks them" if whole_words else "none has both forms as single tokens"
-        others = "" if whole_words else "Score forms of several tokens too (forms='all', --forms all). "
-        problem = (
+        longer = "" if whole_words else f"As a suite, score longer forms too ({Option('forms', 'all')}). "
+        problem = OptionError(
             f"{scorer.name} can score none of the {len(lemmas)} lemmas{where}: {lacks}, so EW and MW have nothing to "
-            f"compare. {others}Pass a list that fits the model (--lemmas FILE, with the columns singular and plural), "
-            "or use sentence scores (the suite minimal_pairs)."
+            f"compare. {longer}Pass a list that fits the model ({Option('lemmas')}, with the columns singular and "
+            "plural), or score whole sentences."
         )
         if len(without) == len(listings):
-            raise ValueError(problem)
-        warnings.warn(problem, stacklevel=3)
+            raise problem
+        warnings.warn(str(problem), stacklevel=3)
     return listings
 
 
@@ -227,20 +234,23 @@ def _lengths(scorer: Scorer, forms: list[str], opening: bool, whole_words: bool 
 
 
 class GapReader:
-    """Reduces distributions at gaps to records: scores at all cut-offs, which lemmas are right, own verbs.
+    """Reduces distributions at gaps to records: scores, which lemmas are right, own verbs.
 
     Args:
         ids: (2, lemmas) tokens of the lemmas' singulars and plurals.
         is_singular: (gaps,) whether the singulars are correct at each gap.
         verb_ids: tokens whose log-probabilities are read.
+        cutoffs: score at all cut-offs, for which the vocabulary is sorted.
     """
 
-    def __init__(self, ids: Indices, is_singular: NDArray[np.bool_], verb_ids: Indices) -> None:
-        self.dtype = _record(ids.shape[1], len(verb_ids), len(_definitions().CUTOFFS))
-        self._ids, self._is_singular, self._verb_ids = ids, is_singular, verb_ids
+    def __init__(
+        self, ids: Indices, is_singular: NDArray[np.bool_], verb_ids: Indices, cutoffs: bool = True
+    ) -> None:
+        self.dtype = _record(ids.shape[1], len(verb_ids), len(score_columns(not cutoffs)) // len(MEASURES))
+        self._ids, self._is_singular, self._verb_ids, self._cutoffs = ids, is_singular, verb_ids, cutoffs
         self._repeated = _definitions().repeated_forms(ids)
         content = digest(ids[0], ids[1], is_singular.astype(np.int64), verb_ids)
-        self.fingerprint: str | None = f"{_definitions().VERSION} {content}"
+        self.fingerprint: str | None = f"{_definitions().VERSION} {cutoffs} {content}"
 
     def __call__(self, logits: "Tensor", at: Indices, answers: Indices) -> NDArray[Any]:
         """Return the records of these gaps."""
@@ -256,8 +266,15 @@ class GapReader:
         )
         if logits.device.type == "cpu":  # numpy sorts much faster there
             arrays = tuple(array.numpy() for array in arrays)
-        scores = _definitions().gap_scores(*arrays, self._repeated, threads=torch.get_num_threads())
-        verbs = arrays[0][:, self._verb_ids] - scores.log_normalizer
+        if self._cutoffs:
+            scores = _definitions().gap_scores(*arrays, self._repeated, threads=torch.get_num_threads())
+            log_normalizer = scores.log_normalizer
+        else:
+            normalizer = torch.logsumexp(logits.double(), dim=1, keepdim=True)
+            log_normalizer = normalizer.numpy() if logits.device.type == "cpu" else normalizer
+            logprobs = arrays[0][:, arrays[1]] - log_normalizer[:, :, None]
+            scores = _definitions().whole_scores(logprobs, arrays[2], self._repeated)
+        verbs = arrays[0][:, self._verb_ids] - log_normalizer
         records = _filled(scores, self.dtype)
         records["verbs"] = torch.as_tensor(verbs).cpu()
         return records

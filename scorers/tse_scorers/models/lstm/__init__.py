@@ -6,11 +6,10 @@ loading them never runs code from a model's repository.
 
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from .configuration import LstmConfig
-from .modeling import LstmForCausalLM, LstmOutput
+from .modeling import LstmConfig, LstmForCausalLM
 from .tokenizer import save_tokenizer, word_tokenizer
 
 AutoConfig.register(LstmConfig.model_type, LstmConfig, exist_ok=True)
 AutoModelForCausalLM.register(LstmConfig, LstmForCausalLM, exist_ok=True)
 
-__all__ = ["LstmConfig", "LstmForCausalLM", "LstmOutput", "save_tokenizer", "word_tokenizer"]
+__all__ = ["LstmConfig", "LstmForCausalLM", "save_tokenizer", "word_tokenizer"]

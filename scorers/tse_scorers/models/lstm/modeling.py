@@ -4,37 +4,68 @@ This is the architecture of Gulordava et al. (2018) and of the WordNLM of Hahn &
 converts their checkpoints without loss.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
-from transformers import GenerationMixin, PreTrainedModel
+from transformers import GenerationMixin, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutput
 
-from .configuration import LstmConfig
 
-State = tuple[Tensor, Tensor]
-"""(hidden, cell), each (layers, batch, width)."""
+class LstmConfig(PretrainedConfig):
+    """Configuration of `LstmForCausalLM`.
 
+    Args:
+        vocab_size: words in the vocabulary.
+        embedding_size: width of the word embeddings.
+        hidden_size: width of the LSTM's state.
+        num_hidden_layers: LSTM layers.
+        dropout: probability of dropout on embeddings, between layers and before the decoder.
+        tie_word_embeddings: let embedding and decoder share their weights; both widths must be equal.
+        initializer_range: standard deviation of newly initialized embeddings and decoder.
+        bos_token_id: opens a text.
+        eos_token_id: closes a text; it is the start token if sentences follow each other in the training corpus.
+        **kwargs: arguments of `PretrainedConfig`.
 
-@dataclass
-class LstmOutput(CausalLMOutput):
-    """Output of `LstmForCausalLM`: the output of a causal LM, and the state.
-
-    Attributes:
-        state: (hidden, cell) after each row's last token, (layers, batch, width) each; pass it on to continue.
+    Raises:
+        ValueError: the weights are tied, but the widths differ.
     """
 
-    state: State | None = None
+    model_type = "lstm-lm"
+
+    def __init__(
+        self,
+        vocab_size: int = 50_001,
+        embedding_size: int = 650,
+        hidden_size: int = 650,
+        num_hidden_layers: int = 2,
+        dropout: float = 0.2,
+        tie_word_embeddings: bool = False,
+        initializer_range: float = 0.05,
+        bos_token_id: int | None = None,
+        eos_token_id: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if tie_word_embeddings and embedding_size != hidden_size:
+            raise ValueError(
+                f"Embedding and decoder cannot share weights of different widths ({embedding_size} and "
+                f"{hidden_size}); make the widths equal or set tie_word_embeddings=False."
+            )
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+        self.embedding_size = embedding_size
+        self.hidden_size = hidden_size
+        self.num_hidden_layers = num_hidden_layers
+        self.dropout = dropout
+        self.tie_word_embeddings = tie_word_embeddings
+        self.initializer_range = initializer_range
+        self.bos_token_id = bos_token_id
+        self.eos_token_id = eos_token_id
 
 
 class LstmForCausalLM(PreTrainedModel, GenerationMixin):
-    """An LSTM language model.
-
-    Args:
-        config: the model's shape.
-    """
+    """An LSTM language model."""
 
     config_class = LstmConfig
     base_model_prefix = ""
@@ -58,28 +89,19 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
         """Return the embedding."""
         return self.embedding
 
-    def set_input_embeddings(self, value: nn.Module) -> None:
-        """Replace the embedding."""
-        self.embedding = value
-
     def get_output_embeddings(self) -> nn.Module:
         """Return the decoder."""
         return self.decoder
-
-    def set_output_embeddings(self, new_embeddings: nn.Module) -> None:
-        """Replace the decoder."""
-        self.decoder = new_embeddings
 
     def forward(
         self,
         input_ids: Tensor,
         attention_mask: Tensor | None = None,
         labels: Tensor | None = None,
-        state: State | None = None,
         logits_to_keep: int | Tensor = 0,
         return_dict: bool | None = None,
         **kwargs: object,
-    ) -> LstmOutput | tuple[object, ...]:
+    ) -> CausalLMOutput | tuple[object, ...]:
         """Predict each next token.
 
         Args:
@@ -87,7 +109,6 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
             attention_mask: (batch, positions), 0 at padding, on either side; padding does not change
                 the other positions.
             labels: (batch, positions), the same tokens as `input_ids`; -100 is excluded from the loss.
-            state: the state that a call returned for the tokens before these.
             logits_to_keep: return logits for this number of last positions, or for these positions; 0 means all.
             return_dict: False returns a tuple.
             **kwargs: arguments of the loss. `position_ids`, `use_cache` and similar ones have no effect.
@@ -95,13 +116,13 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
         Raises:
             ValueError: the mask is not (batch, positions); an LSTM cannot follow a tree.
         """
-        hidden, state = self._run(self.dropout(self.embedding(input_ids)), attention_mask, state)
+        hidden = self._run(self.dropout(self.embedding(input_ids)), attention_mask)
         positions = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
         logits = self.decoder(self.dropout(hidden[:, positions]))
         loss = None
         if labels is not None:
             loss = self.loss_function(logits, labels, vocab_size=self.config.vocab_size, **kwargs)
-        output = LstmOutput(loss=loss, logits=logits, state=state)
+        output = CausalLMOutput(loss=loss, logits=logits)
         return output if return_dict is not False else output.to_tuple()
 
     def prepare_inputs_for_generation(  # type: ignore[override]
@@ -110,7 +131,7 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
         """Give `generate` the whole text at each step, because its caches only support attention."""
         return {"input_ids": input_ids, "attention_mask": attention_mask}
 
-    def _run(self, embedded: Tensor, mask: Tensor | None, state: State | None) -> tuple[Tensor, State]:
+    def _run(self, embedded: Tensor, mask: Tensor | None) -> Tensor:
         """Run the LSTM over the unmasked tokens, after moving them to the front of their rows."""
         if mask is not None and mask.shape != embedded.shape[:2]:
             raise ValueError(
@@ -118,13 +139,12 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
                 f"supports only masks of shape {tuple(embedded.shape[:2])}, with 0 for padding."
             )
         if mask is None or bool(mask.all()):
-            output, after = self.lstm(embedded, state)
-            return output, after
+            output: Tensor = self.lstm(embedded)[0]
+            return output
         order = torch.argsort((mask == 0).int(), dim=1, stable=True)
         lengths = mask.ne(0).sum(dim=1).clamp(min=1).cpu()
         rows = embedded.gather(1, order[:, :, None].expand_as(embedded))
         packed = pack_padded_sequence(rows, lengths, batch_first=True, enforce_sorted=False)
-        packed, state = self.lstm(packed, state)
-        hidden, _ = pad_packed_sequence(packed, batch_first=True, total_length=mask.shape[1])
+        hidden, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=mask.shape[1])
         back = order.argsort(dim=1)
-        return hidden.gather(1, back[:, :, None].expand_as(hidden)), state
+        return hidden.gather(1, back[:, :, None].expand_as(hidden))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tse_scorers import load_scorer, score_dataset
-from tse_scorers.ngram_trainer import count_words, train_ngram
+from tse_scorers.models.ngram.train import count_words, train_ngram
 
 TEXT = ["The cat sits.", "The dog sits.", "", "A cat runs."]
 # Words: The 2, cat 2, sits 2, . 3, dog 1, A 1, runs 1: N = 12; 7 words and <unk>: V = 8.
@@ -89,7 +89,7 @@ def test_probabilities_sum_to_one_in_every_context(lines, order, score_end, voca
     if not any(line.strip() for line in lines):
         lines = [*lines, "a"]
     scorer = count_words(lines, order, vocabulary_size=vocabulary_size, score_end=score_end)
-    outcomes = [word for word in scorer._words if word != "<unk>"] + ["never seen"]
+    outcomes = [word for word in scorer.words if word != "<unk>"] + ["never seen"]
     for history in ([], *([word] for word in outcomes if word != "</s>")):
         logprobs = [scorer.score_words([word], history)[0][0] for word in outcomes]
         assert np.exp(logprobs).sum() == pytest.approx(1, abs=1e-12)
@@ -107,14 +107,11 @@ def test_a_sentence_is_its_prefix_and_its_continuation(lines, word, prefix, orde
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.text("ab ", min_size=1, max_size=10), min_size=1, max_size=5))
 def test_bigram_equals_the_formula_in_exact_arithmetic(lines):
-    """Counted in chunks of three words, against counts in a dict and fractions."""
     lines = [line for line in lines if line.split()] or ["a b"]
     seen = [("<s>", *line.split()) for line in lines]
     pairs = [pair for words in seen for pair in itertools.pairwise(words)]
     size = len({word for _, word in pairs}) + 1
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tse_scorers.ngram_trainer.WORDS_AT_ONCE", 3)
-        scorer = count_words(lines, 2)
+    scorer = count_words(lines, 2)
     expected = [
         Fraction(pairs.count(pair) + 1, sum(left == pair[0] for left, _ in pairs) + size)
         for pair in zip(seen[0], seen[0][1:], strict=False)
