@@ -110,11 +110,14 @@ def name(text: object) -> str:
 
 
 def _ends(points: pd.DataFrame) -> Any:
-    """Return how far intervals reach below and above, (2, points); NaN where there is none to rely on."""
+    """Return how far intervals reach below and above, (2, points); NaN where there is none."""
     ends = points.reindex(columns=["ci_low", "ci_high"]).astype(float)
-    if "reliable" in points:
-        ends = ends.where(points["reliable"].ne(False))
     return np.abs(ends.to_numpy().T - points["y"].to_numpy(dtype=float))
+
+
+def _is_unsure(points: pd.DataFrame) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+    """Return where intervals are not to be relied on; a mark is hollow there, (points,)."""
+    return np.asarray(points.get("reliable", pd.Series(True, points.index)).eq(False))
 
 
 def _guessing(line: Any, plot: Plot) -> None:
@@ -131,10 +134,19 @@ def _dots(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str, 
         place = of["label"].map(rows) + step * (order.index(label) - (len(order) - 1) / 2)
         marker = MARKERS[list(colours).index(label)] if label in colours else "o"
         colour = colours.get(str(label), GREY if "series" in points else HUES[0])
+        look: dict[str, Any] = {"color": colour, "markersize": 4}
+        y, unsure = of["y"].astype(float), _is_unsure(of)
         axes.errorbar(
-            of["y"].astype(float), place, xerr=np.nan_to_num(_ends(of)), fmt=marker, elinewidth=1.4, color=colour,
-            label=name(label) or None, markersize=4,
-        )  # fmt: skip
+            y,
+            place,
+            xerr=np.nan_to_num(_ends(of)),
+            fmt=marker,
+            elinewidth=1.4,
+            label=name(label) or None,
+            **look,
+        )
+        if unsure.any():
+            axes.plot(y[unsure], place[unsure], marker, markerfacecolor="white", zorder=3, **look)
     axes.set_yticks(list(rows.values()), [name(label) for label in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.locator_params(axis="x", nbins=4)
@@ -157,11 +169,11 @@ def _lines(axes: "Axes", points: pd.DataFrame, plot: Plot, colours: Mapping[str,
         is_marked = len(of) <= MOST_MARKS
         look: dict[str, Any] = {"color": colours[label], "markersize": 2.6}
         axes.plot(x, y, "o-" if is_marked else "-", linewidth=1.4, label=name(label), **look)
-        unsure = of["reliable"].eq(False).to_numpy() if "reliable" in of else np.full(len(of), False)
+        unsure = _is_unsure(of)
         if is_marked and unsure.any():
             axes.plot(x[unsure], y[unsure], "o", markerfacecolor="white", **look)
         if is_marked and len(colours) <= MOST_BANDS:
-            below, above = _ends(of)
+            below, above = np.where(unsure, np.nan, _ends(of))
             axes.fill_between(x, y - below, y + above, color=colours[label], alpha=0.15, linewidth=0)
     _guessing(axes.axhline, plot)
     if plot.log:

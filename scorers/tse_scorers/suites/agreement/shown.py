@@ -19,9 +19,8 @@ _SHIPPED = ("marvin_linzen", *CLAMS)
 _TEXT = Text(
     question="Does the model make a verb agree with its subject?",
     lede=(
-        "A model reads a sentence up to the gap where its verb belongs; a masked model also reads the rest. For many "
-        "verbs at each gap we count how often it finds the form that fits the subject more probable than the other "
-        "form."
+        "At a gap for a verb, we count for how many verbs of a long list a model finds the form that fits the subject "
+        "more probable than the other one."
     ),
     terms={
         "EW, equally weighted": "Each verb of a long list counts alike: does the model know the rule for any verb, "
