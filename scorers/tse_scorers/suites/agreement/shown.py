@@ -78,8 +78,10 @@ def item_table(file: ScoreFile) -> pd.DataFrame | None:
     with_suffix = of_contexts.assign(suffix=_seen(of_contexts, signature)).set_index("context_id")
     both = frame.join(with_suffix[[column for column in with_suffix if column not in frame]], on="context_id")
     for side, verb in (("good", "form_correct"), ("bad", "form_incorrect")):
-        texts = zip(*(both[column].tolist() for column in ("prefix", verb, "suffix")), strict=True)
-        both[f"sentence_{side}"] = [sentence(*text) for text in texts]
+        prefix, form, suffix = (both[column].to_numpy(object) for column in ("prefix", verb, "suffix"))
+        both[f"sentence_{side}"] = prefix + " " + form + suffix
+        opens = prefix == ""
+        both.loc[opens, f"sentence_{side}"] = list(map(sentence, prefix[opens], form[opens], suffix[opens]))
     units = {"unit": subject_clusters(with_construction(both)), "verb": verb_lemmas(both)}
     both = both.assign(**{name: values for name, values in units.items() if name not in both})
     return _of_shipped_data(both, signature)
