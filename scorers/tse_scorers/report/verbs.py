@@ -12,7 +12,6 @@ from .blocks import Block, Plot, Table
 
 MOST_SYSTEMS = 7
 """The best ones, which have colours."""
-NUMBERS = ("singular", "plural")
 WORST, BEST = 10, 5
 """Verbs of the table of a system."""
 _OURS = {"released", "clean"}
