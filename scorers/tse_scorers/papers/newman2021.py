@@ -102,7 +102,7 @@ def overview(rows: pd.DataFrame, which: str) -> list[Block]:
     """Return a picture of Table 2: a panel for each measure."""
     shown = uncut(rows[rows["metric"].isin(METRICS)])
     points = shown.assign(panel=shown["measure"], series=shown["system"], y=shown["score"])
-    title = f"Scores with 95 % intervals, left out where not to be relied on; dashed: guessing.{which}"
+    title = f"Scores with 95 % intervals; hollow: too few verbs to rely on it; dashed: guessing.{which}"
     return [Plot("agreement_overview", title, "dots", points, "score")] if len(points) else []
 
 

@@ -50,6 +50,7 @@ class Table:
         systems: ours, best first, for their colours; those of the scores if empty.
         is_share: whether scores are proportions (else surprisals, slopes).
         below: a heading above published rows.
+        examples: an item for the row headers that have one.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Table:
     systems: Sequence[str] = ()
     is_share: bool = True
     below: str = ""
+    examples: Mapping[str, "Split"] = field(default_factory=dict)
 
     @property
     def hues(self) -> dict[str, int]:
@@ -225,6 +227,8 @@ class Plot:
     systems: Sequence[str] = ()
 
 
+Split = tuple[str, str, str, str]
+"""Two texts: what both begin with, what only the right and only the wrong one has, what both end with."""
 Block = Table | Plain | Plot | str
 """A string is a paragraph of plain text."""
 
@@ -251,7 +255,7 @@ class Section:
 
     `name` is of its anchors and files, `title` the data, `question` and `lede` what is asked of a model, in one and in
     two sentences. `terms` are the measures and what they mean, `parts` headings and what is below, `source` the papers
-    that it follows, `lowest` says where each of the best models is worst.
+    that it follows.
     """
 
     name: str
@@ -262,7 +266,6 @@ class Section:
     parts: Mapping[str, Sequence[Block]] = field(default_factory=dict)
     source: str = ""
     example: Example | None = None
-    lowest: str = ""
 
 
 def latex(text: str) -> str:
@@ -317,6 +320,4 @@ def _basis(row: Mapping[Hashable, Any]) -> str:
     """Say what a score is over."""
     if row["source"] != "run":
         return "published"
-    units = row.get("n_units_effective")
-    over = f", {units:.1f} effective units" if pd.notna(units) else ""
-    return "" if pd.isna(row.get("n")) else f"{with_interval(row, 3)}; n {count(row['n'])}{over}"
+    return "" if pd.isna(row.get("n")) else f"{with_interval(row, 3)}; n {count(row['n'])}"

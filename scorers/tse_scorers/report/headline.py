@@ -17,13 +17,10 @@ from .numbers import count, number, ranged, with_interval
 from .scores import ALL, headlines
 
 INTERVALS = (
-    ": the 95 % interval, where the score is expected to lie on other items of the same kind; the scale is 0 to 1, its "
-    "tick guessing."
+    ": 95 % interval, which allows for the choice of items; the line is from 0 to 1, its tick guessing."
 )
-FEW = f"* over fewer than {MIN_RELIABLE_UNITS} effective units: do not rely on the interval."
-BOLD = "Bold: above every other model by more than chance explains; the more models and rows, the stricter the test."
-FEW_UNITS = 10
-"""Effective units below which a heading says how many there are: intervals are wide for that reason."""
+FEW = "* Too few different words or items to rely on the interval."
+BOLD = "Bold: above all other models at the 5 % level, adjusted for all comparisons in its column."
 
 
 def summary(rows: pd.DataFrame, notices: Sequence[str] = ()) -> list[Block]:
@@ -35,9 +32,11 @@ def summary(rows: pd.DataFrame, notices: Sequence[str] = ()) -> list[Block]:
     ours = lines[lines["source"] == "run"]
     if ours.empty:
         return ["There is no score over everything; the parts below have what was scored.", *notices]
-    of_data = list(ours.groupby("data", sort=False))
+    of_data = list(
+        rows[rows["source"].eq("run") & rows["data"].isin(ours["data"])].groupby("data", sort=False)
+    )
     is_single = len(of_data) < 2
-    answers: list[Block] = [answer(of, "" if is_single else data) for data, of in of_data]
+    answers: list[Block] = [text for data, of in of_data for text in answer(of, "" if is_single else data)]
     shown = lines if is_single else ours
     return [*answers, *notices, standing(shown)]
 
@@ -49,9 +48,7 @@ def standing(lines: pd.DataFrame) -> Table:
     shown = lines.iloc[np.lexsort([~leads, places[1], places[0], is_theirs])]  # the last one counts most
     is_single, is_part = lines["data"].nunique() == 1, bool(lines["part"].eq(True).any())
     columns = ("measure",) if is_single else ("data", "measure")
-    words = (
-        {label: _heading(measure.words, of) for measure, label, of in _by_measure(shown)} if is_single else {}
-    )
+    words = {label: measure.words for measure, label, _ in _by_measure(shown)} if is_single else {}
     has_room = lines.groupby("data")["measure"].nunique().sum() <= 3
     below = "Published, on all of the data: not comparable" if is_part else "Published, on the same data"
     title = f"Scores over {'a part of the data' if is_part else 'everything'}."
@@ -68,69 +65,70 @@ def noted(table: Table) -> Table:
     return replace(table, note=" ".join([where + INTERVALS, *marks]))
 
 
-def _heading(words: str, lines: pd.DataFrame) -> str:
-    """Say what a measure is, and why its intervals are wide where it rests on few units."""
-    few = lines.loc[lines["n_units_effective"] < FEW_UNITS, "n_units_effective"]
-    return f"{words}; few effective units: {ranged(few, 1)}" if len(few) else words
+def answer(rows: pd.DataFrame, data: str = "") -> list[str]:
+    """Say who leads in a data set's leading measure and what it lies above; where it is lowest and what is measured.
 
-
-def answer(lines: pd.DataFrame, data: str = "") -> str:
-    """Say who leads in a data set's leading measure, which others it lies above, and whether it is above guessing.
-
-    `lines` are headline scores of our systems on one data set; `data` is its name, where the sentence has to say it.
+    `rows` are those of our systems on one data set; `data` is its name, where the sentence has to say it.
     """
+    lines = headlines(rows)
     lines = lines[lines["leads"].astype(bool)].drop_duplicates("system", keep="last")
     usable = lines[lines["usable"].astype(bool) & lines["score"].notna()]
+    ranked = usable.sort_values("score", ascending=False, kind="stable")
     if usable.empty:
         text = _no_answer(lines)
-        text = text if data else text[:1].upper() + text[1:]
     elif lines["model"].nunique() == 1 and len(lines) > 1:
-        text = _of_series(lines.iloc[0], lines.iloc[-1])
+        text, first = _of_series(lines.iloc[0], lines.iloc[-1]), lines.iloc[-1]
     else:
-        ranked = usable.sort_values("score", ascending=False, kind="stable")
         first, others = ranked.iloc[0], ranked.iloc[1:]
-        reaches, of_all = "reaches", ""
-        if len(others):
-            reaches, of_all = "has the highest", f", of the {len(lines)} models run here"
-        words = "" if data else _words(first)  # among several data, their sections say it
-        score = f"{first['measure']}{words}: {with_interval(first, int(first['digits']))}{of_all}"
-        text = f"{first['system']} {reaches} {score}.{_apart(first, others)}{_guessing(first, len(ranked))}"
-    return f"{data}: {text}" if data else text
+        of_all = f" of the {len(lines)} models run here" * bool(len(others))
+        reaches = "has the highest" if of_all else "reaches"
+        score = f"{first['measure']}{of_all}{',' * bool(of_all)} {with_interval(first, int(first['digits']))}"
+        text = f"{first['system']} {reaches} {score}{_above(first, others)}."
+    if usable.empty:
+        return [f"{data}: {text}" if data else text[:1].upper() + text[1:]]
+    lowest, words = _lowest(rows, first["system"]), leading(find_suite(first["suite"]).measures).words
+    if data:  # their sections say what a measure is
+        return [" ".join(filter(None, [f"{data}: {text}", lowest]))]
+    more = [lowest, f"{first['measure']}: {words}." if words else ""]
+    return [text, *filter(None, [" ".join(filter(None, more))])]
 
 
-def _words(row: "pd.Series[Any]") -> str:
-    """Say in brackets what the leading measure is."""
-    words = leading(find_suite(row["suite"]).measures).words
-    return f" ({words})" if words else ""
+def _above(first: "pd.Series[Any]", others: pd.DataFrame) -> str:
+    """Say what the best system lies above, adjusted for all pairs that could be asked about: other ones, guessing."""
+    n, chance = len(others), first["chance"]
+    above: list[str] = []
+    near: list[str] = []
+    if n:
+        n_above = int(is_above(first, others, n * (n + 1) // 2).sum())
+        which = (
+            f"{'all' if n_above == n else f'{n_above} of'} {n} others" if n_above else f"any of {n} others"
+        )
+        (above if n_above else near).append(which if n > 1 else others["system"].iloc[0])
+    if pd.notna(chance) and pd.notna(first["ci_low"]):
+        guess = pd.DataFrame([{**first, "score": chance, "ci_low": chance, "ci_high": chance}])
+        (above if is_above(first, guess, n + 1).all() else near).append(f"guessing ({chance:g})")
+    text = f", above {' and '.join(above)} by more than chance explains" if above else ""
+    return text + (f"; chance may explain its distance from {' and '.join(near)}" if near else "")
 
 
-def _apart(first: "pd.Series[Any]", others: pd.DataFrame) -> str:
-    """Say which of the other systems the best one lies above, adjusted for all pairs that could be asked about."""
-    n = len(others)
-    near = others.loc[~is_above(first, others, max(n * (n + 1) // 2, 1)), "system"]
-    if n == 0:
+def _lowest(rows: pd.DataFrame, system: str) -> str:
+    """Name the group of the leading measure in which a system has its lowest score."""
+    level = leading(find_suite(rows["suite"].iloc[0]).measures).main_level
+    level = level or next((of for of in rows["level"] if of != ALL), ALL)
+    is_shown = (
+        rows["leads"].eq(True) & rows["usable"].eq(True) & rows["level"].eq(level) & rows["score"].notna()
+    )
+    groups = rows[is_shown & rows["system"].eq(system)]
+    if level == ALL or groups["value"].nunique() < 2:
         return ""
-    if len(near) == n:
-        which = f"each of the {n} others" if n > 1 else near.iloc[0]
-        return f" Chance may explain its distance from {which} (tse compare tests it)."
-    others_above = f"all {n} others" if near.empty else f"{n - len(near)} of {n} others"
-    return f" It is above {others_above if n > 1 else others['system'].iloc[0]} by more than chance explains."
-
-
-def _guessing(first: "pd.Series[Any]", n: int) -> str:
-    """Say whether the best of n systems is shown to be above guessing, if there is a score for it."""
-    chance = first["chance"]
-    if pd.isna(chance) or pd.isna(first["ci_low"]):
-        return ""
-    guess = pd.DataFrame([{**first, "score": chance, "ci_low": chance, "ci_high": chance}])
-    place = "above" if is_above(first, guess, n).all() else "not shown to be above"
-    return f" It is {place} guessing ({chance:g})."
+    row = groups.loc[groups["score"].astype(float).idxmin()]
+    return f"Its lowest score: {row['label']}, {with_interval(row, int(row['digits']))}."
 
 
 def _of_series(first: "pd.Series[Any]", last: "pd.Series[Any]") -> str:
     """Say from where to where a model went over its revisions."""
     digits, model = int(last["digits"]), str(last["model"]).rstrip("/").rpartition("/")[2]
-    start = f"{last['measure']}{_words(last)} {number(first['score'], digits)} at {first['revision']}"
+    start = f"{last['measure']} {number(first['score'], digits)} at {first['revision']}"
     return f"{model} goes from {start} to {with_interval(last, digits)} at {last['revision']}."
 
 
@@ -160,8 +158,8 @@ def basis(lines: pd.DataFrame) -> list[str]:
         parts = [f"{ranged(of['n'])} {measure.counted}"]
         for unit, each in of.groupby("unit", sort=False):
             lemmas = f" (lemmas: {ranged(each['n_lemmas'])})" if each["n_lemmas"].notna().any() else ""
-            effective = ranged(each["n_units_effective"], 1)
-            parts.append(f"intervals over {ranged(each['n_units'])} {unit}{lemmas}, {effective} effective")
+            equal = ranged(each["n_units_effective"], 1)
+            parts.append(f"intervals over {ranged(each['n_units'])} {unit}{lemmas}, worth {equal} equal ones")
         why = f" ({measure.why_excluded})" if measure.why_excluded else ""
         parts += [f"excluded {ranged(of['n_excluded'])}{why}"] if (of["n_excluded"] > 0).any() else []
         parts += [f"ties {ranged(of['n_ties'])}, which {measure.ties}"] if (of["n_ties"] > 0).any() else []

@@ -13,21 +13,19 @@ from ..io.runs import Runs, ScoreFile
 from ..runs.comparing.comparable import unlike_notice, unpublished_notice
 from ..runs.comparing.conditions import condition_scores
 from ..suites.contract import Suite
-from ..suites.measure import leading
+from ..suites.measure import Measure, leading
 from ..suites.registry import find_suite, names, paper_of
 from ..suites.shown import Text
 from . import verbs
-from .blocks import Block, Example, Plain, Plot, Section, Table
+from .blocks import Block, Example, Plain, Plot, Section, Split, Table
 from .headline import basis
 from .items import items_of
-from .numbers import MISSING, number, with_interval
+from .numbers import MISSING, count, number
 from .scores import ALL, LEAST_OF_SERIES, MOST_ACROSS, files_of, headlines, places_in_series
 
 MOST_CONDITIONS = 8
 """A column of the user's with more values than this is a name or a number of items, not a condition."""
 MOST_ITEMS = 20
-MOST_LOWEST = 3
-"""Systems whose lowest group is named, the best ones."""
 ITEM_SYSTEMS = 4
 """Systems whose wrong items are listed, the best ones."""
 _UNITS = {"item", "cluster", "pair_id"}
@@ -60,41 +58,26 @@ def _section(runs: Runs, suite: type[Suite], rows: pd.DataFrame, curves: pd.Data
         text = text([of for key, of in runs.signatures.items() if key[1:] == (suite.name, config)])
     lines, n_groups = headlines(rows), rows.groupby("level")["value"].transform("nunique")
     rows = rows[rows["level"].eq(ALL) | n_groups.gt(1)]  # a single group is everything
-    items = _items(suite, lines, tables)
+    shown = [m for m in suite.measures if m.right_or_wrong and m.label in set(lines["measure"])]
+    measure = shown[0] if shown else leading(suite.measures)
+    items = _items(suite, measure, tables)
     parts: dict[str, Sequence[Block]] = {}
     if suite.name == "agreement":
         parts["Which verbs"] = verbs.parts(tables("outcomes"), systems)
     parts["Your conditions"] = own_conditions(suite, runs, config, rows, name)
     parts |= by_group(rows, name) if paper is None else paper.parts(rows, tables)
     parts["Over the training"] = learning_curves(curves, paper, name)
-    parts["Items that models get wrong"] = wrong_items(items, name)
-    shown = {
-        heading: [_named(block, name, suite) for block in blocks if not _is_empty(block)]
+    parts["Items that models get wrong"] = wrong_items(items, measure, name)
+    examples = _examples(items, rows)
+    named = {
+        heading: [_named(block, name, suite, examples) for block in blocks if not _is_empty(block)]
         for heading, blocks in parts.items()
     }
     terms = {**text.terms, "What the scores are over": " ".join(basis(lines))}
     return Section(
-        name, data, text.question, text.lede, terms, {of: blocks for of, blocks in shown.items() if blocks},
-        text.source, example(items, systems), lowest(rows, suite),
+        name, data, text.question, text.lede, terms, {of: blocks for of, blocks in named.items() if blocks},
+        text.source, example(items, systems),
     )  # fmt: skip
-
-
-def lowest(rows: pd.DataFrame, suite: type[Suite]) -> str:
-    """Say where the best systems, or the last of a series, have their lowest score, of the suite's leading groups."""
-    level = leading(suite.measures).main_level or next((of for of in rows["level"] if of != ALL), ALL)
-    groups = rows[
-        rows["leads"].eq(True) & rows["usable"].eq(True) & rows["level"].eq(level) & rows["score"].notna()
-    ]
-    if level == ALL or groups["value"].nunique() < 2:
-        return ""
-    systems = groups["system"].unique()
-    systems = systems[:MOST_LOWEST] if groups["model"].nunique() > 1 else systems[-1:]
-    of_each = {system: groups[groups["system"] == system] for system in systems}
-    worst = {system: of.loc[of["score"].astype(float).idxmin()] for system, of in of_each.items() if len(of)}
-    each = (
-        f"{system} {with_interval(row, int(row['digits']))} ({row['label']})" for system, row in worst.items()
-    )
-    return f"Lowest {groups['measure'].iloc[0]}: {'; '.join(each)}."
 
 
 def _is_empty(block: Block) -> bool:
@@ -102,10 +85,12 @@ def _is_empty(block: Block) -> bool:
     return data is not None and data.empty
 
 
-def _named(block: Block, name: str, suite: type[Suite]) -> Block:
+def _named(block: Block, name: str, suite: type[Suite], examples: Mapping[str, Split]) -> Block:
     """Say of which paper a table is, and name a block after its section where a suite has several: files, anchors."""
     if isinstance(block, str):
         return block
+    if isinstance(block, Table) and block.rows == "label":
+        block = replace(block, examples=examples)
     of_paper = getattr(paper_of(suite.name), "NAME", "this suite's paper")
     title = re.sub(r"\((?=(Table|Figure)s? \d)", f"({of_paper}, ", block.title)
     if name != suite.name and not block.name.startswith(name):
@@ -190,10 +175,8 @@ def learning_curves(rows: pd.DataFrame, paper: Any, name: str) -> list[Block]:
     return [*blocks, *(paper.growth(rows) if hasattr(paper, "growth") else ())]
 
 
-def _items(suite: type[Suite], lines: pd.DataFrame, tables: Any) -> dict[str, pd.DataFrame]:
-    """Return the items of the leading measure, of the best systems that have some."""
-    shown = [m for m in suite.measures if m.right_or_wrong and m.label in set(lines["measure"])]
-    measure = shown[0] if shown else leading(suite.measures)
+def _items(suite: type[Suite], measure: Measure, tables: Any) -> dict[str, pd.DataFrame]:
+    """Return the items of a measure, of the best systems that have some."""
     files = list(tables(measure.table).items())[:ITEM_SYSTEMS]
     items = {system: items_of(file, suite, measure) for system, file in files}
     return {system: of for system, of in items.items() if of is not None and {"good", "bad"} <= set(of)}
@@ -222,34 +205,52 @@ def example(items: Mapping[str, pd.DataFrame], systems: Sequence[str]) -> Exampl
     return Example(*split_pair(good, bad), answers, values)
 
 
-def split_pair(good: str, bad: str) -> tuple[str, str, str, str]:
+def _examples(items: Mapping[str, pd.DataFrame], rows: pd.DataFrame) -> dict[str, Split]:
+    """Return the shortest item of each group, by what tables call the group."""
+    found: dict[str, Split] = {}
+    shortest = next(iter(items.values()), pd.DataFrame(columns=["good"]))
+    shortest = shortest.iloc[shortest["good"].str.len().argsort(kind="stable")]
+    for level, of in rows[["level", "value", "label"]].drop_duplicates().groupby("level", sort=False):
+        if level in shortest:
+            pairs = shortest.drop_duplicates(level).set_index(level)[["good", "bad"]]
+            known = of[of["value"].isin(pairs.index)]
+            found |= {row.label: split_pair(*pairs.loc[row.value]) for row in known.itertuples()}
+    return found
+
+
+def split_pair(good: str, bad: str) -> Split:
     """Split two texts, at words, into what both begin with, what differs on each side, and what both end with.
 
     >>> split_pair("The author laughs.", "The author laugh.")
-    ('The author ', 'laughs.', 'laugh.', '')
+    ('The author ', 'laughs', 'laugh', '.')
     """
-    one, other = (re.findall(r"\S+\s*", text) for text in (good, bad))
-    least = min(len(one), len(other))
-    same = [a.strip() == b.strip() for a, b in zip(one, other, strict=False)]
-    start = next((place for place in range(least) if not same[place]), least)
-    end = 0
-    while end < least - start and one[-1 - end].strip() == other[-1 - end].strip():
-        end += 1
+    one, other = (re.findall(r"[\w'’-]+|\W", text) for text in (good, bad))
+    start = _n_shared(one, other)
+    end = _n_shared(one[start:][::-1], other[start:][::-1])
     right, wrong = ("".join(words[start : len(words) - end]).strip() for words in (one, other))
     return "".join(one[:start]), right, wrong, "".join(one[len(one) - end :])
 
 
-def wrong_items(items: Mapping[str, pd.DataFrame], name: str) -> list[Block]:
-    """Return for each system the items that it is most wrong about."""
+def _n_shared(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (word, its) in pairs if word != its), min(len(one), len(other)))
+
+
+def wrong_items(items: Mapping[str, pd.DataFrame], measure: Measure, name: str) -> list[Block]:
+    """Return for each system the items of a measure that it is most wrong about."""
     blocks: list[Block] = []
     note = "Margin: log-probability of the right one minus that of the other. Results.items() has all items."
     for place, (system, of) in enumerate(items.items()):
-        wrong = of[of["score"] < 1].sort_values("margin", kind="stable").drop_duplicates(["good", "bad"])
+        of = of.drop_duplicates(["good", "bad"])
+        wrong = of[of["score"] < 1].sort_values("margin", kind="stable")
         shown = wrong.head(MOST_ITEMS)
         right, instead = (shown[side].str[:_LONGEST].to_list() for side in ("good", "bad"))
         cells = {"margin": [_margin(value) for value in shown["margin"]], "instead of": instead}
         frame = pd.DataFrame(cells, pd.Index(right, name="right"))
-        title = f"{system}: the {len(frame)} it is most wrong about, of {len(wrong):,} wrong ones."
+        which = "" if len(frame) == len(wrong) else f" Here: the {len(frame)} that it is most wrong about."
+        title = (
+            f"{system}, {measure.label}: wrong in {len(wrong):,} of {count(len(of), measure.counted)}.{which}"
+        )
         if len(wrong):
             blocks.append(Plain(f"{name}_wrong_{place}", title, frame, note))
     return blocks

@@ -19,9 +19,8 @@ _SHIPPED = ("marvin_linzen", *CLAMS)
 _TEXT = Text(
     question="Does the model make a verb agree with its subject?",
     lede=(
-        "A model reads a sentence up to the gap where its verb belongs; a masked model also reads the rest. For many "
-        "verbs at each gap we count how often it finds the form that fits the subject more probable than the other "
-        "form."
+        "At a gap for a verb, we count for how many verbs of a long list a model finds the form that fits the subject "
+        "more probable than the other one."
     ),
     terms={
         "EW, equally weighted": "Each verb of a long list counts alike: does the model know the rule for any verb, "
@@ -79,8 +78,10 @@ def item_table(file: ScoreFile) -> pd.DataFrame | None:
     with_suffix = of_contexts.assign(suffix=_seen(of_contexts, signature)).set_index("context_id")
     both = frame.join(with_suffix[[column for column in with_suffix if column not in frame]], on="context_id")
     for side, verb in (("good", "form_correct"), ("bad", "form_incorrect")):
-        texts = zip(*(both[column].tolist() for column in ("prefix", verb, "suffix")), strict=True)
-        both[f"sentence_{side}"] = [sentence(*text) for text in texts]
+        prefix, form, suffix = (both[column].to_numpy(object) for column in ("prefix", verb, "suffix"))
+        both[f"sentence_{side}"] = prefix + " " + form + suffix
+        opens = prefix == ""
+        both.loc[opens, f"sentence_{side}"] = list(map(sentence, prefix[opens], form[opens], suffix[opens]))
     units = {"unit": subject_clusters(with_construction(both)), "verb": verb_lemmas(both)}
     both = both.assign(**{name: values for name, values in units.items() if name not in both})
     return _of_shipped_data(both, signature)

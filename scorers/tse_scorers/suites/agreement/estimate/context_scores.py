@@ -135,7 +135,7 @@ class ContextScores(ItemScores):
             return self
         assert self.outcomes is not None and self.chosen is None, "what is restricted is not restricted again"
         scores, places = self.items["score"].to_numpy(), self.outcomes.places(self.items)
-        over_lemmas = self.outcomes.correct(places, np.flatnonzero(is_chosen)).mean(axis=1)
+        over_lemmas = self.outcomes.n_correct(places, is_chosen) / is_chosen.sum()
         items = self.items.assign(score=np.where(np.isnan(scores) | (places < 0), np.nan, over_lemmas))
         return replace(self, items=items, chosen=self.lemmas[is_chosen])
 
@@ -146,8 +146,8 @@ class ContextScores(ItemScores):
             return
         lemmas = np.flatnonzero(self.outcomes.lemmas.isin(self.lemmas))
         for group in self.groups(self.items.dropna(subset=["score"])):
-            bits = self.outcomes.correct(self.outcomes.places(group.items), lemmas)
-            units, (cells,) = cells_of(group.items, [bits])
+            packed = self.outcomes.packed[self.outcomes.places(group.items)]
+            units, (cells,) = cells_of(group.items, [packed], len(self.outcomes.lemmas), lemmas)
             yield group, mean(cells, units)._replace(n_items=group.n_items)
 
     def _crossed(self, reference: "ContextScores", lemmas: pd.MultiIndex) -> Iterator[GroupDifference]:

@@ -121,7 +121,10 @@ def groups_of(
 
 
 def cells_of(
-    items: pd.DataFrame, outcomes: Sequence[NDArray[np.generic]], n_lemmas: int | None = None
+    items: pd.DataFrame,
+    outcomes: Sequence[NDArray[np.generic]],
+    n_lemmas: int | None = None,
+    lemmas: NDArray[np.intp] | None = None,
 ) -> tuple[Units, list[NDArray[np.float64]]]:
     """Average outcomes by noun within construction and by lemma.
 
@@ -132,6 +135,7 @@ def cells_of(
         items: contexts, with the columns of `with_units`.
         outcomes: of one or several models, contexts x lemmas each, or packed if `n_lemmas` is given.
         n_lemmas: number of lemmas of packed outcomes.
+        lemmas: those of the cells; None for all.
 
     Returns:
         The units of the cells, and of each model the cells' means, (cells,).
@@ -147,7 +151,8 @@ def cells_of(
         for cell, rows in enumerate(rows_of):
             block = matrix[rows] if n_lemmas is None else np.unpackbits(matrix[rows], axis=1, count=n_lemmas)  # type: ignore[arg-type]
             means[cell] = block.sum(axis=0, dtype=np.float64) / len(rows)
-        found.append(means.ravel())
+        found.append((means if lemmas is None else means[:, lemmas]).ravel())
+    width = width if lemmas is None else len(lemmas)
     noun, stratum, weights = (np.repeat(of, width) for of in (fine // n_strata, fine % n_strata, counts))
     lemma = np.tile(np.arange(width), len(fine))
     return Units(noun, unit_name(items, "lemma"), lemma, stratum, weights=weights), found

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from ....engine.plan import Indices
 
 Bytes = NDArray[np.uint8]
+_ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
+"""The bits of each byte that are 1."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,10 @@ class Outcomes:
         bits = np.unpackbits(self.packed[rows], axis=1, count=len(self.lemmas))
         is_whole = lemmas is None or np.array_equal(lemmas, np.arange(len(self.lemmas)))
         return bits if is_whole else bits[:, lemmas]  # selecting takes longer than unpacking
+
+    def n_correct(self, rows: Indices, is_chosen: NDArray[np.bool_]) -> Indices:
+        """Count the chosen lemmas whose correct form is more probable, (rows,)."""
+        return np.asarray(_ONES[self.packed[rows] & np.packbits(is_chosen)].sum(axis=1))
 
 
 def read_outcomes(outcomes: pa.Table, lemmas: pa.Table) -> Iterator[Outcomes]:
