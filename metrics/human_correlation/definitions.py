@@ -69,8 +69,8 @@ def correlations(
     model, human = check_values(predictions, references)
     if not (0 < confidence_level < 1 and 0 <= n_resamples <= MOST_RESAMPLES and seed >= 0):
         raise ValueError(
-            f"Got the confidence_level {confidence_level}, n_resamples {n_resamples} and seed {seed}; expected a number "
-            f"between 0 and 1, one from 0 to {MOST_RESAMPLES:,}, and one from 0 on."
+            f"Got the confidence_level {confidence_level}, n_resamples {n_resamples} and seed {seed}; expected a "
+            f"number between 0 and 1, one from 0 to {MOST_RESAMPLES:,}, and one from 0 on."
         )
     usable = np.isfinite(model) & np.isfinite(human)
     if usable.sum() < 3:

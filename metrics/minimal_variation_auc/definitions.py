@@ -95,8 +95,8 @@ def compare(scores: Column, template: Column, cases: Column, positions: Column) 
     for name, levels in (("positions", _POSITIONS), ("case_order", _PATTERNS)):
         if not (known := sentences[name].isin(levels)).all():
             raise ValueError(
-                f"{sentences.loc[~known, name].iloc[0]!r} is not one of the {name.replace('_order', 's')} in the order of "
-                f"the sentence: {', '.join(levels)}."
+                f"{sentences.loc[~known, name].iloc[0]!r} is not one of the {name.replace('_order', 's')} in the order "
+                f"of the sentence: {', '.join(levels)}."
             )
     key = ["template", "case_order", "positions"]
     if (twice := sentences.duplicated(key)).any():

@@ -57,9 +57,7 @@ def test_the_page_asks_answers_and_shows(results, tmp_path):
     assert re.search(
         r"Its lowest score: (Simple|VP coordination), 0\.\d\d \[.+\]\. EW: share of listed", page.text
     )
-    assert "Simple" in page.text and re.search(
-        r"VP coordinationThe \w+ \w+ and \w+ \w+\.", page.text
-    )
+    assert "Simple" in page.text and re.search(r"VP coordinationThe \w+ \w+ and \w+ \w+\.", page.text)
     assert re.search(r"tiny-masked, TSE: wrong in [\d,]+ of [\d,]+ pairs\.", page.text)
     assert "Scores over a part of the data." in page.text
     assert "Published, on all of the data: not comparable" in page.text

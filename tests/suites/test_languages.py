@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from literal_tse import score as literal_score
 from literal_tse import softmax
 from run_records import score
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer

@@ -6,6 +6,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # it takes a moment, and most files are text
     import pyarrow.parquet as pq
 
+TEXT_BYTES = 2**30
+"""A table or list as text: CSV, TSV, JSON, JSON-lines, one sentence per line."""
+PARQUET_BYTES = 16 * 2**30
+"""A Parquet file, unpacked; log-probabilities of all forms in 120,000 contexts need 7 GB."""
+PARQUET_ROWS = 50_000_000
+UNPACKED = 256 * 2**20, 200
+"""A Parquet file may always be unpacked to so many bytes; beyond, to so many times its size."""
+ROWS_OF_ANY_FILE = 1_000_000
+"""A Parquet file may always have so many rows; beyond, one for each of its bytes."""
+DOWNLOAD_BYTES = 2**30
+DOWNLOAD_SECONDS = 1800.0
+"""One downloaded file of a data set."""
+ARCHIVE_BYTES = 2**30
+"""All tables of an archive, unpacked."""
+HEADER_BYTES = 100 * 2**20
+"""The header of a safetensors file, as its own library has it."""
+
+
+YAML_CHARACTERS = 2**16
+"""A YAML text; the longest description of a registered set has 8,000."""
+JSON_DEPTH = 100
+"""Lists and mappings inside each other in a suite of regions, which has about 10."""
+YAML_DEPTH = 20
+"""Lists and mappings inside each other in a YAML text."""
+
 
 class TooLargeError(ValueError):
     """A file is larger than is accepted."""
