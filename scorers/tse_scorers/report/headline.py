@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..results import Results
-from ..runs.comparable import listed, notices_of
+from ..runs.comparable import listed, notices
 from ..statistics import MIN_RELIABLE_UNITS, enough_units
 from ..statistics.printed import is_above
 from ..suites import find_suite
@@ -56,7 +56,7 @@ def first_screen(results: Results) -> list[Block]:
         blocks += [start + sentence for sentence in basis(of)]
     blocks += list(remarks(lines))
     for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
-        blocks += notices_of(results, suite, config)
+        blocks += notices(results.of(suite, config))
     if len(rows) < len(every):
         blocks.append("Only the last revision of each long series is shown here; the report has the curves.")
     return list(dict.fromkeys(blocks)) if all(isinstance(block, str) for block in blocks) else blocks
