@@ -78,7 +78,7 @@ def results_table(results) -> pd.DataFrame:
     """Return rows of results by model, level, value and measure."""
     frame = results.to_pandas()
     frame["value"] = frame["value"].str.replace(r"data-frame-\w{8}", "own", regex=True)
-    frame["model"] = frame["model"].map(lambda name: Path(name).name)
+    frame["model"] = frame["model"].map(lambda name: Path(name).name.removesuffix(".csv"))
     frame = frame.reindex(columns=["model", "level", "value", "measure", *IN_RESULTS])
     return frame.fillna({"n_ties": 0}).set_index(["model", "level", "value", "measure"])
 
@@ -103,18 +103,37 @@ TEXTS = (
 
 def by_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Index items by their model and texts, and keep their numbers; of many items, those that their texts choose."""
+    if "logprob_good" in frame and "pair_id" in frame:
+        frame = by_method(frame)
     if "criterion" in frame:
         frame = frame.assign(criterion=frame["criterion"].str.rpartition("/")[2])
     texts = [name for name in TEXTS if name in frame]
     key = frame[texts].fillna("").astype(str).agg(" | ".join, axis=1)
     key = key.str.replace(r"data-frame-\w{8}", "own", regex=True)
     frame = frame.rename(columns={"ties": "tie"} if "criterion" in frame else {})
-    frame = frame.assign(text=key, model=frame["model"].map(lambda name: Path(name).name))
+    frame = frame.assign(
+        text=key, model=frame["model"].map(lambda name: Path(name).name.removesuffix(".csv"))
+    )
     frame = frame[["model", "text", *filter(NUMBERS.fullmatch, frame)]]
     share = -(-len(frame) // MOST_ITEMS)
     frame = frame[[zlib.crc32(text.encode()) % share == 0 for text in frame["text"]]]
     frame = frame.assign(copy=frame.groupby(["model", "text"]).cumcount().astype(str))
     return frame.set_index(["model", "text", "copy"])
+
+
+def by_method(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per pair and method."""
+    parts = []
+    for method in filter(pairs.columns.__contains__, ("full", "one_prefix", "two_prefix")):
+        end = "" if method == "full" else f"_{method}"
+        asked = pairs if not end else pairs[pairs[f"{method}_method"].fillna(False).astype(bool)]
+        columns = {"sentence_good": "good", "sentence_bad": "bad", "correct": method, "tie": f"ties{end}"}
+        columns |= {f"logprob_{side}": f"logprob_{side}{end}" for side in ("good", "bad")}
+        if end and "score_good" in asked:
+            columns |= {f"score_{side}": f"logprob_{side}{end}" for side in ("good", "bad")}
+        values = {name: asked[column] for name, column in columns.items()}
+        parts.append(asked.assign(method=method, **values))
+    return pd.concat(parts, ignore_index=True)
 
 
 def run_job(
