@@ -47,5 +47,7 @@ def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 def plain(row: Mapping[str, Any]) -> Row:
     """Return a row as JSON has it: its columns in their order, without those that have no value."""
     ordered: Row = {name: row.get(name) for name in (*COLUMNS, *row)}
-    values = {name: value.item() if isinstance(value, np.generic) else value for name, value in ordered.items()}
+    values = {
+        name: value.item() if isinstance(value, np.generic) else value for name, value in ordered.items()
+    }
     return {name: value for name, value in values.items() if value is not None and value == value}
