@@ -700,7 +700,8 @@ def _add_suites(arguments: Sequence[str]) -> None:
         )
         raise ValueError(f"There is no suite {named!r}; expected one of {', '.join(suite_names())}.{meant}")
     for name in suite_names() if "--help" in arguments[:1] else [named] if named else []:
-        add_suite(find_suite(name))
+        if name not in run_app:
+            add_suite(find_suite(name))
 
 
 def _said(error: BaseException, command: str) -> int:
