@@ -290,7 +290,10 @@ class Agreement(Suite):
             name, labels, strata = "groups", items["group"].to_numpy(), np.zeros(len(items), int)
         else:
             name, labels = "subject nouns" if is_released else "left contexts", items["subject"].to_numpy()
-        name += {"tse": " x verbs", "ew": " x lemmas"}.get(measure.name, "")
+        is_crossed = (
+            measure.name == "ew" and items["opening"].nunique() == 1
+        )  # else there are two lists of lemmas
+        name += " x verbs" if measure.name == "tse" else " x lemmas" if is_crossed else ""
         crossed = items["verb"].to_numpy() if measure.name == "tse" else None
         return Units(labels, name, crossed, strata, weights=weights_of(items))
 
@@ -299,7 +302,7 @@ class Agreement(Suite):
         cls, sides: Sequence[pd.DataFrame], measure: Measure, units: Units, condition: Any = None
     ) -> tuple[list[Any], Units, Any]:
         """Return nouns x lemmas for EW, where all contexts have one list: lemmas are units of it, too."""
-        if measure.name != "ew" or any(items["n_lemmas"].nunique() != 1 for items in sides):
+        if not units.name.endswith(" x lemmas"):
             return super().cells(sides, measure, units, condition)
         return by_lemma([outcomes(items) for items in sides], units, condition)
 
