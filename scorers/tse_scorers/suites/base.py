@@ -344,7 +344,7 @@ class Suite(ABC):
         return {
             name: value if isinstance(value, str | int | float | list) else name_of(value, name)
             for name, (value, default) in values.items()
-            if name != "data" and value is not default and value != default
+            if name != "data" and value is not default and not (np.isscalar(value) and value == default)
         }
 
     def asked(self) -> Row:
