@@ -256,6 +256,15 @@ class Suite(ABC):
         )
 
     @classmethod
+    def over_common_lemmas(cls, systems: Sequence[Tables], measure: Measure) -> list[Tables]:
+        """Return tables of models with a measure over the lemmas that all of them score; by default as they are.
+
+        Raises:
+            ValueError: they have no lemma in common.
+        """
+        return list(systems)
+
+    @classmethod
     def once(cls, items: pd.DataFrame, measure: Measure) -> Places:
         """Return the places of the items that count in `all`."""
         return np.arange(len(items))
