@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,6 +40,7 @@ from ..engine.progress import Progress
 from ..io.files import slug
 from ..io.suggestions import did_you_mean
 from ..io.table_files import fingerprint
+from ..models.options import check_options
 from ..models.scorer import Scorer
 from ..statistics import Estimate, Units, mean, means
 from .data import name_of, own_levels
@@ -300,9 +301,7 @@ class Suite(ABC):
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        for name, hint in get_type_hints(type(self)).items():
-            if get_origin(hint) is not ClassVar:
-                check_value(name, getattr(self, name), hint)
+        check_options(self)
 
     @cached_property
     def items(self) -> pd.DataFrame:
@@ -526,33 +525,6 @@ class Suite(ABC):
     def leading(cls) -> Measure:
         """Return the measure that a page leads with."""
         return next((measure for measure in cls.measures if measure.leads), cls.measures[0])
-
-
-def check_value(name: str, value: Any, hint: Any) -> None:
-    """Raise ValueError or TypeError where an option has a value that it cannot have."""
-    kinds = [
-        kind for kind in (get_args(hint) if get_origin(hint) not in (Literal, list) else (hint,)) or (hint,)
-    ]
-    if Any in kinds or (value is None and type(None) in kinds):
-        return
-    choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
-    if choices and value not in choices:
-        raise ValueError(
-            f"{name} is {value!r:.60}; expected {' or '.join(map(str, choices))}.{did_you_mean(str(value), choices)}"
-        )
-    plain = [kind for kind in kinds if isinstance(kind, type) and kind is not type(None)]
-    if plain and (not isinstance(value, tuple(plain)) or (isinstance(value, bool) and bool not in plain)):
-        expected = " or ".join(kind.__name__ for kind in plain)
-        raise TypeError(f"{name} is {value!r:.60} ({type(value).__name__}); expected {expected}.")
-    for of_list in (kind for kind in kinds if get_origin(kind) is list):
-        if isinstance(value, str) or not isinstance(value, Sequence) or not len(value):
-            raise TypeError(f"{name} is {value!r:.60}; expected a list with at least one value.")
-        for one in value:
-            check_value(name, one, get_args(of_list)[0])
-    if isinstance(value, str) and not value.strip():
-        raise ValueError(f"{name} is empty; write a value, or leave it out.")
-    if isinstance(value, int) and not isinstance(value, bool) and value < 1:
-        raise ValueError(f"{name} is {value}; expected at least 1.")
 
 
 def stratified(
