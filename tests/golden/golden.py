@@ -224,6 +224,8 @@ def command(*arguments) -> None:
 
 # ---- compare, report, reproduce, map, live ----------------------------------------------------------------
 
+COMPARED_AS = {"accuracy@one_prefix": "one prefix", "accuracy@two_prefix": "two prefixes"}
+NEW_LEVELS = ("number", "place", "number x place")
 COMPARED = ("measure", "level", "value", "system", "reference", "kind", "condition")
 IN_COMPARISON = (
     "score", "reference_score", "difference", "se", "ci_low", "ci_high", "p", "p_adjusted", "n_items", "n_units",
@@ -234,15 +236,17 @@ IN_COMPARISON = (
 def compare_job(suite_runs: Callable[[Path], object], *options: str) -> dict[str, Callable[[Path], Tables]]:
     def job(out: Path) -> Tables:
         suite_runs(out / "runs")
-        command("compare", out / "runs", "--json", out / "compared.json", "--out", out / "page", *options)
+        command("compare", out / "runs", "--json", out / "compared.json", *options)
         rows = pd.DataFrame(json.loads((out / "compared.json").read_text()))
         rows = rows.reindex(columns=[*COMPARED, *IN_COMPARISON])
+        if "--by" in options:  # models within conditions and models x conditions are new
+            rows = rows[~rows["kind"].eq("models x conditions") & ~rows["level"].isin(NEW_LEVELS)]
         of_conditions = rows["kind"].notna()  # their `value` is the score or the difference
         rows.loc[of_conditions, "score"] = rows.loc[of_conditions, "value"].astype(float)
         rows.loc[of_conditions, "value"] = ""
         names = list(COMPARED)
         rows[names] = rows[names].fillna("").astype(str).replace(r"data-frame-\w{8}", "own", regex=True)
-        rows["measure"] = rows["measure"].str.lower()
+        rows["measure"] = rows["measure"].replace(COMPARED_AS)
         return {"compared": rows.set_index(names).sort_index()}
 
     return {"": job}
@@ -419,7 +423,7 @@ GROUPED: dict[str, dict[str, Callable[[Path], Tables]]] = {
     "linking slln": run_job(TINY, data=OWN_PAIRS, linking="slln"),
     "compare agreement": compare_job(agreement_runs, "--measure", "ew", "--common-lemmas"),
     "compare blimp": compare_job(blimp_runs),
-    "compare conditions": compare_job(own_runs, "--by", "number", "--by", "place"),
+    "compare conditions": compare_job(own_runs, "--by", "number,place"),
     "report 3": report_job(
         3,
         FIRST,

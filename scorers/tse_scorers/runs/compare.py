@@ -10,6 +10,7 @@ between the values of one column at each value of the others; two columns of two
 difference of these differences.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -66,10 +67,6 @@ class Comparison:
     rows: pd.DataFrame
     items: pd.DataFrame
     not_compared: Sequence[str] = ()
-
-    def as_json(self) -> list[Row]:
-        """Return the rows as they are written to JSON: a missing number is null."""
-        return [_as_json(row) for row in self.rows.to_dict("records")]
 
 
 def compare(
@@ -396,6 +393,11 @@ def _with_families(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def as_json(comparison: Comparison) -> list[Row]:
+    """Return the rows as they are written to JSON: a missing number is null, and conditions have `CONDITION_KEYS`."""
+    return [_as_json(row) for row in comparison.rows.to_dict("records")]
+
+
 def _as_json(row: Row) -> Row:
     keys: Sequence[str] = (*COLUMNS, *(key for key in OF_LEMMAS if key in row))
     if row["kind"] != MODELS:
@@ -403,5 +405,5 @@ def _as_json(row: Row) -> Row:
         row = row | {"by": row["level"], "condition": row["value"], "value": value}
         keys = CONDITION_KEYS if row["kind"] != MODELS_X else (*CONDITION_KEYS, "reference", "different")
     values: Row = {key: None if pd.isna(row[key]) else row[key] for key in keys}
-    counts = [key for key in keys if "n_" in key[: len("reference_n_")] and key != "n_units_effective"]
+    counts = [key for key in keys if re.match("(reference_)?n_(?!units_eff)", key)]
     return values | {key: int(values[key]) for key in counts if values[key] is not None}
