@@ -41,7 +41,7 @@ app = App(
     version_flags="--version",
     help="Does this model know the grammar? Targeted syntactic evaluation of language models.",
     default_parameter=Parameter(negative="", show_default=False, show_choices=False, show_env_var=False),
-    help_format="plaintext",
+    help_format="markdown",
 )
 run_app = App(
     name="run",
@@ -100,7 +100,7 @@ class Running:
 
 
 Run = Annotated[Running, Together]
-Load = Annotated[Loading, Together]
+Load = Annotated[Loading, Parameter(name="*", group="Model")]
 
 
 def add_suite(suite_class: "type[Suite]") -> None:

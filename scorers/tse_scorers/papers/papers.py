@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..io.declared import parse
 from ..io.suggestions import unknown_name
 
 
@@ -66,10 +65,18 @@ class Paper:
     without_source: str = ""
 
 
-PAPERS: Mapping[str, Paper] = parse(
-    Mapping[str, Paper],
-    json.loads(Path(__file__).with_name("reproductions.json").read_text(encoding="utf-8")),
-)
+def _paper(content: dict[str, Any]) -> Paper:
+    parts = tuple(Part(**part) for part in content.pop("parts"))
+    models = {name: PaperModel(**model) for name, model in content.pop("models").items()}
+    return Paper(**content, parts=parts, models=models)
+
+
+PAPERS: Mapping[str, Paper] = {
+    name: _paper(content)
+    for name, content in json.loads(
+        Path(__file__).with_name("reproductions.json").read_text(encoding="utf-8")
+    ).items()
+}
 
 
 def describe(paper: str, table: str | None) -> Paper:
