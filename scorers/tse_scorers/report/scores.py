@@ -116,7 +116,7 @@ def over_common_lemmas(
         return rows, ()
     sizes = pd.Series(lists).value_counts()
     others = {system for system, of in lists.items() if of != sizes.index[0] or sizes.iloc[0] < 2}
-    tables = suite.over_common({system: record.read() for system, record in records.items()})  # type: ignore[attr-defined]
+    tables = suite.over_common({system: record.read() for system, record in records.items()})
     if not tables:
         return rows, others
     keys = ["system", "level", "value"]

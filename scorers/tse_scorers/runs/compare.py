@@ -174,20 +174,13 @@ class _OfData:
             return
         names = self.systems if common_lemmas else [self.reference]  # others are read one after the other
         read: dict[str, Tables] = {system: self.systems[system].read() for system in names}
-        common: dict[str, dict[str, Tables]] = {}
-        for measure in measures:
-            over_common = (
-                self.suite.over_common_lemmas([*read.values()], measure) if common_lemmas else read.values()
-            )
-            common[measure.name] = dict(zip(read, over_common, strict=True))
+        common = self.suite.over_common(read) if common_lemmas else {}
         for system, record in self.systems.items():
-            tables = {} if system in read else record.read()
+            tables = read if system in read else read | {system: record.read()}
             for measure in measures:
-                of_measure = common[measure.name]
-                for row in self._of_measure(system, {system: tables, **of_measure}, measure, by):
-                    if common_lemmas and measure.over_lemmas and row["kind"] == MODELS:
-                        row |= self._own_lemmas(row)
-                    yield row
+                is_over_common = bool(common) and measure == self.suite.leading()
+                for row in self._of_measure(system, common if is_over_common else tables, measure, by):
+                    yield row | (self._own_lemmas(row) if is_over_common and row["kind"] == MODELS else {})
 
     def _of_measure(
         self, system: str, tables: Mapping[str, Tables], measure: Measure, by: Sequence[str]

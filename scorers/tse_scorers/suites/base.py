@@ -257,13 +257,12 @@ class Suite(ABC):
         )
 
     @classmethod
-    def over_common_lemmas(cls, systems: Sequence[Tables], measure: Measure) -> list[Tables]:
-        """Return tables of models with a measure over the lemmas that all of them score; by default as they are.
+    def over_common(cls, systems: Mapping[str, Tables]) -> dict[str, Tables]:
+        """Return the tables of systems with the leading measure over the lemmas that all of them score.
 
-        Raises:
-            ValueError: they have no lemma in common.
+        By default, and where they have no lemma in common, none.
         """
-        return list(systems)
+        return {}
 
     @classmethod
     def once(cls, items: pd.DataFrame, measure: Measure) -> Places:
