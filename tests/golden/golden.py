@@ -367,9 +367,10 @@ def live(out: Path) -> Tables:
 
 
 def agreement_runs(out: Path):
-    from tse_scorers import run
+    from tse_scorers.running import run
+    from tse_scorers.suites.agreement import Agreement
 
-    return run(TINY, suite="agreement", groups=TWO, out=out, report=False, model_options={"dtype": "float64"})
+    return run(TINY, Agreement(groups=TWO), out=out, report=False, dtype="float64")
 
 
 def blimp_runs(out: Path):
@@ -380,9 +381,9 @@ def blimp_runs(out: Path):
 
 
 def own_runs(out: Path):
-    from tse_scorers import run
+    from tse_scorers.running import run
 
-    return run(TINY, data=OWN_PAIRS, out=out, report=False, model_options={"dtype": "float64"})
+    return run(TINY, data=OWN_PAIRS, out=out, report=False, dtype="float64")
 
 
 AGREEMENT = {"suite": "agreement"}
