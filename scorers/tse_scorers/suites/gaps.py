@@ -66,7 +66,7 @@ class ScoredGaps(NamedTuple):
 
     contexts: pd.DataFrame
     rows: pd.DataFrame
-    listings: dict[bool, Listing]
+    listings: Mapping[bool, Listing]
     right: dict[bool, tuple[Indices, NDArray[np.uint8]]]
 
 
@@ -303,9 +303,9 @@ def _words(scorer: Scorer, records: NDArray[Any]) -> dict[str, list[Any]]:
         return {}
     different, places = np.unique(tokens, return_inverse=True)
     texts = [scorer.token_text(token) for token in different.tolist()]
-    texts = np.array([text.strip() or repr(text) for text in texts], dtype=object)
+    shown = np.array([text.strip() or repr(text) for text in texts], dtype=object)
     return {
-        "words": list(texts[places.reshape(tokens.shape)]),
+        "words": list(shown[places.reshape(tokens.shape)]),
         "probabilities": list(records["probabilities"]),
     }
 
