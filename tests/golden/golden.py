@@ -78,9 +78,9 @@ def results_table(results) -> pd.DataFrame:
     """Return rows of results by model, level, value and measure."""
     frame = results.to_pandas()
     frame["value"] = frame["value"].str.replace(r"data-frame-\w{8}", "own", regex=True)
-    frame["model"] = frame["model"].map(lambda name: Path(name).name)
+    frame["model"] = frame["model"].map(lambda name: Path(name).name.removesuffix(".csv"))
     frame = frame.reindex(columns=["model", "level", "value", "measure", *IN_RESULTS])
-    return frame.set_index(["model", "level", "value", "measure"])
+    return frame.fillna({"n_ties": 0}).set_index(["model", "level", "value", "measure"])
 
 
 def item_tables(results, tables: tuple[str | None, ...]) -> Tables:
@@ -122,15 +122,37 @@ TEXTS = (
 
 def by_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Index items by their model and texts, and keep their numbers; of many items, those that their texts choose."""
+    if "logprob_good" in frame and "pair_id" in frame:
+        frame = by_method(frame)
+    if "criterion" in frame:
+        frame = frame.assign(criterion=frame["criterion"].str.rpartition("/")[2])
     texts = [name for name in TEXTS if name in frame]
     key = frame[texts].fillna("").astype(str).agg(" | ".join, axis=1)
     key = key.str.replace(r"data-frame-\w{8}", "own", regex=True)
-    frame = frame.assign(text=key, model=frame["model"].map(lambda name: Path(name).name))
+    frame = frame.rename(columns={"ties": "tie"} if "criterion" in frame else {})
+    frame = frame.assign(
+        text=key, model=frame["model"].map(lambda name: Path(name).name.removesuffix(".csv"))
+    )
     frame = frame[["model", "text", *filter(NUMBERS.fullmatch, frame)]]
     share = -(-len(frame) // MOST_ITEMS)
     frame = frame[[zlib.crc32(text.encode()) % share == 0 for text in frame["text"]]]
     frame = frame.assign(copy=frame.groupby(["model", "text"]).cumcount().astype(str))
     return frame.set_index(["model", "text", "copy"])
+
+
+def by_method(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per pair and method."""
+    parts = []
+    for method in filter(pairs.columns.__contains__, ("full", "one_prefix", "two_prefix")):
+        end = "" if method == "full" else f"_{method}"
+        asked = pairs if not end else pairs[pairs[f"{method}_method"].fillna(False).astype(bool)]
+        columns = {"sentence_good": "good", "sentence_bad": "bad", "correct": method, "tie": f"ties{end}"}
+        columns |= {f"logprob_{side}": f"logprob_{side}{end}" for side in ("good", "bad")}
+        if end and "score_good" in asked:
+            columns |= {f"score_{side}": f"logprob_{side}{end}" for side in ("good", "bad")}
+        values = {name: asked[column] for name, column in columns.items()}
+        parts.append(asked.assign(method=method, **values))
+    return pd.concat(parts, ignore_index=True)
 
 
 def run_job(
@@ -140,20 +162,26 @@ def run_job(
 
     def job(out: Path, dtype: str | None = None) -> Tables:
         from tse_scorers import run
-        from tse_scorers.suites import find_suite, suite_of
 
         asked = {name: value() if callable(value) else value for name, value in options.items()}
         model_options = asked.pop("model_options", {}) | ({"dtype": dtype} if dtype else {})
-        name = asked.pop("suite", None)
-        suite = find_suite(name) if name else suite_of(asked["data"])
         given = models() if callable(models) else models
-        results = run(given, suite(**asked), out=out, report=False, **model_options)
+        results = run(given, asked_suite(**asked), out, report=False, **model_options)
         return {"results": results_table(results), **item_tables(results, tables or (None,))}
 
     jobs = {"": job}
     if double:
         jobs[" float64"] = lambda out: job(out, "float64")
     return jobs
+
+
+def asked_suite(suite: str = "", data=None, **options):
+    """Return a suite by its name, or the one that reads some data, with its options."""
+    from tse_scorers.suites import find_suite, suite_of
+
+    return (find_suite(suite) if suite else suite_of(data))(
+        **{"data": data} if data is not None else {}, **options
+    )
 
 
 def six_paradigms() -> str:
@@ -372,21 +400,20 @@ def live(out: Path) -> Tables:
 
 
 def agreement_runs(out: Path):
-    from tse_scorers.running import run
-    from tse_scorers.suites.agreement import Agreement
+    from tse_scorers import run
 
-    return run(TINY, Agreement(groups=TWO), out=out, report=False, dtype="float64")
+    return run(TINY, asked_suite("agreement", groups=TWO), out=out, report=False, dtype="float64")
 
 
 def blimp_runs(out: Path):
     from tse_scorers import run
 
-    asked = {"source": six_paradigms(), "groups": list(SIX), "model_options": {"dtype": "float64"}}
-    return run(TINY, suite="minimal_pairs", out=out, report=False, **asked)
+    suite = asked_suite("minimal_pairs", source=six_paradigms(), groups=list(SIX))
+    return run(TINY, suite, out=out, report=False, dtype="float64")
 
 
 def own_runs(out: Path):
-    from tse_scorers.running import run
+    from tse_scorers import run
 
     return run(TINY, data=OWN_PAIRS, out=out, report=False, dtype="float64")
 
