@@ -415,7 +415,7 @@ def blimp_runs(out: Path):
 def own_runs(out: Path):
     from tse_scorers import run
 
-    return run(TINY, data=OWN_PAIRS, out=out, report=False, dtype="float64")
+    return run(TINY, asked_suite("minimal_pairs", data=OWN_PAIRS), out=out, report=False, dtype="float64")
 
 
 AGREEMENT = {"suite": "agreement"}
