@@ -139,7 +139,7 @@ def run_default(
 
         suite = suite_of(data)
         given = {"data": data, "groups": groups, "limit": limit}
-        made = suite(**{name: value for name, value in given.items() if value is not None})
+        made = suite(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
     if data is not None and Path(data).exists():
         terminal.note(f"Suite: {suite.name}, by the columns of {data}.")
     return score_suite(made, running, options)
@@ -207,10 +207,7 @@ def show_scores(out: Path, report: bool = True) -> None:
         page = write_report(out, results) if report else None
         blocks = first_screen(results)
     for block in blocks:
-        if isinstance(block, str):
-            terminal.say(block)
-        else:
-            terminal.show(block.rich())
+        terminal.say(block) if isinstance(block, str) else terminal.show(block.rich())
     terminal.say(f"Report: {page}" if page else f"Results: {out / 'results.json'}")
 
 
@@ -521,14 +518,20 @@ def sets(name: str | None = None, /) -> int:
     with terminal.waiting("Starting"):
         import pandas as pd
 
-        from .suites.pair_sets import find_set, listed_sets
+        from .suites.pair_sets import SETS, find_set
 
     if name is None:
-        terminal.table(pd.DataFrame(listed_sets()))
+        rows = [
+            {
+                "set": known, "languages": len(of.configs) or "many", "pairs": f"{of.n_pairs:,}" if of.n_pairs else "–",
+                "licence": of.licence, "linking": of.linking or "sum (not its authors')",
+            }
+            for known, of in SETS.items()
+        ]  # fmt: skip
+        terminal.table(pd.DataFrame(rows))
         terminal.say("refined-tse has no copies of these sets; they are loaded from their authors.")
     else:
-        for label, text in find_set(name).card().items():
-            terminal.say(f"{label}: {text}")
+        terminal.say(str(find_set(name)))
     terminal.say(f"Next: tse run minimal_pairs --data {name or 'SET'} --model MODEL")
     return 0
 
@@ -538,15 +541,17 @@ def fetch(name: str, /, *, out: Path = Path("tse-data"), source: Path | None = N
     """Download the pinned files of a data set that is not shipped, check them, and build it.
 
     Args:
-        name: newman2021-blimp (the BLiMP row of Newman et al.'s Table 2) or rochereau2020 (their German sentences)
+        name: newman2021-blimp (the BLiMP row of Newman et al.'s Table 2), rochereau2020 (their German sentences), or a
+            set of `tse sets`
         out: folder for the data set [tse-data]
         source: folder that holds the pinned files [they are downloaded]
     """
     with terminal.waiting(f"Fetching {name}"):
-        from .papers.fetch import fetch as fetch_data
+        from .papers import fetch as papers
+        from .suites import pair_sets
 
-        for path in fetch_data(name, out, source):
-            terminal.note(f"Built {path}")
+        paths = pair_sets.fetch(name, out) if name in pair_sets.SETS else papers.fetch(name, out, source)
+    terminal.sentences(f"Built {path}" for path in paths)
     terminal.say(f"The data is in {out}; use it with --source {out}.")
     return 0
 

@@ -28,7 +28,7 @@ def load_scorer(
     pll: PseudoLikelihood | None = None,
     mntp: bool = False,
     encoder_input: EncoderInput | None = None,
-    bos: bool | None = None,
+    bos: bool = False,
     start_token: str | None = None,
     leading_space: bool = False,
     batch_tokens: int | None = None,

@@ -123,7 +123,8 @@ class Results:
                 raise ValueError(f"There is no table {name!r}; expected one of {', '.join(record.tables)}.")
             about = {key: value for key, value in record.identity.items() if key in IDENTITY}
             frame = record.tables[name].read()
-            parts.append(frame.drop(columns=[key for key in about if key in frame]).assign(**about))
+            frame = frame.rename(columns={key: f"item_{key}" for key in about})  # the suites of regions
+            parts.append(frame.assign(**about))
         if not parts:
             raise ValueError(f"There are no results of the suite {suite!r}; there are {', '.join(suites)}.")
         whole = pd.concat(parts, ignore_index=True)

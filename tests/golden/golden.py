@@ -258,6 +258,7 @@ def command(*arguments) -> None:
 # ---- compare, report, reproduce, map, live ----------------------------------------------------------------
 
 COMPARED_AS = {"accuracy@one_prefix": "one prefix", "accuracy@two_prefix": "two prefixes"}
+METHODS = ("accuracy", "accuracy@one_prefix", "accuracy@two_prefix")
 NEW_LEVELS = ("number", "place", "number x place")
 COMPARED = ("measure", "level", "value", "system", "reference", "kind", "condition")
 IN_COMPARISON = (
@@ -455,7 +456,7 @@ GROUPED: dict[str, dict[str, Callable[[Path], Tables]]] = {
     "linking mean_continuation": run_job(TINY, data=OWN_PAIRS, linking="mean_continuation"),
     "linking slln": run_job(TINY, data=OWN_PAIRS, linking="slln"),
     "compare agreement": compare_job(agreement_runs, "--measure", "ew", "--common-lemmas"),
-    "compare blimp": compare_job(blimp_runs),
+    "compare blimp": compare_job(blimp_runs, *(text for name in METHODS for text in ("--measure", name))),
     "compare conditions": compare_job(own_runs, "--by", "number,place"),
     "report 3": report_job(
         3,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 Row = dict[str, Any]
@@ -45,6 +46,8 @@ def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 def plain(row: Mapping[str, Any]) -> Row:
     """Return a row as JSON has it: its columns in their order, without those that have no value."""
-    ordered = {name: row.get(name) for name in (*COLUMNS, *row)}
-    values = {name: value.item() if hasattr(value, "item") else value for name, value in ordered.items()}
+    ordered: Row = {name: row.get(name) for name in (*COLUMNS, *row)}
+    values = {
+        name: value.item() if isinstance(value, np.generic) else value for name, value in ordered.items()
+    }
     return {name: value for name, value in values.items() if value is not None and value == value}

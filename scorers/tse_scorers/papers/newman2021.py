@@ -134,14 +134,21 @@ def figures(rows: pd.DataFrame, which: str) -> list[Block]:
 def probable_forms(record: Record) -> pd.DataFrame:
     """Return the most probable words at each gap: `context`, `group`, `prefix`, `suffix`, `rank`, `form`, `probability`,
     `status` (`correct`, `incorrect`, or "" for a word that is no form of a listed verb)."""
-    columns = ["context", "group", "prefix", "suffix", "words", "probabilities", "statuses"]
-    table = record.tables["contexts"].read(columns)
+    table = record.tables["contexts"].read(
+        ["context", "group", "number", "prefix", "suffix", "words", "probabilities"]
+    )
     if "words" not in table:
         return pd.DataFrame()
-    table = table.explode(["words", "probabilities", "statuses"], ignore_index=True)
+    table = table.explode(["words", "probabilities"], ignore_index=True)
+    table = table.rename(columns={"words": "form", "probabilities": "probability"}).astype(
+        {"probability": float}
+    )
+    lemmas = record.tables["lemmas"].read(["singular", "plural"])
+    word, is_singular = table["form"].str.strip().str.lower(), table["number"] == "singular"
+    in_singular, in_plural = (word.isin(set(lemmas[number].str.lower())) for number in ("singular", "plural"))
+    right, wrong = in_singular.where(is_singular, in_plural), in_plural.where(is_singular, in_singular)
     rank = table.groupby(["context", "group"], sort=False).cumcount() + 1
-    names = {"words": "form", "probabilities": "probability", "statuses": "status"}
-    return table.rename(columns=names).assign(rank=rank)
+    return table.assign(rank=rank, status=np.select([right, wrong], ["correct", "incorrect"], ""))
 
 
 def table3(records: Mapping[str, Record], which: str) -> list[Block]:

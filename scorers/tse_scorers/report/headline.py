@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 
 from ..results import Results
-from ..runs.comparable import listed, notices_of
+from ..runs.comparable import listed, notices
 from ..statistics import MIN_RELIABLE_UNITS, enough_units
 from ..statistics.printed import is_above
 from ..suites import find_suite
-from ..suites.base import Measure
+from ..suites.base import ALL, Measure
 from .blocks import Block, Table
 from .numbers import count, number, ranged, with_interval
-from .scores import ALL, best_first, headlines, last_revisions, tidy
+from .scores import best_first, headlines, last_revisions, tidy
 
 INTERVALS = (
     ": 95 % interval, which allows for the choice of items; the line is from 0 to 1, its tick guessing."
@@ -42,24 +42,25 @@ def summary(rows: pd.DataFrame, notices: Sequence[str] = ()) -> list[Block]:
     return [*answers, *notices, standing(shown)]
 
 
-def first_screen(results: Results) -> list[Block]:
+def first_screen(results: Results) -> list[str | Table]:
     """Return what the terminal prints of results: the first screen of the page, and what intervals are over."""
     every = tidy(results)
     rows = last_revisions(every)
     lines = headlines(rows)
-    blocks: list[Block] = []
+    blocks: list[str | Table] = []
     for block in summary(best_first(rows)):
-        is_named = isinstance(block, Table) and rows["data"].nunique() == 1
-        blocks.append(replace(block, title=str(rows["data"].iloc[0])) if is_named else block)  # type: ignore[type-var]
+        if isinstance(block, Table) and rows["data"].nunique() == 1:
+            block = replace(block, title=str(rows["data"].iloc[0]))
+        blocks += [block] if isinstance(block, str | Table) else []
+    said = list(remarks(lines))
     for data, of in lines.groupby("data", sort=False):
         start = f"{data}: " if rows["data"].nunique() > 1 else ""
-        blocks += [start + sentence for sentence in basis(of)]
-    blocks += list(remarks(lines))
+        said += [start + sentence for sentence in basis(of)]
     for suite, config in rows[["suite", "config"]].drop_duplicates().itertuples(index=False, name=None):
-        blocks += notices_of(results, suite, config)
+        said += notices(results.of(suite, config))
     if len(rows) < len(every):
-        blocks.append("Only the last revision of each long series is shown here; the report has the curves.")
-    return list(dict.fromkeys(blocks)) if all(isinstance(block, str) for block in blocks) else blocks
+        said.append("Only the last revision of each long series is shown here; the report has the curves.")
+    return [*blocks, *dict.fromkeys(said)]
 
 
 def standing(lines: pd.DataFrame) -> Table:

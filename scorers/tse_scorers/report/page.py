@@ -14,7 +14,7 @@ import pandas as pd
 from ..io.files import check_folder, printable, write_text
 from ..io.table_files import write_table
 from ..results import Results
-from ..runs.comparable import listed, notices_of
+from ..runs.comparable import listed, notices
 from ..runs.jobs import not_scored
 from .blocks import Block, Plain, Plot, Section, Table
 from .headline import counted, summary
@@ -54,16 +54,14 @@ def report_of(results: Results, missing: Sequence[str] = ()) -> Report:
     """Return what is shown of results; `missing` models could not be scored."""
     every = tidy(results)
     rows = published_of(best_first(last_revisions(every)))
-    notices = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
+    said = [f"Could not be scored, and missing here: {listed(missing)}."] if missing else []
     for suite, config, data in (
         rows[["suite", "config", "data"]].drop_duplicates().itertuples(index=False, name=None)
     ):
         start = f"{data}: " if rows["data"].nunique() > 1 else ""
-        notices += [start + notice for notice in notices_of(results, suite, config)]
+        said += [start + notice for notice in notices(results.of(suite, config))]
     sections = sections_of(results, rows, every)
-    return Report(
-        counted(rows), summary(rows, notices), notices, sections, settings(results, set(rows["system"]))
-    )
+    return Report(counted(rows), summary(rows, said), said, sections, settings(results, set(rows["system"])))
 
 
 def write_report(out: Path | str, results: Results | None = None) -> Path:

@@ -20,7 +20,7 @@ import pandas as pd
 from ..io.series_order import position
 from ..io.store import Record
 from ..results import Results
-from ..runs.comparable import part_of, usual
+from ..runs.comparable import scored_part, usual
 from ..statistics import MIN_RELIABLE_UNITS
 from ..suites import find_suite, suite_names
 from ..suites.base import ALL, Measure, Suite
@@ -53,7 +53,7 @@ def tidy(results: Results) -> pd.DataFrame:
 def _of_data(results: Results, suite: type[Suite], config: str, rows: pd.DataFrame) -> pd.DataFrame:
     """Label the rows of one suite on one data set."""
     records = results.of(suite.name, config)
-    parts = {system: part_of(record) for system, record in records.items()}
+    parts = {system: scored_part(record) for system, record in records.items()}
     part = usual(list(parts.values()))
     others = {system for system, of_system in parts.items() if of_system != part}
     rows, of_other_lemmas = over_common_lemmas(records, suite, rows.rename(columns={"measure": "name"}))
@@ -111,14 +111,28 @@ def over_common_lemmas(
     """
     measure = suite.leading()
     rows = rows.assign(score_own_lemmas=np.nan)
-    lists = {system: str(record.facts.get("lemmas_scored")) for system, record in records.items()}
-    if not measure.over_lemmas or len(set(lists.values())) < 2:
+    if not measure.over_lemmas or len(records) < 2:
         return rows, ()
-    sizes = pd.Series(lists).value_counts()
-    others = {system for system, of in lists.items() if of != sizes.index[0] or sizes.iloc[0] < 2}
-    tables = suite.over_common({system: record.read() for system, record in records.items()})
-    if not tables:
+    from ..suites.agreement import over_lemmas, scored_lemmas
+
+    lists = {system: scored_lemmas(record.tables["lemmas"].read()) for system, record in records.items()}
+    kinds: list[list[str]] = []  # systems with equal lists
+    for system, listed in lists.items():
+        same = next((kind for kind in kinds if lists[kind[0]].equals(listed)), None)
+        (kinds.append([system]) if same is None else same.append(system))
+    if len(kinds) < 2:
+        return rows, ()
+    most = max(kinds, key=len)
+    others = set(lists) - (set(most) if len(most) > 1 else set())
+    common = lists[most[0]]
+    for listed in lists.values():
+        common = common.intersection(listed, sort=False)
+    if common.empty:
         return rows, others
+    tables = {
+        system: {"contexts": over_lemmas(record.tables["contexts"].read(), lists[system].get_indexer(common))}
+        for system, record in records.items()
+    }
     keys = ["system", "level", "value"]
     found = pd.DataFrame(
         {"system": system, **row}

@@ -12,13 +12,13 @@ import pandas as pd
 from ..io.store import Record
 from ..results import Results
 from ..suites import find_suite
-from ..suites.base import Measure, Suite
+from ..suites.base import ALL, Measure, Suite
 from . import verbs
 from .blocks import Block, Example, Plain, Plot, Section, Split, Table
 from .headline import basis
 from .items import items_of
 from .numbers import MISSING, count, number
-from .scores import ALL, LEAST_OF_SERIES, MOST_ACROSS, headlines, paper_of, places_in_series
+from .scores import LEAST_OF_SERIES, MOST_ACROSS, headlines, paper_of, places_in_series
 
 MOST_ITEMS = 20
 ITEM_SYSTEMS = 4

@@ -37,7 +37,7 @@ def by_lemma(record: Record) -> pd.DataFrame:
         f"after {number}": right[rows].mean(axis=0)
         for number, rows in inside.groupby("number", sort=False).indices.items()
     }
-    labels = (lemmas["first"] + " / " + lemmas["second"]).tolist()
+    labels = (lemmas["singular"] + " / " + lemmas["plural"]).tolist()
     return pd.DataFrame({"label": labels, "EW": right.mean(axis=0), **shares})
 
 

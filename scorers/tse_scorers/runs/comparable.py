@@ -6,7 +6,7 @@ precision, device and versions may differ: they are the models', or change score
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..io.store import Record
@@ -56,7 +56,7 @@ def run_otherwise(names: Sequence[str], reasons: Sequence[str], others: str) -> 
     return f"{listed(names)} {verb} run {how} than {others}; do not compare their scores."
 
 
-def part_of(record: Record) -> str:
+def scored_part(record: Record) -> str:
     """Say which part of the data, or whose lemma list, a run was on: "" for all of it, with a released list."""
     options = record.options
     parts = [f"at most {options['limit']} items of each group"] if options.get("limit") else []
@@ -73,15 +73,14 @@ def is_own(record: Record) -> bool:
     return record.signature["dataset"] not in {suite.name, *(name for name, _ in suite.datasets.values())}
 
 
-def notices_of(results: "Results", suite: str, config: str) -> list[str]:
+def notices(systems: Mapping[str, Record]) -> list[str]:
     """Say which systems of one suite and data compare neither with published numbers nor with most of the others.
 
     There is one sentence for each cause: a part of the data, own data, or another way of running.
     """
     found: dict[str, list[str]] = {}
-    systems = results.of(suite, config)
     for system, record in systems.items():
-        part, own = part_of(record), is_own(record)
+        part, own = scored_part(record), is_own(record)
         if part or own:
             whole = f"Own data ({record.signature['config']})"
             cause = f"Part of {'your own' if own else 'the'} data ({part})" if part else whole
@@ -109,7 +108,7 @@ def all_notices(results: "Results") -> list[str]:
     tables = list(dict.fromkeys((r.signature["suite"], r.signature["config"]) for r in results.records))
     titles: dict[str, list[str]] = {}
     for suite, config in tables:
-        for sentence in notices_of(results, suite, config):
+        for sentence in notices(results.of(suite, config)):
             titles.setdefault(sentence, []).append(find_suite(suite).title_of(config))
     return [
         text if len(of) == len(tables) else f"{', '.join(dict.fromkeys(of))}: {text}"

@@ -82,7 +82,12 @@ def suite_of(data: Any) -> "type[Suite]":
     from .data import columns_of
 
     columns = columns_of(data)
-    fits = {suite: sum(needed in columns for needed in suite.needs) / len(suite.needs) for suite in suites}
+    fits = {
+        suite: max(
+            sum(name in columns for name in needs) / len(needs) for needs in (suite.needs, *suite.other_needs)
+        )
+        for suite in suites
+    }
     best = max(fits.values())
     fit = [suite for suite, share in fits.items() if share == best and best > 0.5]
     if len(fit) != 1:

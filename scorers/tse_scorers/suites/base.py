@@ -29,6 +29,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -153,6 +154,7 @@ class Suite(ABC):
         name: its name in results and on the command line.
         title: its name in headings.
         needs: columns by which a table of the user's own is known as data of this suite.
+        other_needs: other such columns, or keys of a JSON file.
         measures: its measures, headlines in the order of tables.
         levels: columns of the tables that are groups of results, where they are there; the finest last.
         key: columns that make an item the same in two runs.
@@ -175,6 +177,7 @@ class Suite(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     needs: ClassVar[Sequence[str]]
+    other_needs: ClassVar[Sequence[Sequence[str]]] = ()
     measures: ClassVar[Sequence[Measure]]
     levels: ClassVar[Sequence[str]] = ()
     key: ClassVar[Sequence[str]] = ()
@@ -411,10 +414,15 @@ class Suite(ABC):
         """Cut the items, neighbours in `order`, by the data alone; no whole (`together`) is parted."""
         items = self.items.sort_values([*self.order, ROW], kind="stable") if self.order else self.items
         n = max(-(-len(items) // LARGEST_CHUNK), min(MOST_CHUNKS, len(items) // SMALLEST_CHUNK), 1)
-        starts = np.flatnonzero(np.diff(pd.factorize(self.wholes(items))[0], prepend=-1) > 0)
+        whole = pd.factorize(self.wholes(items))[0]
+        items, whole = (
+            items.iloc[np.argsort(whole, kind="stable")],
+            np.sort(whole),
+        )  # parts of a whole together
+        starts = np.flatnonzero(np.diff(whole, prepend=-1))
         cuts = np.searchsorted(starts, np.linspace(0, len(items), n + 1)[1:-1])
         edges = [*np.unique([0, *starts[np.minimum(cuts, len(starts) - 1)]]), len(items)]
-        return [items.iloc[low:high] for low, high in zip(edges, edges[1:], strict=False) if high > low]
+        return [items.iloc[low:high] for low, high in pairwise(edges) if high > low]
 
     def joined(self, chunks: Sequence[Tables]) -> dict[str, pd.DataFrame]:
         """Return whole tables from those of all chunks, in the order of the data; a table without rows of it, once."""

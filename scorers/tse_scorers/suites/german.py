@@ -4,12 +4,14 @@ A set is an acceptable clause and its violations: the same template and order of
 share of violations that are less probable, ties counting half (`metrics/minimal_variation_auc`). Sentences are stored;
 items are sets, made of them.
 
-All sentences of a template share their words, so templates are the units. The 36 cells (case order and role assignment)
-are fixed and have the same weight. Rank correlations with people have no interval: leaving one out is not smooth enough.
+All sentences of a template share their words, so templates are the units. The 36 cells (case order and role
+assignment) are fixed and have the same weight. Rank correlations with people have no interval: leaving one out is not
+smooth enough.
 """
 
 import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,9 +21,10 @@ import pandas as pd
 
 from ..engine.progress import Progress
 from ..io.bundle import bundle_path, metric_modules, shipped_table
+from ..io.table_files import require_columns
 from ..models.scorer import Scorer, ask_sentences
 from ..statistics import Estimate, Units, correlation, enough_units
-from .base import ALL, ROW, WEIGHT, Measure, Row, Suite, Tables, Text
+from .base import ALL, ROW, Measure, Row, Suite, Tables, Text
 from .data import check, read, refuse, warn_of_white_space
 
 DATASET, OWN, RELEASED = "german_argument_structure", "ours", "rochereau2020"
@@ -57,17 +60,21 @@ class German(Suite):
         )
         for kind in KINDS
     )
-    levels, together, order = ("case_order", "role", "cell"), ("template", "positions"), ("template", ROW)
+    levels, together, order = (
+        ("case_order", "role", "cell"),
+        ("template", "positions"),
+        ("template", "positions"),
+    )
     key = ("template", "text", "case_order", "role")
-    known = ("index", "sentence_id", "grammatical", "animated", "role_assignment", "doubled_case", "missing_case", "logprob",
-             "n_tokens")  # fmt: skip
-    datasets: ClassVar = {OWN: (DATASET, OWN), RELEASED: (DATASET, RELEASED)}
+    known = ("index", "sentence_id", "grammatical", "animated", "role_assignment", "doubled_case", "missing_case",
+             "text", "logprob", "n_tokens")  # fmt: skip
+    datasets: ClassVar[Mapping[str, tuple[str, str]]] = {OWN: (DATASET, OWN), RELEASED: (DATASET, RELEASED)}
     text = Text(
         question="German case: does the model find the right clause more probable than one with the same case twice?",
         lede=(
             "A subordinate clause has three noun phrases, one in each case, in any order (…, dass der Soldat dem "
-            "Offizier einen Brief schreibt). We count how often the model finds it more probable than a clause in which "
-            "one case is there twice and another is missing, which is impossible in any order."
+            "Offizier einen Brief schreibt). We count how often the model finds it more probable than a clause in "
+            "which one case is there twice and another is missing, which is impossible in any order."
         ),
         terms={
             "AUC": "The share of unacceptable variants of a clause that score below the acceptable one, ties counting "
@@ -76,8 +83,8 @@ class German(Suite):
             "them, or the two that double the nominative, the accusative or the dative.",
             "Case order": "The order of nominative (N), dative (D) and accusative (A). All six are grammatical; people "
             "find some of them marked, above all those where the nominative comes late.",
-            "Role assignment": "Which noun is agent, recipient and patient. Nouns 1 and 2 are people, noun 3 is a thing: "
-            "ag1,re2,pa3 and ag2,re1,pa3 are plausible, the rest less so.",
+            "Role assignment": "Which noun is agent, recipient and patient. Nouns 1 and 2 are people, noun 3 is a "
+            "thing: ag1,re2,pa3 and ag2,re1,pa3 are plausible, the rest less so.",
         },
         source=(
             "Rochereau, Sagot & Dupoux (2020), Neural language modeling of free word order argument structure; Keller "
@@ -87,19 +94,25 @@ class German(Suite):
 
     def load(self) -> pd.DataFrame:
         """Read the sentences, whose sets must be complete."""
-        if self.source is not None and self.data != RELEASED:
+        if self.groups:
+            raise ValueError(
+                "groups has no effect on German word order; remove it (limit keeps fewer templates)."
+            )
+        is_released = isinstance(self.data, str) and self.data == RELEASED
+        if self.source is not None and not is_released:
             raise ValueError(f"source is only for data={RELEASED!r}; remove it.")
-        if self.data == RELEASED and self.source is None:
-            if not (bundle_path("datasets", DATASET) / RELEASED).is_dir():
-                raise ValueError(
-                    "The released sentences (rochereau2020) are not shipped, since their release states no licence. Name "
-                    "dataset.csv of https://github.com/crochereau/probing-LM-syntax as source (--source)."
-                )
+        is_built = self.source is not None or (bundle_path("datasets", DATASET) / RELEASED).is_dir()
+        if is_released and not is_built:
+            raise ValueError(
+                "The released sentences (rochereau2020) are not shipped, since their release states no licence. Name "
+                "dataset.csv of https://github.com/crochereau/probing-LM-syntax as source (--source)."
+            )
         is_shipped = self._is_named and self.source is None
         frame = (
             shipped_table(DATASET, self.data).to_pandas() if is_shipped else read(self.source or self.data)
         )
         title = f"The data set {self.config!r}"
+        require_columns(frame, SENTENCE, title)
         frame = check(frame, title, texts=("cases", "sentence")).astype({"template": str, "positions": str})
         refuse(frame["sentence"].duplicated(), frame, title, "sentence", "each sentence once")
         if "grammatical" in frame:
@@ -113,7 +126,7 @@ class German(Suite):
         _metric().variation_rows(np.zeros(len(frame)), frame["template"], frame["cases"], frame["positions"])
         texts = frame.groupby("template", sort=False)["sentence"].agg(_short_text)
         frame = frame.assign(text=frame["template"].map(texts))
-        own = [column for column in frame if column not in (*SENTENCE, "text", *self.known)]
+        own = [column for column in frame if column not in (*SENTENCE, *self.known, *self.levels)]
         return frame[[*SENTENCE, "text", *own]]
 
     def limited(self, items: pd.DataFrame, limit: int) -> pd.DataFrame:
@@ -131,10 +144,14 @@ class German(Suite):
         """Return the variation sets of a kind, with their AUC."""
         sentences = tables["items"]
         aucs = set_aucs(sentences)
-        about = sentences.drop_duplicates("template").set_index("template")
         sets = aucs[aucs["variation_set"] == table].rename(columns={"cell": "cell_number", "n_ties": "ties"})
-        more = {name: sets["template"].map(about[name]) for name in ("text", WEIGHT) if name in about}
-        return sets.assign(cell=sets["case_order"] + "|" + sets["role"], **more).reset_index(drop=True)
+        about = sentences.drop(columns=["logprob", "n_tokens", ROW], errors="ignore").rename(
+            columns={"cases": "case_order"}
+        )
+        sets = sets.merge(
+            about, on=["template", "positions", "case_order"]
+        )  # what the user says of the right clause
+        return sets.assign(cell=sets["case_order"] + "|" + sets["role"])
 
     @classmethod
     def units(cls, items: pd.DataFrame, measure: Measure, level: str) -> Units:
@@ -190,7 +207,7 @@ def set_aucs(sentences: pd.DataFrame) -> pd.DataFrame:
 
 
 def comparisons(tables: Tables) -> pd.DataFrame:
-    """Return a row per comparison of an acceptable clause with a violation: `good`, `bad`, `logprob_*`, `auc` (credit)."""
+    """Return a row per comparison of a right clause with a violation: `good`, `bad`, `logprob_*`, `auc` (credit)."""
     sentences = tables["items"][[*SENTENCE, "logprob"]]
     pairs = _metric().compare(*(sentences[name] for name in ("logprob", "template", "cases", "positions")))
     pairs = pairs[pairs["present"]].rename(columns={"credit": "auc"}).replace({"doubled": CASES})
