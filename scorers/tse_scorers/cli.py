@@ -396,8 +396,10 @@ def compare(
     with terminal.waiting("Comparing"):
         from .io.files import check_file, write_text
         from .io.table_files import check_table, write_table
+        from .report.differences import printed
         from .results import Results
-        from .runs.compare import as_json, printed
+        from .runs.comparable import all_notices
+        from .runs.compare import as_json
         from .runs.compare import compare as compare_results
 
         if json_file is not None:
@@ -405,15 +407,15 @@ def compare(
         if csv_file is not None:
             check_table(csv_file)
         columns = [column.strip() for column in by.split(",")] if by else []
-        compared = compare_results(
-            Results.load(*folders), reference, measure or (), columns, common_lemmas, allow_different
-        )
+        results = Results.load(*folders)
+        compared = compare_results(results, reference, measure or (), columns, common_lemmas, allow_different)
     for block in printed(compared):
         terminal.say(block) if isinstance(block, str) else terminal.show(block)
+    terminal.sentences(all_notices(results))
     if json_file is not None:
         write_text(json_file, json.dumps(as_json(compared), indent=1, ensure_ascii=False) + "\n")
     if csv_file is not None:
-        write_table(compared, csv_file)
+        write_table(compared.rows, csv_file)
     return 0
 
 

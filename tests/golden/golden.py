@@ -162,7 +162,6 @@ def run_job(
 
     def job(out: Path, dtype: str | None = None) -> Tables:
         from tse_scorers import run
-        from tse_scorers.suites import find_suite, suite_of
 
         asked = {name: value() if callable(value) else value for name, value in options.items()}
         model_options = asked.pop("model_options", {}) | ({"dtype": dtype} if dtype else {})
@@ -258,6 +257,9 @@ def command(*arguments) -> None:
 
 # ---- compare, report, reproduce, map, live ----------------------------------------------------------------
 
+COMPARED_AS = {"accuracy@one_prefix": "one prefix", "accuracy@two_prefix": "two prefixes"}
+METHODS = ("accuracy", "accuracy@one_prefix", "accuracy@two_prefix")
+NEW_LEVELS = ("number", "place", "number x place")
 COMPARED = ("measure", "level", "value", "system", "reference", "kind", "condition")
 IN_COMPARISON = (
     "score", "reference_score", "difference", "se", "ci_low", "ci_high", "p", "p_adjusted", "n_items", "n_units",
@@ -268,15 +270,17 @@ IN_COMPARISON = (
 def compare_job(suite_runs: Callable[[Path], object], *options: str) -> dict[str, Callable[[Path], Tables]]:
     def job(out: Path) -> Tables:
         suite_runs(out / "runs")
-        command("compare", out / "runs", "--json", out / "compared.json", "--out", out / "page", *options)
+        command("compare", out / "runs", "--json", out / "compared.json", *options)
         rows = pd.DataFrame(json.loads((out / "compared.json").read_text()))
         rows = rows.reindex(columns=[*COMPARED, *IN_COMPARISON])
+        if "--by" in options:  # models within conditions and models x conditions are new
+            rows = rows[~rows["kind"].eq("models x conditions") & ~rows["level"].isin(NEW_LEVELS)]
         of_conditions = rows["kind"].notna()  # their `value` is the score or the difference
         rows.loc[of_conditions, "score"] = rows.loc[of_conditions, "value"].astype(float)
         rows.loc[of_conditions, "value"] = ""
         names = list(COMPARED)
         rows[names] = rows[names].fillna("").astype(str).replace(r"data-frame-\w{8}", "own", regex=True)
-        rows["measure"] = rows["measure"].str.lower()
+        rows["measure"] = rows["measure"].replace(COMPARED_AS)
         return {"compared": rows.set_index(names).sort_index()}
 
     return {"": job}
@@ -399,20 +403,20 @@ def live(out: Path) -> Tables:
 def agreement_runs(out: Path):
     from tse_scorers import run
 
-    return run(TINY, suite="agreement", groups=TWO, out=out, report=False, model_options={"dtype": "float64"})
+    return run(TINY, asked_suite("agreement", groups=TWO), out=out, report=False, dtype="float64")
 
 
 def blimp_runs(out: Path):
     from tse_scorers import run
 
-    asked = {"source": six_paradigms(), "groups": list(SIX), "model_options": {"dtype": "float64"}}
-    return run(TINY, suite="minimal_pairs", out=out, report=False, **asked)
+    suite = asked_suite("minimal_pairs", source=six_paradigms(), groups=list(SIX))
+    return run(TINY, suite, out=out, report=False, dtype="float64")
 
 
 def own_runs(out: Path):
     from tse_scorers import run
 
-    return run(TINY, data=OWN_PAIRS, out=out, report=False, model_options={"dtype": "float64"})
+    return run(TINY, asked_suite("minimal_pairs", data=OWN_PAIRS), out=out, report=False, dtype="float64")
 
 
 AGREEMENT = {"suite": "agreement"}
@@ -452,8 +456,8 @@ GROUPED: dict[str, dict[str, Callable[[Path], Tables]]] = {
     "linking mean_continuation": run_job(TINY, data=OWN_PAIRS, linking="mean_continuation"),
     "linking slln": run_job(TINY, data=OWN_PAIRS, linking="slln"),
     "compare agreement": compare_job(agreement_runs, "--measure", "ew", "--common-lemmas"),
-    "compare blimp": compare_job(blimp_runs),
-    "compare conditions": compare_job(own_runs, "--by", "number", "--by", "place"),
+    "compare blimp": compare_job(blimp_runs, *(text for name in METHODS for text in ("--measure", name))),
+    "compare conditions": compare_job(own_runs, "--by", "number,place"),
     "report 3": report_job(
         3,
         FIRST,

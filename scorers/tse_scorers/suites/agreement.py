@@ -17,7 +17,7 @@ groups, for the score over at least 10 of them, else their left contexts.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from pathlib import Path
@@ -333,6 +333,21 @@ class Agreement(Suite):
                 for side, listed in zip((items, others), lists, strict=True)
             )
         return items, others, {"n_lemmas": len(common)}
+
+    @classmethod
+    def over_common(cls, systems: Mapping[str, Tables]) -> dict[str, Tables]:
+        """Return the tables of systems with EW over the lemmas that all of them score."""
+        lists = {name: scored_lemmas(tables["lemmas"]) for name, tables in systems.items()}
+        common = reduce(lambda some, more: some.intersection(more, sort=False), lists.values())
+        if not len(common) or any(tables["lemmas"]["opening"].nunique() > 1 for tables in systems.values()):
+            return {}
+        found: dict[str, Tables] = {}
+        for name, tables in systems.items():
+            lemmas, places = tables["lemmas"], np.flatnonzero(lists[name].isin(common))
+            shared = pd.MultiIndex.from_frame(lemmas[list(NUMBERS)]).isin(common)
+            contexts = over_lemmas(tables["contexts"], places)
+            found[name] = {**tables, "contexts": contexts, "lemmas": lemmas[shared].reset_index(drop=True)}
+        return found
 
 
 def _about_contexts(pairs: pd.DataFrame, first: pd.DataFrame) -> pd.DataFrame:

@@ -260,6 +260,14 @@ class Suite(ABC):
         )
 
     @classmethod
+    def over_common(cls, systems: Mapping[str, Tables]) -> dict[str, Tables]:
+        """Return the tables of systems with the leading measure over the lemmas that all of them score.
+
+        By default, and where they have no lemma in common, none.
+        """
+        return {}
+
+    @classmethod
     def once(cls, items: pd.DataFrame, measure: Measure) -> Places:
         """Return the places of the items that count in `all`."""
         return np.arange(len(items))
