@@ -9,8 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from .engine.progress import bars
-from .io.files import make_folder
-from .io.table_files import fingerprint, write_table
+from .io.tables import fingerprint, write_table
 from .models.options import ModelOptions, Option, OptionError, described_options
 from .models.scorer import Scorer
 from .results import Results
@@ -139,7 +138,6 @@ def _as_file(option: str, value: object, out: Path) -> object:
             f"{option} has two columns with one name: {', '.join(map(str, value.columns))}. Rename them, or remove one."
         )
     path = out / "data" / f"data-frame-{fingerprint(value.astype(str))[:8]}.parquet"
-    make_folder(path.parent, out)
     try:
         write_table(value, path)
     except (pa.ArrowException, UnicodeError) as error:

@@ -73,7 +73,7 @@ def compare(
     with terminal.waiting("Comparing"):
         from ..io.files import write_text
         from ..io.runs import read_runs
-        from ..io.table_files import check_table, write_table
+        from ..io.tables import check_table, write_table
         from ..report.differences import for_terminal
         from ..runs.comparing.compare import as_json, with_own_lemmas
         from ..runs.comparing.compare import common_lemmas as scores_over_common_lemmas

@@ -6,7 +6,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from ..io.files import check_folder, require_regular_file
+from ..io.files import check_folder, require_file
 from ..models.options import MODEL, OUTPUT
 from . import terminal
 from .help import App
@@ -41,7 +41,7 @@ def train_ngram(
 ) -> None:
     """Train a Laplace-smoothed n-gram model, a baseline for `tse run --model`."""
     _refuse_existing(out, overwrite)
-    require_regular_file(text)
+    require_file(text)
     with terminal.starting("Training the model"):
         from ..models.ngram.train import train_ngram as train
 
@@ -61,7 +61,7 @@ def convert_lstm(
     check_folder(out)
     _refuse_existing(out / "config.json", overwrite)
     for file in (checkpoint, vocabulary):
-        require_regular_file(file)
+        require_file(file)
     with terminal.starting("Converting the model"):
         from ..models.lstm.convert import convert_lstm as convert
 

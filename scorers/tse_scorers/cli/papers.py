@@ -58,7 +58,7 @@ def reproduce(
     describe(paper, table)  # an unknown name is an error before PyTorch is imported, which takes seconds
     check_folder(out)
     with terminal.starting():
-        from ..io.table_files import write_table
+        from ..io.tables import write_table
         from ..papers.reproduce import reproduce as run_paper
         from ..report.blocks import Plain
 

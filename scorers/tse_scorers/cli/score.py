@@ -71,7 +71,7 @@ def score(
 ) -> None:
     """Score the sentences of a file, their words (surprisals, corrected for leading spaces), or their tokens."""
     with terminal.waiting("Reading the sentences"):
-        from ..io.table_files import check_table, write_table
+        from ..io.tables import check_table, write_table
         from ..models.model_source import require_on_disk
         from ..runs.score_sentences import ScoreRequest, check_ours
 

@@ -4,27 +4,23 @@ The tables are made from these declarations, and so is the reference page of out
 of results are declared in the same way, as the columns of a table `rows`.
 """
 
-import math
 import re
 from collections.abc import Iterable
-from enum import Enum
+from enum import Enum, auto
 
 import pyarrow as pa
 
-NOISE = 1e-6
-"""How far floating point may take a share beyond 0 or 1."""
-
 
 class Values(Enum):
-    """The least and greatest value in a column of scores; NaN and null stand for none."""
+    """What kind of score a column holds; NaN and null stand for none."""
 
-    ANY = (-math.inf, math.inf)
-    SHARE = (-NOISE, 1 + NOISE)
-    CHANGE = (-1 - NOISE, 1 + NOISE)
-    RIGHT_OR_WRONG = (0, 1)
-    COUNT = (0, math.inf)
-    LOGPROB = (-math.inf, 1e-3)
-    SURPRISAL = (-1e-3 / math.log(2), math.inf)
+    ANY = auto()
+    SHARE = auto()
+    CHANGE = auto()
+    RIGHT_OR_WRONG = auto()
+    COUNT = auto()
+    LOGPROB = auto()
+    SURPRISAL = auto()
 
 
 def described(
@@ -33,8 +29,8 @@ def described(
     """Return the schema of a table of scores.
 
     Args:
-        columns: name, type, and what the column holds, as Markdown; then, of a score, which values are possible. The
-            last two are the field's metadata. `<p>` in a name stands for the cut-offs, each of which has a column.
+        columns: name, type, and what the column holds, as Markdown; then, of a score, which kind it is. The last two
+            are the field's metadata. `<p>` in a name stands for the cut-offs, each of which has a column.
     """
     return pa.schema(
         pa.field(
@@ -48,9 +44,6 @@ def described(
 
 def scores_among(names: Iterable[str], declared: pa.Schema) -> set[str]:
     """Return those of the names that are columns of scores, and so neither data nor conditions of a design."""
-    patterns = [_pattern(field) for field in declared if b"values" in (field.metadata or {})]
-    return {name for name in names if any(pattern.fullmatch(name) for pattern in patterns)}
-
-
-def _pattern(field: pa.Field) -> re.Pattern[str]:
-    return re.compile(re.escape(field.name).replace("<p>", r"[\d.e-]+"))
+    scores = [field.name for field in declared if b"values" in (field.metadata or {})]
+    pattern = re.compile("|".join(re.escape(name).replace("<p>", r"[\d.e-]+") for name in scores))
+    return {name for name in names if scores and pattern.fullmatch(name)}

@@ -23,8 +23,8 @@ import pyarrow.parquet as pq
 from .environment import environment
 from .files import printable, slug, write_atomically, write_text
 from .result_row import ResultRow
-from .series_order import position
 from .signatures import Identity, RequestContent, Signature
+from .systems import position
 
 RUNS = "runs"
 RECORD_FILE = "record.json"

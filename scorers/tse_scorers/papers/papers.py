@@ -1,12 +1,11 @@
 """The papers whose tables `tse reproduce` makes again. It imports nothing heavy, so that names are checked at once."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..io.declared import parse
 from ..io.suggestions import unknown_name
 
 
@@ -66,10 +65,20 @@ class Paper:
     without_source: str = ""
 
 
-PAPERS: Mapping[str, Paper] = parse(
-    Mapping[str, Paper],
-    json.loads(Path(__file__).with_name("reproductions.json").read_text(encoding="utf-8")),
-)
+def _paper(parts: Sequence[dict[str, Any]], models: Mapping[str, dict[str, Any]], **described: Any) -> Paper:
+    return Paper(
+        parts=tuple(Part(**part) for part in parts),
+        models={name: PaperModel(**model) for name, model in models.items()},
+        **described,
+    )
+
+
+PAPERS: Mapping[str, Paper] = {
+    name: _paper(**described)
+    for name, described in json.loads(
+        Path(__file__).with_name("reproductions.json").read_text(encoding="utf-8")
+    ).items()
+}
 
 
 def describe(paper: str, table: str | None) -> Paper:

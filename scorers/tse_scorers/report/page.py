@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..io.files import check_folder, printable, write_text
 from ..io.runs import OutputFolder, Runs, read_runs
-from ..io.table_files import write_table
+from ..io.tables import write_table
 from ..runs.comparing.comparable import listed
 from ..runs.jobs import not_scored
 from .blocks import Block, Plain, Plot, Section, Table

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..io.runs import Runs, ScoreFile
-from ..io.series_order import position
+from ..io.systems import position
 from ..runs.comparing.comparable import scored_part, usual
 from ..runs.comparing.paired_scores import SystemScores, items_over_common_lemmas
 from ..statistics import MIN_RELIABLE_UNITS

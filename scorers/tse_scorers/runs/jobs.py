@@ -2,13 +2,12 @@
 
 import json
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..io.declared import parse
 from ..io.files import read_text, write_text
 from ..models.options import ModelOptions
 from ..models.revisions import Revision, expand
@@ -135,8 +134,8 @@ def not_scored(out: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     try:
-        reasons: dict[str, str] = parse(Mapping[str, str], json.loads(read_text(path)))
-    except (ValueError, RecursionError) as error:
+        reasons = {str(model): str(reason) for model, reason in json.loads(read_text(path)).items()}
+    except (ValueError, AttributeError, RecursionError) as error:
         warnings.warn(
             f"{path} is damaged ({error}); expected models, each with the reason why it could not be scored. It is "
             "skipped; delete it, and run these models again.",

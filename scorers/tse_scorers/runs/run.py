@@ -30,7 +30,7 @@ from ..io.store import (
     write_parquet,
     write_results,
 )
-from ..io.table_files import Tables
+from ..io.tables import Tables
 from ..models.model_source import hub_commit, local_revision, locate
 from ..models.scorer import Scorer
 from ..suites.contract import Suite

@@ -7,7 +7,7 @@ pseudo-log-likelihoods, which are not surprisals: their column is `pll_nats` or 
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,10 +16,9 @@ import pandas as pd
 
 from ..engine.progress import Progress
 from ..io.bundle import load_data
-from ..io.declared import parse
 from ..io.files import read_text, write_text
 from ..io.signature_words import described_differences
-from ..io.table_files import is_table, read_table, require_columns, require_text, require_unreserved
+from ..io.tables import is_table, read_table, require_columns, require_text, require_unreserved
 from ..models.scorer import Scorer, ask_sentences, ask_tokens, ask_words
 from ..models.text import refusing_by_row
 from ..suites.checks import WHITE_SPACE, Finding, white_space
@@ -149,8 +148,8 @@ class ScoreRequest:
             return
         path = signature_path(out)
         try:
-            stored = parse(Mapping[str, object], json.loads(read_text(path)))
-        except (ValueError, RecursionError) as error:
+            stored = dict(json.loads(read_text(path)))
+        except (ValueError, TypeError, RecursionError) as error:
             raise ValueError(
                 f"{path} is not the signature that `tse score` wrote with {out} ({str(error).rstrip('.')}). Choose "
                 "another file with --out, or replace both with --overwrite."

@@ -45,7 +45,7 @@ from ..io.result_row import ResultRow
 from ..io.runs import ScoreFile, ScoreTables, known_columns, table_named
 from ..io.score_columns import Values, described, scores_among
 from ..io.store import ROWS, SINGLE
-from ..io.table_files import Tables, fingerprint
+from ..io.tables import Tables, fingerprint
 from ..models.scorer import Scorer
 from ..statistics import Units
 from .hub_data import KnownData

@@ -12,7 +12,7 @@ from ..io.bundle import load_data
 from ..io.files import parse_yaml, read_text
 from ..io.result_row import Scalar
 from ..io.signatures import Signature
-from ..io.table_files import READERS, is_table, read_table
+from ..io.tables import is_table, read_table, tables_in
 from ..models.options import Option, OptionError
 
 
@@ -45,14 +45,7 @@ def columns_of(data: str) -> list[str]:
     Raises:
         ValueError: there is no such data, or no table in the folder.
     """
-    path = Path(data)
-    if path.is_dir():
-        tables = sorted(file for file in [*path.iterdir(), *path.glob("data/*")] if file.suffix in READERS)
-        if not tables:
-            raise ValueError(
-                f"There are no tables in {path}; expected files such as CSV or JSON lines. Check the path."
-            )
-        path = tables[0]
+    path = tables_in(Path(data))[0] if Path(data).is_dir() else Path(data)
     if path.suffix in (".yaml", ".yml"):
         described = parse_yaml(read_text(path), str(path))
         return [str(key) for key in described] if isinstance(described, Mapping) else []

@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..io.table_files import fingerprint, require_unreserved
+from ..io.tables import fingerprint, require_unreserved
 
 
 def own_columns(

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from ..engine.progress import Progress
-from ..io.table_files import as_numbers, read_table, require_columns, require_text
+from ..io.tables import read_table, require_columns, require_text
 from ..models.scorer import Logprobs, Scorer
 from .minimal_pairs.data.pair_tables import pair_ids
 
@@ -103,7 +103,7 @@ class PublishedScorer(Scorer):
 
     def _values(self, column: pd.Series, path: Path) -> Logprobs:
         """Return a column of log-probabilities in natural logs."""
-        values = as_numbers(column).to_numpy() * self._natural
+        values = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float) * self._natural
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
             rows = ", ".join(f"{row + 1} ({column.iloc[row]!s:.80})" for row in wrong[:3])

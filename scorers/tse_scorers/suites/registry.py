@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..io.result_row import ResultRow
     from ..io.runs import Runs
-    from ..io.table_files import Tables
+    from ..io.tables import Tables
     from .contract import Suite
     from .measure import Measures
     from .names import Names
@@ -221,8 +221,7 @@ def suites_of_data(data: str) -> list[str]:
     Raises:
         ValueError: none or several suites have this name, or read these columns; or there is no such data.
     """
-    from ..io.raw_tables import other_separator
-    from ..io.table_files import is_table  # loads pandas, which `--help` does not need
+    from ..io.tables import is_table, other_separator  # loads pandas, which `--help` does not need
     from .hub_data import columns_of, is_hub_id
 
     of_suite = {name: options_class(name) for name in suite_names()}

@@ -15,7 +15,7 @@ from ...io.bundle import metric_modules
 from ...io.files import slug
 from ...io.runs import ScoreTables
 from ...io.store import ROWS
-from ...io.table_files import Tables, fingerprint
+from ...io.tables import Tables, fingerprint
 from ...models.options import Option, OptionError
 from ...models.scorer import Scorer
 from ..checks import Finding

@@ -14,7 +14,7 @@ from ...io.files import slug
 from ...io.runs import ScoreTables, table_named
 from ...io.score_columns import Values, described
 from ...io.store import ROWS, SINGLE
-from ...io.table_files import Tables
+from ...io.tables import Tables
 from ...models.options import Option, OptionError
 from ...models.scorer import Scorer
 from ..checks import WHITE_SPACE, repeated_items, white_space

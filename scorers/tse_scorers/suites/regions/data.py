@@ -1,15 +1,14 @@
 """Suites of regions from files: SyntaxGym's JSON and CSV, or a table of the user's own."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from ...io.declared import LARGEST, parse, require_text_and_depth
-from ...io.files import read_text, require_exists, require_regular_file, slug
-from ...io.table_files import read_table, require_columns, require_text
+from ...io.files import read_text, require_file, slug
+from ...io.tables import has_half_character, read_table, require_columns, require_text, tables_in
 from ..hub_data import is_hub_id, own_table
 from ..own_columns import of_one_type, own_columns
 from .design import COLUMNS, KEYS, Design, check_design, parse_criteria
@@ -19,52 +18,10 @@ ALIASES = {"item_number": "item", "condition_name": "condition", "region_name": 
 OF_SCORES = ("n_tokens", "n_straddling", "logprob", "surprisal_bits")
 RESERVED = (*OF_SCORES, "suite")
 """Columns of scores; a user's columns must not have these names."""
-_ENDINGS = (".json", ".csv", ".tsv", ".jsonl", ".parquet")
+LARGEST = 10**15 - 1
+"""Larger whole numbers are not exact in all tools."""
 _TEXTS = ("text", "content")  # "nan" may be a word
 _RELATIONS = {"greaterthan": ">", "lessthan": "<", "equals": "="}
-
-
-@dataclass(frozen=True)
-class _Region:
-    """A region of a sentence in SyntaxGym's JSON, whose keys are the attributes of these classes."""
-
-    region_number: int | str
-    content: str
-
-
-@dataclass(frozen=True)
-class _Condition:
-    condition_name: int | str
-    regions: tuple[_Region, ...]
-
-
-@dataclass(frozen=True)
-class _Item:
-    item_number: int | str
-    conditions: tuple[_Condition, ...]
-
-
-@dataclass(frozen=True)
-class _Prediction:
-    formula: str = ""
-    relation: str = ""
-    region_number: int | str = ""
-    l_operand: str = ""
-    r_operand: str = ""
-
-
-@dataclass(frozen=True)
-class _Meta:
-    name: str = ""
-    metric: str = "sum"
-
-
-@dataclass(frozen=True)
-class _Suite:
-    region_meta: Mapping[str, str]
-    items: tuple[_Item, ...]
-    predictions: tuple[_Prediction, ...]
-    meta: _Meta
 
 
 def load(
@@ -106,13 +63,8 @@ def load(
 
 
 def _files(source: Path) -> list[Path]:
-    require_exists(source)
-    if not source.is_dir():
-        require_regular_file(source)
-        return [source]
-    files = sorted(path for path in source.iterdir() if path.suffix in _ENDINGS and path.is_file())
-    if not files:
-        raise ValueError(f"There are no suites in {source}; expected files ending in {', '.join(_ENDINGS)}.")
+    files = tables_in(source)
+    require_file(files[0])
     return files
 
 
@@ -201,58 +153,53 @@ def _read_json(path: Path) -> Design:
     """Read a suite in SyntaxGym's JSON; regions' names come from `region_meta`."""
     try:
         content = json.loads(read_text(path))
-        require_text_and_depth(content)
-    except RecursionError as error:
-        raise ValueError(f"{path} is not valid JSON (nested too deeply). Save it again.") from error
-    except ValueError as error:  # also a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         raise ValueError(f"{path} is not valid JSON ({error}). Correct it, or save it again.") from error
     try:
-        suite: _Suite = parse(_Suite, content)
+        rows = [
+            {
+                "item": item["item_number"],
+                "condition": condition["condition_name"],
+                "text": region["content"],
+                "region_number": region["region_number"],
+                "region": content["region_meta"].get(str(region["region_number"])),
+            }
+            for item in content["items"]
+            for condition in item["conditions"]
+            for region in condition["regions"]
+        ]
         formulas = {
-            str(number): _formula(prediction, f"predictions[{number - 1}]")
-            for number, prediction in enumerate(suite.predictions, 1)
+            str(number): _formula(prediction) for number, prediction in enumerate(content["predictions"], 1)
         }
-    except ValueError as error:
+        name, metric = content["meta"].get("name") or path.stem, content["meta"].get("metric", "sum")
+        if has_half_character(json.dumps(content, ensure_ascii=False)):
+            raise TypeError("it holds half of a character (a lone surrogate)")
+    except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"{path} is not a SyntaxGym suite: {error}. Correct it, or write a CSV with the columns item, condition, "
-            "region and text."
+            f"{path} is not a SyntaxGym suite ({error}); expected the keys meta, region_meta, predictions and items, "
+            "with item_number, conditions, condition_name, regions, region_number and content. Correct it, or write a "
+            "CSV with the columns item, condition, region and text."
         ) from error
-    if suite.meta.metric not in ("sum", "all"):
+    if metric not in ("sum", "all"):
         raise ValueError(
-            f"{path} asks for the metric {suite.meta.metric!r:.80}; a region's surprisal is the sum over its tokens "
+            f"{path} asks for the metric {metric!r:.80}; a region's surprisal is the sum over its tokens "
             'here. Set "metric" to "sum".'
         )
-    rows = list(_rows(suite))
     if not rows:
         raise ValueError(f"{path} has no items; expected at least one. Check that the file is complete.")
-    name = suite.meta.name or path.stem
-    return Design(_table(pd.DataFrame(rows), name, str(path)), parse_criteria(name, formulas))
+    return Design(_table(pd.DataFrame(rows), str(name), str(path)), parse_criteria(str(name), formulas))
 
 
-def _rows(content: _Suite) -> Iterator[dict[str, object]]:
-    """Yield the regions of a suite as rows of a table."""
-    for item in content.items:
-        for condition in item.conditions:
-            for region in condition.regions:
-                number, names = region.region_number, content.region_meta
-                row = {
-                    "item": item.item_number,
-                    "condition": condition.condition_name,
-                    "text": region.content,
-                }
-                yield row | {"region_number": number, "region": names.get(str(number))}
-
-
-def _formula(prediction: _Prediction, where: str) -> str:
+def _formula(prediction: Mapping[str, Any]) -> str:
     """Return a prediction as a formula; SyntaxGym's older format names a relation instead."""
-    if prediction.formula:
-        return prediction.formula
-    if prediction.relation not in _RELATIONS:
-        raise ValueError(
-            f"{where} has no formula, and its relation is {prediction.relation!r:.60}; expected a formula, or one of: "
+    if formula := prediction.get("formula"):
+        return str(formula)
+    if prediction.get("relation") not in _RELATIONS:
+        raise TypeError(
+            f"a prediction has no formula, and its relation is {prediction.get('relation')!r:.60}; expected one of: "
             f"{', '.join(_RELATIONS)}"
         )
     left, right = (
-        f"({prediction.region_number};%{side}%)" for side in (prediction.l_operand, prediction.r_operand)
+        f"({prediction['region_number']};%{prediction[side]}%)" for side in ("l_operand", "r_operand")
     )
-    return f"{left} {_RELATIONS[prediction.relation]} {right}"
+    return f"{left} {_RELATIONS[prediction['relation']]} {right}"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...engine.progress import Progress
 from ...io.score_columns import Values, described
-from ...io.table_files import Tables
+from ...io.tables import Tables
 from ...models.scorer import ScoredTokens, Scorer, ask_tokens
 from ...models.text import part_of_token
 from ..own_columns import data_signature, score_table

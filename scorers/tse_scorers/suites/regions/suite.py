@@ -12,7 +12,7 @@ from ...io.files import slug
 from ...io.result_row import ResultRow
 from ...io.runs import ScoreTables, table_named
 from ...io.store import ROWS
-from ...io.table_files import Tables
+from ...io.tables import Tables
 from ...models.scorer import Scorer
 from ..contract import Items, Scored, Suite
 from ..measure import Measure

@@ -16,7 +16,7 @@ from ...io.bundle import bundle_path, metric_modules, shipped_table
 from ...io.files import require_exists, slug
 from ...io.score_columns import Values, described
 from ...io.suggestions import unknown_name
-from ...io.table_files import is_table, read_table, require_columns, require_text
+from ...io.tables import is_table, read_table, require_columns, require_text
 from ...models.options import Option, OptionError
 from ...models.scorer import Scorer, ask_sentences
 from ..hub_data import is_hub_id, own_table

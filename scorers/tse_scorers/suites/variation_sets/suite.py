@@ -10,7 +10,7 @@ from ...engine.progress import Progress
 from ...io.result_row import ResultRow
 from ...io.runs import ScoreTables, table_named
 from ...io.store import ROWS, SINGLE
-from ...io.table_files import Tables
+from ...io.tables import Tables
 from ...models.scorer import Scorer
 from ...statistics import Estimate
 from ..checks import WHITE_SPACE, white_space

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ....io.table_files import Tables
+from ....io.tables import Tables
 
 FORMS = ("singular", "plural")
 """The columns of forms of a lemma list, once it is loaded."""

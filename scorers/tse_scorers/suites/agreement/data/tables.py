@@ -9,7 +9,7 @@ import pandas as pd
 
 from ....io.bundle import shipped_table
 from ....io.suggestions import did_you_mean, unknown_name
-from ....io.table_files import is_table, read_table, require_columns, require_text
+from ....io.tables import is_table, read_table, require_columns, require_text
 from ...checks import matching, require_group_names
 from ...hub_data import is_hub_id, own_table
 from ...own_columns import of_one_type

@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ....io.result_row import Scalar
-from ....io.table_files import fingerprint
+from ....io.tables import fingerprint
 from ...gaps import REASONS, SCORED
 from .measures import EW, MW
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ....io.bundle import metric_modules
-from ....io.table_files import require_boolean, require_columns, require_text
+from ....io.tables import require_boolean, require_columns, require_text
 from ...checks import require_group_names
 from ...own_columns import own_columns
 from .critical_words import released_words

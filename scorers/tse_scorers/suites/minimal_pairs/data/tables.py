@@ -8,7 +8,7 @@ import pandas as pd
 from ....io.bundle import snapshot
 from ....io.files import require_exists
 from ....io.suggestions import did_you_mean
-from ....io.table_files import is_table, read_table
+from ....io.tables import is_table, read_table
 from ...hub_data import is_hub_id, own_table
 from ...own_columns import of_one_type
 from ...sampling import limited

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import get_args
+from typing import Any, get_args
 
 from ....io.bundle import metric_modules
-from ....io.declared import parse
 from ....io.files import parse_yaml, read_text
 from ....models.options import PseudoLikelihood
 
@@ -186,13 +185,38 @@ def read_set(path: Path) -> PairSet:
     """
     content = parse_yaml(read_text(path), str(path))
     try:
-        pair_set: PairSet = parse(PairSet, content, known_only=True)
-    except ValueError as error:
+        pair_set = _pair_set(content)
+        _check(pair_set, path)
+    except (TypeError, AttributeError) as error:
         raise ValueError(
-            f"{path} does not describe a set of minimal pairs: {error}. Correct the file."
+            f"{path} does not describe a set of minimal pairs: {error}. Correct the file; there are examples in "
+            f"{Path(__file__).parent}."
         ) from error
-    _check(pair_set, path)
     return pair_set
+
+
+def _pair_set(content: Any) -> PairSet:
+    parts = {
+        "licence": Licence,
+        "source": Origin,
+        "layout": Layout,
+        "columns": Columns,
+        "convention": Convention,
+    }
+    return PairSet(
+        **_given(
+            {key: parts[key](**_given(value)) if key in parts else value for key, value in content.items()}
+        )
+    )
+
+
+def _given(content: Any) -> dict[str, Any]:
+    """Return keys that have a value, with lists as tuples."""
+    return {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in content.items()
+        if value is not None
+    }
 
 
 def _check(pair_set: PairSet, path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ....io.table_files import require_columns
+from ....io.tables import require_columns
 from .pair_set import PairSet
 from .sources import files_of
 from .tables import read_tables

@@ -12,12 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
 
-from ....io import limits
 from ....io.bundle import snapshot
-from ....io.checksums import blob_id
-from ....io.files import require_regular_file
-from ....io.limits import require_size
-from ....io.transfers import download
+from ....io.files import blob_id, require_file
 from .pair_set import PairSet
 
 RAW = "https://raw.githubusercontent.com"
@@ -59,7 +55,7 @@ def files_of(
         ValueError: a file is missing or cannot be downloaded; the message says where the data is.
     """
     if source is not None and not source.is_dir():
-        require_regular_file(source)
+        require_file(source)
         return [LocalFile(source, configs[0] if configs else source.stem, source.name)], ""
     folder, revision = (source, "") if source is not None else _downloaded(pairs, configs)
     configs_read = list(configs) or _configs_in(pairs, folder)
@@ -108,7 +104,6 @@ def _checked(pairs: PairSet, path: Path, config: str, folder: Path, above: str) 
 
 def _has_checksum(path: Path, expected: str) -> bool:
     """Return whether a file has a SHA-256, or the 40 digits that git names its content by."""
-    require_size(path, limits.DOWNLOAD_BYTES)
     content = path.read_bytes()
     checksum = blob_id(content) if len(expected) == _GIT_DIGITS else hashlib.sha256(content).hexdigest()
     return checksum == expected
@@ -168,7 +163,7 @@ def _from_repository(pairs: PairSet) -> Path:
         pooch_hash = None if len(digest) == _GIT_DIGITS else f"sha256:{digest}"
         try:
             with _without_advice(pooch.get_logger()):
-                pooch.retrieve(url, pooch_hash, fname=target.name, path=target.parent, downloader=download)
+                pooch.retrieve(url, pooch_hash, fname=target.name, path=target.parent)
         except (OSError, ValueError) as error:
             raise ValueError(
                 f"{url} could not be downloaded: {shorten(str(error), 300, placeholder=' …')}. Check the connection, "

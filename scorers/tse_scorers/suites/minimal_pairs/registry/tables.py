@@ -1,7 +1,6 @@
 """Reads the files of minimal-pair sets into tables of text, also without a header, and from archives."""
 
 import csv
-import gzip
 import io
 import json
 import tarfile
@@ -12,9 +11,7 @@ from typing import IO, Any
 
 import pandas as pd
 
-from ....io import limits
 from ....io.files import not_utf8
-from ....io.limits import require_size
 from .pair_set import Layout
 from .sources import LocalFile
 
@@ -32,8 +29,6 @@ def read_tables(file: LocalFile, layout: Layout) -> Iterator[tuple[str, pd.DataF
         for member, content in _members(file.path, file.name):
             with content:
                 yield member, _read(content, member, layout, layout.separator.get(file.config))
-    except limits.TooLargeError:
-        raise
     except UnicodeDecodeError as error:
         raise not_utf8(file.path) from error
     except (OSError, ValueError, csv.Error, tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
@@ -47,36 +42,17 @@ def _members(path: Path, name: str) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield the name and content of a file, or of each table in an archive; nothing is unpacked to the disk."""
     if path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
-            _require_unpacked(
-                path, sum(entry.file_size for entry in archive.infolist() if _is_table(entry.filename))
-            )
             for inside in sorted(filter(_is_table, archive.namelist())):
                 yield inside, archive.open(inside)
     elif path.name.endswith(_ARCHIVES):
-        with gzip.open(path) as packed:  # before tarfile, which unpacks all of it to list its files
-            n_bytes = 0
-            while part := packed.read(2**20):
-                n_bytes += len(part)
-                _require_unpacked(path, n_bytes)
         with tarfile.open(path, "r:gz") as archive:
-            sizes = [entry.size for entry in archive.getmembers() if entry.isfile() and _is_table(entry.name)]
-            _require_unpacked(path, sum(sizes))  # a sparse file can be larger than the archive
             members = {member.name: member for member in archive.getmembers() if member.isfile()}
             for inside in sorted(filter(_is_table, members)):
                 content = archive.extractfile(members[inside])
                 assert content is not None  # it is a regular file
                 yield inside, content
     else:
-        require_size(path, limits.TEXT_BYTES)
         yield name, path.open("rb")
-
-
-def _require_unpacked(path: Path, n_bytes: int) -> None:
-    if n_bytes > limits.ARCHIVE_BYTES:
-        raise limits.TooLargeError(
-            f"{path} holds tables of more than {limits.shown_bytes(limits.ARCHIVE_BYTES)}, unpacked. Check that it is "
-            "the set that was named."
-        )
 
 
 def _is_table(name: str) -> bool:
