@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tse_scorers import load_scorer, run
+from tse_scorers import run
 from tse_scorers.io.files import (
     check_file,
     check_folder,
@@ -133,16 +133,6 @@ def test_a_named_pipe_as_data_is_refused_by_every_suite(tmp_path, suite):
     os.mkfifo(tmp_path / "t.csv")
     with pytest.raises(ValueError, match=r"t\.csv .*named pipe.*regular file"):
         run("tiny-causal", suite=suite, data=tmp_path / "t.csv", out=tmp_path / "out")
-
-
-def test_a_named_pipe_as_a_model_is_refused(tmp_path):
-    """A pipe without an ending was opened, and waited for."""
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "config.json").write_text("{}")
-    for name in ("pipe", "folder/model.safetensors"):
-        os.mkfifo(tmp_path / name)
-        with pytest.raises(ValueError, match="is a named pipe"):
-            load_scorer(str(tmp_path / name.partition("/")[0]))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from ..engine.progress import Progress
 from ..io.bundle import load_data
 from ..io.declared import parse
 from ..io.files import read_text, write_text
-from ..io.signature_words import described_differences
+from ..io.store import as_written, differences
 from ..io.table_files import is_table, read_table, require_columns, require_text, require_unreserved
 from ..models.scorer import Scorer, ask_sentences, ask_tokens, ask_words
 from ..models.text import refusing_by_row
@@ -155,8 +155,8 @@ class ScoreRequest:
                 f"{path} is not the signature that `tse score` wrote with {out} ({str(error).rstrip('.')}). Choose "
                 "another file with --out, or replace both with --overwrite."
             ) from error
-        differing = described_differences(stored, self._signature(scorer, out), ignored=("n_rows",))
-        if differing:
+        current = {**as_written(self._signature(scorer, out)), "n_rows": stored.get("n_rows")}
+        if differing := [*differences(stored, current)]:
             raise ValueError(
                 f"{out} already holds scores computed on other data or with different options "
                 f"({'; '.join(differing)}). Choose another file with --out, or replace it with --overwrite."
