@@ -116,8 +116,8 @@ COMMANDS = [pytest.param(*each, id=" ".join(each[0])) for each in commands(typer
 
 @pytest.mark.parametrize("words, command", COMMANDS)
 def test_help_has_every_option(words, command):
-    has_suites = "suite_option" in {each.name for each in command.params}
-    asked = [[], *(["--suite", name] for name in (*all_measures(), "of_others") if has_suites)]
+    has_suites = "suite" in {each.name for each in command.params}
+    asked = [[], *(["--suite", name] for name in all_measures() if has_suites)]
     output = "".join(
         CliRunner().invoke(cli.app, [*words, *suite, "--help"], terminal_width=80).output for suite in asked
     )
@@ -136,7 +136,7 @@ def test_help_has_each_option_in_a_panel(words, command):
 @pytest.mark.parametrize(
     "words, offered",
     [
-        (["run", "--su"], ["--suite", "--suite-option"]),
+        (["run", "--su"], ["--suite"]),
         (["run", "--suite", "min"], ["minimal_pairs"]),
         (["run", "--suite", "var"], ["variation_sets"]),
         (["run", "-m", "tiny-causal-g"], ["tiny-causal-german"]),
@@ -221,7 +221,7 @@ def test_the_terminal_names_data_as_the_page_does(tmp_path, monkeypatch):
     out = write_run(tmp_path / "run", rows, {})
     for record, limit in zip(read_records(out), (None, 5), strict=True):
         request = {"suite": "minimal_pairs", "suite_options": {"limit": limit}}
-        replace(record, request=request).with_rows(record.rows())
+        replace(record, request=request).write()
     stream = io.StringIO()
     monkeypatch.setattr(terminal, "_out", Console(file=stream, width=200))
     monkeypatch.setattr("tse_scorers.report.page.write_report", lambda out, *_, **__: out)

@@ -8,9 +8,9 @@ import matplotlib
 import pandas as pd
 import pytest
 from run_records import read_results
-from tse_scorers.runs.refresh import refresh_results
 
 from tse_scorers import Results, Scorer, run
+from tse_scorers.runs.run import refresh_results
 
 matplotlib.use("Agg")
 CPU = {"device": "cpu"}

@@ -105,7 +105,7 @@ def compare(
 
 def _keep_inputs(folders: Sequence[Path], json_file: Path | None) -> None:
     """Raise ValueError where the JSON file would replace one of the runs that are compared."""
-    from ..io.records import RUNS
+    from ..io.store import RUNS
 
     if json_file is None:
         return

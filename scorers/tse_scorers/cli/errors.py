@@ -92,7 +92,7 @@ def _unexpected(error: BaseException) -> int:
         is_of_memory = is_out_of_memory(error)
     if is_of_memory:
         terminal.fail(
-            "Memory ran out. Close other programs, use a smaller --batch-tokens, --limit or --shard i/n, or another "
+            "Memory ran out. Close other programs, use a smaller --batch-tokens or --limit, or another "
             "machine. What was scored is kept."
         )
         return 71

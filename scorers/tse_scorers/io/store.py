@@ -232,6 +232,7 @@ _HASHES = {
     "data": "the data have changed",
     "lemmas": "the lemma list has changed",
     "revision": "the model's weights have changed",
+    "source_sha256": "the sentences have changed",
 }
 """Hashes tell a user nothing, and may follow from other changes."""
 

@@ -17,7 +17,7 @@ import pandas as pd
 from ..engine.progress import Progress
 from ..io.bundle import load_data
 from ..io.files import read_text, write_text
-from ..io.signature_words import described_differences
+from ..io.store import as_written, differences
 from ..io.tables import is_table, read_table, require_columns, require_text, require_unreserved
 from ..models.scorer import Scorer, ask_sentences, ask_tokens, ask_words
 from ..models.text import refusing_by_row
@@ -154,8 +154,8 @@ class ScoreRequest:
                 f"{path} is not the signature that `tse score` wrote with {out} ({str(error).rstrip('.')}). Choose "
                 "another file with --out, or replace both with --overwrite."
             ) from error
-        differing = described_differences(stored, self._signature(scorer, out), ignored=("n_rows",))
-        if differing:
+        current = {**as_written(self._signature(scorer, out)), "n_rows": stored.get("n_rows")}
+        if differing := [*differences(stored, current)]:
             raise ValueError(
                 f"{out} already holds scores computed on other data or with different options "
                 f"({'; '.join(differing)}). Choose another file with --out, or replace it with --overwrite."
