@@ -60,7 +60,12 @@ def parse_yaml(text: str, file_name: str) -> object:
 
     try:
         return yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # also numbers of thousands of digits
+    except (
+        yaml.YAMLError,
+        ValueError,
+        OverflowError,
+        RecursionError,
+    ) as error:  # also numbers of thousands of digits
         raise ValueError(f"{file_name} could not be read as YAML: {' '.join(str(error).split())}.") from error
 
 

@@ -151,8 +151,8 @@ class ScoreRequest:
             stored = dict(json.loads(read_text(path)))
         except (ValueError, TypeError, RecursionError) as error:
             raise ValueError(
-                f"{path} is not the signature that `tse score` wrote with {out} ({str(error).rstrip('.')}). Choose "
-                "another file with --out, or replace both with --overwrite."
+                f"{path} is not the signature that `tse score` wrote with {out}. Choose another file with --out, or "
+                "replace both with --overwrite."
             ) from error
         current = {**as_written(self._signature(scorer, out)), "n_rows": stored.get("n_rows")}
         if differing := [*differences(stored, current)]:
