@@ -237,7 +237,7 @@ def score(
         overwrite: replace the file
     """
     with terminal.waiting("Reading the sentences"):
-        from .io.table_files import check_table, write_table
+        from .io.tables import check_table, write_table
         from .models.model_source import require_on_disk
         from .runs.score_sentences import read_sentences, score_sentences
 
@@ -395,7 +395,7 @@ def compare(
     """
     with terminal.waiting("Comparing"):
         from .io.files import check_file, write_text
-        from .io.table_files import check_table, write_table
+        from .io.tables import check_table, write_table
         from .report.differences import printed
         from .results import Results
         from .runs.comparable import all_notices
@@ -486,7 +486,7 @@ def reproduce(
     describe(paper, table)  # an unknown name is an error before PyTorch is imported, which takes seconds
     with terminal.waiting("Starting"):
         from .io.files import check_folder
-        from .io.table_files import write_table
+        from .io.tables import write_table
         from .papers.reproduce import reproduce as run_paper
 
         check_folder(out)

@@ -1,9 +1,9 @@
 """From a name, a model or a function to a scorer: `load_scorer("gpt2")`."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .io.files import is_file
 from .models import ngram
 from .models.causal import CausalScorer
 from .models.load import LoadedModel, kind_of, load, quantization_of
@@ -138,7 +138,7 @@ def load_with_options(
 
 def loads_at_once(name: str) -> bool:
     """Whether a name is an n-gram model or published scores, which cannot answer everything."""
-    return is_file(name) and not is_gguf(name)
+    return os.path.isfile(name) and not is_gguf(name)
 
 
 def _load_by_name(name: str, options: ModelOptions, one_of_several: bool) -> Scorer:

@@ -16,7 +16,7 @@ from .engine.processes import single_process
 from .engine.progress import Progress, bars
 from .io.bundle import metric_modules
 from .io.suggestions import suggesting_keywords
-from .io.table_files import fingerprint, require_columns, require_text, require_unreserved, require_words
+from .io.tables import fingerprint, require_columns, require_text, require_unreserved, require_words
 from .loading import load_scorer
 from .models.own_model import GivenModel
 from .models.scorer import Scorer, ask_continuations, ask_sentences, ask_words, each_once

@@ -171,7 +171,7 @@ def _import() -> None:
     import transformers.trainer  # noqa: F401
     from torch.distributed import TCPStore  # noqa: F401
 
-    from tse_scorers.runs.run import Run  # noqa: F401
+    from tse_scorers.runs.run import run_models  # noqa: F401
 
 
 def fork(count: int, *arguments: str) -> None:

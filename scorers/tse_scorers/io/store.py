@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from .environment import environment
 from .files import printable, slug, write_atomically, write_text
 from .rows import IDENTITY, Row, plain
-from .series_order import position
+from .systems import position
 
 RUNS = "runs"
 RECORD_FILE = "record.json"

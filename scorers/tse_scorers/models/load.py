@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 
 from ..engine.forward import is_out_of_memory
-from ..io.hub import require_reachable
+from ..io.bundle import require_reachable
 from .masked import require_mask
 from .model_source import MERGE, is_gguf, local_revision, locate, name_a_model, require_gguf
 from .options import ModelKind, ModelOptions, Option, OptionError

@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..io.bundle import bundle_folder, split_revision
-from ..io.checksums import blocks, file_digest
-from ..io.files import is_file
+from ..io.files import blocks, file_digest
 from ..io.suggestions import did_you_mean
 from .ngram import KENLM_SUFFIXES
 
@@ -38,7 +37,7 @@ SECONDS_UNTIL_SETTLED = 2.0
 
 def is_gguf(name: str) -> bool:
     """Whether a name is the path of an existing GGUF file."""
-    return name.endswith(GGUF) and is_file(name)
+    return name.endswith(GGUF) and os.path.isfile(name)
 
 
 def require_gguf(name: str) -> None:
@@ -61,7 +60,7 @@ def name_a_model(name: str) -> str:
 def require_on_disk(names: Iterable[str]) -> None:
     """Raise ValueError if the folder or file of a model is missing; the Hub is asked later."""
     for name in names:
-        if not is_file(name):
+        if not os.path.isfile(name):
             locate(name)
 
 

@@ -4,8 +4,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
-from ..io.hub import require_reachable
-from ..io.series_order import position
+from ..io.bundle import require_reachable
+from ..io.systems import position
 
 
 class Revision(NamedTuple):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
-from ..io.local_paths import without_paths
 from ..io.result_row import IDENTITY
 from ..io.signatures import Identity, ResultsContent, Signature
 from ..io.store import Record, read_records
@@ -62,7 +62,7 @@ def publications(
     if data_org is not None and not data_org.strip():
         raise OptionError(f"{Option('data_org')} is empty; expected an organisation on the Hub.")
     records = read_records(results)
-    content = without_paths(_content(records))
+    content: ResultsContent = _without_paths(_content(records))
     if not content["results"] or not _is_signed(content):
         raise ValueError(
             f"{results} does not contain results, or not their signatures; expected results as this version of "
@@ -95,6 +95,16 @@ def _content(records: Sequence[Record]) -> ResultsContent:
         "environment": records[-1].environment if records else {},
         "results": [row.to_json() for record in records for row in record.rows],
     }
+
+
+def _without_paths(value: Any) -> Any:
+    """Shorten paths on this machine, which results hold and nobody else must read, to their last part."""
+    if isinstance(value, dict):
+        return {key: _without_paths(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_without_paths(inner) for inner in value]
+    is_path = isinstance(value, str) and re.match(r"(/|~|\.{1,2}/|[A-Za-z]:[\\/])", value)
+    return re.split(r"[/\\]", value.rstrip("/\\"))[-1] if is_path else value
 
 
 def _check_names(*repos: str | None) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..io.checksums import blob_id
+from ..io.files import blob_id
 from .publications import Publication
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from ..engine.progress import Progress
 from ..io.bundle import shipped_table
 from ..io.store import read_records
 from ..io.suggestions import unknown_name
-from ..io.table_files import (
+from ..io.tables import (
     fingerprint,
     is_table,
     read_table,

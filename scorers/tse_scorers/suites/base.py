@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from ..engine.progress import Progress
 from ..io.files import slug
 from ..io.suggestions import did_you_mean
-from ..io.table_files import fingerprint
+from ..io.tables import fingerprint
 from ..models.options import check_options
 from ..models.scorer import Scorer
 from ..statistics import Estimate, Units, mean, means

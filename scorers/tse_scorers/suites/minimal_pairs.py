@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ..engine.progress import Progress
 from ..io.bundle import metric_modules, split_revision
 from ..io.files import require_exists, slug
-from ..io.table_files import require_text, require_unreserved
+from ..io.tables import require_text, require_unreserved
 from ..models.scorer import Logprobs, Scorer, ask_continuations, ask_sentences, checked, each_once
 from ..statistics import Units
 from . import pair_sets

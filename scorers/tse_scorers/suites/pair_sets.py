@@ -24,11 +24,9 @@ from typing import Any
 import pandas as pd
 
 from ..io.bundle import snapshot, split_revision
-from ..io.checksums import blob_id
-from ..io.files import check_folder
+from ..io.files import blob_id, check_folder
 from ..io.suggestions import unknown_name
-from ..io.table_files import require_columns
-from ..io.transfers import download
+from ..io.tables import require_columns
 
 GITHUB = "https://github.com"
 
@@ -542,7 +540,7 @@ def _downloaded(pairs: PairSet, configs: Sequence[str]) -> Path:
     url = f"{GITHUB}/{repository}/archive/{commit}.zip"
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         try:
-            download(url, f"{scratch}/archive.zip")
+            _download(url, Path(scratch, "archive.zip"))
             with zipfile.ZipFile(f"{scratch}/archive.zip") as archive:
                 archive.extractall(f"{scratch}/whole")
         except (OSError, ValueError, zipfile.BadZipFile) as error:
@@ -558,6 +556,16 @@ def _downloaded(pairs: PairSet, configs: Sequence[str]) -> Path:
         with suppress(OSError):  # another process was faster
             Path(scratch, "set").rename(folder)
     return folder
+
+
+def _download(url: str, path: Path) -> None:
+    """Download a file; OSError where that fails."""
+    import requests
+
+    with requests.get(url, stream=True, timeout=60) as response, path.open("wb") as file:
+        response.raise_for_status()
+        for block in response.iter_content(2**20):
+            file.write(block)
 
 
 def _copy(pairs: PairSet, folder: Path, out: Path) -> list[Path]:

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from ..engine.progress import Progress
-from ..io.checksums import file_digest
-from ..io.table_files import as_numbers, read_table, require_columns, require_text
+from ..io.files import file_digest
+from ..io.tables import read_table, require_columns, require_text
 from ..models.scorer import Logprobs, Scorer
 from .minimal_pairs import pair_numbers
 
@@ -67,7 +67,7 @@ class PublishedScorer(Scorer):
 
     def _values(self, frame: pd.DataFrame, column: str) -> Logprobs:
         require_columns(frame, (column,), str(self._file))
-        values = as_numbers(frame[column]).to_numpy()
+        values = pd.to_numeric(frame[column], errors="coerce").to_numpy(float)
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
             rows = ", ".join(f"{row + 1} ({frame[column].iloc[row]!s:.80})" for row in wrong[:3])

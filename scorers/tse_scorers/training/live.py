@@ -27,7 +27,7 @@ from ..engine.processes import is_main, single_process
 from ..engine.sharding import is_sharded
 from ..io.store import SINGLE
 from ..io.suggestions import suggesting_keywords
-from ..io.table_files import Tables
+from ..io.tables import Tables
 from ..loading import load_with_options
 from ..models.options import ModelOptions, checked_value
 from ..models.own_model import LanguageModel

@@ -33,7 +33,7 @@ from transformers import (
 
 from ..engine import processes
 from ..io.suggestions import suggesting_keywords
-from ..io.table_files import Tables
+from ..io.tables import Tables
 from ..models.options import ModelOptions
 from ..suites.contract import Suite
 from .live import DEFAULT_BUDGET, WAIT_SECONDS, LiveEvaluation

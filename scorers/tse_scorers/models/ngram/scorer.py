@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...engine.plan import Indices
 from ...engine.progress import Progress
-from ...io.checksums import file_digest
+from ...io.files import file_digest
 from ..scorer import Logprobs, ScoredTokens, Scorer, Slot
 from ..text import checked_forms, checked_pairs, checked_texts, warn_of_unknown
 from ..words import Split, WordSplitter

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...io.files import check_file, not_utf8, unreadable
+from ...io.files import check_file, not_utf8, require_file
 from ..words import Split, WordSplitter
 from .scorer import END, UNKNOWN, LaplaceNgramScorer
 
@@ -33,11 +33,10 @@ def train_ngram(text: Path | str, order: int, out: Path | str, **options: object
             written.
     """
     text, out = Path(text), Path(out)
+    require_file(text)
     check_file(out, [".json"])
     try:
         model = count_words(text, order, **options)  # type: ignore[arg-type]
-    except OSError as error:
-        raise unreadable(text, error) from error
     except UnicodeDecodeError as error:
         raise not_utf8(text) from error
     out.parent.mkdir(parents=True, exist_ok=True)
