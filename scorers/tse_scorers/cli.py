@@ -105,10 +105,11 @@ Load = Annotated[Loading, Parameter(name="*", group="Model")]
 
 def add_suite(suite_class: "type[Suite]") -> None:
     """Add `tse run SUITE`."""
+    default = suite_class()
 
     def command(
         *,
-        suite: Annotated[suite_class, Together] = suite_class(),  # type: ignore[valid-type]
+        suite: Annotated[suite_class, Together] = default,  # type: ignore[valid-type]
         running: Run = Running(),
         options: Load = Loading(),
     ) -> int:
@@ -721,7 +722,7 @@ def _said(error: BaseException, command: str) -> int:
     if "torch" in sys.modules:  # it takes seconds to import, and without it no error is its own
         from .engine.forward import is_out_of_memory
 
-        is_of_memory = is_out_of_memory(error)  # type: ignore[arg-type]
+        is_of_memory = is_out_of_memory(error)
     if is_of_memory:
         terminal.fail("Memory ran out. Use a smaller --batch-tokens or --limit. What was scored is kept.")
         return 71
