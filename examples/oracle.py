@@ -96,25 +96,34 @@ def agreement(model: Model, pairs: pd.DataFrame, lemmas: pd.DataFrame) -> dict[s
     """Return TSE over pairs, EW and MW over contexts (Newman et al. 2021, section 2).
 
     A lemma counts if each of its two forms is one token, and a pair if its own two forms are. A context is what the
-    model sees: a causal model does not see the suffix.
+    model sees: a causal model does not see the suffix. A column `stands_for` has the weights of a sample.
     """
     ids = [(model.token(row.singular), model.token(row.plural)) for row in lemmas.itertuples()]
     forms = np.array([both for both in ids if None not in both and both[0] != both[1]])
-    right, contexts = [], {}
+    right, contexts, weights = [], {}, []
     for pair in pairs.itertuples():
         suffix = pair.suffix if model.is_masked else ""
         logprob = model.at_gap(pair.prefix, suffix)
         correct, incorrect = model.token(pair.form_correct), model.token(pair.form_incorrect)
         if None not in (correct, incorrect):
             right.append(logprob[correct] > logprob[incorrect])  # a tie is not right
+            weights.append(getattr(pair, "stands_for", 1))
         is_plural = int(pair.number == "plural")
         contexts[pair.prefix, suffix, is_plural] = (
             logprob[forms[:, is_plural]],
             logprob[forms[:, 1 - is_plural]],
+            getattr(pair, "stands_for", 1),
         )
-    ew = [np.mean(good > bad) for good, bad in contexts.values()]
-    mw = [np.exp(good).sum() / (np.exp(good).sum() + np.exp(bad).sum()) for good, bad in contexts.values()]
-    return {"tse": float(np.mean(right)), "ew": float(np.mean(ew)), "mw": float(np.mean(mw))}
+    of_contexts = [weight for _, _, weight in contexts.values()]
+    ew = [np.mean(good > bad) for good, bad, _ in contexts.values()]
+    mw = [
+        np.exp(good).sum() / (np.exp(good).sum() + np.exp(bad).sum()) for good, bad, _ in contexts.values()
+    ]
+    return {
+        "tse": float(np.average(right, weights=weights)),
+        "ew": float(np.average(ew, weights=of_contexts)),
+        "mw": float(np.average(mw, weights=of_contexts)),
+    }
 
 
 def blimp(model: Model, pairs: pd.DataFrame) -> dict[str, float]:
@@ -154,10 +163,19 @@ def german(model: Model, sentences: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def sampled(frame: pd.DataFrame, group: str, limit: int) -> pd.DataFrame:
-    """Return at most so many rows of each group: those that `tse run --limit` takes."""
-    chosen = frame.sample(frac=1.0, random_state=0).groupby(group).head(limit)
-    return frame.loc[chosen.index.sort_values()]
+def sampled(frame: pd.DataFrame, group: str, limit: int, together: str | None = None) -> pd.DataFrame:
+    """Return at most so many rows of each group, or all rows of so many prefixes (`together`), and what each stands for.
+
+    They are those that `tse run --limit` takes.
+    """
+    first = (frame if together is None else frame.drop_duplicates(together)).reset_index(drop=True)
+    chosen = first.loc[first.sample(frac=1.0, random_state=0).groupby(group).head(limit).index.sort_values()]
+    share = first[group].value_counts() / chosen[group].value_counts()
+    if together is None:
+        return chosen
+    stands_for = chosen.set_index(together)[group].map(share)
+    kept = frame[frame[together].isin(stands_for.index)]
+    return kept.assign(stands_for=kept[together].map(stands_for))
 
 
 def main() -> None:
@@ -165,12 +183,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("model")
     parser.add_argument(
-        "--limit", type=int, default=20, help="pairs of each construction and paradigm, templates"
+        "--limit", type=int, default=20, help="prefixes of each construction, pairs of each paradigm, templates"
     )
     parser.add_argument("--blimp", type=Path, help="folder with BLiMP's *.jsonl")
     given = parser.parse_args()
     model = Model(given.model)
-    pairs = sampled(pd.read_parquet(PAIRS), "group", given.limit)
+    pairs = sampled(pd.read_parquet(PAIRS), "group", given.limit, together="prefix")
     print("Marvin & Linzen:", agreement(model, pairs, pd.read_parquet(LEMMAS)))
     sentences = pd.read_parquet(GERMAN)
     print("German word order:", german(model, sentences[sentences["template"] < given.limit]))
