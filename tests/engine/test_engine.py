@@ -436,20 +436,6 @@ def test_another_model_other_texts_or_another_reader_begin_anew(tmp_path, forwar
     np.testing.assert_array_equal(again, first)
 
 
-def test_a_scorer_journals_only_what_says_what_it_computes(tmp_path):
-    """A function without a fingerprint leaves no answers that another might take for its own."""
-    scorer = MaskedScorer(*tiny_model("masked", "bert"))
-    scorer.journal_folder = tmp_path
-    scorer.read_slots(
-        [Slot("The author", ".")], FromLogits(lambda logits, _: logits[:, :2].double().numpy(), 2)
-    )
-    assert list(tmp_path.iterdir()) == []
-    first = scorer.sentence_logprobs(SENTENCES)
-    with watched(scorer.model) as shapes:
-        np.testing.assert_array_equal(scorer.sentence_logprobs(SENTENCES), first)
-    assert shapes == [] and len(list(tmp_path.iterdir())) == 1
-
-
 # ---- devices ----------------------------------------------------------------------------------------------
 
 GB = 2**30

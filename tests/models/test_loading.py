@@ -14,7 +14,7 @@ from transformers import AutoModel
 import tse_scorers
 from tse_scorers import load_scorer
 from tse_scorers.models.causal import CausalScorer
-from tse_scorers.models.load import choose_device, choose_dtype, kind_of
+from tse_scorers.models.load import choose_device, kind_of
 from tse_scorers.models.masked import MaskedScorer
 
 
@@ -250,8 +250,6 @@ def test_unknown_options(bert, option):
 
 def test_devices_and_dtypes():
     assert choose_device("cpu") == torch.device("cpu")
-    assert choose_dtype("auto") is torch.float32
-    assert choose_dtype("bfloat16") is torch.bfloat16
     with pytest.raises(ValueError, match="Use device='auto' or device='cpu'"):
         choose_device("cuda:99")
 

@@ -7,7 +7,7 @@ import pytest
 from loopback_hub import LoopbackHub
 from loopback_store import Blob
 
-from tse_scorers.models import revisions as series
+from tse_scorers.models import model_source as series
 
 
 @pytest.fixture

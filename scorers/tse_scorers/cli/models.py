@@ -43,7 +43,7 @@ def train_ngram(
     _refuse_existing(out, overwrite)
     require_regular_file(text)
     with terminal.starting("Training the model"):
-        from ..models.ngram.train import train_ngram as train
+        from ..models.ngram import train_ngram as train
 
         written = train(text, order, out, vocabulary_size=vocabulary_size, lowercase=lowercase)
     terminal.say(f"N-gram model: {written}")
@@ -63,7 +63,7 @@ def convert_lstm(
     for file in (checkpoint, vocabulary):
         require_regular_file(file)
     with terminal.starting("Converting the model"):
-        from ..models.lstm.convert import convert_lstm as convert
+        from ..models.lstm_convert import convert_lstm as convert
 
         terminal.quiet()
         written = convert(checkpoint, vocabulary, out, cast(Any, kind))

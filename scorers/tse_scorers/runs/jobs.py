@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ..io.declared import parse
 from ..io.files import read_text, write_text
+from ..models.model_source import Revision, expand
 from ..models.options import ModelOptions
-from ..models.revisions import Revision, expand
 from ..models.scorer import Scorer
 from ..suites.contract import Suite
 

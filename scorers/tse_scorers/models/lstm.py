@@ -1,16 +1,29 @@
-"""An LSTM language model as a causal LM of `transformers`: embedding, LSTM layers, decoder.
+"""LSTM language models as causal LMs of `transformers`: embedding, LSTM layers, decoder, and word-level tokenizers.
 
-This is the architecture of Gulordava et al. (2018) and of the WordNLM of Hahn & Baroni (2019). `convert.py`
-converts their checkpoints without loss.
+This is the architecture of Gulordava et al. (2018) and of the WordNLM of Hahn & Baroni (2019); `lstm_convert` converts
+their checkpoints without loss. Importing this module makes the Auto classes know them, so that loading them never runs
+code from a model's repository.
 """
 
+import json
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
+from tokenizers import Tokenizer, models, processors
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
-from transformers import GenerationMixin, PretrainedConfig, PreTrainedModel
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    PretrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
 from transformers.modeling_outputs import CausalLMOutput
+
+from .words import normalizer, splitter
 
 
 class LstmConfig(PretrainedConfig):
@@ -64,7 +77,7 @@ class LstmConfig(PretrainedConfig):
         self.eos_token_id = eos_token_id
 
 
-class LstmForCausalLM(PreTrainedModel, GenerationMixin):
+class LstmForCausalLM(PreTrainedModel):
     """An LSTM language model."""
 
     config_class = LstmConfig
@@ -98,10 +111,8 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
         input_ids: Tensor,
         attention_mask: Tensor | None = None,
         labels: Tensor | None = None,
-        logits_to_keep: int | Tensor = 0,
-        return_dict: bool | None = None,
         **kwargs: object,
-    ) -> CausalLMOutput | tuple[object, ...]:
+    ) -> CausalLMOutput:
         """Predict each next token.
 
         Args:
@@ -109,27 +120,17 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
             attention_mask: (batch, positions), 0 at padding, on either side; padding does not change
                 the other positions.
             labels: (batch, positions), the same tokens as `input_ids`; -100 is excluded from the loss.
-            logits_to_keep: return logits for this number of last positions, or for these positions; 0 means all.
-            return_dict: False returns a tuple.
             **kwargs: arguments of the loss. `position_ids`, `use_cache` and similar ones have no effect.
 
         Raises:
             ValueError: the mask is not (batch, positions); an LSTM cannot follow a tree.
         """
         hidden = self._run(self.dropout(self.embedding(input_ids)), attention_mask)
-        positions = slice(-logits_to_keep, None) if isinstance(logits_to_keep, int) else logits_to_keep
-        logits = self.decoder(self.dropout(hidden[:, positions]))
+        logits = self.decoder(self.dropout(hidden))
         loss = None
         if labels is not None:
             loss = self.loss_function(logits, labels, vocab_size=self.config.vocab_size, **kwargs)
-        output = CausalLMOutput(loss=loss, logits=logits)
-        return output if return_dict is not False else output.to_tuple()
-
-    def prepare_inputs_for_generation(  # type: ignore[override]
-        self, input_ids: Tensor, attention_mask: Tensor | None = None, **kwargs: object
-    ) -> dict[str, Tensor | None]:
-        """Give `generate` the whole text at each step, because its caches only support attention."""
-        return {"input_ids": input_ids, "attention_mask": attention_mask}
+        return CausalLMOutput(loss=loss, logits=logits)
 
     def _run(self, embedded: Tensor, mask: Tensor | None) -> Tensor:
         """Run the LSTM over the unmasked tokens, after moving them to the front of their rows."""
@@ -148,3 +149,55 @@ class LstmForCausalLM(PreTrainedModel, GenerationMixin):
         hidden, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=mask.shape[1])
         back = order.argsort(dim=1)
         return hidden.gather(1, back[:, :, None].expand_as(hidden))
+
+
+AutoConfig.register(LstmConfig.model_type, LstmConfig, exist_ok=True)
+AutoModelForCausalLM.register(LstmConfig, LstmForCausalLM, exist_ok=True)
+
+
+def word_tokenizer(
+    vocabulary: Mapping[str, int], *, bos_token: str, eos_token: str | None, lowercase: bool = False
+) -> PreTrainedTokenizerFast:
+    """Return a tokenizer whose tokens are words; every text begins with the start token.
+
+    Args:
+        vocabulary: id of each word, special tokens included; `<unk>` stands for every word outside it.
+        bos_token: opens a text. It is also the padding token; the mask marks padding.
+        eos_token: closes a text, or None; it is not added to texts.
+        lowercase: lower-case the words.
+
+    Raises:
+        ValueError: a special token is not in the vocabulary.
+    """
+    for token in (bos_token, "<unk>", eos_token):
+        if token is not None and token not in vocabulary:
+            raise ValueError(
+                f"The vocabulary has no {token!r}; expected it among its {len(vocabulary)} words."
+            )
+    tokenizer = Tokenizer(models.WordLevel(dict(vocabulary), unk_token="<unk>"))
+    tokenizer.normalizer = normalizer(lowercase)
+    tokenizer.pre_tokenizer = splitter()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{bos_token} $A",
+        pair=f"{bos_token} $A {bos_token} $B",
+        special_tokens=[(bos_token, vocabulary[bos_token])],
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token=bos_token,
+        eos_token=eos_token,
+        unk_token="<unk>",
+        pad_token=bos_token,
+        padding_side="right",
+        clean_up_tokenization_spaces=False,
+        model_input_names=["input_ids", "attention_mask"],
+    )
+
+
+def save_tokenizer(tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
+    """Write a tokenizer under the class name that every version of `transformers` knows."""
+    tokenizer.save_pretrained(folder)
+    path = folder / "tokenizer_config.json"
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+    path.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
