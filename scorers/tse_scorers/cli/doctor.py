@@ -79,8 +79,6 @@ def _show(model: str, findings: "Sequence[Diagnosis]") -> None:
     for name in ("check", "verdict", "found"):
         shown.add_column(name, no_wrap=name != "found", overflow="fold")
     for finding in findings:
-        advice = "" if finding.verdict in ("ok", "not applicable") else finding.what_to_do
-        text = "\n".join(filter(None, (finding.found, advice and f"→ {advice}")))
         verdict = f"[{colors[finding.verdict]}]{finding.verdict}[/]"
-        shown.add_row(escape(finding.check), verdict, escape(text))
+        shown.add_row(escape(finding.check), verdict, escape(finding.found))
     terminal.show(shown)

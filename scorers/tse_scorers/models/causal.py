@@ -150,7 +150,7 @@ class CausalScorer(PretrainedScorer):
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,); NaN if no token can be scored. See `Scorer`."""
         sequences, _ = self._with_spans(checked_texts(sentences))
-        return self._sum_from(sequences, [1] * len(sequences), progress)
+        return _sums(self._read(sequences, [1] * len(sequences), progress))
 
     def continuation_logprobs(
         self, prefixes: Iterable[str], continuations: Iterable[str], progress: Progress | None = None
@@ -158,12 +158,11 @@ class CausalScorer(PretrainedScorer):
         """Return log P(continuation | prefix) of each pair, (pairs,): of the tokens that end after the prefix."""
         prefixes, texts = joined_pairs(prefixes, continuations)
         sequences, spans = self._with_spans(texts)
-        starts = [
+        before = [
             int(np.searchsorted(of_text[:, 1], len(prefix), side="right")) if prefix else 0
             for prefix, of_text in zip(prefixes, spans, strict=True)
         ]
-        starts = [max(start + len(self._start), 1) for start in starts]
-        return self._sum_from(sequences, starts, progress)
+        return _sums(self._read(sequences, [max(n + len(self._start), 1) for n in before], progress))
 
     def token_logprobs(
         self, sentences: Iterable[str], progress: Progress | None = None
@@ -173,14 +172,12 @@ class CausalScorer(PretrainedScorer):
         The first token is NaN for a model without a start token.
         """
         sequences, spans = self._with_spans(checked_texts(sentences))
-        if not sequences:
-            return []
-        plan, owner, tokens = self._reads(sequences, [1] * len(sequences))
-        logprobs = self.run(plan, TokenReader(tokens), progress)
         first = [] if self._start else [np.nan]
         return [
-            ScoredTokens(of_text[:, 0], of_text[:, 1], np.append(first, logprobs[owner == index]))
-            for index, of_text in enumerate(spans)
+            ScoredTokens(of_text[:, 0], of_text[:, 1], np.append(first, logprobs))
+            for of_text, logprobs in zip(
+                spans, self._read(sequences, [1] * len(sequences), progress), strict=True
+            )
         ]
 
     def word_logprobs(
@@ -194,24 +191,20 @@ class CausalScorer(PretrainedScorer):
         (Oh & Schuler 2024; Pimentel & Meister 2024), so that the words' probabilities sum to one.
         """
         texts = checked_texts(sentences)
-        sequences, spans = self._with_spans(texts)
-        if not texts:
-            return []
-        plan, owner, tokens = self._reads(sequences, [1] * len(texts), last=True)
-        values = self.run(plan, TokenReader(tokens), progress)
-        ends_here = np.zeros(len(values))
-        if len(boundary := boundary_ids(self.tokenizer)):
-            group = np.isin(np.arange(self.vocabulary_size), boundary)
-            ends_here = self.run(plan, TokenReader(np.full(len(values), END), group))
-        first = [] if self._start else [np.nan]
+        tokens = self.token_logprobs(texts, progress)
+        # An `END` after each token, the last one included; certain where tokens do not include spaces.
+        sequences = [[*ids, END] for ids in self._with_spans(texts)[0]]
+        group = np.isin(np.arange(self.vocabulary_size), boundary_ids(self.tokenizer))
+        ends_here = [np.zeros(len(ids) - 1) for ids in sequences]
+        if group.any():
+            ends_here = self._read(sequences, [1] * len(texts), group=group)
         scored = []
-        for index, (text, of_text) in enumerate(zip(texts, spans, strict=True)):
-            logprobs = np.append(first, values[owner == index][:-1])
-            ends = np.append(first, ends_here[owner == index])
-            words, word = words_of_tokens(text, of_text[:, 1])
+        for text, of_text, here in zip(texts, tokens, ends_here, strict=True):
+            ends = here if self._start else np.append(np.nan, here)
+            words, word = words_of_tokens(text, of_text.ends)
             last = np.append(word[1:] != word[:-1], True)
             later = np.append(False, last[:-1])  # first token of a word that is not the first
-            corrected = logprobs + np.where(last, ends[1:], 0.0) - np.where(later, ends[:-1], 0.0)
+            corrected = of_text.logprobs + np.where(last, ends[1:], 0.0) - np.where(later, ends[:-1], 0.0)
             scored.append(sum_by_word(corrected, words, word))
         return scored
 
@@ -267,32 +260,27 @@ class CausalScorer(PretrainedScorer):
         (anchor,) = self.opened([CARRIER.prefix])
         return ~continuing_ids(self.tokenizer, anchor[-1:], self.vocabulary_size)
 
-    def _sum_from(
-        self, sequences: list[list[int]], starts: Sequence[int], progress: Progress | None
-    ) -> Logprobs:
-        """Sum log P(token | tokens before) over each sequence from a place (at least 1) on; NaN without any."""
-        sums = np.where([len(ids) > start for ids, start in zip(sequences, starts, strict=True)], 0.0, np.nan)
-        if np.isnan(sums).all():
-            return sums
-        plan, owner, tokens = self._reads(sequences, starts)
-        np.add.at(sums, owner, self.run(plan, TokenReader(tokens), progress))
-        return sums
+    def _read(
+        self,
+        sequences: list[list[int]],
+        starts: Sequence[int],
+        progress: Progress | None = None,
+        group: NDArray[np.bool_] | None = None,
+    ) -> list[Logprobs]:
+        """Return log P(token | tokens before) of each sequence's tokens from a place (at least 1) on.
 
-    def _reads(
-        self, sequences: list[list[int]], starts: Sequence[int], last: bool = False
-    ) -> tuple[Plan, Indices, Indices]:
-        """Return a plan that reads each token from a place on, and for each answer its sequence and its token.
-
-        A sequence's last token is predicted, but no input, unless the distribution after it is wanted (`last`).
+        With a group of ids, (vocabulary,), return its total probability in the place of each token.
         """
-        inputs = [ids if last else ids[:-1] for ids in sequences]
-        rows, nodes = prefix_rows(inputs, self._capacity(inputs))
-        read_of = np.concatenate([of_text[start - 1 :] for of_text, start in zip(nodes, starts, strict=True)])
-        following = [
-            [*ids[start:], *([0] if last else [])] for ids, start in zip(sequences, starts, strict=True)
-        ]
-        owner = np.repeat(np.arange(len(sequences)), [len(tokens) for tokens in following])
-        return Plan(rows, read_of), owner, np.array([i for ids in following for i in ids], dtype=np.int64)
+        counts = [max(len(ids) - start, 0) for ids, start in zip(sequences, starts, strict=True)]
+        values = np.zeros(0)
+        if any(counts):
+            inputs = [ids[:-1] for ids in sequences]  # the last token is predicted, but no input
+            rows, nodes = prefix_rows(inputs, self._capacity(inputs))
+            read_of = np.concatenate([ns[start - 1 :] for ns, start in zip(nodes, starts, strict=True)])
+            following = [i for ids, start in zip(sequences, starts, strict=True) for i in ids[start:]]
+            tokens = np.array(following if group is None else [END] * len(following), dtype=np.int64)
+            values = self.run(Plan(rows, read_of), TokenReader(tokens, group), progress)
+        return np.split(values, np.cumsum(counts))[:-1]
 
     def _capacity(self, sequences: list[list[int]]) -> int | None:
         """Return the tokens of a packed row; None runs each text by itself if sharing saves little or is not exact."""
@@ -306,3 +294,8 @@ class CausalScorer(PretrainedScorer):
                 self._longest_probed = 2 * longest
             self.execution["prefixes_shared"] = capacity is not None and self._may_share
         return capacity if self._may_share else None
+
+
+def _sums(values: list[Logprobs]) -> Logprobs:
+    """Return the sum of each array; NaN of an empty one."""
+    return np.array([of_text.sum() if len(of_text) else np.nan for of_text in values])

@@ -150,9 +150,8 @@ def kind_of(config: "PretrainedConfig", tokenizer: "PreTrainedTokenizerBase") ->
     if config.model_type in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
         return "seq2seq"
     raise ValueError(
-        f"A model of type {config.model_type!r} ({', '.join(config.architectures or ['no architecture named'])}) "
-        "is neither a masked nor a causal language model. Use one that AutoModelForMaskedLM, AutoModelForCausalLM or "
-        "AutoModelForSeq2SeqLM loads."
+        f"A model of type {config.model_type!r} is neither a masked nor a causal language model. Use one that "
+        "AutoModelForMaskedLM, AutoModelForCausalLM or AutoModelForSeq2SeqLM loads."
     )
 
 

@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from tokenizers import Tokenizer, models, processors
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -117,38 +115,25 @@ class LstmForCausalLM(PreTrainedModel):
 
         Args:
             input_ids: (batch, positions).
-            attention_mask: (batch, positions), 0 at padding, on either side; padding does not change
-                the other positions.
+            attention_mask: (batch, positions), 0 at padding on the right, which changes no other position.
             labels: (batch, positions), the same tokens as `input_ids`; -100 is excluded from the loss.
             **kwargs: arguments of the loss. `position_ids`, `use_cache` and similar ones have no effect.
 
         Raises:
-            ValueError: the mask is not (batch, positions); an LSTM cannot follow a tree.
+            ValueError: the mask hides tokens that others follow; an LSTM reads a row from left to right.
         """
-        hidden = self._run(self.dropout(self.embedding(input_ids)), attention_mask)
+        mask = attention_mask
+        if mask is not None and (mask.shape != input_ids.shape or bool((mask.diff(dim=1) > 0).any())):
+            raise ValueError(
+                f"Got an attention mask of shape {tuple(mask.shape)} that hides tokens before others; an LSTM takes "
+                f"only masks of shape {tuple(input_ids.shape)} with zeros for padding on the right."
+            )
+        hidden, _ = self.lstm(self.dropout(self.embedding(input_ids)))
         logits = self.decoder(self.dropout(hidden))
         loss = None
         if labels is not None:
             loss = self.loss_function(logits, labels, vocab_size=self.config.vocab_size, **kwargs)
         return CausalLMOutput(loss=loss, logits=logits)
-
-    def _run(self, embedded: Tensor, mask: Tensor | None) -> Tensor:
-        """Run the LSTM over the unmasked tokens, after moving them to the front of their rows."""
-        if mask is not None and mask.shape != embedded.shape[:2]:
-            raise ValueError(
-                f"Got an attention mask of shape {tuple(mask.shape)}; an LSTM reads a row from left to right and "
-                f"supports only masks of shape {tuple(embedded.shape[:2])}, with 0 for padding."
-            )
-        if mask is None or bool(mask.all()):
-            output: Tensor = self.lstm(embedded)[0]
-            return output
-        order = torch.argsort((mask == 0).int(), dim=1, stable=True)
-        lengths = mask.ne(0).sum(dim=1).clamp(min=1).cpu()
-        rows = embedded.gather(1, order[:, :, None].expand_as(embedded))
-        packed = pack_padded_sequence(rows, lengths, batch_first=True, enforce_sorted=False)
-        hidden, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=mask.shape[1])
-        back = order.argsort(dim=1)
-        return hidden.gather(1, back[:, :, None].expand_as(hidden))
 
 
 AutoConfig.register(LstmConfig.model_type, LstmConfig, exist_ok=True)

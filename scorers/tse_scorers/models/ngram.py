@@ -76,35 +76,34 @@ class NgramScorer(Scorer, ABC):
                 progress(index + 1, len(texts))
         return sums
 
-    def word_logprobs(
-        self, sentences: Iterable[str], progress: Progress | None = None
-    ) -> list[list[tuple[str, float]]]:
-        """Return, for each sentence, its words between white space, each with its log-probability.
-
-        A punctuation mark counts towards the word that it is attached to.
-        """
-        texts = checked_texts(sentences)
-        self._warn_of_unknown(texts)
-        scored = []
-        for index, text in enumerate(texts):
-            parts = [self.split(word) for word in text.split()]
-            logprobs, _ = self.score_words(list(chain.from_iterable(parts)))
-            owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-            sums = np.bincount(owner, weights=logprobs, minlength=len(parts))
-            scored.append(list(zip(text.split(), sums.tolist(), strict=True)))
-            if progress is not None:
-                progress(index + 1, len(texts))
-        return scored
-
     def token_logprobs(
         self, sentences: Iterable[str], progress: Progress | None = None
     ) -> list[ScoredTokens]:
-        """Return the words of each sentence as its tokens, as `word_logprobs` scores them."""
-        texts, tokens = checked_texts(sentences), []
-        for text, words in zip(texts, self.word_logprobs(texts, progress), strict=True):
-            starts, ends = np.array([match.span() for match in re.finditer(r"\S+", text)], dtype=np.int64).T
-            tokens.append(ScoredTokens(starts, ends, np.array([logprob for _, logprob in words])))
-        return tokens
+        """Return what stands between white space in each sentence, with its log-probability.
+
+        A punctuation mark counts towards the word that it is attached to.
+        """
+        texts, scored = checked_texts(sentences), []
+        self._warn_of_unknown(texts)
+        for text in texts:
+            matches = list(re.finditer(r"\S+", text))
+            parts = [self.split(match.group()) for match in matches]
+            logprobs, _ = self.score_words(list(chain.from_iterable(parts)))
+            owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+            sums = np.bincount(owner, weights=logprobs, minlength=len(parts))
+            starts, ends = np.array([match.span() for match in matches], dtype=np.int64).T
+            scored.append(ScoredTokens(starts, ends, sums.astype(np.float64)))
+        return scored
+
+    def word_logprobs(
+        self, sentences: Iterable[str], progress: Progress | None = None
+    ) -> list[list[tuple[str, float]]]:
+        """Return, for each sentence, its words between white space, each with its log-probability."""
+        texts = checked_texts(sentences)
+        return [
+            list(zip(text.split(), tokens.logprobs.tolist(), strict=True))
+            for text, tokens in zip(texts, self.token_logprobs(texts), strict=True)
+        ]
 
     def token_counts(self, sentences: Iterable[str]) -> Indices:
         """Return the number of words of each sentence, (sentences,)."""
@@ -126,7 +125,7 @@ class NgramScorer(Scorer, ABC):
         self._warn_of_unknown([slot.prefix for slot in slots])
         rows: dict[tuple[bool, tuple[str, ...]], list[float]] = {}
         keys = []
-        for index, slot in enumerate(slots):
+        for slot in slots:
             before = self.split(slot.prefix)
             opening, history = key = not slot.prefix, tuple(before[max(len(before) - self.order + 1, 0) :])
             if key not in rows:
@@ -134,8 +133,6 @@ class NgramScorer(Scorer, ABC):
                 scored = [self.score_words(form, history) for form in words]
                 rows[key] = [logprobs.sum() if known.all() else np.nan for logprobs, known in scored]
             keys.append(key)
-            if progress is not None:
-                progress(index + 1, len(slots))
         return np.array([rows[key] for key in keys]).reshape(len(slots), len(forms))
 
     def _warn_of_unknown(self, texts: Sequence[str]) -> None:

@@ -79,11 +79,6 @@ class OwnModel(nn.Module):
         first = next(self.parameters(), None)
         return torch.float32 if first is None else first.dtype
 
-    @property
-    def base_model(self) -> nn.Module:
-        """The model itself."""
-        return self
-
     def get_output_embeddings(self) -> None:
         """Return None: the output layer is inside the function."""
 
@@ -109,7 +104,7 @@ class OwnModel(nn.Module):
                 first, second = self._function(ids), self._function(ids)
         except Exception as error:  # whatever somebody else's function raises
             raise TypeError(
-                f"{name} failed on ids of shape (2, 3): {type(error).__name__}: {error}; {expected}."
+                f"{name} failed on {ids}: {type(error).__name__}: {error}; {expected}."
             ) from error
         if not isinstance(first, Tensor) or not first.is_floating_point():
             raise TypeError(
@@ -123,8 +118,8 @@ class OwnModel(nn.Module):
             )
         if not torch.equal(first.nan_to_num(), second.nan_to_num()):
             raise ValueError(
-                f"{name} returned different logits for the same ids, so its scores would be random; expected a model "
-                "in evaluation mode. Call eval() on it, or pass it as module: OwnModel(function, module=model)."
+                f"{name} returned different logits for the same ids, so its scores would be random. Call eval() on the "
+                "model, or pass it as module: OwnModel(function, module=model)."
             )
         self.config.vocab_size = first.shape[-1]
 
@@ -147,45 +142,28 @@ def is_of_transformers(model: object) -> "TypeGuard[PreTrainedModel]":
     return isinstance(getattr(model, "config", None), PretrainedConfig) and not isinstance(model, OwnModel)
 
 
-FIRST_SENTINEL = "<extra_id_0>"
-"""T5's mask token."""
-
-
 def decoder_of(
     model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", encoder_input: EncoderInput, name: str
 ) -> tuple[OwnModel, str]:
     """Return the decoder of an encoder-decoder model (T5, BART) as a model of its own, and the token it reads first.
 
-    log P(sentence) = sum over i of log P(w_i | w_<i, encoder input). The end of the sentence is not scored. The encoder
-    runs once for each batch.
-
-    Args:
-        model: what `AutoModelForSeq2SeqLM` loads.
-        tokenizer: its tokenizer.
-        encoder_input: `empty`: the encoder reads the empty text with the tokenizer's special tokens (T5: `</s>`), and
-            the decoder begins with its start token, as in minicons' `Seq2SeqScorer` after the prefix `</s>`. `mask`:
-            the encoder reads one mask token (T5: `<extra_id_0>`) in special tokens, and the decoder begins with its
-            start token and the mask token, as in the pipeline of BabyLM 2025 (`enc_dec_prefix`).
-        name: the model's name in results.
+    log P(sentence) = sum over i of log P(w_i | w_<i, encoder input), without the end of the sentence. `empty`: the
+    encoder reads the empty text with the tokenizer's special tokens (T5: `</s>`), and the decoder begins with its start
+    token, as in minicons' `Seq2SeqScorer` after the prefix `</s>`. `mask`: the encoder reads one mask token (T5:
+    `<extra_id_0>`) in special tokens, and the decoder begins with its start token and the mask token, as in the
+    pipeline of BabyLM 2025 (`enc_dec_prefix`).
 
     Raises:
         ValueError: the model does not say which token its decoder begins with, or the encoder would read nothing.
     """
     start, with_mask = model.config.decoder_start_token_id, encoder_input == "mask"
-    if start is None:
-        raise ValueError(
-            f"The configuration of {name} does not say with which token its decoder begins; expected "
-            "decoder_start_token_id. Set it and save the model."
-        )
-    mask = str(tokenizer.mask_token or FIRST_SENTINEL)
+    mask = str(tokenizer.mask_token or "<extra_id_0>")
     source = tokenizer(mask if with_mask else "")["input_ids"]
-    if not source or (with_mask and mask not in tokenizer.get_vocab()):
-        lacks, other = (
-            (f"neither a mask token nor {FIRST_SENTINEL}", "empty") if with_mask else ("no end token", "mask")
-        )
+    if start is None or not source or (with_mask and mask not in tokenizer.get_vocab()):
+        lacks = "mask token" if with_mask else "special token that it puts around texts"
         raise OptionError(
-            f"The tokenizer of {name} has {lacks}, so its encoder would read nothing. Use "
-            f"{Option('encoder_input', other)}, or another tokenizer."
+            f"The decoder of {name} cannot begin: its configuration has no decoder_start_token_id, or its tokenizer no "
+            f"{lacks}. Set it and save the model, or use {Option('encoder_input', 'empty' if with_mask else 'mask')}."
         )
     before = [start] if with_mask else []
 

@@ -204,7 +204,7 @@ class Scorer(ABC):
         return f"{type(self).__name__}({', '.join([repr(self.name), *filter(None, facts)])})"
 
 
-# Asking: each different text once, and every answer checked.
+# Asking: each different text once, and log-probabilities of texts checked.
 
 ROUNDING = 1e-3
 """How far above 0 a log-probability may be: sums in low precision end there where the probability is 1."""
@@ -217,10 +217,11 @@ def ask_sentences(scorer: Scorer, sentences: Iterable[str], progress: Progress |
         TypeError: the scorer returned no log-probabilities.
         ValueError: as `Scorer.sentence_logprobs`.
     """
-    answers, places = each_once(
-        sentences,
-        lambda texts: checked(scorer, scorer.sentence_logprobs(texts, **_keyword(progress)), (len(texts),)),
-    )
+
+    def answer(asked: list[str]) -> Logprobs:
+        return checked(scorer, scorer.sentence_logprobs(asked, **_keyword(progress)), (len(asked),))
+
+    answers, places = each_once(sentences, answer)
     return answers[places]
 
 
@@ -241,20 +242,16 @@ def ask_continuations(
 def ask_words(
     scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
 ) -> list[list[tuple[str, float]]]:
-    """Return the words of each sentence and log P of each; raises as `ask_sentences`."""
+    """Return the words of each sentence and log P of each."""
     answers, places = each_once(sentences, lambda texts: scorer.word_logprobs(texts, **_keyword(progress)))
-    for words in answers:
-        checked(scorer, [logprob for _, logprob in words], (len(words),))
     return [answers[place] for place in places]
 
 
 def ask_tokens(
     scorer: Scorer, sentences: Iterable[str], progress: Progress | None = None
 ) -> list[ScoredTokens]:
-    """Return the tokens of each sentence, with log P of each; raises as `ask_sentences`."""
+    """Return the tokens of each sentence, with log P of each."""
     answers, places = each_once(sentences, lambda texts: scorer.token_logprobs(texts, **_keyword(progress)))
-    for tokens in answers:
-        checked(scorer, tokens.logprobs, (len(tokens.starts),))
     return [answers[place] for place in places]
 
 

@@ -22,12 +22,8 @@ from ..models.text import SPACES, TextWarning
 
 SENTENCE = "The author near the senators is tall."
 UNKNOWN_IDS = "probabilities at a gap"
-MOST_UNKNOWN = 0.1
-"""Share of the probability on ids without a token that a model may have; more, and the tokenizer is another model's."""
 NeuralScorer = CausalScorer | MaskedScorer
 Verdict = Literal["ok", "warning", "failed", "not applicable"]
-Finding = tuple[Verdict, str] | tuple[Verdict, str, str]
-"""A verdict, what was found, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -38,42 +34,39 @@ class Diagnosis:
         check: what was checked.
         verdict: `failed` where scores would be wrong, `warning` where they may be, `not applicable` where there is
             nothing to check.
-        found: what is the case.
-        what_to_do: empty where nothing is to be done.
+        found: what is the case, and what to do about it.
         cause: the error of a model that refuses to be asked, else None.
     """
 
     check: str
     verdict: Verdict
     found: str
-    what_to_do: str = ""
     cause: ValueError | None = None
 
 
 def diagnose(scorer: Scorer) -> list[Diagnosis]:
-    """Check a model: mode, mask, finite numbers, start token, spaces, probabilities.
+    """Check a model: one finding for each check, in a fixed order.
 
-    Args:
-        scorer: a scorer of `load_scorer`. Scorers that run no model (n-grams, published scores) have nothing to check.
-
-    Returns:
-        One finding for each check, in a fixed order.
+    Scorers that run no model (n-grams, published scores) have nothing to check.
     """
+    if not isinstance(scorer, NeuralScorer):
+        return [
+            Diagnosis(name, "not applicable", "no neural model of transformers is run") for name in CHECKS
+        ]
     findings: list[Diagnosis] = []
-    nothing = None if isinstance(scorer, NeuralScorer) else "no neural model of transformers is run"
-    scorer = copy.copy(scorer)
+    scorer, broken = copy.copy(scorer), ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TextWarning)  # English words may be unknown
         for name, check in CHECKS.items():
-            if nothing is not None or not isinstance(scorer, NeuralScorer):
-                findings.append(Diagnosis(name, "not applicable", str(nothing)))
+            if broken:
+                findings.append(Diagnosis(name, "not applicable", f"not checked, because {broken!r} failed"))
                 continue
             try:
                 findings.append(Diagnosis(name, *check(scorer)))
             except ValueError as error:  # the model refuses to be asked, and says why
-                findings.append(Diagnosis(name, "failed", str(error), "", error))
-            if name in FIRST and findings[-1].verdict == "failed":
-                nothing = f"not checked, because the check '{name}' failed"
+                findings.append(Diagnosis(name, "failed", str(error), error))
+            if findings[-1].verdict == "failed" and check in (mode, mask, finite):
+                broken = name  # it cannot be asked anything else
     return findings
 
 
@@ -81,97 +74,87 @@ def refuse_failures(scorer: Scorer) -> None:
     """Raise ValueError where a check of a model fails, so that no wrong score is computed."""
     for finding in diagnose(scorer):
         if finding.check == UNKNOWN_IDS and finding.verdict == "warning":
-            warnings.warn(f"{scorer.name}: {finding.found}. {finding.what_to_do}", stacklevel=2)
+            warnings.warn(f"{scorer.name}: {finding.found}", stacklevel=2)
         if isinstance(finding.cause, OptionError):
             raise finding.cause  # it names options as the user writes them
         if finding.verdict == "failed":
-            problem = finding.found.rstrip(".")  # a model that refuses to be asked says a sentence
             raise ValueError(
-                f"{scorer.name} was not scored, because the check '{finding.check}' failed: {problem}. "
-                f"{finding.what_to_do} `tse doctor` shows all checks."
+                f"{scorer.name} was not scored, because the check '{finding.check}' failed: {finding.found} "
+                "`tse doctor` shows all checks."
             )
 
 
-def mode(scorer: NeuralScorer) -> Finding:
+def mode(scorer: NeuralScorer) -> tuple[Verdict, str]:
     """Check that no module is in training mode, where dropout makes scores random."""
     training = [name or "the model" for name, module in scorer.model.named_modules() if module.training]
     if training:
         return (
             "failed",
-            f"{len(training)} modules are in training mode ({training[0]}…)",
-            "Call model.eval() first.",
+            f"{len(training)} modules ({training[0]}…) are in training mode. Call model.eval() first.",
         )
     return "ok", "evaluation mode"
 
 
-def mask(scorer: NeuralScorer) -> Finding:
+def mask(scorer: NeuralScorer) -> tuple[Verdict, str]:
     """Check that there is a mask token, and that it stands in a gap as a word would, its space included."""
     if not isinstance(scorer, MaskedScorer):
         return "not applicable", "causal models have none"
     token = scorer.tokenizer.mask_token_id
     if token is None or not 0 <= token < scorer.vocabulary_size:
-        problem = (
-            "no mask token" if token is None else f"a mask token with the id {token}, which the model lacks"
-        )
         return (
             "failed",
-            f"the tokenizer has {problem}",
-            "Set the mask_token of the model's training, and save it.",
+            "the tokenizer has no mask token that the model knows. Set that of its training, and save it.",
         )
     (ids,), (column,) = scorer.slot_ids([CARRIER])
     word = next((w for w in ("is", "was", "has") if scorer.single_token_ids([w])[0] >= 0), None)
     if word is None:
-        return "warning", "no frequent verb is a single token", "Check the tokenizer."
+        return "warning", "no frequent English verb is a single token. Check the tokenizer."
     filled = scorer.tokenizer(CARRIER.prefix + " " + word + CARRIER.suffix)["input_ids"]
     if ids[:column] + ids[column + 1 :] != filled[:column] + filled[column + 1 :] or ids[column] != token:
-        shown = _readable(scorer, ids)
-        return (
-            "failed", f"a sentence with a mask has the tokens {shown}, unlike around a word",
-            "Use the fast tokenizer of the model (tokenizer.json); its mask must take the space before it.",
-        )  # fmt: skip
+        return "failed", (
+            f"a sentence with a mask has the tokens {_readable(scorer, ids)}, unlike one with a word. Use the fast "
+            "tokenizer of the model (tokenizer.json); its mask must take the space before it."
+        )
     return "ok", f"{scorer.tokenizer.mask_token} in place of a word and its space"
 
 
 @torch.inference_mode()
-def finite(scorer: NeuralScorer) -> Finding:
+def finite(scorer: NeuralScorer) -> tuple[Verdict, str]:
     """Check that weights and outputs are numbers."""
-    advice = "Training diverged, or float16 overflows: try --dtype float32 (or bfloat16), or an earlier checkpoint."
+    advice = "Its training diverged, or float16 overflows: try --dtype float32, or an earlier checkpoint."
     for name, parameter in scorer.model.named_parameters():
         if not torch.isfinite(parameter.sum(dtype=torch.float32)) and not torch.isfinite(parameter).all():
-            return "failed", f"the weights {name} hold NaN or infinity", advice
+            return "failed", f"the weights {name} hold NaN or infinity. {advice}"
     ids = scorer.tokenizer([SENTENCE])["input_ids"]
     scorer.check_inputs(ids, [SENTENCE])
     logits = scorer.model(input_ids=torch.tensor(ids, device=scorer.model.device)).logits
     if (torch.isnan(logits) | torch.isposinf(logits)).any():  # models mask ids with minus infinity
-        return "failed", "the model computes NaN or infinity", advice
+        return "failed", f"the model computes NaN or infinity. {advice}"
     return "ok", "all weights and logits of a sentence"
 
 
-def start_token(scorer: NeuralScorer) -> Finding:
+def start_token(scorer: NeuralScorer) -> tuple[Verdict, str]:
     """Check that a text begins with one start token, and that it does not open a chat turn."""
     if not isinstance(scorer, CausalScorer):
         return "not applicable", "masked models have none"
-    start, token, advice = (
-        scorer.start_token,
-        scorer.start_token_text,
-        "Name another one: --start-token TOKEN.",
-    )
-    plain = scorer.tokenizer(SENTENCE, add_special_tokens=False)["input_ids"]
-    for kind, ids in (("sentence", [start, *plain]), ("gap", scorer.slot_ids([CARRIER.prefix])[0])):
-        if ids[:2] == [start, start] and start is not None and start in scorer.tokenizer.all_special_ids:
-            return (
-                "failed", f"a {kind} begins with {token} twice",
-                "Remove it from the tokenizer's post-processor (or its text template), and save the tokenizer.",
-            )  # fmt: skip
+    start, token = scorer.start_token, scorer.start_token_text
+    advice = "Name the one that opened documents in pretraining: --start-token TOKEN."
     if start is None:
-        return "warning", "none: the first token of a sentence is not scored", advice
+        return "warning", f"none: the first token of a sentence is not scored. {advice}"
+    gap, text = scorer.slot_ids([CARRIER.prefix])[0], scorer.tokenizer(SENTENCE, add_special_tokens=False)
+    is_twice = [start, start] in (gap[:2], [start, *text["input_ids"][:1]])
+    if is_twice and start in scorer.tokenizer.all_special_ids and start != scorer.tokenizer.unk_token_id:
+        return (
+            "failed",
+            f"a text begins with {token} twice. Remove it from the tokenizer's post-processor, and save it.",
+        )
     if scorer.opens_chat_turns(start):
-        return "warning", f"{token}, which opens the turns of a chat", advice
+        return "warning", f"{token}, which opens the turns of a chat. {advice}"
     instead = " (the model's own start token opens chat turns)" if scorer.avoids_chat_token else ""
     return "ok", f"a sentence's first token is conditioned on {token}{instead}"
 
 
-def leading_space(scorer: NeuralScorer) -> Finding:
+def leading_space(scorer: NeuralScorer) -> tuple[Verdict, str]:
     """Check that a word inside a sentence is tokenized with its space, where tokens carry spaces."""
     tokenizer = scorer.tokenizer
     tokens = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
@@ -180,33 +163,34 @@ def leading_space(scorer: NeuralScorer) -> Finding:
         return "not applicable", "the tokens of this vocabulary carry no spaces"
     shorter, longer = scorer.opened([CARRIER.prefix, f"{CARRIER.prefix} is"])
     if longer[: len(shorter)] != shorter or len(longer) == len(shorter):
-        return "warning", "the token of ' is' depends on the word before it", "Check the tokenizer."
+        return "warning", "the token of ' is' depends on the word before it. Check the tokenizer."
     inside = _readable(scorer, longer[len(shorter) :])
     if not tokens[longer[len(shorter)]].startswith(SPACES):
-        return (
-            "failed", f"inside a sentence, 'is' becomes {inside}, without the space before it",
-            "Remove what strips or splits at spaces (add_prefix_space, a normalizer, a pre-tokenizer).",
-        )  # fmt: skip
+        return "failed", (
+            f"inside a sentence, 'is' becomes {inside}, without its space. Remove what strips or splits at spaces "
+            "(add_prefix_space, a normalizer, a pre-tokenizer)."
+        )
     decoded = str(tokenizer.decode(tokenizer(SENTENCE, add_special_tokens=False)["input_ids"]))
     if len(decoded.split()) < len(SENTENCE.split()):
-        return (
-            "failed", f"{SENTENCE!r} comes back from the tokenizer as {decoded!r}",
-            "Load it with the version of transformers that saved it, or save it again from its tokenizer.json.",
-        )  # fmt: skip
+        return "failed", (
+            f"{SENTENCE!r} comes back from the tokenizer as {decoded!r}. Load it with the version of transformers that "
+            "saved it, or save it again from its tokenizer.json."
+        )
     start = _readable(scorer, tokenizer("is", add_special_tokens=False)["input_ids"])
     rule = "the same" if start.startswith("' ") else f"{start} (--leading-space would make it the same)"
     return "ok", f"inside a sentence, 'is' becomes {inside}; at its start, {rule}"
 
 
-def sums_to_one(scorer: NeuralScorer) -> Finding:
+def sums_to_one(scorer: NeuralScorer) -> tuple[Verdict, str]:
     """Check that the probabilities at a gap sum to one, over tokens that the tokenizer has."""
     ((total, unknown),) = scorer.read_slots([CARRIER], _Masses(len(scorer.tokenizer)))
     if not abs(total - 1) <= 1e-4:
-        return "failed", f"they sum to {total:.6f}", "Check the model's output layer."
+        return "failed", f"they sum to {total:.6f}. Check the model's output layer."
     if unknown > 0.001:
-        verdict: Verdict = "failed" if unknown > MOST_UNKNOWN else "warning"
-        found = f"{unknown:.1%} of the probability is on ids that the tokenizer does not have"
-        return verdict, found, "Check that model and tokenizer belong together."
+        return "failed" if unknown > 0.1 else "warning", (
+            f"{unknown:.1%} of the probability is on ids that the tokenizer does not have. Check that model and "
+            "tokenizer belong together."
+        )
     return "ok", f"they sum to {total:.6f}"
 
 
@@ -230,9 +214,7 @@ def _readable(scorer: NeuralScorer, ids: Sequence[int]) -> str:
     return " ".join(repr(f" {token[1:]}" if token.startswith(SPACES) else token) for token in tokens)
 
 
-CHECKS: dict[str, Callable[[NeuralScorer], Finding]] = {
+CHECKS: dict[str, Callable[[NeuralScorer], tuple[Verdict, str]]] = {
     "mode": mode, "mask token": mask, "finite numbers": finite, "start token": start_token,
     "leading space": leading_space, UNKNOWN_IDS: sums_to_one,
 }  # fmt: skip
-FIRST = ("mode", "mask token", "finite numbers")
-"""If one of these fails, the model cannot be asked anything else."""
