@@ -58,8 +58,6 @@ CASES = [
      "column 'sentence_bad' of row 1; expected text"),
     ("published.jsonl", "0.prob_bad", "x", "run --data pairs.jsonl -m published.jsonl --out out",
      "'prob_bad' that are not finite numbers, in 1 of 2 rows: 1 (x)"),
-    ("ngram.json", "split", HUGE, SCORE, "split is 1000000"),
-    ("ngram.json", "split", None, SCORE, "split is null; expected text"),
     ("scored.csv.signature.json", "", [], SCORE, "signature.json is not the signature that `tse score` wrote"),
     ("model/config.json", "architectures", 3, "score -m model sentences.csv --out new.csv --device cpu",
      "architectures is 3; expected a list or nothing. Correct its config.json"),

@@ -123,7 +123,7 @@ def test_batches_hold_each_row_that_is_read_once_within_their_budgets(texts, cap
 def test_equal_texts_and_shared_beginnings_go_through_the_model_once():
     scorer = CausalScorer(*tiny_model("causal", "gpt2"))
     scorer.sentence_logprobs(FAMILY)  # nothing is probed any more
-    inputs = [ids[:-1] for ids in scorer.sentence_ids(FAMILY)]
+    inputs = [ids[:-1] for ids in scorer._with_spans(FAMILY)[0]]
     beginnings = {tuple(ids[: end + 1]) for ids in inputs for end in range(len(ids))}
     with watched(scorer.model) as shapes:
         once, twice = scorer.sentence_logprobs(FAMILY), scorer.sentence_logprobs(FAMILY * 2)

@@ -136,8 +136,8 @@ class CausalScorer(PretrainedScorer):
         """Whether another token replaces the model's start token, because its own opens the turns of a chat."""
         return self.start_token != self._own_start and self.opens_chat_turns(self._own_start)
 
-    def _probed(self) -> Forward:
-        forward = super()._probed()
+    def check_forward(self, forward: Forward) -> None:
+        """Raise ValueError where tokens attend to those after them."""
         if sees_what_follows(forward):
             raise OptionError(
                 f"In {self.name} each token attends to the tokens after it, so the chain rule does not give "
@@ -145,7 +145,6 @@ class CausalScorer(PretrainedScorer):
                 "it can also be a decoder, set is_decoder in its configuration. (8-bit layers of bitsandbytes look at "
                 "all tokens of a batch too: use 4 bits.)"
             )
-        return forward
 
     def sentence_logprobs(self, sentences: Iterable[str], progress: Progress | None = None) -> Logprobs:
         """Return log P of each sentence, (sentences,); NaN if no token can be scored. See `Scorer`."""

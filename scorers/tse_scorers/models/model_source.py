@@ -112,7 +112,7 @@ def _require_weights(folder: Path) -> None:
     )
     if checkpoints := sorted({path.parent.name for path in folder.glob("*/*.safetensors")}):
         advice = f"Name one of its subfolders ({', '.join(checkpoints)}), or run all with --revisions '*'."
-    if files := [str(path) for path in sorted(folder.glob(f"*{GGUF}"))]:
+    if files := sorted(map(str, folder.glob(f"*{GGUF}"))):
         advice = f"Name one of its GGUF files: {', '.join(files[:5])}."
     raise ValueError(f"The folder {str(folder)!r} does not contain *.safetensors weights. {advice}")
 
@@ -146,14 +146,11 @@ def hub_commit(name: str) -> str | None:
 
 
 def expand(model: str, pattern: str) -> list[Revision]:
-    """Return each revision of a model that matches a pattern.
+    """Return each revision of a model that matches a pattern, `step512` before `step1000`.
 
     Args:
         model: a folder of checkpoints, or a Hub id, whose branches and tags are the revisions.
         pattern: a pattern for names, for instance `step*` or `checkpoint-*`.
-
-    Returns:
-        In the order of the last number in the name, `step512` before `step1000`.
 
     Raises:
         ValueError: no revision matches, or the Hub cannot be reached.
@@ -166,9 +163,8 @@ def expand(model: str, pattern: str) -> list[Revision]:
     found.sort(key=lambda revision: position(revision.name))
     matching = [revision for revision in found if fnmatch(revision.name, pattern)]
     if not matching:
-        existing = ", ".join(revision.name for revision in found[:20])
-        expected = existing or "none (those of a folder: subfolders with a config.json)"
-        raise ValueError(f"No revision of {model} matches {pattern!r}; expected one of: {expected}.")
+        names = [revision.name for revision in found[:20]] or ["none (those of a folder have a config.json)"]
+        raise ValueError(f"No revision of {model} matches {pattern!r}; expected one of: {', '.join(names)}.")
     return matching
 
 

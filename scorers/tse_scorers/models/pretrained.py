@@ -111,11 +111,13 @@ class PretrainedScorer(Scorer):
             )
         with one_at_a_time:
             if self._forward is None:
-                self._forward = self._probed()
+                forward = Forward(self.model)
+                self.check_forward(forward)
+                self._forward = forward
             return self._forward
 
-    def _probed(self) -> Forward:
-        return Forward(self.model)
+    def check_forward(self, forward: Forward) -> None:
+        """Raise ValueError where the model is not of the scorer's kind."""
 
     @property
     def vocabulary_size(self) -> int:
