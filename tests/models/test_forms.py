@@ -222,14 +222,6 @@ def test_forms_of_a_model_of_whole_words_end_for_certain():
     np.testing.assert_allclose(found, [[expected, np.nan]], rtol=0, atol=1e-5)
 
 
-def test_finished_answers_are_taken_from_the_journal(tmp_path, monkeypatch):
-    scorer = scorer_of("causal", "gpt2")
-    scorer.journal_folder = tmp_path
-    expected = scorer.form_logprobs(SLOTS, FORMS)
-    monkeypatch.setattr(type(scorer.forward), "__call__", None)  # another forward pass would fail
-    np.testing.assert_array_equal(scorer.form_logprobs(SLOTS, FORMS), expected)
-
-
 @pytest.mark.parametrize("forms", [["laughs", ""], ["laughs", " laugh"], ["laughs", None]])
 def test_what_is_no_word_is_refused(forms):
     for kind, family in (("causal", "gpt2"), ("masked", "bert")):
@@ -265,7 +257,6 @@ def test_forms_too_long_for_the_model_are_refused_before_it_runs():
 
 
 def test_word_ends_are_read_in_any_precision():
-    """Logits are summed by blocks of the vocabulary only in single precision."""
     model, tokenizer = tiny_model("causal", "gpt2")
     expected = CausalScorer(model, tokenizer, name="gpt2").form_logprobs(SLOTS, FORMS)
     double = CausalScorer(float64_model("causal", "gpt2"), tokenizer, name="gpt2")

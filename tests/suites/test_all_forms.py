@@ -345,6 +345,3 @@ def test_training_evaluations_can_score_all_forms(runs):
     expected = rows_of(runs / "all")
     ew = expected[(expected["metric"] == "ew") & (expected["group"] == "all") & (expected["cutoff"] == 1)]
     assert live["tse/ew"] == pytest.approx(ew["score"].item())
-    LiveEvaluation(forms="all", budget=20).check(model, tokenizer)
-    with pytest.raises(ValueError, match="forms='all' has no effect"):
-        LiveEvaluation(["german"], forms="all")

@@ -6,7 +6,6 @@ How a form of a word becomes tokens and reads is the matter of each kind of mode
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engine.forward import Forward
-from ..engine.journal import Journal
 from ..engine.plan import Indices, Plan
-from ..engine.processes import is_main, propagating_failures, rank_and_size
 from ..engine.progress import Progress
-from ..engine.run import Reader, TokenReader, run
+from ..engine.run import Reader, run
 from .forms import State, Step, form_logprobs
 from .own_model import OwnModel
 from .scorer import CARRIER, Logprobs, Scorer, Slot
@@ -99,7 +96,7 @@ class PretrainedScorer(Scorer):
             if self._forward is None:
                 self._forward = self._probed()
                 runs_whole = not (self._forward.narrows or self._forward.sharded)
-                if runs_whole and not isinstance(self.model, OwnModel) and is_main():
+                if runs_whole and not isinstance(self.model, OwnModel):
                     warnings.warn(
                         f"{self.name}: logits are computed at every position of a text, not only where they are read, "
                         "because its output layer cannot be run by itself. The scores are the same, but this takes "
@@ -213,15 +210,10 @@ class PretrainedScorer(Scorer):
             ids[: len(ids) - closing] for ids in self.tokenizer(list(prefixes), verbose=False)["input_ids"]
         ]
 
-    def run(self, plan: Plan, reader: Reader | TokenReader, progress: Progress | None = None) -> NDArray[Any]:
-        """Run a plan and return (answers,) records; with `journal_folder` set, finished answers are kept there."""
-        journal = None
+    def run(self, plan: Plan, reader: Reader, progress: Progress | None = None) -> NDArray[Any]:
+        """Run a plan and return (answers,) records."""
         with one_at_a_time:
-            with nullcontext() if rank_and_size()[1] == 1 else propagating_failures(plan.fingerprint):
-                forward = self.forward
-                if self.journal_folder is not None and reader.fingerprint is not None:
-                    journal = Journal(self.journal_folder, self.signature, plan, reader)
-            return run(forward, plan, reader, self.batch_tokens, progress, journal)
+            return run(self.forward, plan, reader, self.batch_tokens, progress)
 
     def check_inputs(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
         """Check what the model is going to read, and warn about words that the tokenizer does not know.
@@ -249,7 +241,7 @@ class PretrainedScorer(Scorer):
                 )
         unknown = self.tokenizer.unk_token_id
         # Byte-level tokenizers know everything; their unknown token is the one that opens or ends texts.
-        if unknown not in (None, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) and is_main():
+        if unknown not in (None, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id):
             is_unknown = [unknown in ids for ids in sequences]
             warn_of_unknown(self.name, texts, is_unknown, str(self.tokenizer.unk_token))
 

@@ -5,7 +5,6 @@ All log-probabilities are natural logs, float64; NaN means that a text cannot be
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -72,7 +71,6 @@ class Scorer(ABC):
         context_columns: the parts of a gap's context that the model sees. Contexts with equal parts are one context.
         reads_word_ends: whether `form_logprobs` includes that the word ends after its last token. It does not in masked
             models, for which the number of masks says where the word ends, and in models of whole words.
-        journal_folder: folder for finished answers while queries run, or None. The caller deletes it.
         execution: how the scores were computed; it changes them only by floating-point noise.
 
     >>> class CoinFlip(Scorer):
@@ -89,7 +87,6 @@ class Scorer(ABC):
     signature: dict[str, Any]
     context_columns: tuple[str, ...] = ("prefix",)
     reads_word_ends: bool = False
-    journal_folder: Path | None = None
     execution: dict[str, Any] = {}  # noqa: RUF012  (of scorers that have nothing to say)
 
     def can(self, method: str) -> bool:

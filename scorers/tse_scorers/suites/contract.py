@@ -255,9 +255,12 @@ class Suite(ABC):
         about = {"suite": self.name, "dataset": self.dataset, "config": self.config}
         return {**about, "options": options, "data": fingerprint(self.items.frame)}
 
-    def chunks(self) -> list[NDArray[np.intp]]:
-        """Return the places of the rows of each chunk; the data alone decide, and no `shard_by` is parted."""
-        n = max(-(-self.n_items // LARGEST_CHUNK), min(MOST_CHUNKS, self.n_items // SMALLEST_CHUNK), 1)
+    def chunks(self, at_least: int = 1) -> list[NDArray[np.intp]]:
+        """Return the places of the rows of each chunk; the data alone decide, and no `shard_by` is parted.
+
+        Evaluation during training asks for at least one chunk for each process.
+        """
+        n = max(-(-self.n_items // LARGEST_CHUNK), min(MOST_CHUNKS, self.n_items // SMALLEST_CHUNK), at_least)
         belongs = self.items.together(self.items.shard_by)
         chunk = belongs * n // (belongs.max(initial=0) + 1)
         return [places for number in range(n) if len(places := np.flatnonzero(chunk == number))]

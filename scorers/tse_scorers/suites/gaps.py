@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..engine.plan import Indices, digest
+from ..engine.plan import Indices
 from ..engine.progress import Progress
 from ..io.bundle import metric_modules
 from ..models.options import Option, OptionError
@@ -249,8 +249,6 @@ class GapReader:
         self.dtype = _record(ids.shape[1], len(verb_ids), len(score_columns(not cutoffs)) // len(MEASURES))
         self._ids, self._is_singular, self._verb_ids, self._cutoffs = ids, is_singular, verb_ids, cutoffs
         self._repeated = _definitions().repeated_forms(ids)
-        content = digest(ids[0], ids[1], is_singular.astype(np.int64), verb_ids)
-        self.fingerprint: str | None = f"{_definitions().VERSION} {cutoffs} {content}"
 
     def __call__(self, logits: "Tensor", at: Indices, answers: Indices) -> NDArray[Any]:
         """Return the records of these gaps."""

@@ -297,8 +297,6 @@ def top_forms(scorer: Scorer, pairs: pd.DataFrame, lemmas: pd.DataFrame) -> pa.T
 class _MostProbable:
     """Reads the most probable tokens and their probabilities."""
 
-    fingerprint: str | None = None
-
     def __init__(self, shown: int) -> None:
         self.dtype = np.dtype([("token", "i8", (shown,)), ("probability", "f8", (shown,))])
         self._shown = shown
