@@ -12,34 +12,15 @@ from .options import option
 
 app = App()
 
-Yes = Annotated[
-    bool,
-    option("Carry it out. Default: a dry run that only prints what would happen.", OUTPUT, "--yes"),
-]
-
 
 @app.command("install-metrics")
-def install_metrics(
-    yes: Yes = False,
-    remove: Annotated[bool, option("Remove what this command copied.", OUTPUT, "--remove")] = False,
-) -> None:
-    """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline."""
+def install_metrics() -> None:
+    """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works."""
     with terminal.starting():
-        from ..publishing import install_metrics as installing
+        from .. import publishing
 
-    if remove:
-        folders = list(installing.installed())
-        for folder in folders:
-            terminal.say(f"- {folder}")
-            if yes:
-                installing.remove(folder)
-    else:
-        for module in installing.shipped_modules():
-            terminal.say(f"{'=' if module.is_there else '+'} {module.folder}")
-            terminal.say(f"    {', '.join(f'{name}.py' for name in (module.script.stem, *module.siblings))}")
-            if yes:
-                installing.install(module)
-    terminal.say("Done." if yes else "Nothing was changed. Add --yes to do it.")
+    for folder in publishing.install_metrics():
+        terminal.say(str(folder))
 
 
 @app.command()
@@ -47,7 +28,7 @@ def publish(
     results: Annotated[Path, typer.Argument(help="Output folder of `tse run`.")],
     model_repo: Annotated[
         str | None,
-        option("The model's repository, org/model: scores over whole released data sets.", OUTPUT),
+        option("The model's repository, org/model: scores with default options.", OUTPUT),
     ] = None,
     results_repo: Annotated[
         str | None,
@@ -65,7 +46,9 @@ def publish(
         bool,
         option("Open a pull request. Default: a commit.", OUTPUT, "--create-pr"),
     ] = False,
-    yes: Yes = False,
+    yes: Annotated[
+        bool, option("Send it. Default: a dry run that only prints what would happen.", OUTPUT, "--yes")
+    ] = False,
 ) -> None:
     """Publish results on the Hub, in a model's repository or in a data set of results. Dry run by default."""
     with terminal.waiting("Reading the results"):
@@ -82,7 +65,7 @@ def publish(
                 terminal.say(content.decode())
         if yes:
             address = publishing.publish(publication, create_pr)
-            terminal.say("  Everything was there already." if address is None else f"  Published: {address}")
+            terminal.say(f"  Published: {address}")
     if not yes:
         how = " as a pull request" if create_pr else ""
         terminal.say(f"Nothing was sent. Add --yes to send what is not there yet{how}.")
