@@ -586,34 +586,20 @@ def publish(
                 terminal.say(content.decode())
         if yes:
             address = publishing.publish(publication, create_pr)
-            terminal.say("  Everything was there already." if address is None else f"  Published: {address}")
+            terminal.say(f"  Published: {address}")
     if not yes:
         terminal.say("Nothing was sent. Add --yes to send what is not there yet.")
     return 0
 
 
 @app.command
-def install_metrics(*, yes: bool = False, remove: bool = False) -> int:
-    """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline.
+def install_metrics() -> int:
+    """Copy the metrics into the cache of evaluate, so that `evaluate.load("refined_tse")` works offline."""
+    with terminal.waiting("Copying the metrics"):
+        from .publishing import install_metrics as install
 
-    Args:
-        yes: carry it out [a dry run that only prints what would happen]
-        remove: remove what this command copied
-    """
-    with terminal.waiting("Starting"):
-        from . import install_metrics as installing
-
-    if remove:
-        for folder in list(installing.installed()):
-            terminal.say(f"- {folder}")
-            if yes:
-                installing.remove(folder)
-    else:
-        for module in installing.shipped_modules():
-            terminal.say(f"{'=' if module.is_there else '+'} {module.folder}")
-            if yes:
-                installing.install(module)
-    terminal.say("Done." if yes else "Nothing was changed. Add --yes to do it.")
+        folders = install()
+    terminal.sentences(f"Installed {folder}" for folder in folders)
     return 0
 
 

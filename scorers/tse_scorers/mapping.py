@@ -12,7 +12,6 @@ import pyarrow as pa
 from datasets import Dataset, Features
 from datasets.fingerprint import Hasher, generate_random_fingerprint
 
-from .engine.processes import single_process
 from .engine.progress import Progress, bars
 from .io.bundle import metric_modules
 from .io.suggestions import suggesting_keywords
@@ -182,7 +181,7 @@ def _mapped(
 
     def score(rows: pd.DataFrame) -> pa.Table:
         shown = bars(f"Scoring with {scorer.name}") if progress is None else nullcontext(progress)
-        with single_process(), shown as report:
+        with shown as report:
             answers = question.answers(scorer, rows, report)
         return pa.table({name: answers[name] for name in types}, schema=pa.schema(types))
 

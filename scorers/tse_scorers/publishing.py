@@ -1,4 +1,4 @@
-"""`tse publish`: a run's results where people look for them, in a model's repository and in a data set of results.
+"""`tse publish` and `tse install-metrics`: results and metrics where people look for them.
 
     org/model                .eval_results/refined_tse_SUITE_CONFIG.yaml   scores over whole released data sets
     datasets/org/results     data/HASH.parquet                             every row with its signature
@@ -12,7 +12,8 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+import tempfile
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from .io.files import blob_id
+from .io.bundle import bundle_folder
 from .io.rows import COLUMNS, plain
 from .io.store import Record, read_records
 from .suites import find_suite, suite_names
@@ -54,8 +55,6 @@ results = load_dataset("{repo}", split="train")
 """
 EVAL, FRAMEWORK = "eval.yaml", "refined-tse"
 """The file that makes a data set on the Hub a benchmark; the Hub shows results of frameworks that it lists."""
-WAIT = 60.0
-"""Seconds to wait for each answer of the Hub, which its client would do for ever."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,9 @@ def _of_repository(records: Sequence[Record], repo: str, other_repo: bool) -> tu
         return of_model, []
     is_id = re.fullmatch(r"[\w-][\w.-]*/[\w.-]+(@.+)?", chosen[0])
     if revisions[0].startswith("sha256:") or not is_id:
-        return of_model, [f"{_last(chosen[0])} was scored from a folder; you state that {repo} has its weights."]
+        return of_model, [
+            f"{_last(chosen[0])} was scored from a folder; you state that {repo} has its weights."
+        ]
     if not other_repo:
         raise ValueError(
             f"{chosen[0]} was scored, not {repo}. Score the model of that repository, or state with other_repo "
@@ -231,7 +232,9 @@ def _notes(record: Record, row: dict[str, Any]) -> str:
 
 def _table(record: Record, name: str | None) -> tuple[str, bytes]:
     """Return path and Parquet of a record's rows; `name` stands for the model's."""
-    written = {key: _last(value) if isinstance(value, str) else value for key, value in record.signature.items()}
+    written = {
+        key: _last(value) if isinstance(value, str) else value for key, value in record.signature.items()
+    }
     signature = {**written, "facts": dict(record.facts), **({"model": name} if name else {})}
     rows = [plain({**row, **{key: signature[key] for key in ("dataset", "model")}}) for row in record.rows]
     # A revision says which weights these are, whatever the model is called.
@@ -276,7 +279,7 @@ def benchmark(dataset: str, configs: Collection[str], title: str, description: s
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110).encode() if tasks else None
 
 
-def publish(publication: Publication, create_pr: bool = False) -> str | None:
+def publish(publication: Publication, create_pr: bool = False) -> str:
     """Commit what the repository does not have yet.
 
     Args:
@@ -284,43 +287,71 @@ def publish(publication: Publication, create_pr: bool = False) -> str | None:
         create_pr: open a pull request instead of a commit; the token needs no right to write to the repository.
 
     Returns:
-        The address of the commit or pull request, or None if nothing was missing.
+        The address of the commit or pull request; of the last commit if nothing was missing.
 
     Raises:
-        ValueError: there is no token, it may not write there, or the Hub does not answer.
+        ValueError: the Hub refused it or did not answer; the message says what to do.
     """
-    from huggingface_hub import CommitOperationAdd, HfApi, get_session, get_token
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError
 
-    repo, kind = publication.repo, publication.kind
-    api = HfApi(token=get_token())
-    session: Any = get_session()
-    if not api.token:
-        raise ValueError("There is no token for the Hub. Set HF_TOKEN, or run `hf auth login`.")
-    before, session.timeout = getattr(session, "timeout", None), WAIT
+    api, repo, kind = HfApi(), publication.repo, publication.kind
+    files = dict(publication.files)
     try:
-        if kind == "dataset" and not create_pr:
-            api.create_repo(repo, repo_type=kind, exist_ok=True)
-        new = dict(_missing(api, publication))
-        if not new:
-            return None
-        operations = [CommitOperationAdd(path, content) for path, content in new.items()]
-        message, pull = "Add results of refined-tse", create_pr or None
-        commit = api.create_commit(repo, operations, repo_type=kind, commit_message=message, create_pr=pull)
-    except Exception as error:  # errors of several libraries: network, rights, names
+        if kind == "dataset":
+            if not create_pr:
+                api.create_repo(repo, repo_type=kind, exist_ok=True)
+            if api.file_exists(repo, "README.md", repo_type=kind):
+                files.pop("README.md", None)  # a card of their own
+        with tempfile.TemporaryDirectory() as folder:
+            for path, content in files.items():
+                Path(folder, path).parent.mkdir(parents=True, exist_ok=True)
+                Path(folder, path).write_bytes(content)
+            message = "Add results of refined-tse"
+            commit = api.upload_folder(
+                repo_id=repo, folder_path=folder, repo_type=kind, commit_message=message, create_pr=create_pr
+            )
+    except (OSError, RuntimeError, ValueError, HfHubHTTPError) as error:  # network, rights, names
         reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
         raise ValueError(
-            f"The results could not be sent to {repo}: {reason}. The repository is unchanged. Check its name and your "
-            "rights (a token with the role write), then run the same command again: it sends what is missing."
+            f"The results could not be sent to {repo}: {reason}. Log in with `hf auth login`, or set HF_TOKEN to a "
+            "token that may write there, or add --create-pr; then run the same command again: it sends what is missing."
         ) from error
-    finally:
-        session.timeout = before
     return str(commit.pr_url if create_pr else commit.commit_url)
 
 
-def _missing(api: Any, publication: Publication) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that the repository lacks; of a model also those that differ."""
-    existing = api.get_paths_info(publication.repo, list(publication.files), repo_type=publication.kind)
-    blobs = {entry.path: getattr(entry, "blob_id", None) for entry in existing}
-    for path, content in publication.files.items():
-        if path not in blobs or (publication.kind == "model" and blobs[path] != blob_id(content)):
-            yield path, content
+def install_metrics() -> list[Path]:
+    """Copy the metrics into the cache of `evaluate`, so that `evaluate.load("refined_tse")` works; return the folders.
+
+    `evaluate` takes the newest copy in its cache where the Hub cannot be reached or has no metric of a bare name. A
+    copy's folder is named by the hash of its code, so call this again after another version was installed.
+
+    Raises:
+        ValueError: the cache cannot be written.
+    """
+    from datasets import DownloadMode
+    from evaluate.loading import _create_importable_file, get_imports, init_dynamic_modules
+
+    installed = []
+    for folder in sorted(path for path in bundle_folder("metrics").iterdir() if path.is_dir()):
+        script = folder / f"{folder.name}.py"
+        siblings = [name for kind, name, *_ in get_imports(str(script)) if kind == "internal"]
+        try:
+            cache = Path(init_dynamic_modules(), "metrics")
+            _, code = _create_importable_file(
+                local_path=str(script),
+                local_imports=[(name, str(folder / f"{name}.py")) for name in siblings],
+                additional_files=[],
+                dynamic_modules_path=str(cache.parent),
+                module_namespace="metrics",
+                name=f"evaluate-metric/{folder.name}",
+                download_mode=DownloadMode.REUSE_DATASET_IF_EXISTS,
+            )
+            installed.append(cache / f"evaluate-metric--{folder.name}" / code)
+            (installed[-1] / script.name).touch()  # the newest of several versions
+        except OSError as error:
+            raise ValueError(
+                f"The cache of evaluate could not be written: {error}. Set HF_MODULES_CACHE to a folder that can be "
+                "written, here and where the metrics are loaded, or load them with tse_scorers.load_metric."
+            ) from error
+    return installed

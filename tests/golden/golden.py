@@ -396,7 +396,7 @@ def live(out: Path) -> Tables:
     suites = [make_suite("agreement", groups=["Simple"])]
     scores = evaluate_live(model, tokenizer, suites)
     assert model.training
-    scores = {name: value for name, value in scores.items() if not name.endswith("_se")}
+    scores = {name: value for name, value in scores.items() if not name.endswith(("_se", "_lemmas"))}
     return {"live": pd.DataFrame({"score": pd.Series(scores, dtype=float).rename_axis("name")})}
 
 

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from ..engine.forward import Forward
 from ..engine.plan import Indices, Plan, capacity_for, prefix_rows
 from ..engine.probe import packing_is_exact, sees_what_follows
-from ..engine.processes import decided_together
 from ..engine.progress import Progress
 from ..engine.run import TokenReader
 from .options import NO_TOKEN
@@ -288,8 +287,9 @@ class CausalScorer(PretrainedScorer):
             longest = max(map(len, sequences))
             # Longer texts need a new probe: a sliding window has no effect on texts that are shorter.
             if capacity is not None and longest > self._longest_probed:
-                texts, tokens = [ids for ids in sequences if ids], capacity
-                self._may_share = decided_together(lambda: packing_is_exact(self.forward, texts, tokens))
+                texts = [ids for ids in sequences if ids]
+                # A sharded model's processes must make the same batches, so none decides by what it computed.
+                self._may_share = not self.forward.sharded and packing_is_exact(self.forward, texts, capacity)
                 self._longest_probed = 2 * longest
             self.execution["prefixes_shared"] = capacity is not None and self._may_share
         return capacity if self._may_share else None

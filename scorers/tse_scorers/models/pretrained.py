@@ -8,7 +8,6 @@ for a form of k tokens (Kauf & Ivanova 2023); compare only forms of equal length
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 
 from ..engine.forward import Forward
 from ..engine.plan import Indices, Plan
-from ..engine.processes import is_main, propagating_failures, rank_and_size
 from ..engine.progress import Progress, within
 from ..engine.run import Reader, TokenReader, run
 from .scorer import CARRIER, Logprobs, Scorer, Slot
@@ -243,12 +241,10 @@ class PretrainedScorer(Scorer):
             ids[: len(ids) - closing] for ids in self.tokenizer(list(prefixes), verbose=False)["input_ids"]
         ]
 
-    def run(self, plan: Plan, reader: Reader | TokenReader, progress: Progress | None = None) -> NDArray[Any]:
+    def run(self, plan: Plan, reader: Reader, progress: Progress | None = None) -> NDArray[Any]:
         """Run a plan and return (answers,) records."""
         with one_at_a_time:
-            with nullcontext() if rank_and_size()[1] == 1 else propagating_failures(plan.fingerprint):
-                forward = self.forward
-            return run(forward, plan, reader, self.batch_tokens, progress)
+            return run(self.forward, plan, reader, self.batch_tokens, progress)
 
     def check_inputs(self, sequences: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
         """Check the ids that the model is going to read, and warn about words that the tokenizer does not know.
@@ -272,7 +268,7 @@ class PretrainedScorer(Scorer):
                 )
         unknown = self.tokenizer.unk_token_id
         # Byte-level tokenizers know everything; their unknown token is the one that opens or ends texts.
-        if unknown not in (None, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) and is_main():
+        if unknown not in (None, self.tokenizer.bos_token_id, self.tokenizer.eos_token_id):
             is_unknown = [unknown in ids for ids in sequences]
             warn_of_unknown(self.name, texts, is_unknown, str(self.tokenizer.unk_token))
 

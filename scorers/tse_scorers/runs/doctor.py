@@ -195,7 +195,6 @@ class _Masses:
     """Reads the sum of all probabilities, and of those of ids from some number up."""
 
     dtype = np.dtype(("f8", (2,)))
-    fingerprint: str | None = None
 
     def __init__(self, first: int) -> None:
         self._first = first

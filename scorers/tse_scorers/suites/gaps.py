@@ -265,8 +265,6 @@ class GapReader:
         n_words: how many of the most probable tokens are kept.
     """
 
-    fingerprint: str | None = None
-
     def __init__(
         self,
         ids: Indices,
