@@ -1,6 +1,6 @@
 """A suite of one's own: labelled sentences (CoLA), scored by Matthews' correlation at the best threshold.
 
-    python examples/grammaticality.py cola.csv --model gpt2 --out out
+    python examples/grammaticality.py cola.csv --model gpt2
 
 The table has the columns `sentence` and `label` (1 acceptable, 0 not). A sentence is called acceptable where its mean
 log-probability of a token is above a threshold; of 19 thresholds, the one with the highest correlation counts.
@@ -32,11 +32,13 @@ class Grammaticality(Suite):
     key, text = ("sentence",), Text("Are acceptable sentences more probable than unacceptable ones?")
 
     def load(self):
+        """Read the sentences with their labels."""
         return check(
             read(self.data, texts=["sentence"]), "the table", texts=["sentence"], among={"label": (0, 1)}
         )
 
     def ask(self, scorer, items, progress=None):
+        """Score each sentence."""
         n_tokens = scorer.token_counts(items["sentence"].tolist())
         return {
             "items": items.assign(
@@ -46,6 +48,7 @@ class Grammaticality(Suite):
 
     @classmethod
     def estimate(cls, items, measure, units, found=None):
+        """Return the highest correlation, which has no interval: a maximum is not smooth enough for one."""
         scores, labels = items[measure.column].to_numpy(float), items["label"].to_numpy(float)
         best = max(
             matthews(labels, scores > cut) for cut in np.nanquantile(scores, np.linspace(0.05, 0.95, 19))
@@ -60,6 +63,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=str(__doc__).split("\n", 1)[0])
     parser.add_argument("table")
     parser.add_argument("--model", default="tiny-causal")
-    parser.add_argument("--out", default="grammaticality")
     options = parser.parse_args()
-    print(run(options.model, Grammaticality(data=options.table), options.out, report=False))
+    print(run(options.model, Grammaticality(data=options.table), "grammaticality", report=False))
