@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .models.scorer import Scorer, Slot
     from .results import Results
     from .running import run
-    from .suites.registry import declared_columns as declared_columns  # for io, which knows no suites
-    from .suites.registry import make_suite
+    from .suites.german import German
+    from .suites.regions import Regions
     from .training.inflection_ids import inflection_ids
     from .training.live import LiveEvaluation, evaluate_live
     from .training.trainer import SyntaxEvaluationCallback
@@ -27,8 +27,10 @@ __version__ = "0.2.0"
 """The only place of the version: the build reads it here."""
 
 __all__ = [
+    "German",
     "LiveEvaluation",
     "OwnModel",
+    "Regions",
     "Results",
     "Scorer",
     "Slot",
@@ -38,7 +40,6 @@ __all__ = [
     "load_data",
     "load_metric",
     "load_scorer",
-    "make_suite",
     "run",
     "score_dataset",
 ]
@@ -46,6 +47,8 @@ __all__ = [
 _MODULES = {
     "LiveEvaluation": ".training.live",
     "OwnModel": ".models.own_model",
+    "German": ".suites.german",
+    "Regions": ".suites.regions",
     "Results": ".results",
     "Scorer": ".models.scorer",
     "Slot": ".models.scorer",
@@ -56,8 +59,6 @@ _MODULES = {
     "load_data": ".io.bundle",
     "load_metric": ".io.bundle",
     "load_scorer": ".loading",
-    "declared_columns": ".suites.registry",
-    "make_suite": ".suites.registry",
     "score_dataset": ".mapping",
 }
 

@@ -164,7 +164,7 @@ def test_a_suite_of_ones_own_runs_by_class_and_by_entry_point(tmp_path, monkeypa
     assert frame[["measure", "level", "value"]].values.tolist() == [
         ["mcc", "all", ""], ["mcc", "kind", "a"], ["mcc", "kind", "b"]
     ]  # fmt: skip
-    scores = Results.load(tmp_path / "out").items()["logprob_per_token"].to_numpy()
+    scores = Results.load(tmp_path / "out").items()["score"].to_numpy()
     cuts = np.quantile(scores, np.linspace(0.05, 0.95, 19))
     labels = table["label"].to_numpy(float)
     best = max(np.corrcoef(labels, scores > cut)[0, 1] for cut in cuts)
