@@ -1,12 +1,11 @@
 """Samples of a suite: no more than the budget, even over the groups, fixed by the seed, whole sets."""
 
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tse_scorers.suites.sampling import share, stratified_sample
 
 from tse_scorers import make_suite
-from tse_scorers.suites.sampling import share, stratified_sample
 
 groups_of = st.lists(st.sampled_from("abcd"), min_size=1, max_size=60).map(pd.Series)
 
@@ -27,14 +26,6 @@ def test_samples_are_even_and_grow_with_the_budget(groups, budget, seed):
 def test_seeds_differ():
     groups = pd.Series(["a"] * 100)
     assert not stratified_sample(groups, 10, 0).equals(stratified_sample(groups, 10, 1))
-
-
-def test_the_german_sample_has_whole_sets():
-    suite = make_suite("german")
-    suite.keep_sample(3 * 36, seed=0)
-    assert suite.items.frame.groupby(["template", "positions"]).size().tolist() == [24] * 3
-    with pytest.raises(ValueError, match="has 36"):
-        suite.keep_sample(35, seed=0)
 
 
 def test_seed_zero_takes_what_a_limit_takes():
