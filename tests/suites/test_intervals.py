@@ -10,15 +10,14 @@ import pytest
 import torch
 from run_records import record_of, table_path
 from scipy import stats
-
-import tse_scorers
-from tse_scorers.runs.comparing.compare import compare
-from tse_scorers.statistics import Units, mean
 from tse_scorers.suites.agreement.estimate.intervals import with_units
 from tse_scorers.suites.agreement.estimate.outcomes import read_outcomes
 from tse_scorers.suites.agreement.suite import AgreementSuite
 from tse_scorers.suites.checks import DataWarning
-from tse_scorers.suites.variation_sets.suite import VariationSetSuite
+
+import tse_scorers
+from tse_scorers.runs.comparing.compare import compare
+from tse_scorers.statistics import Units, mean
 
 PRECISION = {"se", "ci_low", "ci_high", "unit", "n_units", "n_units_effective", "reliable"}
 N_CONTEXTS, N_LEMMAS = 200, 53
@@ -273,27 +272,3 @@ def test_units_of_ones_own_agreement_data(tmp_path, n_groups, columns, overall, 
     compared = compare([tmp_path]).rows.set_index(["measure", "group"])["unit"]
     for measure in ("TSE", "EW"):
         assert compared[measure, "all"].startswith(overall) and compared[measure, "g1"].startswith(of_group)
-
-
-@pytest.mark.slow
-def test_german_aucs_have_templates_as_units(tmp_path):
-    rows = tse_scorers.run("tiny-causal", suite="german", limit=5, out=tmp_path, report=False)
-    scores = pd.read_parquet(table_path(tmp_path))
-    by_template = []
-    for _, own in scores.groupby("template"):
-        aucs = (
-            row
-            for row in VariationSetSuite.aggregate({"scores": pa.Table.from_pandas(own)})
-            if row["metric"] == "auc"
-        )
-        by_template.append({(row["variation_set"], row["group"]): row["score"] for row in aucs})
-    for row in rows:
-        assert PRECISION <= set(row)
-        if row["metric"] == "auc":
-            values = [aucs[row["variation_set"], row["group"]] for aucs in by_template]
-            assert row["score"] == pytest.approx(np.mean(values))
-            assert row["se"] >= stats.sem(values) - 1e-12 and row["ci_low"] < row["score"] < row["ci_high"]
-        elif row["metric"] != "human_pearson":
-            assert np.isnan(row["se"])
-        else:
-            assert row["ci_low"] < row["score"] < row["ci_high"]

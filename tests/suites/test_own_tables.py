@@ -6,10 +6,8 @@ import pandas as pd
 import pytest
 import scored_gaps as agreement
 from own_tables import WORDS, write_table
-
 from tse_scorers.suites.hub_data import own_table
 from tse_scorers.suites.minimal_pairs.data.pair_tables import pair_table
-from tse_scorers.suites.variation_sets import scores as german
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".json", ".parquet"])
@@ -86,15 +84,6 @@ def test_lemmas_that_are_numbers(tmp_path, column):
     pd.DataFrame({"singular": ["is"], "plural": ["are"]}).assign(**{column: 1}).to_csv(path, index=False)
     with pytest.raises(ValueError, match=f"'{column}' of row 1; expected text"):
         agreement.load_lemmas(str(path))
-
-
-def test_german_sentences_that_are_numbers(tmp_path):
-    path = tmp_path / "sentences.csv"
-    pd.DataFrame({"template": [1], "cases": ["NDA"], "positions": [123], "sentence": [5]}).to_csv(
-        path, index=False
-    )
-    with pytest.raises(ValueError, match="'sentence' of row 1; expected text"):
-        german.load(data=path)
 
 
 def test_categories_and_lists_of_a_parquet_file(tmp_path):
