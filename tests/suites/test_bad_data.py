@@ -12,13 +12,8 @@ from faults.scorers import ANSWERS, Lengths
 from faults.tables import (
     AGREEMENT,
     PAIRS,
-    PUBLISHED,
     REFUSED_AGREEMENT,
-    REFUSED_PAIRS,
-    REFUSED_PUBLISHED,
     SAID_AGREEMENT,
-    SAID_PAIRS,
-    again,
     other_language,
     save,
     swap_numbers,
@@ -27,14 +22,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_records import table_path
 from transformers import GPT2Config, GPT2Model
+from tse_scorers.suites.agreement.data.checks import check_numbers, inspect
+from tse_scorers.suites.agreement.data.tables import load, load_lemmas
 from typer.testing import CliRunner
 
 from tse_scorers import Scorer, load_scorer, make_suite, run
 from tse_scorers.cli.app import app
-from tse_scorers.suites.agreement.data.checks import check_numbers, inspect
-from tse_scorers.suites.agreement.data.tables import load, load_lemmas
-from tse_scorers.suites.checks import DataWarning
-from tse_scorers.suites.published_scores import load_published
 
 
 def faults(table):
@@ -57,35 +50,8 @@ def test_of_agreement_pairs_it_is_said(tmp_path, change, said):
     assert any(pd.Series([line]).str.contains(said).all() for line in lines(suite)), lines(suite)
 
 
-@faults(REFUSED_PAIRS)
-def test_minimal_pairs_are_refused(tmp_path, change, said):
-    with pytest.raises(ValueError, match=said):
-        make_suite("minimal_pairs", data=save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
-
-
-@faults(SAID_PAIRS)
-def test_of_minimal_pairs_it_is_said(tmp_path, change, said):
-    suite = make_suite("minimal_pairs", data=save(change(PAIRS.copy()), tmp_path / "own.jsonl"))
-    assert any(pd.Series([line]).str.contains(said).all() for line in lines(suite)), lines(suite)
-
-
-@faults(REFUSED_PUBLISHED)
-def test_published_scores_are_refused(tmp_path, change, said):
-    suite = make_suite("minimal_pairs", data=save(PAIRS.assign(pairID=[0, 1, 0]), tmp_path / "own.jsonl"))
-    with pytest.raises(ValueError, match=said):
-        suite.score(
-            load_published(save(change(PUBLISHED.copy()), tmp_path / "scores.csv")), lambda done, total: None
-        )
-
-
 def test_of_right_tables_nothing_is_said(tmp_path):
     assert lines(make_suite("agreement", data=str(save(AGREEMENT, tmp_path / "own.csv")))) == []
-    assert (
-        lines(make_suite("minimal_pairs", data=save(PAIRS.drop(columns="item"), tmp_path / "own.jsonl")))
-        == []
-    )
-    (line,) = lines(make_suite("minimal_pairs", data=save(PAIRS, tmp_path / "items.jsonl")))
-    assert line.startswith(f"items that occur in several of the {len(PAIRS)} rows (column item)")
 
 
 def test_of_the_shipped_data_nothing_is_said():
@@ -177,15 +143,6 @@ def test_a_context_has_the_columns_that_all_its_pairs_agree_in(tmp_path):
     assert contexts["condition"].to_pylist() == ["a", "b", "a", "b"]
 
 
-def test_own_columns_of_minimal_pairs_come_out(tmp_path):
-    path = save(PAIRS, tmp_path / "own.jsonl")
-    run("tiny-causal", suite="minimal_pairs", data=path, out=tmp_path / "out", report=False)
-    scores = table_path(tmp_path / "out")
-    found = pq.read_table(scores).to_pandas()
-    assert found["pair_id"].tolist() == found["item"].tolist() == [5, 6, 5]
-    assert found["condition"].tolist() == ["a", "b", "a"]
-
-
 def test_other_own_columns_are_scored_anew(tmp_path):
     scorer = load_scorer("tiny-causal")
     first, second = (
@@ -201,12 +158,6 @@ def test_shipped_data_has_the_columns_and_the_signature_that_it_had():
     assert "own_columns" not in suite.signature(scorer)
     contexts, pairs, *_ = suite.score(scorer, lambda done, total: None).values()
     assert pairs.column_names[-1] == "tse" and contexts.column_names[-1] == "n_ties"
-
-
-def test_what_is_remarkable_is_warned_about_in_python(tmp_path):
-    path = save(again()(PAIRS), tmp_path / "own.jsonl")
-    with pytest.warns(DataWarning, match="rows that repeat an earlier row: 1 "):
-        run("tiny-causal", suite="minimal_pairs", data=path, out=tmp_path / "out", report=False)
 
 
 def test_an_ngram_model_is_refused_before_another_model_runs(tmp_path):

@@ -56,15 +56,8 @@ class Sentences(Scorer):
 
 
 def pair(paradigm, good, bad, number=0, **more):
-    unsupported = {"one_prefix_method": False, "two_prefix_method": False}
-    return {
-        "sentence_good": good,
-        "sentence_bad": bad,
-        "UID": paradigm,
-        "pairID": str(number),
-        **unsupported,
-        **more,
-    }
+    row = {"sentence_good": good, "sentence_bad": bad, "UID": paradigm, "pairID": str(number)}
+    return row | {"one_prefix_method": False, "two_prefix_method": False} | more
 
 
 ONE = pair("npi_present_2", "Ann really sings.", "Ann ever sings.", one_prefix_method=True, one_prefix_prefix="Ann",
@@ -179,12 +172,12 @@ def test_missing_columns_empty_and_repeated_files_are_refused(tmp_path):
     (tmp_path / "passive_1.jsonl").unlink()
     write(tmp_path, FULL)
     write(tmp_path, FULL, name="copy")
-    with pytest.raises(ValueError, match="'passive_1 0' .* of row 2; expected each pair once"):
+    with pytest.raises(ValueError, match=r"'passive_1 0' .* of row 2; expected each pair once"):
         MinimalPairs(data=str(tmp_path)).load()
-    with pytest.raises(ValueError, match="minimal pairs 'blimb'.*blimp"):
+    with pytest.raises(ValueError, match=r"minimal pairs 'blimb'.*blimp"):
         MinimalPairs(data="blimb").load()
     (own := tmp_path / "own").mkdir()
-    with pytest.raises(ValueError, match="own is no copy of BLiMP. Name pairs of your own as data"):
+    with pytest.raises(ValueError, match=r"own is no copy of BLiMP\. Name pairs of your own as data"):
         MinimalPairs(source=write(own, pair("mine", "A b.", "B a."))).load()
     with pytest.raises(ValueError, match="source has no effect"):
         MinimalPairs(data=str(own), source=own).load()
@@ -194,7 +187,7 @@ def test_missing_columns_empty_and_repeated_files_are_refused(tmp_path):
     ("changes", "message"),
     [
         ({"sentence_good": "The cat  sat."}, "rows with white space other than one space between words: 4"),
-        ({"sentence_good": "A b.", "pairID": range(4)}, "pairs that repeat an earlier one: 3 "),
+        ({"sentence_good": "A b.", "sentence_bad": "B a."}, "pairs that repeat an earlier one: 3 "),
         ({}, "4 rows, 1 critical words, .*column `item` says which rows are versions of one item"),
     ],
 )
@@ -205,9 +198,9 @@ def test_what_is_odd_is_warned_about(changes, message):
         MinimalPairs(data=frame.assign(**changes)).load()
 
 
-def test_own_columns_numbers_and_parquet_lists_come_out(tmp_path, recwarn):
+def test_own_columns_and_numbers_come_out(tmp_path, recwarn):
     pairs = {"sentence_good": ["A cat is.", "A dog is."], "sentence_bad": pd.Categorical(["A are.", "A am."])}
-    pd.DataFrame(pairs | {"item": [[1], [2]]}).to_parquet(tmp_path / "pairs.parquet")
+    pd.DataFrame(pairs).to_parquet(tmp_path / "pairs.parquet")
     items = MinimalPairs(data=str(tmp_path / "pairs.parquet")).items
     assert items["bad"].tolist() == ["A are.", "A am."] and items["pair_id"].tolist() == [0, 1]
     numbered = pd.DataFrame(
@@ -246,40 +239,43 @@ def test_one_prefix_by_hand(good, bad, expected):
     assert one_prefix(good, bad) == expected
 
 
+TWO_PREFIX = [  # first those where the first word that both share again decides
+    ("transitive", "Some girls greet [Tom].", "Some girls giggle [Tom]."),
+    ("animate_subject_trans", "Ann [met] Bo.", "The lamp [met] Bo."),
+    ("determiner_noun_agreement_2", "Bo met this [man].", "Bo met these [man]."),
+    ("determiner_noun_agreement_irregular_2", "All met that [child].", "All met those [child]."),
+    ("irregular_past_participle_adjectives", "The hidden [cat] ran.", "The hid [cat] ran."),
+    ("regular_plural_subject_verb_agreement_2", "The girls [run].", "The girl [run]."),
+    ("left_branch_island_echo_question", "Ed has met which [man]?", "Which has Ed met [man]?"),
+    ("matrix_question_npi_licensor_present", "Has Ed [ever] slept?", "Ed has [ever] slept."),
+    ("existential_there_object_raising", "Ed declared [there] to be guests.", "Ed obliged [there] to be guests."),
+    ("sentential_negation_npi_licensor_present", "Ed had not [ever] slept.", "Ed had probably [ever] slept."),
+    ("coordinate_structure_constraint_complex_left_branch", "What men has Ann met and [Bo] seen?",
+     "What has Ann met men and [Bo] seen?"),
+    ("determiner_noun_agreement_with_adj_2", "Bo reads these big [books].", "Bo reads this big [books]."),
+    ("determiner_noun_agreement_with_adj_irregular_2", "Bo met this out in the open [child].",
+     "Bo met these out in the open [child]."),
+    ("expletive_it_object_raising", "Bo declared it to be [clear].", "Bo urged it to be [clear]."),
+    ("only_npi_licensor_present", "Only Bo would [ever] run.", "Even Bo would [ever] run."),
+    ("only_npi_scope", "Only men who Bo meets [ever] run.", "Men who only Bo meets [ever] run."),
+    ("principle_A_domain_3", "Bo says Ann won't hurt [herself].", "Ann says Bo won't hurt [herself]."),
+    ("superlative_quantifiers_2", "The man met at [most] six girls.", "No man met at [most] six girls."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("paradigm", "good", "bad"), TWO_PREFIX)
+def test_two_prefix_by_hand(paradigm, good, bad):
+    sentences = (text.replace("[", "").replace("]", "") for text in (good, bad))
+    prefixes = [text.partition(" [")[0] for text in (good, bad)]
+    assert two_prefix(*sentences, paradigm) == (*prefixes, good.partition("[")[2].partition("]")[0])
+
+
 @pytest.mark.parametrize(
-    ("paradigm", "good", "bad", "expected"),
-    [
-        # the first word that both share again
-        ("transitive", "Some girls greet Tom.", "Some girls giggle Tom.", ("Some girls greet", "Some girls giggle", "Tom")),
-        ("animate_subject_trans", "Ann met Bo.", "The lamp met Bo.", ("Ann", "The lamp", "met")),
-        ("determiner_noun_agreement_2", "Bo met this man.", "Bo met these man.", ("Bo met this", "Bo met these", "man")),
-        ("left_branch_island_echo_question", "Ed has met which man?", "Which has Ed met man?",
-         ("Ed has met which", "Which has Ed met", "man")),
-        ("sentential_negation_npi_scope", "The men who had met Ann have not ever slept.",
-         "The men who had not met Ann have ever slept.",
-         ("The men who had met Ann have not", "The men who had not met Ann have", "ever")),
-        # a later one decides
-        ("coordinate_structure_constraint_complex_left_branch", "What men has Ann met and Bo seen?",
-         "What has Ann met men and Bo seen?", ("What men has Ann met and", "What has Ann met men and", "Bo")),
-        ("determiner_noun_agreement_with_adj_2", "Bo reads these big books.", "Bo reads this big books.",
-         ("Bo reads these big", "Bo reads this big", "books")),
-        ("determiner_noun_agreement_with_adj_irregular_2", "Bo met this out in the open child.",
-         "Bo met these out in the open child.", ("Bo met this out in the open", "Bo met these out in the open", "child")),
-        ("expletive_it_object_raising", "Bo declared it to be clear that Ann ran.", "Bo urged it to be clear that Ann ran.",
-         ("Bo declared it to be", "Bo urged it to be", "clear")),
-        ("only_npi_licensor_present", "Only Bo would ever run.", "Even Bo would ever run.",
-         ("Only Bo would", "Even Bo would", "ever")),
-        ("principle_A_domain_3", "Bo says Ann won't hurt herself.", "Ann says Bo won't hurt herself.",
-         ("Bo says Ann won't hurt", "Ann says Bo won't hurt", "herself")),
-        ("superlative_quantifiers_2", "The man met at most six girls.", "No man met at most six girls.",
-         ("The man met at", "No man met at", "most")),
-        ("", "The cat sat.", "The cat sat.", None),
-        ("", "Cats sit.", "Cats run.", None),
-        ("", "the cat sat.", "cat sat.", None),
-    ],
-)  # fmt: skip
-def test_two_prefix_by_hand(paradigm, good, bad, expected):
-    assert two_prefix(good, bad, paradigm) == expected
+    ("good", "bad"),
+    [("The cat sat.", "The cat sat."), ("Cats sit.", "Cats run."), ("the cat sat.", "cat sat.")],
+)
+def test_without_a_difference_and_then_a_shared_word_there_is_no_two_prefix(good, bad):
+    assert two_prefix(good, bad) is None
 
 
 words = st.lists(st.sampled_from(["the", "cat", "sat", "ran"]), min_size=1, max_size=6).map(" ".join)
@@ -348,23 +344,6 @@ def test_all_of_blimp_is_read_and_without_its_prefixes_has_the_words_of_the_rele
     assert n_words.index[n_words < 10].tolist() == ["irregular_past_participle_adjectives"]
 
 
-@pytest.mark.real
-@pytest.mark.slow
-@pytest.mark.upstream
-def test_a_real_model_is_more_accurate_by_the_words_of_the_release(upstream, smollm2):
-    """Two-prefix accuracy of SmolLM2 on the first 300 pairs of animate_subject_trans."""
-    pairs = MinimalPairs(source=upstream / "blimp", groups=["animate_subject_trans"]).items.head(300)
-    guessed = [
-        two_prefix(good, bad, "animate_subject_trans") for good, bad in zip(pairs["good"], pairs["bad"])
-    ]
-    scorer = load_scorer(smollm2)
-    released = pairs[[*COLUMNS["two_prefix"]]].itertuples(index=False, name=None)
-    for queries, accuracy in ((released, 0.65), (guessed, 0.453)):
-        good, bad, word = map(list, zip(*queries, strict=True))
-        right = scorer.continuation_logprobs(good, word) > scorer.continuation_logprobs(bad, word)
-        assert right.mean() == pytest.approx(accuracy, abs=0.005)
-
-
 @pytest.mark.parametrize(
     ("good", "bad", "word"),
     [
@@ -398,7 +377,7 @@ def test_each_method_asks_what_it_says(tmp_path):
     assert scorer.continuations == [
         ("Ann", "really"), ("Ann", "ever"), ("Some girls greet", "Tom"), ("Some girls giggle", "Tom")
     ]  # fmt: skip
-    one, full, two = items.to_dict("records")
+    _, full, two = items.to_dict("records")
     assert two["logprob_good_two_prefix"] == scorer.logprob("Some girls greet|Tom")
     assert two["two_prefix"] == (two["logprob_good_two_prefix"] > two["logprob_bad_two_prefix"])
     assert full["full"] == (full["logprob_good"] > full["logprob_bad"]) and np.isnan(full["two_prefix"])
@@ -418,7 +397,7 @@ def test_rows_are_means_of_paradigms_and_ties_and_nan_are_not_right(tmp_path):
     rows = [ONE, FULL, TWO, second]
     scores = {row["sentence_bad"]: -2.0 for row in rows}
     scores |= dict(zip((row["sentence_good"] for row in rows), [-1.0, -2.0, -1.0, -3.0], strict=True))
-    items, found = scored(Sentences(scores), write(tmp_path, *rows))
+    _, found = scored(Sentences(scores), write(tmp_path, *rows))
     assert {measure for measure, *_ in found} == {"accuracy"}  # this scorer knows no prefixes
     assert found["accuracy", "paradigm", "transitive"]["score"] == 0.5
     assert found["accuracy", "phenomenon", "argument_structure"]["score"] == 0.25
@@ -519,9 +498,11 @@ def test_pairs_stand_after_their_contexts(model):
 def own_pairs(paradigms, **columns):
     """Four pairs of each paradigm, and the rows of their scores by group."""
     frame = pd.DataFrame({"UID": np.repeat(list(paradigms), 4), "linguistics_term": "x", "field": "syntax"})
-    verbs = (["laughs", "swims", "smiles"] * len(frame))[: len(frame)]
-    frame["sentence_good"] = [f"The {noun} {verb}." for noun, verb in
-                              zip(["author", "pilot", "guard", "chef"] * len(paradigms), verbs, strict=True)]  # fmt: skip
+    nouns, verbs = (
+        ["author", "pilot", "guard", "chef"] * len(paradigms),
+        ["laughs", "swims", "smiles"] * len(frame),
+    )
+    frame["sentence_good"] = [f"The {noun} {verb}." for noun, verb in zip(nouns, verbs, strict=False)]
     frame["sentence_bad"] = frame["sentence_good"].str.replace("s.", ".", regex=False)
     _, rows = scored(HashScorer(), frame.assign(**columns), methods=["full"])
     return {

@@ -1,19 +1,14 @@
 """Units from tables: each of the 121,220 agreement pairs has its subject; each BLiMP pair a critical word."""
 
-import json
-
 import pandas as pd
 import pytest
 import yaml
-from white_space import SPACES
-
 from tse_scorers.suites.agreement.subjects import (
     SUBJECT_RULES,
     subject_clusters,
     subject_nouns,
     verb_lemmas,
 )
-from tse_scorers.suites.minimal_pairs.critical_words import critical_word, critical_words
 
 
 @pytest.fixture(scope="module")
@@ -95,48 +90,3 @@ def test_verbs_are_named_in_the_singular(pairs):
     assert verbs.nunique() == 13 and set(verbs[pairs["construction"] == "simple_agrmt"]) == {
         "laughs", "swims", "smiles", "is",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("good", "bad", "word"),
-    [
-        ("Raymond is selling this sketch.", "Raymond is selling this sketches.", "sketch/sketches"),
-        ("Raymond is selling these sketches.", "Raymond is selling these sketch.", "sketch/sketches"),
-        ("Some turtles alarm Kimberley.", "Some turtles come here Kimberley.", "alarm"),
-        ("Some dog stunned this committee.", "Some dog stunned these committee.", "committee"),
-        ("Katherine can't help herself.", "Katherine can't help himself.", "help"),
-        (
-            "Who should Derek hug after shocking Richard?",
-            "Who should Derek hug Richard after shocking?",
-            "shocking",
-        ),
-        ("Only Bill would ever complain.", "Even Bill would ever complain.", "bill"),
-        ("Those radii have scared that teenager.", "Those radii has scared that teenager.", "scared"),
-        ("The men work.", "The man work.", "man/men"),
-        ("It is.", "It was.", "it is"),
-        ("They sleep.", "They sleep.", "sleep"),
-    ],
-)
-def test_critical_words(good, bad, word):
-    assert critical_word(good, bad) == word
-
-
-@pytest.mark.slow
-def test_each_blimp_paradigm_has_several_critical_words(upstream):
-    """Closed-class contrasts (that / who) would be one cluster; the words around them are many."""
-    files = sorted((upstream / "blimp" / "data").glob("*.jsonl"))
-    if len(files) != 67:
-        pytest.skip("needs BLiMP's 67 files below the upstream data")
-    few = {}
-    for file in files:
-        table = pd.DataFrame(map(json.loads, file.read_text(encoding="utf-8").splitlines()))
-        words = critical_words(table)
-        assert (words != "").all()
-        few[file.stem] = words.nunique()
-    assert {name for name, n in few.items() if n < 10} == {"irregular_past_participle_adjectives"}
-
-
-@pytest.mark.parametrize("space", SPACES)
-def test_any_white_space_separates_words(space):
-    spaced = [sentence.replace(" ", space) for sentence in ("The cat eats mice.", "The cat eat mice.")]
-    assert critical_word(*spaced) == critical_word("The cat eats mice.", "The cat eat mice.")
