@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ..engine.progress import Progress
 from ..io.bundle import metric_modules, split_revision
-from ..io.files import require_exists, slug
+from ..io.files import slug
 from ..io.tables import require_text, require_unreserved
 from ..models.scorer import Logprobs, Scorer, ask_continuations, ask_sentences, checked, each_once
 from ..statistics import Units
@@ -129,61 +129,48 @@ class MinimalPairs(Suite):
         if self._set is None and unused:
             raise ValueError(f"{unused} has no effect on {name_of(self.data)}; remove it.")
         pairs = pd.concat([self._pairs(*table) for table in self._tables()], ignore_index=True)
-        pairs = pairs.drop(
-            columns=[level for level in self.levels if level in pairs and pairs[level].isna().all()]
-        )
+        empty = [level for level in self.levels if level in pairs and pairs[level].isna().all()]
+        pairs = pairs.drop(columns=empty)
         if "context" in pairs:  # perhaps only in one of the files
             pairs["context"] = pairs["context"].fillna("")
             require_text(pairs, ("context",), "The table")
-        if (twice := pairs.duplicated(["paradigm", "pair_id"])).any():
-            first = pairs[twice].iloc[0]
-            raise ValueError(
-                f"The pair {first['pair_id']} of {first['paradigm']} occurs twice; expected each pair once. Give each "
-                "pair of a paradigm its own number, and remove copies of files from the folder."
-            )
-        supported = {method: pairs.pop(f"{method}_method").astype(bool) for method in QUERIES}
-        for method, marks in supported.items():
-            if marks.any() and method in (self.methods or METHODS):
+        numbers = pairs["paradigm"] + " " + pairs["pair_id"].astype(str)
+        refuse(numbers.duplicated(), numbers.to_frame("pair_id"), "The data", "pair_id", "each pair once")
+        asked = self.methods or METHODS
+        for method in QUERIES:
+            marks = pairs.pop(f"{method}_method").astype(bool)
+            if marks.any() and method in asked:
                 pairs[f"{method}_method"] = marks
             else:
                 pairs = pairs.drop(columns=[*COLUMNS[method]])
-        if (
-            self.methods
-            and "full" not in self.methods
-            and not any(f"{of}_method" in pairs for of in self.methods)
-        ):
+        if not any(method == "full" or f"{method}_method" in pairs for method in asked):
             raise ValueError(
-                f"No paradigm here supports {' or '.join(self.methods)}: {', '.join(pairs['paradigm'].unique()[:5])}. "
+                f"No paradigm here supports {' or '.join(asked)}: {', '.join(pairs['paradigm'].unique()[:5])}. "
                 "Every paradigm supports the method 'full'."
             )
         if self._set is None:
-            self._warn(pairs)
+            warn_of_odd_pairs(pairs, own_levels(pairs, {*self.known, *self.levels, *SIDES}))
         elif self._set.is_blimp and not is_blimp(pairs):
-            other = next(name for name in pairs["paradigm"] if name not in _metric().BLIMP_PARADIGMS)
             raise ValueError(
-                f"source names a copy of BLiMP, but {self.source} holds other pairs, for instance of {other!r}. Name "
-                f"your own pairs as data: {self.source}."
+                f"{self.source} is no copy of BLiMP. Name pairs of your own as data, not as source."
             )
         return pairs
 
     def _tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
         """Yield the tables that the data consist of, each with its name."""
+        path = Path(self.data) if isinstance(self.data, str | Path) else None
         if self._set is not None:
             yield from pair_sets.load_set(self.data, self.configs, self.source)
-        elif isinstance(self.data, str | Path) and Path(self.data).is_dir():
-            folder = Path(self.data)
-            paths = sorted(folder.glob("*.jsonl")) or sorted(folder.glob("data/*.jsonl"))
-            if not paths:
+        elif path is not None and path.is_dir():
+            files = sorted(path.glob("*.jsonl")) or sorted(path.glob("data/*.jsonl"))
+            if not files:
                 raise ValueError(
-                    f"There are no *.jsonl files in {folder}. Name a folder with BLiMP's, or a table of yours."
+                    f"There are no *.jsonl files in {path}. Name a folder with BLiMP's, or a table."
                 )
-            yield from ((str(path), read(path)) for path in paths)
+            yield from ((str(file), read(file)) for file in files)
         else:
-            if isinstance(self.data, str) and "." not in self.data and not is_hub_id(self.data):
-                if not Path(self.data).exists():
-                    pair_sets.find_set(self.data)  # says which there are
-            if isinstance(self.data, Path):
-                require_exists(self.data)
+            if path is not None and not (path.suffix or path.exists() or is_hub_id(self.data)):
+                pair_sets.find_set(str(self.data))  # says which there are
             yield name_of(self.data), read(self.data)
 
     def _pairs(self, name: str, frame: pd.DataFrame) -> pd.DataFrame:
@@ -195,43 +182,18 @@ class MinimalPairs(Suite):
         is_known = frame["UID"].map(lambda uid: isinstance(uid, str) and uid in known)
         labels = [] if is_known.all() else [of for of in ("linguistics_term", "field") if of in frame]
         frame = check(frame, name, texts=("UID", "sentence_good", "sentence_bad", *labels))
-        if (frame["UID"] == ALL).any():
-            raise ValueError(f"{name} has a paradigm {ALL!r}, the name of the average over all. Rename it.")
-        require_unreserved(frame, _SCORES, name)
-        table = (
-            frame.rename(columns=str)
-            .assign(pair_id=pair_numbers(frame, name))
-            .drop(columns="pairID", errors="ignore")
+        refuse(
+            frame["UID"] == ALL, frame, name, "UID", "another name; this is the average over all paradigms"
         )
-        table = table.rename(columns=RENAMED)
+        require_unreserved(frame, _SCORES, name)
+        numbers = pair_numbers(frame, name)
+        table = frame.drop(columns="pairID", errors="ignore").rename(columns=RENAMED).assign(pair_id=numbers)
         for place, level in enumerate(("phenomenon", "field")):
             ours = table["paradigm"].map({paradigm: labels[place] for paradigm, labels in known.items()})
             table[level] = ours.fillna(table.get(level, table["paradigm"] if level == "phenomenon" else ours))
         for method in QUERIES:
             table = with_prefixes(table, method, name)
         return table
-
-    def _warn(self, pairs: pd.DataFrame) -> None:
-        """Warn of what is odd about the user's own pairs."""
-        texts = [column for column in ("context", *SIDES) if column in pairs]
-        warn_of_white_space(pairs, texts)
-        repeated = pairs.duplicated([*texts, "paradigm"])
-        warn(
-            repeated,
-            pairs["good"],
-            "pairs that repeat an earlier one",
-            "Accuracy counts each. Remove repetitions.",
-        )
-        words = critical_words(pairs)
-        if {"item", "cluster"} & {*pairs} or len(set(words)) > len(words) / 2:
-            return
-        if own_levels(pairs, {*self.known, *self.levels, *SIDES}):
-            warnings.warn(
-                f"{len(words):,} rows, {len(set(words)):,} critical words, which are the units of intervals. A column "
-                "`item` says which rows are versions of one item, and makes comparisons of conditions sharper.",
-                DataWarning,
-                stacklevel=3,
-            )
 
     def limited(self, items: pd.DataFrame, limit: int) -> pd.DataFrame:
         """Return at most so many pairs of each paradigm; paradigms count alike, so that a pair stands for itself."""
@@ -448,6 +410,19 @@ def pair_numbers(frame: pd.DataFrame, name: str) -> "pd.Series[int]":
                     ~is_number, frame, name, column, "a whole number; without this column, pairs are counted"
                 )
     return frame.groupby("UID").cumcount()
+
+
+def warn_of_odd_pairs(pairs: pd.DataFrame, conditions: Sequence[str]) -> None:
+    """Warn of white space, repetitions, and versions of one item that no column names; `conditions` are own columns."""
+    texts = [column for column in ("context", *SIDES) if column in pairs]
+    warn_of_white_space(pairs, texts)
+    advice = "Accuracy counts each of them. Remove repetitions."
+    warn(pairs.duplicated([*texts, "paradigm"]), pairs["good"], "pairs that repeat an earlier one", advice)
+    words = critical_words(pairs)
+    if conditions and not {"item", "cluster"} & {*pairs} and len(set(words)) <= len(words) / 2:
+        advice = "A column `item` says which rows are versions of one item, and sharpens comparisons of conditions."
+        found = f"{len(words):,} rows, {len(set(words)):,} critical words, which are the units of intervals"
+        warnings.warn(f"{found}. {advice}", DataWarning, stacklevel=3)
 
 
 def is_blimp(pairs: pd.DataFrame) -> bool:

@@ -62,7 +62,7 @@ class PublishedScorer(Scorer):
         by_letters = frame[column].map(_letters)
         scores = pd.Series(logprobs)
         self._exact, self._loose = (
-            scores.groupby(keys.tolist()).agg(list) for keys in (frame[column], by_letters)
+            scores.groupby(keys.tolist()).agg(list).to_dict() for keys in (frame[column], by_letters)
         )
 
     def _values(self, frame: pd.DataFrame, column: str) -> Logprobs:
