@@ -97,58 +97,6 @@ def save(table, path: Path) -> Path:
     return path
 
 
-REFUSED_AGREEMENT = {
-    "all numbers swapped": (swap_numbers, r"contradicts the verbs in 4 of 4 rows: row 1 .*row 2 .*row 3 .*; …"),
-    "one number swapped": (put("number", "plural"), r"contradicts the verbs in 1 of 4 rows: row 1 .*number=plural"),
-    "verbs swapped": (exchange("form_correct", "form_incorrect"), "contradicts the verbs in 4 of 4 rows"),
-    "both forms singular": (put("form_incorrect", "walks"), "contradicts the verbs in 1 of 4 rows"),
-    "both forms plural": (put("form_correct", "walk"), "contradicts the verbs in 1 of 4 rows"),
-    "a capital does not hide it": (put("form_incorrect", "Walks"), "contradicts the verbs in 1 of 4 rows"),
-    "identical forms": (put("form_incorrect", "laughs"), r"same form .* in 1 of 4 rows: row 1 .*Expected two"),
-    "no verb is listed": (other_language, "no verb that is in the lemma list.*--lemmas FILE.*--allow-unverified"),
-    "an unknown number": (put("number", "dual"), "holds 'dual' in column 'number' of row 1; expected sing"),
-    "no number": (put("number", None), "no value in column 'number' of row 1"),
-    "a space after the prefix": (put("prefix", "The author "), "of row 1; expected no space at either end"),
-    "a space before the verb": (put("form_correct", " laughs"), "a word, with no space at either end"),
-    "an empty verb": (put("form_correct", ""), "no value in column 'form_correct' of row 1|a word"),
-    "a blank verb": (put("form_correct", " "), "a word, with no space at either end"),
-    "a suffix without its space": (put("suffix", "tall."), "a space or a punctuation mark first"),
-    "a group named all": (put("group", "all"), "'all' in column 'group' of row 1; this name is taken"),
-    "a group named ALL": (put("group", "ALL"), "this name is taken by the average over all groups"),
-    "a blank group": (put("group", "  "), "expected the name of a group"),
-    "no prefixes": (without("prefix"), "lacks the column prefix"),
-    "no rows": (lambda table: table.iloc[:0], "has no rows"),
-    "numbers as verbs": (every("form_correct", 3), r"holds 3 \(.*\) in column 'form_correct' of row 1; expected"),
-    "a column named ew_top_1": (added("ew_top_1"), "ew_top_1, which the output would replace.*my_ew_top_1"),
-    "a column named tse": (added("tse"), "tse, which the output would replace"),
-    "a column named context_id": (added("context_id"), "context_id, which the output would replace"),
-    "a pair without its pair_id": (lambda table: table.assign(pair_id=[1, None, 2, 3]), "no value in column 'pair_id'"),
-}  # fmt: skip
-
-SAID_AGREEMENT = {
-    "a verb that is not listed": (
-        lambda table: put("form_correct", "zibs")(put("form_incorrect", "zib")(table)),
-        "pairs whose verbs are not in the lemma list: 1",
-    ),
-    "subjects behind the gap": (
-        behind,
-        "prefixes that occur with both numbers: 1 .*0.50",
-    ),
-    "a repeated row": (again(), "rows that repeat an earlier row: 1 "),
-    "three repeated rows": (
-        lambda table: pd.concat([table, table.iloc[:3]], ignore_index=True),
-        "rows that repeat an earlier row: 3 ",
-    ),
-    "a double space": (put("prefix", "The  author"), "white space other than one space between words: 1 .*row 1"),
-    "a double space in the suffix": (put("suffix", " very  tall."), "white space other than one space"),
-    "a non-breaking space": (put("prefix", "The\u00a0author"), "white space other than one space"),
-    "a tab": (put("prefix", "The\tauthor"), "white space other than one space"),
-    "a line break": (put("prefix", "The\nauthor"), "white space other than one space"),
-    "a space without width": (put("prefix", "The auth\u200bor"), "white space other than one space"),
-    "a soft hyphen": (put("prefix", "The au\u00adthor"), "white space other than one space"),
-    "a space at the end": (put("suffix", ". "), "white space other than one space"),
-}  # fmt: skip
-
 REFUSED_PAIRS = {
     "an empty sentence": (put("sentence_good", " "), "an empty sentence_good in row 1"),
     "no sentence": (put("sentence_bad", None), "no value in column 'sentence_bad' of row 1"),
