@@ -177,6 +177,9 @@ def test_averages_are_over_different_contexts_and_over_all_pairs(kind, family):
         row = rows["tse", group]
         assert row["score"] == own.mean()
         assert (row["n"], row["n_excluded"]) == (own.notna().sum(), own.isna().sum())
+    for row in rows.values():
+        ends = [row["ci_low"], row["score"], row["ci_high"]]
+        assert math.isnan(row["ci_low"]) or (ends == sorted(ends) and 0 <= ends[0] and ends[2] <= 1)
     headlines = [measure.name for measure in Agreement.measures if measure.headline]
     assert headlines == ["tse", "ew", "mw"] and Agreement.leading().name == "ew"
 
